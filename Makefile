@@ -1,0 +1,103 @@
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+SHELL := /bin/bash
+
+PYTHON ?= python3
+JOBS ?= 2
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTEST := $(BIN)/python -m pytest -q
+
+# The build backend comes from the lock; its remarks on editable installs are no news.
+INSTALL_SELF := PYTHONWARNINGS=ignore $(PIP) install --no-deps --no-build-isolation --editable .
+
+# The bounds-checked kernels have a cache of their own, keyed by our sources: Numba's key
+# knows neither the switch nor the callees in other modules.
+CHECKED := $(CURDIR)/.pytest_cache/checked-kernels
+SOURCES_SUM = $$(find askwise -name '*.py' | LC_ALL=C sort | xargs cat | cksum | cut -d' ' -f1)
+
+# A run that selects no test is said, not failed (pytest's exit code 5).
+NONE_IS_FINE = || { code=$$?; [ $$code -eq 5 ] && echo "   (no test is marked for this run)" || exit $$code; }
+
+.PHONY: help demo test test-slow lint format bench docs lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: .venv/.demo-ready ## run the demonstration and write its report to demo-out/
+	@$(BIN)/askwise demo --out demo-out
+
+test: .venv/.ready ## run the quick suite, then its samples uncompiled and bounds-checked
+	@echo "== quick suite and docstrings"
+	@$(PYTEST) -n $(JOBS)
+	@$(MAKE) test-samples
+
+.PHONY: test-samples
+test-samples: .venv/.ready
+	@echo "== samples without the compiler"
+	@ASKWISE_JIT=0 $(PYTEST) tests -n $(JOBS) -m "sample and not slow" $(NONE_IS_FINE)
+	@echo "== samples with array bounds checked"
+	@sum=$(SOURCES_SUM); mkdir -p "$(CHECKED)/$$sum"; \
+	find "$(CHECKED)" -mindepth 1 -maxdepth 1 ! -name "$$sum" -exec rm -rf {} +; \
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CHECKED)/$$sum" \
+		$(PYTEST) tests -n $(JOBS) -m "sample and not slow" $(NONE_IS_FINE)
+
+test-slow: .venv/.ready ## run every test, the slow ones too
+	@HYPOTHESIS_PROFILE=slow $(PYTEST) -n $(JOBS) -m "slow or not slow"
+	@$(MAKE) test-samples
+
+lint: .venv/.ready ## check style, format, types and the direction of imports
+	@echo "== ruff";         $(BIN)/ruff check --quiet .
+	@echo "== ruff format";  $(BIN)/ruff format --check --quiet . || { echo "run: make format"; exit 1; }
+	@echo "== mypy";         $(BIN)/mypy
+	@echo "== lint-imports"; $(BIN)/lint-imports --no-logo
+
+format: .venv/.ready ## put the code into the house format
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format .
+
+bench: .venv/.ready ## measure speed
+	@$(BIN)/python -m benchmarks
+
+docs: .venv/.ready ## generate and build the documentation into site/
+	@$(BIN)/python -m docs.generate
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean --quiet
+	@echo "open site/index.html"
+
+# Versions stay as they are unless a requirement asks otherwise; UPGRADE=1 takes the newest.
+COMPILE = $(BIN)/uv pip compile pyproject.toml - --universal --python-version 3.11 \
+	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+	--quiet $(if $(UPGRADE),--upgrade)
+
+lock: | .venv/bin/python ## write the lock files anew (UPGRADE=1: with the newest versions)
+	@[ -x $(BIN)/uv ] || $(PIP) install uv
+	@echo 'setuptools>=77' | $(COMPILE) --all-extras --output-file requirements.lock >/dev/null
+	@echo 'setuptools>=77' | $(COMPILE) --extra lab --constraint requirements.lock \
+		--output-file requirements-demo.lock >/dev/null
+	@! grep -nE 'https?://|^ *-[-a-z]' requirements.lock requirements-demo.lock | grep -v -- '--hash=' \
+		|| { echo "a lock file names a host or an option"; exit 1; }
+
+clean: ## remove what was built, keep .venv
+	@rm -rf build dist site demo-out *.egg-info .pytest_cache .mypy_cache .ruff_cache \
+		.import_linter_cache .hypothesis
+	@find askwise tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("askwise needs Python 3.11 or newer; try make PYTHON=python3.11")'
+	@echo "== creating .venv"
+	@$(PYTHON) -m venv .venv
+
+# What the demonstration needs: the library and its lab.
+.venv/.demo-ready: pyproject.toml requirements-demo.lock | .venv/bin/python
+	@echo "== installing askwise and its lab into .venv"
+	@$(PIP) install --require-hashes -r requirements-demo.lock
+	@$(INSTALL_SELF)
+	@touch $@
+
+# Everything; the same versions as the demonstration's.
+.venv/.ready: pyproject.toml requirements.lock requirements-demo.lock | .venv/bin/python
+	@echo "== installing askwise, its extras and the development tools into .venv"
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(INSTALL_SELF)
+	@touch .venv/.demo-ready $@

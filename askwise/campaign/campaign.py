@@ -1,0 +1,400 @@
+"""The campaign: ask, tell, and everything that may happen in between."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from askwise.campaign import reading
+from askwise.campaign.engine import Engine
+from askwise.campaign.rules import Rules
+from askwise.campaign.spec import Spec, check_name, make_spec
+from askwise.campaign.views import Answer, Explanation, Payment, Status
+from askwise.core.choices import Assignment, Batch, Done, Wait
+from askwise.core.errors import Conflict, InvalidProblem
+from askwise.core.events import Event, Kind
+from askwise.core.money import Amount, from_micro, to_micro
+from askwise.core.problem import Task, Worker, as_task, as_worker
+from askwise.policies import Policy
+from askwise.store import Reply, Snapshot, Store, Transaction, open_store
+
+T = TypeVar("T")
+
+FIRST_SNAPSHOT = 1024
+"""Snapshots are taken at this position and each time the log has doubled."""
+
+
+class Campaign:
+    """A budget, workers, perhaps tasks, and a policy that decides whom to ask next.
+
+    Made by :meth:`create` or :meth:`open`. Every write is one transaction on the store; two
+    processes may hold the same campaign.
+
+    Examples
+    --------
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("ann", "0.50"), Worker("bob", "0.20", limit=5)],
+    ...     outcome="utility",
+    ...     budget="3",
+    ...     policy="bounded-epsilon-first",
+    ...     seed=1,
+    ... )
+    >>> batch = campaign.ask()
+    >>> campaign.tell(batch[0].id, 0.7)
+    >>> campaign.status().answers
+    1
+    """
+
+    def __init__(
+        self, store: Store, name: str, spec: Spec, clock: Callable[[], float] | None
+    ) -> None:
+        self.name = name
+        self._store = store
+        self._spec = spec
+        self._clock = clock or time.time
+        self._lock = threading.RLock()
+        self._engine: Engine | None = None
+        self._fresh: list[Event] = []
+
+    # Making one.
+
+    @classmethod
+    def create(
+        cls,
+        *,
+        workers: Iterable[Worker | Mapping[str, Any]],
+        tasks: Iterable[Task | Mapping[str, Any] | str] | None = None,
+        options: Sequence[str] | None = None,
+        outcome: str | Mapping[str, Any] | None = None,
+        budget: Amount | None = None,
+        policy: str | Mapping[str, Any] | Policy,
+        stopping: Any = None,
+        aggregation: Any = None,
+        mechanism: Any = None,
+        repeat: bool | None = None,
+        lease: float | timedelta | None = None,
+        store: str | Store = "memory",
+        seed: int | None = None,
+        name: str | None = None,
+        clock: Callable[[], float] | None = None,
+    ) -> Campaign:
+        """Create a campaign.
+
+        Parameters
+        ----------
+        workers : iterable of Worker (or mappings of its fields)
+            Who may be asked; more may join later.
+        tasks : iterable of Task, mappings or ids, optional
+            What they are asked about. Without, a utility campaign buys units of work.
+        options : sequence of str
+            The possible answers. Exactly one of this and ``outcome``.
+        outcome : "utility" or {"kind": "utility", "low": 0, "high": 1}
+            Answers are numbers in this range.
+        budget : str, int, Decimal or float, optional
+            Never exceeded. None is no cap.
+        policy, stopping, aggregation, mechanism : name, mapping or instance
+            A registry name, ``{"name": ..., parameters}`` or an instance.
+        repeat : bool, optional
+            Whether a worker may be asked the same task again; yes without tasks, else no.
+        lease : seconds or timedelta, optional
+            How long an assignment is reserved before it is released.
+        store : "memory", "sqlite:///FILE" or a Store
+            Where the log lives.
+        seed : int, optional
+            The same seed and the same answers give the same log.
+        name : str, optional
+            Unique in the store; made up if not given.
+        clock : callable, optional
+            Seconds now; the system's clock by default.
+        """
+        raw = {
+            "workers": workers,
+            "tasks": tasks,
+            "options": options,
+            "outcome": outcome,
+            "budget": budget,
+            "policy": policy,
+            "stopping": stopping,
+            "aggregation": aggregation,
+            "mechanism": mechanism,
+            "repeat": repeat,
+            "lease": lease,
+            "seed": seed,
+        }
+        spec = make_spec(raw)
+        made = check_name(name)
+        opened = open_store(store)
+        opened.create(made, spec.to_json(), (clock or time.time)())
+        return cls(opened, made, spec, clock)
+
+    @classmethod
+    def open(
+        cls, store: str | Store, name: str, *, clock: Callable[[], float] | None = None
+    ) -> Campaign:
+        """Open a campaign that a store holds, where it was left."""
+        opened = open_store(store)
+        return cls(opened, name, Spec.from_json(opened.spec(name)), clock)
+
+    # Asking and telling.
+
+    def ask(
+        self, limit: int = 1, workers: Iterable[str] | None = None, key: str | None = None
+    ) -> Batch | Wait | Done:
+        """Decide whom to ask next; reserves the price of what is handed out.
+
+        Parameters
+        ----------
+        limit : int
+            The most assignments to hand out now.
+        workers : iterable of str, optional
+            Who is available; everyone who joined by default.
+        key : str, optional
+            A retry with the same key gives the same answer and changes nothing.
+        """
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise InvalidProblem(f"limit is {limit!r}: give a whole number from 1", field="limit")
+        offered = None if workers is None else self._offered(workers)
+
+        def act(rules: Rules) -> dict[str, Any]:
+            return rules.ask(limit, offered).to_json()
+
+        reply = self._write("ask", {"limit": limit, "workers": offered}, key, act)
+        return _read_choice(reply)
+
+    def tell(self, assignment_id: str, value: float | str, key: str | None = None) -> None:
+        """Hand in the answer to an assignment; its price is spent.
+
+        An answer after the lease is taken if the budget and the worker's limit still allow
+        and the task is open; else it is refused with the reason.
+        """
+        seq = self._seq_of(assignment_id)
+        self._do("tell", {"assignment": seq, "value": value}, key, lambda r: r.tell(seq, value))
+
+    def truth(self, task: str, option: str, key: str | None = None) -> None:
+        """Reveal the true option of a task."""
+        arguments = {"task": task, "option": option}
+        self._do("truth", arguments, key, lambda rules: rules.truth(task, option))
+
+    def expire(self, assignment_id: str, key: str | None = None) -> None:
+        """Release an assignment that will not be answered."""
+        seq = self._seq_of(assignment_id)
+        self._do("expire", {"assignment": seq}, key, lambda r: r.release(seq, Kind.EXPIRED))
+
+    def decline(self, assignment_id: str, key: str | None = None) -> None:
+        """Release an assignment that its worker turns down; the pair is not offered again."""
+        seq = self._seq_of(assignment_id)
+        self._do("decline", {"assignment": seq}, key, lambda r: r.release(seq, Kind.DECLINED))
+
+    # Changing what there is.
+
+    def add(
+        self,
+        *,
+        tasks: Iterable[Task | Mapping[str, Any] | str] = (),
+        workers: Iterable[Worker | Mapping[str, Any]] = (),
+        key: str | None = None,
+    ) -> None:
+        """Add tasks and workers; a worker who left may come back, at another price too."""
+        new_tasks, new_workers = [as_task(t) for t in tasks], [as_worker(w) for w in workers]
+        arguments = {
+            "tasks": [task.to_json() for task in new_tasks],
+            "workers": [worker.to_json() for worker in new_workers],
+        }
+        self._do("add", arguments, key, lambda rules: rules.add(new_tasks, new_workers))
+
+    def leave(self, worker: str, key: str | None = None) -> None:
+        """Let a worker go; what he has out may still be answered."""
+        self._do("leave", {"worker": worker}, key, lambda rules: rules.leave(worker))
+
+    def top_up(self, amount: Amount, key: str | None = None) -> None:
+        """Add money to the budget."""
+        micro = to_micro(amount, "amount")
+        self._do("top_up", {"amount": micro}, key, lambda rules: rules.top_up(micro))
+
+    def pause(self, key: str | None = None) -> None:
+        """Hand out nothing until :meth:`resume`; answers are still taken."""
+        self._do("pause", {}, key, lambda rules: rules.switch(Kind.PAUSED))
+
+    def resume(self, key: str | None = None) -> None:
+        """Go on after :meth:`pause`."""
+        self._do("resume", {}, key, lambda rules: rules.switch(Kind.RESUMED))
+
+    def stop(self, key: str | None = None) -> None:
+        """End the campaign for good; answers to what is out are still taken."""
+        self._do("stop", {}, key, lambda rules: rules.switch(Kind.STOPPED))
+
+    def close(self, task: str, key: str | None = None) -> None:
+        """Ask no more about a task."""
+        self._do("close", {"task": task}, key, lambda rules: rules.close(task))
+
+    # Reading.
+
+    def answers(self) -> list[Answer]:
+        """Every task's answer so far; one nameless entry in a campaign without tasks."""
+        with self._lock:
+            return reading.answers(self._current())
+
+    def payments(self) -> list[Payment]:
+        """What each worker has earned and what is reserved for him."""
+        with self._lock:
+            return reading.payments(self._current())
+
+    def status(self) -> Status:
+        """The campaign at a glance."""
+        with self._lock:
+            return reading.status(self.name, self._current())
+
+    def explain(self, assignment_id: str) -> Explanation:
+        """Why an assignment was made, recomputed from the log."""
+        seq = self._seq_of(assignment_id)
+        with self._lock:
+            return reading.explain(self.name, seq, self._store, self._spec, self._engine_at)
+
+    def log(self, after: int = 0, upto: int | None = None) -> list[Event]:
+        """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
+        return self._store.read(self.name, after, upto)
+
+    def assignments(self) -> list[Assignment]:
+        """What is out: handed out, neither answered nor released."""
+        with self._lock:
+            return reading.outstanding(self.name, self._current())
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The campaign as created, as JSON."""
+        raw: dict[str, Any] = json.loads(self._spec.to_json())
+        return raw
+
+    def __repr__(self) -> str:
+        return f"<Campaign {self.name!r} policy={self._spec.policy.name!r}>"
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("a Campaign is not iterable: call ask() until it returns Done")
+
+    # The one way to write.
+
+    def _do(
+        self, verb: str, arguments: dict[str, Any], key: str | None, act: Callable[[Rules], None]
+    ) -> None:
+        def run(rules: Rules) -> dict[str, Any]:
+            act(rules)
+            return {}
+
+        self._write(verb, arguments, key, run)
+
+    def _write(
+        self,
+        verb: str,
+        arguments: dict[str, Any],
+        key: str | None,
+        act: Callable[[Rules], dict[str, Any]],
+    ) -> dict[str, Any]:
+        """Fold what others wrote, act, append and commit; on any failure nothing has happened."""
+        if key is not None and (not isinstance(key, str) or not 0 < len(key) <= 200):
+            raise InvalidProblem(f"key is {key!r}: give 1 to 200 characters", field="key")
+        request = json.dumps([verb, arguments], sort_keys=True, default=str)
+        with self._lock:
+            before = None
+            try:
+                with self._store.write(self.name) as transaction:
+                    engine = self._caught_up(transaction)
+                    known = None if key is None else transaction.reply(key)
+                    if known is not None:
+                        return self._again(known, request)
+                    before = engine.seq
+                    rules = Rules(self.name, engine, self._clock(), key)
+                    rules.expire_overdue()
+                    reply = act(rules)
+                    if rules.events:
+                        transaction.append(rules.events, before)
+                    if key is not None:
+                        transaction.keep(Reply(key, request, json.dumps(reply)))
+            except BaseException:
+                # What was folded may not be in the store: forget it, restore on next use.
+                if self._engine is not None and before is not None and self._engine.seq != before:
+                    self._engine = None
+                raise
+            self._maybe_snapshot(before)
+            return reply
+
+    def _again(self, known: Reply, request: str) -> dict[str, Any]:
+        if known.request != request:
+            raise Conflict(
+                f"key {known.key!r} was used for another request: use a new key for a new request",
+                field="key",
+            )
+        reply: dict[str, Any] = json.loads(known.body)
+        return reply
+
+    # State is a cache of the log.
+
+    def _current(self) -> Engine:
+        """The engine at the end of the log."""
+        engine = self._loaded()
+        for event in self._store.read(self.name, engine.seq):
+            engine.fold(event)
+        return engine
+
+    def _caught_up(self, transaction: Transaction) -> Engine:
+        engine = self._loaded()
+        for event in transaction.tail(engine.seq):
+            engine.fold(event)
+        return engine
+
+    def _loaded(self) -> Engine:
+        if self._engine is None:
+            self._engine = self._nearest(None)
+        return self._engine
+
+    def _nearest(self, upto: int | None) -> Engine:
+        """The engine at the newest snapshot (not beyond ``upto``), or at the beginning."""
+        engine = Engine(self._spec)
+        found = self._store.snapshot(self.name, engine.version, upto)
+        return engine if found is None else Engine.restore(self._spec, found.blob)
+
+    def _engine_at(self, seq: int) -> Engine:
+        """A new engine that has folded exactly the first ``seq`` events."""
+        engine = self._nearest(seq)
+        for event in self._store.read(self.name, engine.seq, seq):
+            engine.fold(event)
+        return engine
+
+    def _maybe_snapshot(self, before: int) -> None:
+        engine = self._engine
+        if engine is None:
+            return
+        mark = FIRST_SNAPSHOT
+        while mark <= before:
+            mark *= 2
+        if engine.seq >= mark:
+            self._store.save(self.name, Snapshot(engine.seq, engine.version, engine.snapshot()))
+
+    # Ids.
+
+    def _seq_of(self, assignment_id: str) -> int:
+        return reading.seq_of(self.name, assignment_id)
+
+    def _offered(self, workers: Iterable[str]) -> list[str]:
+        if isinstance(workers, str):
+            raise InvalidProblem(
+                f"workers is {workers!r}: give a list of worker ids", field="workers"
+            )
+        return sorted(set(workers))
+
+
+def _read_choice(raw: dict[str, Any]) -> Batch | Wait | Done:
+    """A stored reply as the object that ``ask`` returned first."""
+    if raw["status"] == "wait":
+        return Wait(raw["what"])
+    if raw["status"] == "done":
+        return Done(raw["why"])
+    return Batch(
+        tuple(
+            Assignment(**{**each, "price": from_micro(to_micro(each["price"], "price"))})
+            for each in raw["assignments"]
+        )
+    )

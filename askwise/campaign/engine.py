@@ -1,0 +1,141 @@
+"""Facts and beliefs of one campaign, folded from its log; the same at every reading."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from typing import Any
+
+import numpy as np
+
+from askwise.campaign.spec import Spec
+from askwise.core import book as columns
+from askwise.core import draws
+from askwise.core.book import Array, Proposal
+from askwise.core.choices import Done, Wait
+from askwise.core.draws import Draw
+from askwise.core.events import Event, Kind, PlanRow
+from askwise.core.ledger import Ledger
+from askwise.core.registry import spec_of
+from askwise.policies.base import Score
+from askwise.stopping.base import Verdict
+
+FORMAT = 1
+"""Of the ledger's arrays: raised when their layout or meaning changes."""
+
+
+class Engine:
+    """Ledger, beliefs and rule state at one point of the log. Only ``fold`` writes them."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.ledger = Ledger(spec.problem)
+        self.beliefs = spec.policy.start(spec.problem, self.ledger)
+        self.rule_state: Any = spec.rule.start(spec.problem, self.ledger) if spec.rule else ()
+        self._keys = {
+            role: draws.stream(spec.seed, role, 0)
+            for role in (draws.POLICY, draws.ABSORB, draws.RULE, draws.AGGREGATION)
+        }
+
+    @property
+    def seq(self) -> int:
+        """Sequence number of the last event folded."""
+        return self.ledger.seq
+
+    def draw(self, role: int, number: int) -> Draw:
+        """The draws of a role at a number: a decision's, or an event's place in the log."""
+        return Draw(*self._keys[role], number)
+
+    def fold(self, event: Event) -> None:
+        """Take in one event: the ledger first, then the beliefs."""
+        fact = self.ledger.apply(event)
+        if event.kind == Kind.DECIDED:
+            fact = fact._replace(note=self.spec.policy.notes.index(event.note or ""))
+        self.beliefs = self.spec.policy.grow(self.beliefs, self.ledger)
+        problem, draw = self.spec.problem, self.draw(draws.ABSORB, event.seq)
+        self.spec.policy.absorb(problem, self.beliefs, self.ledger, fact, draw)
+        if self.spec.rule:
+            self.spec.rule.absorb(problem, self.rule_state, self.ledger, fact, draw)
+
+    def choose(self, available: Array) -> Proposal | Wait | Done:
+        """Ask the policy; changes nothing."""
+        draw = self.draw(draws.POLICY, self.ledger.total(columns.DECISIONS))
+        return self.spec.policy.choose(
+            self.spec.problem, self.beliefs, self.ledger, draw, available
+        )
+
+    def scores(self, available: Array) -> list[Score]:
+        """What the policy thinks of each worker at this point."""
+        draw = self.draw(draws.POLICY, self.ledger.total(columns.DECISIONS))
+        return self.spec.policy.scores(
+            self.spec.problem, self.beliefs, self.ledger, draw, available
+        )
+
+    def rows(self, proposal: Proposal) -> tuple[PlanRow, ...]:
+        """A proposal in names."""
+        length = int(proposal.head[0])
+        odds = proposal.odds[:length]
+        return tuple(
+            PlanRow(
+                worker=self.ledger.workers[int(worker)].id,
+                task=self.ledger.task_id(int(task)),
+                count=int(count),
+                propensity=None if np.isnan(chance) else float(chance),
+            )
+            for (task, worker, count), chance in zip(proposal.rows[:length], odds, strict=True)
+        )
+
+    def verdict(self, task: int) -> Verdict | None:
+        """Ask the stopping rule about an open task."""
+        if self.spec.rule is None or self.ledger.book.tasks[task, columns.CLOSED]:
+            return None
+        draw = self.draw(draws.RULE, self.seq)
+        return self.spec.rule.verdict(
+            self.spec.problem, self.rule_state, self.ledger, task, draw, self.beliefs
+        )
+
+    def label(self, task: int) -> tuple[float | None, float | None]:
+        """The aggregator's answer to a task and its confidence."""
+        return self.spec.aggregator.label(
+            self.spec.problem, self.ledger, task, self.draw(draws.AGGREGATION, 0), self.beliefs
+        )
+
+    # Snapshots: arrays and JSON, no pickle.
+
+    @property
+    def version(self) -> str:
+        """What a snapshot depends on; one of another version is refolded from the log."""
+        rule = self.spec.rule
+        parts = [FORMAT, self.spec.policy.version, spec_of(self.spec.policy)]
+        parts.append([rule.version, spec_of(rule)] if rule else None)
+        return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
+
+    def snapshot(self) -> bytes:
+        """The engine as bytes."""
+        held = {f"ledger.{name}": array for name, array in self.ledger.arrays().items()}
+        kept = self.spec.policy.used(self.beliefs, self.ledger)
+        held.update({f"beliefs.{name}": array for name, array in kept.items()})
+        if self.rule_state:
+            held.update({f"rule.{name}": a for name, a in self.rule_state._asdict().items()})
+        held["names"] = np.frombuffer(self.ledger.names().encode(), np.uint8)
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, allow_pickle=False, **held)
+        return buffer.getvalue()
+
+    @classmethod
+    def restore(cls, spec: Spec, blob: bytes) -> Engine:
+        """The engine that a snapshot was taken of."""
+        engine = cls(spec)
+        with np.load(io.BytesIO(blob), allow_pickle=False) as held:
+            groups: dict[str, dict[str, Any]] = {"ledger": {}, "beliefs": {}, "rule": {}}
+            for name in held.files:
+                group, _, field = name.partition(".")
+                if field:
+                    groups[group][field] = held[name]
+            names = held["names"].tobytes().decode()
+        engine.ledger = Ledger.restore(spec.problem, groups["ledger"], names)
+        engine.beliefs = spec.policy.restore(spec.problem, engine.ledger, groups["beliefs"])
+        if groups["rule"]:
+            engine.rule_state = type(engine.rule_state)(**groups["rule"])
+        return engine

@@ -1,0 +1,207 @@
+"""What can be read off an engine: status, answers, payments, explanations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from askwise.campaign.engine import Engine
+from askwise.campaign.spec import Spec
+from askwise.campaign.views import Answer, Candidate, Explanation, Payment, Status
+from askwise.core import book as columns
+from askwise.core.choices import Assignment, Done, Wait
+from askwise.core.errors import UnknownName
+from askwise.core.events import Event, Kind
+from askwise.core.money import NO_CAP, from_micro
+from askwise.store import Store
+
+
+def assignment_id(name: str, seq: int) -> str:
+    """An assignment's id: the campaign and the sequence number of its ASKED."""
+    return f"{name}:{seq}"
+
+
+def seq_of(name: str, assignment: str) -> int:
+    """The sequence number in an assignment's id."""
+    campaign, _, seq = str(assignment).rpartition(":")
+    if campaign != name or not seq.isdecimal() or len(seq) > 18:
+        raise UnknownName(
+            f"assignment {assignment!r} is not of this campaign: ids look like {name}:12",
+            field="assignment",
+        )
+    return int(seq)
+
+
+def assignment_of(name: str, event: Event) -> Assignment:
+    """The assignment that an ASKED made."""
+    assert event.worker is not None
+    assert event.price is not None
+    return Assignment(
+        id=assignment_id(name, event.seq),
+        task=event.task,
+        worker=event.worker,
+        price=from_micro(event.price),
+        propensity=event.propensity,
+        expires=event.expires,
+    )
+
+
+def outstanding(name: str, engine: Engine) -> list[Assignment]:
+    """What is out, oldest first."""
+    ledger = engine.ledger
+    found = []
+    for at in range(ledger.total(columns.ASSIGNMENTS)):
+        row, mark = ledger.book.assignments[at], ledger.book.marks[at]
+        if row[columns.STATUS] == columns.OUT:
+            chance, expires = float(mark[columns.PROPENSITY]), float(mark[columns.EXPIRES])
+            found.append(
+                Assignment(
+                    id=assignment_id(name, int(row[columns.SEQ])),
+                    task=ledger.task_id(int(row[columns.TASK])),
+                    worker=ledger.workers[int(row[columns.WORKER])].id,
+                    price=from_micro(int(row[columns.COST])),
+                    propensity=None if math.isnan(chance) else chance,
+                    expires=None if math.isinf(expires) else expires,
+                )
+            )
+    return found
+
+
+def status(name: str, engine: Engine) -> Status:
+    """Counts and money of an engine."""
+    ledger = engine.ledger
+    total = ledger.total
+    budget, spent = total(columns.BUDGET), total(columns.SPENT)
+    capped = budget != NO_CAP
+    state = "running"
+    if total(columns.STOPPED):
+        state = "stopped"
+    elif total(columns.PAUSED):
+        state = "paused"
+    utility = None
+    if not engine.spec.problem.options:
+        rows = slice(0, total(columns.ASSIGNMENTS))
+        settled = ledger.book.assignments[rows, columns.STATUS] == columns.SETTLED
+        # fsum: the order of answers must not show in the total.
+        utility = math.fsum(ledger.book.marks[rows, columns.VALUE][settled])
+    taskless = engine.spec.problem.taskless
+    return Status(
+        name=name,
+        state=state,
+        policy=engine.spec.policy.name,
+        budget=from_micro(budget) if capped else None,
+        spent=from_micro(spent),
+        reserved=from_micro(ledger.reserved),
+        left=from_micro(budget - spent - ledger.reserved) if capped else None,
+        workers=int(ledger.book.workers[: total(columns.WORKERS), columns.JOINED].sum()),
+        tasks=0 if taskless else total(columns.TASKS),
+        open_tasks=0 if taskless else total(columns.OPEN),
+        decisions=total(columns.DECISIONS),
+        answers=total(columns.ANSWERS),
+        pending=total(columns.PENDING),
+        utility=utility,
+        seq=engine.seq,
+    )
+
+
+def answers(engine: Engine) -> list[Answer]:
+    """Every task's answer: the rule's where it closed the task, else the aggregator's."""
+    ledger, options = engine.ledger, engine.spec.problem.options
+    found = []
+    for task in range(ledger.total(columns.TASKS)):
+        option, outcome, sure = ledger.closings.get(task, (-1, "open", None))
+        value: float | None = float(option) if option >= 0 else None
+        if value is None:
+            value, sure = engine.label(task)
+        shown: str | float | None = value
+        if options and value is not None:
+            shown = options[int(value)]
+        count = int(ledger.book.tasks[task, columns.TASK_ANSWERED])
+        found.append(Answer(ledger.task_id(task), shown, sure, outcome, count))
+    return found
+
+
+def payments(engine: Engine) -> list[Payment]:
+    """What the mechanism owes each worker."""
+    owed = engine.spec.mechanism.settle(engine.spec.problem, engine.ledger, engine.beliefs)
+    return [
+        Payment(
+            each.worker, each.answers, from_micro(each.paid), from_micro(each.reserved), each.why
+        )
+        for each in owed
+    ]
+
+
+def explain(
+    name: str, seq: int, store: Store, spec: Spec, engine_at: Callable[[int], Engine]
+) -> Explanation:
+    """Fold the log up to the decision behind an ASKED and choose again."""
+    asked = next(iter(store.read(name, seq - 1, seq)), None)
+    if asked is None or asked.kind != Kind.ASKED:
+        raise UnknownName(
+            f"assignment {assignment_id(name, seq)!r} is not known: event {seq} of the log is "
+            "no ASKED",
+            field="assignment",
+        )
+    decided = _decision_before(name, seq, asked.decision, store)
+    engine = engine_at(decided.seq - 1)
+    ledger = engine.ledger
+    joined = ledger.book.workers[: ledger.total(columns.WORKERS), columns.JOINED].astype(np.int8)
+    available = joined
+    if decided.available is not None:
+        available = np.zeros(len(joined), np.int8)
+        for name_of in decided.available:
+            available[ledger.worker_at(name_of)] = joined[ledger.worker_at(name_of)]
+    again = engine.choose(available)
+    same = not isinstance(again, Wait | Done) and engine.rows(again) == decided.rows
+    money = int(columns.money_left(ledger.book.totals))
+    scores = {score.worker: score for score in engine.scores(available)}
+    candidates = []
+    for at, worker in enumerate(ledger.workers):
+        if not joined[at]:
+            continue
+        score = scores.get(worker.id)
+        details = {} if score is None else score.details
+        candidates.append(
+            Candidate(
+                worker=worker.id,
+                available=bool(available[at]),
+                room=int(columns.room(ledger.book, at, money)),
+                index=_finite(score.index) if score is not None else None,
+                details={name: _finite(value) for name, value in details.items()},
+            )
+        )
+    candidates.sort(key=lambda each: -math.inf if each.index is None else each.index, reverse=True)
+    shown = assignment_of(name, asked)
+    return Explanation(
+        assignment=shown.id,
+        task=shown.task,
+        worker=shown.worker,
+        price=shown.price,
+        propensity=shown.propensity,
+        decision=asked.decision or 0,
+        purpose=decided.note or "",
+        policy=spec.policy.name,
+        rule=spec.policy.rule,
+        budget_left=None if ledger.total(columns.BUDGET) == NO_CAP else from_micro(money),
+        rows=tuple((r.task, r.worker, r.count, r.propensity) for r in decided.rows or ()),
+        candidates=tuple(candidates),
+        reproduced=same,
+    )
+
+
+def _decision_before(name: str, seq: int, decision: int | None, store: Store) -> Event:
+    """Look for the DECIDED backwards, in growing strides: it is near as a rule."""
+    upto, stride = seq, 64
+    while upto > 0:
+        for event in reversed(store.read(name, max(0, upto - stride), upto)):
+            if event.kind == Kind.DECIDED and event.decision == decision:
+                return event
+        upto, stride = upto - stride, 2 * stride
+    raise AssertionError(f"decision {decision} is not in the log before event {seq}")
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value

@@ -1,0 +1,370 @@
+"""What a campaign allows: legality, money, leases. Emits the events of one write."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from askwise.campaign.engine import Engine
+from askwise.campaign.reading import assignment_id, assignment_of
+from askwise.core import book as columns
+from askwise.core.book import Array
+from askwise.core.choices import Assignment, Batch, Done, Wait
+from askwise.core.errors import (
+    Conflict,
+    InvalidAnswer,
+    InvalidProblem,
+    OverBudget,
+    PolicyFault,
+    UnknownName,
+    nearest,
+)
+from askwise.core.events import Event, Kind
+from askwise.core.money import LARGEST, NO_CAP, from_micro
+from askwise.core.problem import Task, Worker
+
+FAULTS = {
+    columns.EMPTY: "nothing",
+    columns.ABSENT: "a worker who is not there or not available",
+    columns.OVER_LIMIT: "more than a worker's limit",
+    columns.OVER_MONEY: "more than the budget has left",
+    columns.BAD_TASK: "a task that is closed, unknown or was put to that worker before",
+    columns.BAD_ODDS: "a propensity outside (0, 1]",
+}
+
+
+class Rules:
+    """One write on an engine that is up to date: checks, then emits and folds events."""
+
+    def __init__(self, name: str, engine: Engine, now: float, key: str | None) -> None:
+        self.name = name
+        self.engine = engine
+        self.now = now
+        self.key = key
+        self.events: list[Event] = []
+
+    @property
+    def ledger(self) -> Any:
+        """The engine's ledger."""
+        return self.engine.ledger
+
+    def emit(self, kind: Kind, **fields: Any) -> Event:
+        """Make an event the next of the log, and fold it."""
+        event = Event(kind, seq=self.engine.seq + 1, time=self.now, key=self.key, **fields)
+        self.engine.fold(event)
+        self.events.append(event)
+        return event
+
+    # Asking.
+
+    def ask(self, limit: int, offered: Sequence[str] | None) -> Batch | Wait | Done:
+        """Hand out up to ``limit``; decide anew whenever nothing is left to hand out."""
+        ledger = self.ledger
+        if ledger.total(columns.STOPPED):
+            return Done("stopped")
+        if ledger.total(columns.PAUSED):
+            return Wait("resume")
+        available = self._available(offered)
+        found: list[Assignment] = []
+        while len(found) < limit:
+            row, alive = self._next_row(available)
+            if row is not None:
+                found.append(self._hand_out(*row))
+                continue
+            if alive and self.engine.spec.policy.plans:
+                nothing: Wait | Done = Wait("workers")
+                break
+            choice = self._decide(available, offered)
+            if choice is not None:
+                nothing = choice
+                break
+        return Batch(tuple(found)) if found else nothing
+
+    def _available(self, offered: Sequence[str] | None) -> Array:
+        ledger = self.ledger
+        joined = ledger.book.workers[: ledger.total(columns.WORKERS), columns.JOINED]
+        if offered is None:
+            return joined.astype(np.int8)
+        mask = np.zeros(len(joined), np.int8)
+        for worker in offered:
+            at = ledger.worker_at(worker)
+            mask[at] = joined[at]
+        return mask
+
+    def _next_row(self, available: Array) -> tuple[tuple[int, int] | None, bool]:
+        """The first line of the plan that can be handed out, with its task; whether any lives."""
+        book = self.ledger.book
+        alive = False
+        for row in range(self.ledger.total(columns.PLAN_ROWS)):
+            task, worker, count = (int(cell) for cell in book.plan[row])
+            at_limit = book.workers[worker, columns.ASKED] >= book.workers[worker, columns.LIMIT]
+            if count <= 0 or at_limit or not book.workers[worker, columns.JOINED]:
+                continue
+            if task < 0:
+                task = int(columns.next_task(book, worker))
+            elif columns.bad_task(book, task, worker, 1):
+                task = -1
+            if task < 0:
+                continue
+            alive = True
+            if available[worker]:
+                return (row, task), True
+        return None, alive
+
+    def _hand_out(self, row: int, task: int) -> Assignment:
+        ledger = self.ledger
+        worker = int(ledger.book.plan[row, columns.PLAN_WORKER])
+        chance = float(ledger.book.odds[row])
+        lease = self.engine.spec.lease
+        event = self.emit(
+            Kind.ASKED,
+            decision=ledger.total(columns.DECISIONS) - 1,
+            task=ledger.task_id(task),
+            worker=ledger.workers[worker].id,
+            price=int(ledger.book.workers[worker, columns.PRICE]),
+            propensity=None if math.isnan(chance) else chance,
+            expires=None if lease is None else self.now + lease,
+        )
+        return assignment_of(self.name, event)
+
+    def _decide(self, available: Array, offered: Sequence[str] | None) -> Wait | Done | None:
+        """Let the policy choose and take its decision into the log; None when it did."""
+        policy = self.engine.spec.policy
+        if policy.plans:
+            available, offered = self._available(None), None
+        choice = self.engine.choose(available)
+        if isinstance(choice, Wait | Done):
+            return choice
+        wrong = columns.fault(self.ledger.book, choice, available)
+        if wrong != columns.FINE:
+            raise PolicyFault(
+                f"policy {policy.name!r} proposed {FAULTS[int(wrong)]}; nothing was asked",
+                field="policy",
+            )
+        self.emit(
+            Kind.DECIDED,
+            decision=self.ledger.total(columns.DECISIONS),
+            note=policy.notes[int(choice.head[1])],
+            rows=self.engine.rows(choice),
+            available=None if offered is None else tuple(offered),
+        )
+        return None
+
+    # Answers.
+
+    def tell(self, seq: int, value: float | str) -> None:
+        """Take an answer, in time or late; close the task if the rule says so."""
+        ledger = self.ledger
+        at = self._assignment(seq)
+        value = self._valid_answer(value)
+        row = ledger.book.assignments[at]
+        status, worker, task = (
+            int(row[column]) for column in (columns.STATUS, columns.WORKER, columns.TASK)
+        )
+        if status == columns.SETTLED:
+            raise InvalidAnswer(
+                f"assignment {assignment_id(self.name, seq)!r} is answered already",
+                field="assignment",
+            )
+        if status == columns.DECLINED:
+            raise InvalidAnswer(
+                f"assignment {assignment_id(self.name, seq)!r} was declined", field="assignment"
+            )
+        if status == columns.EXPIRED:
+            self._check_late(seq, worker, task, int(row[columns.COST]))
+        self.emit(
+            Kind.ANSWER,
+            assignment=seq,
+            task=ledger.task_id(task),
+            worker=ledger.workers[worker].id,
+            value=value,
+            price=int(row[columns.COST]),
+        )
+        verdict = self.engine.verdict(task)
+        if verdict is not None:
+            options = self.engine.spec.problem.options
+            self.emit(
+                Kind.CLOSED,
+                task=ledger.task_id(task),
+                value=None if verdict.option is None else options[verdict.option],
+                outcome=verdict.outcome,
+                confidence=verdict.confidence,
+            )
+
+    def _check_late(self, seq: int, worker: int, task: int, cost: int) -> None:
+        """A late answer needs what its expiry gave back: money, the worker's limit, the pair."""
+        ledger, book = self.ledger, self.ledger.book
+        late = f"assignment {assignment_id(self.name, seq)!r} has expired and"
+        if book.tasks[task, columns.CLOSED]:
+            raise InvalidAnswer(f"{late} its task is closed", field="assignment")
+        if ledger.total(columns.STOPPED):
+            raise InvalidAnswer(f"{late} the campaign was stopped", field="assignment")
+        # Anything already planned keeps its money and its place under the limit.
+        plan = book.plan[: ledger.total(columns.PLAN_ROWS)]
+        planned = plan[plan[:, columns.PLAN_WORKER] == worker, columns.PLAN_COUNT].sum()
+        asked, limit = book.workers[worker, columns.ASKED], book.workers[worker, columns.LIMIT]
+        if asked + planned >= limit:
+            raise InvalidAnswer(f"{late} its worker has reached his limit", field="assignment")
+        if not ledger.problem.repeat and columns.asked_before(book, task, worker):
+            raise InvalidAnswer(f"{late} the pair has been asked again", field="assignment")
+        left = ledger.total(columns.BUDGET) - ledger.total(columns.SPENT) - ledger.reserved
+        if cost > left:
+            raise OverBudget(
+                f"{late} the budget has {from_micro(max(0, left))} left, the answer costs "
+                f"{from_micro(cost)}",
+                field="assignment",
+            )
+
+    def _valid_answer(self, value: float | str) -> float | str:
+        problem = self.engine.spec.problem
+        if problem.options:
+            if not isinstance(value, str) or value not in problem.options:
+                raise InvalidAnswer(
+                    f"answer is {value!r}: give one of {', '.join(problem.options)}", field="value"
+                )
+            return value
+        low, high = problem.range
+        number = value
+        if isinstance(number, bool) or not isinstance(number, int | float | np.number):
+            raise InvalidAnswer(
+                f"answer is {value!r}: give a number from {low:g} to {high:g}", field="value"
+            )
+        if not low <= number <= high:
+            raise InvalidAnswer(
+                f"answer is {value!r}: the campaign's range is {low:g} to {high:g}", field="value"
+            )
+        return float(number)
+
+    def truth(self, task: str, option: str) -> None:
+        """Record a task's truth; the same again changes nothing, another is refused."""
+        problem, ledger = self.engine.spec.problem, self.ledger
+        if not problem.options:
+            raise InvalidAnswer("a utility campaign has no true option", field="option")
+        at = ledger.task_at(task)
+        if option not in problem.options:
+            raise InvalidAnswer(
+                f"option is {option!r}: give one of {', '.join(problem.options)}", field="option"
+            )
+        known = int(ledger.book.tasks[at, columns.TRUTH])
+        if known >= 0:
+            if problem.options[known] != option:
+                raise Conflict(
+                    f"the truth of task {task!r} is known to be {problem.options[known]!r}",
+                    field="option",
+                )
+            return
+        self.emit(Kind.TRUTH, task=task, value=option)
+
+    # Leases.
+
+    def expire_overdue(self) -> None:
+        """Release what is past its lease: whoever comes next does it for all."""
+        if self.engine.spec.lease is None or self.ledger.total(columns.PENDING) == 0:
+            return
+        count = self.ledger.total(columns.ASSIGNMENTS)
+        rows, marks = self.ledger.book.assignments[:count], self.ledger.book.marks[:count]
+        overdue = (rows[:, columns.STATUS] == columns.OUT) & (marks[:, columns.EXPIRES] <= self.now)
+        for seq in rows[overdue, columns.SEQ].tolist():
+            self.release(int(seq), Kind.EXPIRED)
+
+    def release(self, seq: int, kind: Kind) -> None:
+        """Take an assignment back."""
+        at = self._assignment(seq)
+        row = self.ledger.book.assignments[at]
+        if row[columns.STATUS] != columns.OUT:
+            word = ("out", "answered", "expired", "declined")[int(row[columns.STATUS])]
+            raise Conflict(
+                f"assignment {assignment_id(self.name, seq)!r} is {word} already",
+                field="assignment",
+            )
+        self.emit(
+            kind,
+            assignment=seq,
+            task=self.ledger.task_id(int(row[columns.TASK])),
+            worker=self.ledger.workers[int(row[columns.WORKER])].id,
+        )
+
+    # What there is.
+
+    def add(self, tasks: Sequence[Task], workers: Sequence[Worker]) -> None:
+        """Add tasks and workers, all of them or none."""
+        ledger, problem = self.ledger, self.engine.spec.problem
+        self._check_running()
+        if tasks and problem.taskless:
+            raise Conflict("this campaign buys units of work: it has no tasks", field="tasks")
+        names = [task.id for task in tasks]
+        for name in names:
+            if ledger.has_task(name) or names.count(name) > 1:
+                raise Conflict(f"task {name!r} is in this campaign already", field="tasks")
+        ids = [worker.id for worker in workers]
+        for worker in workers:
+            there = ledger.has_worker(worker.id) and (
+                ledger.book.workers[ledger.worker_at(worker.id), columns.JOINED] == 1
+            )
+            if there or ids.count(worker.id) > 1:
+                raise Conflict(f"worker {worker.id!r} is in this campaign already", field="workers")
+            problem.check_rating(worker)
+            self.engine.spec.policy.check_worker(worker)
+        if workers:
+            self.emit(Kind.JOINED, workers=tuple(worker.to_json() for worker in workers))
+        if tasks:
+            self.emit(Kind.ADDED, tasks=tuple(task.to_json() for task in tasks))
+
+    def leave(self, worker: str) -> None:
+        """Let a worker go."""
+        at = self.ledger.worker_at(worker)
+        if not self.ledger.book.workers[at, columns.JOINED]:
+            raise Conflict(f"worker {worker!r} has left already", field="worker")
+        self.emit(Kind.LEFT, worker=worker)
+
+    def top_up(self, amount: int) -> None:
+        """Add money."""
+        self._check_running()
+        budget = self.ledger.total(columns.BUDGET)
+        if budget == NO_CAP:
+            raise Conflict("this campaign has no budget to add to", field="amount")
+        if amount == 0 or budget + amount > LARGEST:
+            raise InvalidProblem(
+                f"amount is {from_micro(amount)}: give more than 0, "
+                f"up to {from_micro(LARGEST - budget)}",
+                field="amount",
+            )
+        self.emit(Kind.TOPPED_UP, price=amount)
+
+    def switch(self, kind: Kind) -> None:
+        """Pause, resume or stop."""
+        paused, stopped = self.ledger.total(columns.PAUSED), self.ledger.total(columns.STOPPED)
+        if stopped:
+            raise Conflict("the campaign was stopped", field="state")
+        if kind == Kind.PAUSED and paused:
+            raise Conflict("the campaign is paused already", field="state")
+        if kind == Kind.RESUMED and not paused:
+            raise Conflict("the campaign is not paused", field="state")
+        self.emit(kind)
+
+    def close(self, task: str) -> None:
+        """Close a task by hand."""
+        at = self.ledger.task_at(task)
+        if self.ledger.book.tasks[at, columns.CLOSED]:
+            raise Conflict(f"task {task!r} is closed already", field="task")
+        self.emit(Kind.CLOSED, task=task, outcome="closed")
+
+    def _check_running(self) -> None:
+        if self.ledger.total(columns.STOPPED):
+            raise Conflict("the campaign was stopped", field="state")
+
+    def _assignment(self, seq: int) -> int:
+        at: int | None = self.ledger.assignment_at(seq)
+        if at is None:
+            count = self.ledger.total(columns.ASSIGNMENTS)
+            last = self.ledger.book.assignments[max(0, count - 3) : count, columns.SEQ]
+            known = [assignment_id(self.name, int(each)) for each in last]
+            raise UnknownName(
+                f"assignment {assignment_id(self.name, seq)!r} is not known: "
+                f"{nearest(assignment_id(self.name, seq), known)}",
+                field="assignment",
+            )
+        return at

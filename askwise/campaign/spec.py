@@ -1,0 +1,145 @@
+"""A campaign as described: what ``create`` takes, what a TOML file says, what the store keeps."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from askwise.aggregation import Aggregator, aggregation
+from askwise.core.errors import InvalidProblem, StoreError, nearest
+from askwise.core.problem import Problem, make_problem
+from askwise.core.registry import spec_of
+from askwise.mechanisms import Mechanism, mechanisms
+from askwise.policies import Policy, policies
+from askwise.stopping import StoppingRule, stopping
+
+FORMAT = 1
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+PROBLEM_FIELDS = ("workers", "tasks", "options", "outcome", "budget", "repeat")
+CHOICE_FIELDS = ("policy", "stopping", "aggregation", "mechanism", "lease", "seed", "name")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Everything that a campaign is, before anything has happened."""
+
+    problem: Problem
+    policy: Policy
+    rule: StoppingRule | None
+    aggregator: Aggregator
+    mechanism: Mechanism
+    seed: int
+    lease: float | None
+
+    def to_json(self) -> str:
+        """As the store keeps it."""
+        raw = {
+            "format": FORMAT,
+            **self.problem.to_json(),
+            "policy": spec_of(self.policy),
+            "stopping": None if self.rule is None else spec_of(self.rule),
+            "aggregation": spec_of(self.aggregator),
+            "mechanism": spec_of(self.mechanism),
+            "seed": self.seed,
+            "lease": self.lease,
+        }
+        try:
+            return json.dumps(raw, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise InvalidProblem(
+                f"the campaign can't be written as JSON ({error}): payloads and parameters must "
+                "be plain JSON values",
+                field="payload",
+            ) from None
+
+    @classmethod
+    def from_json(cls, text: str) -> Spec:
+        """Read back what ``to_json`` wrote."""
+        raw = json.loads(text)
+        if raw.pop("format") != FORMAT:
+            raise StoreError("the campaign was written by a newer askwise: upgrade askwise")
+        return make_spec(raw)
+
+
+def make_spec(raw: Mapping[str, Any]) -> Spec:
+    """Build and check a Spec from the fields that ``Campaign.create`` takes."""
+    for key in raw:
+        if key not in (*PROBLEM_FIELDS, *CHOICE_FIELDS):
+            known = (*PROBLEM_FIELDS, *CHOICE_FIELDS)
+            raise InvalidProblem(
+                f"a campaign has no field {key!r}: {nearest(key, known)}", field=key
+            )
+    for key in ("workers", "policy"):
+        if raw.get(key) is None:
+            raise InvalidProblem(f"{key} is missing", field=key)
+    problem = make_problem(**{key: raw[key] for key in PROBLEM_FIELDS if key in raw})
+    kind = "options" if problem.options else "utility"
+    policy = policies.make(raw["policy"])
+    rule = None if raw.get("stopping") is None else stopping.make(raw["stopping"])
+    default = "majority" if problem.options else "mean"
+    aggregator = aggregation.make(raw.get("aggregation") or default)
+    policy.check(problem)
+    for part, field in ((rule, "stopping"), (aggregator, "aggregation")):
+        if part is not None and kind not in part.outcomes:
+            raise InvalidProblem(
+                f"{field} {part.name!r} works on {' or '.join(part.outcomes)}, "
+                f"this campaign has {kind}",
+                field=field,
+            )
+    if rule is not None and problem.taskless:
+        raise InvalidProblem(
+            f"stopping {rule.name!r} closes tasks, this campaign has none", field="stopping"
+        )
+    return Spec(
+        problem=problem,
+        policy=policy,
+        rule=rule,
+        aggregator=aggregator,
+        mechanism=mechanisms.make(raw.get("mechanism") or "pay-price"),
+        seed=_read_seed(raw.get("seed")),
+        lease=_read_lease(raw.get("lease")),
+    )
+
+
+def check_name(name: str | None) -> str:
+    """Take a campaign's name, or make one up."""
+    if name is None:
+        return f"campaign-{secrets.token_hex(4)}"
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InvalidProblem(
+            f"name is {name!r}: give 1 to 64 letters, digits, '.', '_' or '-', "
+            "beginning with a letter or digit",
+            field="name",
+        )
+    return name
+
+
+def _read_seed(seed: object) -> int:
+    if seed is None:
+        return secrets.randbits(63)
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise InvalidProblem(
+            f"seed is {seed!r}: give a whole number from 0 to 2**63 - 1", field="seed"
+        )
+    return seed
+
+
+def _read_lease(lease: object) -> float | None:
+    if lease is None:
+        return None
+    seconds = lease.total_seconds() if isinstance(lease, timedelta) else lease
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        raise InvalidProblem(
+            f"lease is {lease!r}: give the seconds (above 0) in which an answer is due",
+            field="lease",
+        )
+    if math.isinf(seconds):
+        raise InvalidProblem("lease is infinite: leave it out instead", field="lease")
+    return float(seconds)

@@ -1,0 +1,97 @@
+"""What an ask comes to: a batch of assignments, something to wait for, or the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal, overload
+
+from askwise.core import book as codes
+
+WaitFor = Literal["truth", "answers", "workers", "resume"]
+DoneWhy = Literal["budget", "limits", "tasks", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing to ask now. ``what`` must come first.
+
+    ``truth``: the truth of a task; ``answers``: answers to what is out; ``workers``: other
+    workers than those on offer; ``resume``: the campaign is paused.
+    """
+
+    what: WaitFor
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"status": "wait", "what": self.what}
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Nothing more to ask, unless tasks, workers or money are added."""
+
+    why: DoneWhy
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"status": "done", "why": self.why}
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """One question put to one worker, at a price that is reserved."""
+
+    id: str
+    task: str | None
+    worker: str
+    price: Decimal
+    propensity: float | None
+    expires: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as a string."""
+        return {
+            "id": self.id,
+            "task": self.task,
+            "worker": self.worker,
+            "price": str(self.price),
+            "propensity": self.propensity,
+            "expires": self.expires,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(Sequence[Assignment]):
+    """The assignments that an ask hands out: never empty."""
+
+    assignments: tuple[Assignment, ...]
+
+    def __len__(self) -> int:
+        return len(self.assignments)
+
+    @overload
+    def __getitem__(self, index: int) -> Assignment: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Assignment, ...]: ...
+    def __getitem__(self, index: int | slice) -> Assignment | tuple[Assignment, ...]:
+        return self.assignments[index]
+
+    def __iter__(self) -> Iterator[Assignment]:
+        return iter(self.assignments)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"status": "batch", "assignments": [each.to_json() for each in self.assignments]}
+
+
+IDLE: dict[int, Wait | Done] = {
+    codes.WAIT_TRUTH: Wait("truth"),
+    codes.WAIT_ANSWERS: Wait("answers"),
+    codes.WAIT_WORKERS: Wait("workers"),
+    codes.DONE_BUDGET: Done("budget"),
+    codes.DONE_LIMITS: Done("limits"),
+    codes.DONE_TASKS: Done("tasks"),
+}
+"""What the codes that kernels return mean."""

@@ -1,0 +1,123 @@
+"""Numba, set up in one place: kernels are compiled when it pays, and cached on disk.
+
+Kernels are plain functions with explicit loops that give the same result, to the last bit,
+compiled or not. Called from Python they run as they are until that has cost about as much as
+compiling would; the lab's loops compile at once. ``ASKWISE_JIT=1`` always compiles,
+``ASKWISE_JIT=0`` (or Numba's own ``NUMBA_DISABLE_JIT=1``) never does, and then Numba is not
+even imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+import time
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+PLAIN = os.environ.get("ASKWISE_JIT") == "0" or os.environ.get("NUMBA_DISABLE_JIT") == "1"
+
+
+def _sources_digest() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_directory() -> str:
+    """Keyed by our sources: Numba does not notice when a callee in another module changes."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    directory = home / "askwise" / "kernels" / _sources_digest()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        writable = os.access(directory, os.W_OK)
+    except OSError:
+        writable = False
+    if not writable:
+        directory = Path(tempfile.gettempdir()) / f"askwise-kernels-{os.getuid()}" / directory.name
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return str(directory)
+
+
+if PLAIN:
+
+    def _compile(function: Function, *, at_once: bool = False, **options: Any) -> Function:
+        return function
+
+else:
+    import numba
+    from numba.core import config as _numba_config
+    from numba.core.registry import CPUDispatcher
+
+    _CACHE = os.environ.get("NUMBA_CACHE_DIR") or _cache_directory()
+    _PATIENCE = 0.0 if os.environ.get("ASKWISE_JIT") == "1" else 2.0
+
+    class _WhenItPays(CPUDispatcher):  # type: ignore[misc]
+        """A compiled function that stays plain Python for its first seconds of work."""
+
+        _spent = 0.0
+
+        def __call__(self, *args: Any) -> Any:
+            if self._spent >= _PATIENCE:
+                return super().__call__(*args)
+            begun = time.perf_counter()
+            try:
+                return self.py_func(*args)
+            finally:
+                self._spent += time.perf_counter() - begun
+
+    def _compile(function: Function, *, at_once: bool = False, **options: Any) -> Function:
+        before = _numba_config.CACHE_DIR
+        # The locator is chosen while decorating; other users of Numba keep their own setting.
+        _numba_config.CACHE_DIR = _CACHE
+        try:
+            if at_once:
+                return numba.njit(cache=True, **options)(function)
+            made = _WhenItPays(py_func=function, targetoptions={"nopython": True, **options})
+            made.enable_caching()
+            return made  # type: ignore[return-value]
+        finally:
+            _numba_config.CACHE_DIR = before
+
+
+def kernel(function: Function) -> Function:
+    """Make a kernel of a module-level function."""
+    return _compile(function)
+
+
+def step(function: Function) -> Function:
+    """Compile as part of whatever calls it.
+
+    For what runs at every step of a simulation: a call that hands over a dozen arrays counts
+    references to each of them, which costs ten times the work of a short function.
+    """
+    return _compile(function, forceinline=True)
+
+
+def bind(template: Function, label: str, **names: Any) -> Function:
+    """Compile ``template`` with its global names replaced by ``names``.
+
+    A function passed as an argument or closed over would miss Numba's disk cache; a
+    module-level name hits it. So the loop is rebuilt over a namespace of its own, under a
+    name of its own (the cache's file name), for each set of kernels it is bound to.
+    """
+    source = getattr(template, "py_func", template)
+    bound = types.FunctionType(
+        source.__code__,
+        {**source.__globals__, **names},
+        f"{source.__name__}_{re.sub('[^a-z0-9]', '_', label.lower())}",
+        source.__defaults__,
+    )
+    bound.__qualname__ = bound.__name__
+    bound.__module__ = source.__module__
+    return _compile(bound, at_once=True)  # type: ignore[return-value]

@@ -1,0 +1,16 @@
+"""Knapsacks: what to buy for a budget (bounded), and whom to hire for a demand (cover)."""
+
+from askwise.core.knapsack.cover import cover_exact, cover_greedy, cover_greedy_into
+from askwise.core.knapsack.exact import bounded_exact, exact_into
+from askwise.core.knapsack.greedy import bounded_fractional, bounded_greedy, greedy_into
+
+__all__ = [
+    "bounded_exact",
+    "bounded_fractional",
+    "bounded_greedy",
+    "cover_exact",
+    "cover_greedy",
+    "cover_greedy_into",
+    "exact_into",
+    "greedy_into",
+]

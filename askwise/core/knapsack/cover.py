@@ -1,0 +1,312 @@
+"""The minimum knapsack: the cheapest set of workers whose gains reach a demand.
+
+How gains are added up and compared is the same everywhere here: each gain is counted in
+whole units of about 10**-15 of the demand (coarser from a thousand items on), and a
+shortfall of about 10**-12 of the demand is forgiven. So whether a set reaches the demand
+depends neither on the order of summation nor on the last bit of a gain.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from askwise.core.compiling import kernel
+from askwise.core.errors import TooLarge
+from askwise.core.knapsack import inputs, states
+from askwise.core.knapsack.inputs import Array, Numbers
+from askwise.core.knapsack.ordering import ascending
+from askwise.core.knapsack.states import IMPROVED, TOO_LARGE, best_subset
+
+# A demand is between 2**49 and 2**50 units, less if the sum of all gains would overflow.
+_DEMAND_BITS = 50
+_SUM_BITS = 60
+_FORGIVEN_BITS = 40
+
+_FREE = 0
+_IN = 1
+_OUT = 2
+
+
+@kernel
+def _count_units(gains: Array, demand: float, units: Array) -> int:
+    """Turn gains into whole units, useless ones into 0; return the units that are enough."""
+    bits = _DEMAND_BITS
+    size = gains.shape[0]
+    while (size >> (_SUM_BITS - bits)) > 0:
+        bits -= 1
+    exponent = math.frexp(demand)[1]
+    whole = math.floor(math.ldexp(demand, bits - exponent) + 0.5)
+    for i in range(size):
+        units[i] = 0
+        if gains[i] >= demand:
+            units[i] = whole
+        elif gains[i] > 0.0:
+            units[i] = math.floor(math.ldexp(gains[i], bits - exponent) + 0.5)
+    return whole - (1 << (bits - _FORGIVEN_BITS))
+
+
+@kernel
+def cover_greedy_into(costs: Array, gains: Array, demand: float, chosen: Array) -> bool:
+    """Mark the greedy set in ``chosen``; return whether it reaches the demand.
+
+    For use inside other kernels: nothing is checked. Costs are int64 or float64 and not
+    negative, gains float64 and finite, chosen an array of bool of the same length.
+    """
+    n = costs.shape[0]
+    for i in range(n):
+        chosen[i] = demand > 0.0
+    if demand <= 0.0:
+        return True
+    if n == 0:
+        return False
+    units = np.empty(n, np.int64)
+    enough = _count_units(gains, demand, units)
+    ratios = np.empty(n, np.float64)
+    for i in range(n):
+        ratios[i] = costs[i] / gains[i] if units[i] > 0 else math.inf
+    order = ascending(ratios)
+
+    best = -1
+    best_place = -1
+    best_cost = costs[0]
+    small_units = 0
+    small_cost = costs[0] - costs[0]
+    for place in range(n):
+        j = order[place]
+        if units[j] == 0:
+            continue
+        if small_units + units[j] < enough:
+            small_units += units[j]
+            small_cost += costs[j]
+            continue
+        cost = small_cost + costs[j]
+        if best < 0 or cost < best_cost or (cost == best_cost and j < best):
+            best = j
+            best_place = place
+            best_cost = cost
+    if best < 0:
+        return False
+
+    for i in range(n):
+        chosen[i] = False
+    small_units = 0
+    for place in range(best_place):
+        j = order[place]
+        if units[j] > 0 and small_units + units[j] < enough:
+            small_units += units[j]
+            chosen[j] = True
+    chosen[best] = True
+    return True
+
+
+@kernel
+def _fix(weights: Array, values: Array, spare: int, saved: float, fate: Array) -> None:
+    """Mark the items that the linear bound puts in, or leaves out of, every optimal set.
+
+    Items are in the order in which they are left out; ``saved`` is slightly less than what
+    an optimal set saves.
+    """
+    n = weights.shape[0]
+    k = 0
+    bound = 0.0
+    while weights[k] <= spare:
+        spare -= weights[k]
+        bound += values[k]
+        k += 1
+    density = values[k] / weights[k]
+    bound += spare * density
+    for i in range(n):
+        fate[i] = _FREE
+        if bound - abs(values[i] - density * weights[i]) < saved:
+            fate[i] = _OUT if i < k else _IN
+
+
+@kernel
+def _cover_exact(
+    costs: Array, units: Array, enough: int, known_cost: int, max_states: int, chosen: Array
+) -> int:
+    """Mark in ``chosen`` the first of the cheapest sets; return TOO_LARGE or another status.
+
+    Solved from the other side: which items are to be left out, so as to save most, while
+    their units do not exceed what is to spare.
+    """
+    n = costs.shape[0]
+    ratios = np.empty(n, np.float64)
+    for i in range(n):
+        ratios[i] = -(costs[i] / units[i])
+    total_cost = costs.sum()
+    order = ascending(ratios)
+    weights = np.empty(n, np.int64)
+    values = np.empty(n, np.int64)
+    for k in range(n):
+        weights[k] = units[order[k]]
+        values[k] = costs[order[k]]
+    flags = np.empty(n, np.bool_)
+    # One whole unit of cost, less the rounding that a bound may have suffered.
+    slack = 0.99 - total_cost * 2.0**-48
+    spare = units.sum() - enough
+    saved = total_cost - known_cost
+    status = best_subset(weights, values, spare, saved, total_cost, slack, max_states, flags)
+    if status == TOO_LARGE:
+        return status
+    if status == IMPROVED:
+        saved = values[flags].sum()
+
+    # Of the cheapest sets the first: item by item, in if the rest can complete the set.
+    by_place = np.empty(n, np.int64)
+    _fix(weights, values, spare, saved - (1.0 - slack), by_place)
+    fate = np.empty(n, np.int64)
+    money = total_cost - saved
+    last_in = -1
+    for k in range(n):
+        i = order[k]
+        fate[i] = by_place[k]
+        if fate[i] == _IN:
+            money -= costs[i]
+            enough -= units[i]
+            last_in = max(last_in, i)
+    for i in range(n):
+        chosen[i] = fate[i] == _IN
+        # A list that is complete comes before its continuations, but an item that costs
+        # nothing moves a list forward if it comes before one that is needed.
+        if fate[i] != _FREE or (enough <= 0 and i > last_in):
+            continue
+        later = 0
+        for k in range(n):
+            if order[k] > i and by_place[k] == _FREE:
+                weights[later] = units[order[k]]
+                values[later] = costs[order[k]]
+                later += 1
+        later_units = weights[:later].sum()
+        later_cost = values[:later].sum()
+        still = enough - units[i]
+        to_save = later_cost - (money - costs[i])
+        possible = costs[i] <= money and later_units >= still
+        if possible and still > 0:
+            status = best_subset(
+                weights[:later],
+                values[:later],
+                later_units - still,
+                to_save - 1,
+                to_save,
+                slack,
+                max_states,
+                flags,
+            )
+            if status == TOO_LARGE:
+                return status
+            possible = status == IMPROVED
+        if possible:
+            chosen[i] = True
+            enough -= units[i]
+            money -= costs[i]
+    return IMPROVED
+
+
+def _whole_costs(costs: Array, known: Array) -> tuple[Array, Array]:
+    """Return the items that an optimal set can contain, and their costs as whole numbers."""
+    if costs.dtype.kind == "f":
+        useful = np.flatnonzero(costs <= math.fsum(costs[known]))
+        exponent = math.frexp(math.fsum(costs[useful]))[1]
+        return useful, np.rint(np.ldexp(costs[useful], _SUM_BITS - exponent)).astype(np.int64)
+    useful = np.flatnonzero(costs <= sum(costs[known].tolist()))
+    return useful, costs[useful]
+
+
+def _answer(costs: Array, chosen: Array, feasible: bool) -> tuple[list[int], float, bool]:
+    paid = costs[chosen].tolist()
+    cost = math.fsum(paid) if costs.dtype.kind == "f" else sum(paid)
+    return np.flatnonzero(chosen).tolist(), cost, feasible
+
+
+def cover_greedy(costs: Numbers, gains: Numbers, demand: float) -> tuple[list[int], float, bool]:
+    """Reach a demand cheaply: the greedy algorithm GA for the minimum knapsack.
+
+    Items in order of increasing ``cost / gain`` (as 64-bit floats), ties by the lowest index.
+    An item that leaves the sum of gains below the demand is small, and stays; one that would
+    reach it is big, and makes a candidate of itself and the small items before it. The
+    cheapest candidate wins, of equally cheap ones that with the big item of lowest index. It
+    costs at most twice the optimum.
+
+    Parameters
+    ----------
+    costs : array of int or float
+        Not negative. Whole numbers are added up exactly.
+    gains : array of float
+        What an item adds towards the demand; items with a gain of 0 or less are never used.
+    demand : float
+        Sum of gains to be reached. Gains are counted in whole units of about 10**-15 of the
+        demand and a shortfall of about 10**-12 of it is forgiven, so that the order of
+        summation never decides.
+
+    Returns
+    -------
+    indices : list of int
+        The set, ascending; all items if even these do not reach the demand.
+    cost : int or float
+        Its cost: an int if the costs are.
+    feasible : bool
+        Whether it reaches the demand.
+
+    References
+    ----------
+    Jain, Gujar, Bhat, Zoeter, Narahari (2015), "An incentive compatible multi-armed-bandit
+    crowdsourcing mechanism with quality assurance", section 6.2.1.
+    Csirik, Frenk, Labbe, Zhang (1990), "Heuristics for the 0-1 min-knapsack problem".
+
+    Examples
+    --------
+    >>> from askwise.core.knapsack import cover_greedy
+    >>> cover_greedy([1, 10, 4], [1.0, 5.0, 1.5], 5.0)
+    ([0, 1], 11, True)
+    """
+    price, gain, target = inputs.cover(costs, gains, demand)
+    chosen = np.zeros(len(price), np.bool_)
+    feasible = bool(cover_greedy_into(price, gain, target, chosen))
+    return _answer(price, chosen, feasible)
+
+
+def cover_exact(costs: Numbers, gains: Numbers, demand: float) -> tuple[list[int], float, bool]:
+    """Reach a demand at the least cost.
+
+    Parameters, comparison with the demand and return values as in :func:`cover_greedy`. Of
+    several cheapest sets the one whose ascending list of indices comes first. Whole costs are
+    compared exactly; floats are counted in whole units of 2**-60 of the sum of the costs that
+    do not exceed the greedy set's.
+
+    Raises
+    ------
+    TooLarge
+        One of the knapsacks to be solved takes more than ``states.MAX_STATES`` states.
+
+    Examples
+    --------
+    >>> from askwise.core.knapsack import cover_exact
+    >>> cover_exact([1, 10, 4], [1.0, 5.0, 1.5], 5.0)
+    ([1], 10, True)
+    """
+    price, gain, target = inputs.cover(costs, gains, demand)
+    chosen = np.zeros(len(price), np.bool_)
+    feasible = bool(cover_greedy_into(price, gain, target, chosen))
+    if not feasible or target <= 0.0:
+        return _answer(price, chosen, feasible)
+    units = np.empty(len(price), np.int64)
+    enough = _count_units(gain, target, units)
+    useful, whole = _whole_costs(price, chosen)
+    whole, useful = whole[units[useful] > 0], useful[units[useful] > 0]
+    # Coarser money makes for sharper bounds: a set cheaper at all is cheaper by the divisor.
+    whole //= max(1, int(np.gcd.reduce(whole)))
+    known = int(whole[chosen[useful]].sum())
+    flags = np.zeros(len(useful), np.bool_)
+    for max_states in states.allowances():
+        if _cover_exact(whole, units[useful], enough, known, max_states, flags) != TOO_LARGE:
+            chosen[:] = False
+            chosen[useful[flags]] = True
+            return _answer(price, chosen, True)
+    raise TooLarge(
+        f"costs: the cheapest set among {len(price)} takes more than "
+        f"{states.MAX_STATES} states; cover_greedy has no such limit",
+        field="costs",
+    )

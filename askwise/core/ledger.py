@@ -1,0 +1,294 @@
+"""The ledger: the log folded into arrays. Only ``apply`` writes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from askwise.core import book as columns
+from askwise.core.book import Array, Book, Proposal, new_proposal
+from askwise.core.errors import UnknownName, nearest
+from askwise.core.events import Event, Fact, Kind
+from askwise.core.money import NO_CAP
+from askwise.core.problem import UNLIMITED, Problem, Task, Worker
+
+_SMALLEST = 16
+
+
+class Ledger:
+    """Counts, votes, pending work, money: what a campaign's log adds up to.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem as created; tasks, workers and money that came later are in the log.
+    spare : int
+        Rows of capacity to start with. Capacity is not a count: it never shows in results.
+    """
+
+    def __init__(self, problem: Problem, *, spare: int = _SMALLEST) -> None:
+        self.problem = problem
+        self.seq = 0
+        self.workers: list[Worker] = []
+        self.tasks: list[Task] = []
+        self._worker_index: dict[str, int] = {}
+        self._task_index: dict[str, int] = {}
+        self.closings: dict[int, tuple[int, str, float | None]] = {}
+        totals = np.zeros(17, np.int64)
+        totals[columns.BUDGET] = NO_CAP if problem.budget is None else problem.budget
+        totals[columns.REPEAT] = problem.repeat
+        totals[columns.TASKLESS] = problem.taskless
+        totals[columns.OPTIONS] = len(problem.options)
+        self.book = Book(
+            totals=totals,
+            scale=np.array(problem.range, np.float64),
+            workers=np.zeros((spare, 6), np.int64),
+            ratings=np.zeros((spare, 2)),
+            tasks=np.zeros((1, 5), np.int64),
+            queue=np.full(2, -1, np.int64),
+            votes=np.zeros((1, max(1, len(problem.options))), np.int64),
+            assignments=np.zeros((spare, 8), np.int64),
+            marks=np.zeros((spare, 3)),
+            plan=np.zeros((spare, 3), np.int64),
+            odds=np.zeros(spare),
+        )
+        self._join(problem.workers)
+        if problem.taskless:
+            self._open_rows(1)
+        else:
+            self._add(problem.tasks)
+
+    # Reading.
+
+    def total(self, column: int) -> int:
+        """One of the totals, by its column in :mod:`askwise.core.book`."""
+        return int(self.book.totals[column])
+
+    @property
+    def reserved(self) -> int:
+        """Micro-units set aside: for work that is out and for the rest of the decision."""
+        return self.total(columns.HELD) + self.total(columns.PLANNED)
+
+    def worker_at(self, worker: str) -> int:
+        """Index of a worker."""
+        if worker not in self._worker_index:
+            raise UnknownName(
+                f"worker {worker!r} is not in this campaign: {nearest(worker, self._worker_index)}",
+                field="worker",
+            )
+        return self._worker_index[worker]
+
+    def task_at(self, task: str | None) -> int:
+        """Index of a task; a campaign without tasks has one nameless task."""
+        if task is None and self.problem.taskless:
+            return 0
+        if task is None or task not in self._task_index:
+            raise UnknownName(
+                f"task {task!r} is not in this campaign: {nearest(str(task), self._task_index)}",
+                field="task",
+            )
+        return self._task_index[task]
+
+    def has_worker(self, worker: str) -> bool:
+        """Whether a worker of this id has ever joined."""
+        return worker in self._worker_index
+
+    def has_task(self, task: str) -> bool:
+        """Whether a task of this id was ever added."""
+        return task in self._task_index
+
+    def task_id(self, index: int) -> str | None:
+        """Id of a task; None in a campaign without tasks and for "any task" (-1)."""
+        return None if index < 0 or self.problem.taskless else self.tasks[index].id
+
+    def assignment_at(self, seq: int) -> int | None:
+        """Index of the assignment whose ASKED has this sequence number."""
+        count = self.total(columns.ASSIGNMENTS)
+        seqs = self.book.assignments[:count, columns.SEQ]
+        at = int(np.searchsorted(seqs, seq))
+        return at if at < count and seqs[at] == seq else None
+
+    def proposal(self, event: Event) -> Proposal:
+        """Read the rows of a DECIDED back into a proposal."""
+        rows = event.rows or ()
+        out = new_proposal(len(rows))
+        for at, row in enumerate(rows):
+            task = -1 if row.task is None else self.task_at(row.task)
+            out.rows[at] = (task, self.worker_at(row.worker), row.count)
+            out.odds[at] = np.nan if row.propensity is None else row.propensity
+        out.head[0] = len(rows)
+        return out
+
+    # Writing.
+
+    def apply(self, event: Event) -> Fact:
+        """Fold one event; returns it as kernels see it."""
+        self.seq = event.seq
+        task = -1 if event.task is None else self.task_at(event.task)
+        worker = -1 if event.worker is None else self.worker_at(event.worker)
+        value, at = np.nan, -1
+        totals = self.book.totals
+        if event.kind == Kind.DECIDED:
+            out = self.proposal(event)
+            self._reserve_plan(int(out.head[0]))
+            columns.decide(self.book, out)
+        elif event.kind == Kind.ASKED:
+            at = self._ask(event, task, worker)
+        elif event.kind in (Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED):
+            found = self.assignment_at(event.assignment or 0)
+            assert found is not None, f"event {event.seq} is about an unknown assignment"
+            at = found
+            if event.kind == Kind.ANSWER:
+                value = self.number(event.value)
+                columns.settle(self.book, at, value)
+            else:
+                expired = event.kind == Kind.EXPIRED
+                columns.release(self.book, at, columns.EXPIRED if expired else columns.DECLINED)
+            task = int(self.book.assignments[at, columns.TASK])
+        elif event.kind == Kind.TRUTH:
+            value = self.number(event.value)
+            self.book.tasks[task, columns.TRUTH] = int(value)
+        elif event.kind == Kind.CLOSED:
+            option = -1 if event.value is None else int(self.number(event.value))
+            self.closings[task] = (option, event.outcome or "", event.confidence)
+            columns.close_task(self.book, task)
+        elif event.kind == Kind.ADDED:
+            self._add([Task(**raw) for raw in event.tasks or ()])
+        elif event.kind == Kind.JOINED:
+            self._join([Worker(**raw) for raw in event.workers or ()])
+        elif event.kind == Kind.LEFT:
+            columns.leave(self.book, worker)
+        elif event.kind == Kind.TOPPED_UP:
+            totals[columns.BUDGET] += event.price or 0
+        elif event.kind in (Kind.PAUSED, Kind.RESUMED):
+            totals[columns.PAUSED] = event.kind == Kind.PAUSED
+        elif event.kind == Kind.STOPPED:
+            totals[columns.STOPPED] = 1
+            columns.drop_plan(self.book)
+        return Fact(int(event.kind), task, worker, value, 0, at)
+
+    def number(self, value: float | str | None) -> float:
+        """An answer as a number: a utility as it is, an option by its index."""
+        if isinstance(value, str):
+            return float(self.problem.options.index(value))
+        assert value is not None
+        return float(value)
+
+    def _ask(self, event: Event, task: int, worker: int) -> int:
+        rows = self.book.plan[: self.total(columns.PLAN_ROWS)]
+        task = 0 if self.problem.taskless else task
+        wanted = (
+            (rows[:, columns.PLAN_WORKER] == worker)
+            & (rows[:, columns.PLAN_COUNT] > 0)
+            & ((rows[:, columns.PLAN_TASK] == task) | (rows[:, columns.PLAN_TASK] == -1))
+        )
+        row = int(np.argmax(wanted))
+        assert wanted[row], f"event {event.seq} asks what was not decided"
+        self.room_for_assignments(1)
+        expires = np.inf if event.expires is None else event.expires
+        return columns.hand_out(self.book, row, task, event.seq, expires)
+
+    def _join(self, workers: Sequence[Worker]) -> None:
+        low, high = self.problem.range
+        for worker in workers:
+            at = self._worker_index.get(worker.id, len(self.workers))
+            if at == len(self.workers):
+                self._grow_rows(("workers", "ratings"), at + 1)
+                self.workers.append(worker)
+                self._worker_index[worker.id] = at
+                self.book.workers[at, columns.LAST] = -1
+                self.book.totals[columns.WORKERS] = at + 1
+            self.workers[at] = worker
+            row = self.book.workers[at]
+            row[columns.PRICE] = worker.micro
+            row[columns.LIMIT] = UNLIMITED if worker.limit is None else worker.limit
+            row[columns.JOINED] = 1
+            if worker.rating is not None and worker.rating_weight is not None:
+                self.book.ratings[at] = (worker.rating - low) / (high - low), worker.rating_weight
+
+    def _add(self, tasks: Sequence[Task]) -> None:
+        for task in tasks:
+            self._task_index[task.id] = len(self.tasks)
+            self.tasks.append(task)
+        self._open_rows(len(tasks))
+
+    def _open_rows(self, count: int) -> None:
+        before = self.total(columns.TASKS)
+        after = before + count
+        self._grow_rows(("tasks", "votes"), after)
+        self.book.tasks[before:after, [columns.TASK_LAST, columns.TRUTH]] = -1
+        self.book.totals[columns.TASKS] = after
+        self.book.totals[columns.OPEN] += count
+        half = 1 << max(0, after - 1).bit_length()
+        if len(self.book.queue) < 2 * half:
+            self.book = self.book._replace(queue=np.full(2 * half, -1, np.int64))
+        columns.build_queue(self.book.tasks, self.book.queue, after)
+
+    def room_for_assignments(self, count: int) -> None:
+        """Make sure that ``count`` more assignments fit."""
+        self._grow_rows(("assignments", "marks"), self.total(columns.ASSIGNMENTS) + count)
+
+    def _reserve_plan(self, rows: int) -> None:
+        self._grow_rows(("plan", "odds"), rows)
+
+    def _grow_rows(self, names: tuple[str, ...], needed: int) -> None:
+        grown: dict[str, Array] = {}
+        for name in names:
+            array = getattr(self.book, name)
+            if len(array) < needed:
+                larger = np.zeros((max(needed, 2 * len(array)), *array.shape[1:]), array.dtype)
+                larger[: len(array)] = array
+                grown[name] = larger
+        if grown:
+            self.book = self.book._replace(**grown)
+
+    # Snapshots.
+
+    def arrays(self) -> dict[str, Array]:
+        """The used part of every array: what a snapshot keeps and what equality is about."""
+        counts = {
+            "workers": columns.WORKERS,
+            "ratings": columns.WORKERS,
+            "tasks": columns.TASKS,
+            "votes": columns.TASKS,
+            "assignments": columns.ASSIGNMENTS,
+            "marks": columns.ASSIGNMENTS,
+            "plan": columns.PLAN_ROWS,
+            "odds": columns.PLAN_ROWS,
+        }
+        kept = {name: getattr(self.book, name)[: self.total(at)] for name, at in counts.items()}
+        return {"totals": self.book.totals, "scale": self.book.scale, **kept}
+
+    def names(self) -> str:
+        """Tasks, workers and closings as JSON: the part of a snapshot that is not numbers."""
+        return json.dumps(
+            {
+                "seq": self.seq,
+                "workers": [worker.to_json() for worker in self.workers],
+                "tasks": [task.to_json() for task in self.tasks],
+                "closings": [[task, *closing] for task, closing in self.closings.items()],
+            }
+        )
+
+    @classmethod
+    def restore(cls, problem: Problem, arrays: Mapping[str, Array], names: str) -> Ledger:
+        """Rebuild a ledger from a snapshot."""
+        ledger = cls(problem)
+        raw = json.loads(names)
+        ledger.seq = raw["seq"]
+        ledger.workers = [Worker(**each) for each in raw["workers"]]
+        ledger.tasks = [Task(**each) for each in raw["tasks"]]
+        ledger._worker_index = {worker.id: at for at, worker in enumerate(ledger.workers)}
+        ledger._task_index = {task.id: at for at, task in enumerate(ledger.tasks)}
+        ledger.closings = {task: (option, why, sure) for task, option, why, sure in raw["closings"]}
+        held = {name: np.array(array) for name, array in arrays.items()}
+        half = 1 << max(0, len(held["tasks"]) - 1).bit_length()
+        queue = np.full(2 * half, -1, np.int64)
+        columns.build_queue(held["tasks"], queue, len(held["tasks"]))
+        for name in ("workers", "ratings", "plan", "odds", "assignments", "marks"):
+            if len(held[name]) == 0:
+                held[name] = np.zeros((1, *held[name].shape[1:]), held[name].dtype)
+        ledger.book = Book(queue=queue, **held)
+        return ledger

@@ -1,0 +1,320 @@
+"""What a campaign is about: tasks, workers, the outcome space, the budget. Validated once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from askwise.core.errors import InvalidProblem, nearest
+from askwise.core.money import Amount, from_micro, to_micro
+
+UNLIMITED = 2**40
+"""Stands for "no limit" on the number of answers a worker may give."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Somebody (a person, a crowd, a program) who answers at a price.
+
+    Parameters
+    ----------
+    id : str
+        How you call him.
+    price : str, int, Decimal or float
+        What one answer of his costs.
+    limit : int, optional
+        The most answers he can give in this campaign.
+    rating : float, optional
+        What you believe his mean utility to be, in the campaign's range. Used by Bayesian
+        policies as a prior.
+    rating_weight : float, optional
+        How many answers that rating is worth (1 if a rating is given without a weight).
+
+    Examples
+    --------
+    >>> Worker("ann", "0.05", limit=20).price
+    Decimal('0.05')
+    """
+
+    id: str
+    price: Amount
+    limit: int | None = None
+    rating: float | None = None
+    rating_weight: float | None = None
+
+    def __post_init__(self) -> None:
+        _check_id(self.id, "worker id")
+        name = f"price of worker {self.id!r}"
+        object.__setattr__(self, "price", from_micro(to_micro(self.price, name)))
+        if self.limit is not None:
+            _check_whole(self.limit, f"limit of worker {self.id!r}", at_least=1, at_most=UNLIMITED)
+        if self.rating is not None:
+            _check_real(self.rating, f"rating of worker {self.id!r}")
+            if self.rating_weight is None:
+                object.__setattr__(self, "rating_weight", 1.0)
+        elif self.rating_weight is not None:
+            raise InvalidProblem(
+                f"rating_weight of worker {self.id!r} is given without a rating",
+                field="rating_weight",
+            )
+        if self.rating_weight is not None:
+            name = f"rating_weight of worker {self.id!r}"
+            if _check_real(self.rating_weight, name) < 0:
+                raise InvalidProblem(
+                    f"{name} is {self.rating_weight!r}: give 0 or more", field="rating_weight"
+                )
+
+    @property
+    def micro(self) -> int:
+        """Price in micro-units."""
+        return to_micro(self.price, "price")
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as a string, what is not set left out."""
+        raw = {
+            "id": self.id,
+            "price": str(self.price),
+            "limit": self.limit,
+            "rating": self.rating,
+            "rating_weight": self.rating_weight,
+        }
+        return {key: value for key, value in raw.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One thing to be judged.
+
+    Parameters
+    ----------
+    id : str
+        How you call it.
+    context : str, optional
+        What kind of task it is, for policies that learn who is good at what.
+    payload : JSON value, optional
+        What the worker is shown. askwise passes it on and never looks inside.
+    """
+
+    id: str
+    context: str | None = None
+    payload: Any = None
+
+    def __post_init__(self) -> None:
+        _check_id(self.id, "task id")
+        if self.context is not None and not isinstance(self.context, str):
+            raise InvalidProblem(
+                f"context of task {self.id!r} is {self.context!r}: give a string", field="context"
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, what is not set left out."""
+        raw = {"id": self.id, "context": self.context, "payload": self.payload}
+        return {key: value for key, value in raw.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A campaign's problem as created; what joins later is in the log.
+
+    Parameters
+    ----------
+    workers : sequence of Worker
+        Who may be asked.
+    tasks : sequence of Task, optional
+        What they are asked about; without, a utility campaign simply buys units of work.
+    options : sequence of str, optional
+        The possible answers. Exactly one of ``options`` and ``utility``.
+    utility : (float, float), optional
+        The range of a real-valued answer.
+    budget : micro-units, optional
+        The hard cap on what is spent; None is no cap.
+    repeat : bool, optional
+        Whether a worker may be asked the same task again.
+    """
+
+    workers: tuple[Worker, ...]
+    tasks: tuple[Task, ...] = ()
+    options: tuple[str, ...] = ()
+    utility: tuple[float, float] | None = None
+    budget: int | None = None
+    repeat: bool = False
+
+    def __post_init__(self) -> None:
+        if bool(self.options) == (self.utility is not None):
+            raise InvalidProblem(
+                "give exactly one of options (a list of names) and outcome='utility'",
+                field="options",
+            )
+        if self.options:
+            if len(self.options) < 2:
+                raise InvalidProblem(
+                    f"options is {list(self.options)!r}: a question needs at least two",
+                    field="options",
+                )
+            _check_unique(self.options, "option")
+            for option in self.options:
+                _check_id(option, "option")
+            if not self.tasks:
+                raise InvalidProblem(
+                    "tasks is empty: a campaign with options needs at least one task",
+                    field="tasks",
+                )
+        if self.utility is not None:
+            low, high = self.utility
+            _check_real(low, "lower end of the range")
+            _check_real(high, "upper end of the range")
+            if not low < high:
+                raise InvalidProblem(
+                    f"range is {low} to {high}: the lower end must be below the upper",
+                    field="range",
+                )
+        _check_unique([worker.id for worker in self.workers], "worker")
+        _check_unique([task.id for task in self.tasks], "task")
+        for worker in self.workers:
+            self.check_rating(worker)
+        if self.budget is not None and self.workers:
+            cheapest = min(worker.micro for worker in self.workers)
+            if self.budget < cheapest:
+                raise InvalidProblem(
+                    f"budget is {from_micro(self.budget)}: it buys nothing, the cheapest worker "
+                    f"costs {from_micro(cheapest)}",
+                    field="budget",
+                )
+
+    @property
+    def taskless(self) -> bool:
+        """Whether units of work are bought rather than answers about named tasks."""
+        return not self.tasks
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Range of a utility; (0, 1) for a campaign with options."""
+        return self.utility if self.utility is not None else (0.0, 1.0)
+
+    def check_rating(self, worker: Worker) -> None:
+        """Refuse a prior rating outside the campaign's range."""
+        low, high = self.range
+        if worker.rating is not None and not low <= worker.rating <= high:
+            raise InvalidProblem(
+                f"rating of worker {worker.id!r} is {worker.rating}: "
+                f"the campaign's range is {low} to {high}",
+                field="rating",
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as a string."""
+        raw: dict[str, Any] = {"workers": [worker.to_json() for worker in self.workers]}
+        if self.tasks:
+            raw["tasks"] = [task.to_json() for task in self.tasks]
+        if self.options:
+            raw["options"] = list(self.options)
+        if self.utility is not None:
+            raw["outcome"] = {"kind": "utility", "low": self.utility[0], "high": self.utility[1]}
+        raw["budget"] = None if self.budget is None else str(from_micro(self.budget))
+        raw["repeat"] = self.repeat
+        return raw
+
+
+def make_problem(
+    *,
+    workers: Iterable[Worker | Mapping[str, Any]],
+    tasks: Iterable[Task | Mapping[str, Any] | str] | None = None,
+    options: Sequence[str] | None = None,
+    outcome: str | Mapping[str, Any] | None = None,
+    budget: Amount | None = None,
+    repeat: bool | None = None,
+) -> Problem:
+    """Build a Problem from what users write: mappings, names, money in any accepted form."""
+    made_tasks = tuple(as_task(task) for task in tasks or ())
+    if isinstance(options, str):
+        raise InvalidProblem(f"options is {options!r}: give a list of names", field="options")
+    utility = _read_outcome(outcome)
+    if repeat is None:
+        repeat = utility is not None and not made_tasks
+    if not repeat and not made_tasks:
+        raise InvalidProblem(
+            "repeat is False without tasks: a worker could be asked only once; give tasks",
+            field="repeat",
+        )
+    return Problem(
+        workers=tuple(as_worker(worker) for worker in workers),
+        tasks=made_tasks,
+        options=tuple(options or ()),
+        utility=utility,
+        budget=None if budget is None else to_micro(budget, "budget"),
+        repeat=bool(repeat),
+    )
+
+
+def _read_outcome(outcome: str | Mapping[str, Any] | None) -> tuple[float, float] | None:
+    if outcome is None:
+        return None
+    raw: dict[str, Any] = {"kind": outcome} if isinstance(outcome, str) else dict(outcome)
+    kind, low, high = raw.pop("kind", "utility"), raw.pop("low", 0.0), raw.pop("high", 1.0)
+    if kind != "utility" or raw:
+        raise InvalidProblem(
+            f"outcome is {outcome!r}: give 'utility' or {{'kind': 'utility', 'low': 0, 'high': 1}}",
+            field="outcome",
+        )
+    return _check_real(low, "low end of outcome"), _check_real(high, "high end of outcome")
+
+
+def as_worker(raw: Worker | Mapping[str, Any]) -> Worker:
+    """Take a Worker or a mapping of its fields."""
+    return raw if isinstance(raw, Worker) else Worker(**_fields(raw, Worker, "worker", ("price",)))
+
+
+def as_task(raw: Task | Mapping[str, Any] | str) -> Task:
+    """Take a Task, a mapping of its fields or just an id."""
+    if isinstance(raw, str):
+        return Task(raw)
+    return raw if isinstance(raw, Task) else Task(**_fields(raw, Task, "task", ()))
+
+
+def _fields(raw: object, noun: type, kind: str, needed: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(raw, Mapping):
+        raise InvalidProblem(f"{kind} is {raw!r}: give a mapping with an 'id'", field=kind)
+    known: tuple[str, ...] = noun.__slots__  # type: ignore[attr-defined]
+    for key in raw:
+        if key not in known:
+            raise InvalidProblem(
+                f"{kind} {raw.get('id')!r} has a field {key!r}: {nearest(str(key), known)}",
+                field=str(key),
+            )
+    for key in ("id", *needed):
+        if key not in raw:
+            raise InvalidProblem(f"{kind} {raw.get('id')!r} lacks {key!r}", field=key)
+    return dict(raw)
+
+
+def _check_id(value: object, field: str) -> None:
+    if not isinstance(value, str) or not value or len(value) > 200 or not value.isprintable():
+        raise InvalidProblem(
+            f"{field} is {value!r}: give a printable string of 1 to 200 characters", field=field
+        )
+
+
+def _check_unique(names: Sequence[str], kind: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InvalidProblem(f"{kind} {name!r} is named twice", field=kind)
+        seen.add(name)
+
+
+def _check_whole(value: object, field: str, *, at_least: int, at_most: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not at_least <= value <= at_most:
+        raise InvalidProblem(
+            f"{field} is {value!r}: give a whole number from {at_least} to {at_most}", field=field
+        )
+
+
+def _check_real(value: object, field: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        raise InvalidProblem(f"{field} is {value!r}: give a number", field=field)
+    if not math.isfinite(value):
+        raise InvalidProblem(f"{field} is {value!r}: give a finite number", field=field)
+    return float(value)

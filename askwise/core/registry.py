@@ -1,0 +1,130 @@
+"""Registries: policies, stopping rules, aggregators, mechanisms and experiments by name.
+
+Our own entries are found by importing every module of a package, others' by entry points;
+so a new policy is one new file and nothing else changes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar
+
+from askwise.core.errors import InvalidParameter, UnknownPolicy, nearest
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Classes of one kind by name.
+
+    Parameters
+    ----------
+    kind : str
+        What it holds, for messages (``"policy"``).
+    package : str
+        The package whose modules register themselves when imported; its name is also the
+        entry point group through which other distributions add theirs.
+    """
+
+    def __init__(self, kind: str, package: str) -> None:
+        self.kind = kind
+        self.package = package
+        self._entries: dict[str, type[T]] = {}
+        self._loaded = False
+
+    def register(self, name: str) -> Callable[[type[T]], type[T]]:
+        """Register a class under ``name``; sets its ``name`` attribute."""
+
+        def add(entry: type[T]) -> type[T]:
+            if self._entries.get(name, entry) is not entry:
+                raise InvalidParameter(f"{self.kind} {name!r} is registered twice", field="name")
+            entry.name = name  # type: ignore[attr-defined]
+            self._entries[name] = entry
+            return entry
+
+        return add
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        self._load()
+        return sorted(self._entries)
+
+    def get(self, name: str) -> type[T]:
+        """Look up the class registered under ``name``."""
+        self._load()
+        if name not in self._entries:
+            raise UnknownPolicy(
+                f"{self.kind} {name!r} is not known: {nearest(name, self._entries)}",
+                field=self.kind,
+            )
+        return self._entries[name]
+
+    def make(self, spec: str | Mapping[str, Any] | T) -> T:
+        """Build an instance from a name, a mapping ``{"name": ..., parameters}`` or itself."""
+        if isinstance(spec, str):
+            return self.get(spec)()
+        if isinstance(spec, Mapping):
+            parameters = dict(spec)
+            name = parameters.pop("name", None)
+            if not isinstance(name, str):
+                raise InvalidParameter(
+                    f"{self.kind} is {dict(spec)!r}: a mapping needs a 'name'", field=self.kind
+                )
+            return self._with_parameters(self.get(name), parameters)
+        if isinstance(getattr(spec, "name", None), str):
+            return spec
+        raise InvalidParameter(
+            f"{self.kind} is {spec!r}: give a name, a mapping with a 'name', or an instance",
+            field=self.kind,
+        )
+
+    def _with_parameters(self, entry: type[T], parameters: dict[str, Any]) -> T:
+        known = [field.name for field in dataclasses.fields(entry) if field.init]  # type: ignore[arg-type]
+        for parameter in parameters:
+            if parameter not in known:
+                raise InvalidParameter(
+                    f"{self.kind} {entry.name!r} has no parameter {parameter!r}: "  # type: ignore[attr-defined]
+                    f"{nearest(parameter, known)}",
+                    field=parameter,
+                )
+        return entry(**parameters)
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        self._loaded = True
+        package = importlib.import_module(self.package)
+        for module in pkgutil.walk_packages(package.__path__, self.package + "."):
+            importlib.import_module(module.name)
+        for point in entry_points(group=self.package):
+            self.register(point.name)(point.load())
+
+
+def parameters_of(entry: Any) -> dict[str, Any]:
+    """Every parameter of a registered instance, by name."""
+    return {field.name: getattr(entry, field.name) for field in dataclasses.fields(entry)}
+
+
+def changed_parameters(entry: Any) -> dict[str, Any]:
+    """Only the parameters of a registered instance that differ from their defaults."""
+    return {
+        field.name: getattr(entry, field.name)
+        for field in dataclasses.fields(entry)
+        if getattr(entry, field.name) != field.default
+    }
+
+
+def spec_of(entry: Any) -> dict[str, Any]:
+    """Write a registered instance as the mapping from which ``make`` builds it again."""
+    return {"name": entry.name, **parameters_of(entry)}
+
+
+def label_of(entry: Any) -> str:
+    """``name`` or ``name(k=v,...)`` with the parameters that differ from the defaults, sorted."""
+    changed = changed_parameters(entry)
+    inside = ",".join(f"{key}={changed[key]}" for key in sorted(changed))
+    return f"{entry.name}({inside})" if inside else str(entry.name)

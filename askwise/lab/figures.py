@@ -1,0 +1,393 @@
+"""The one place that draws: figures of the lab, of reports and of the dashboard.
+
+Matplotlib is imported when something is drawn, so importing this module costs nothing. Every
+figure is an object of its own; pyplot, with its hidden list of open figures, is not used.
+Figures are deterministic: the same rows give the same bytes, so a changed picture means
+changed numbers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import io
+import math
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+
+from askwise.core.errors import InvalidParameter
+from askwise.lab.looks import INK, as_text, compact, dashed, ring, settings, spread, styles_of
+from askwise.lab.results import ReferenceRow, Row, write_atomic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDTH = 9.0
+"""Inches; at 100 pixels an inch the figure is 900 wide and its text about 13 high."""
+
+_AnyRow = TypeVar("_AnyRow", bound=Row)
+
+
+def draw(
+    results_rows: Iterable[Row],
+    *,
+    title: str,
+    metric: str,
+    x_label: str,
+    y_label: str,
+    log_x: bool = False,
+    kind: Literal["line", "bars"] = "line",
+    reference: Sequence[ReferenceRow] | None = None,
+    highlight: Collection[str] | None = None,
+) -> Figure:
+    """Draw one metric of an experiment, a sub-figure a panel, with 95% intervals.
+
+    Parameters
+    ----------
+    results_rows : iterable of Row
+        Rows of other metrics are left out. Panels and series keep the order of the rows.
+    metric : str
+        Which rows to draw.
+    log_x : bool
+        Logarithmic horizontal axis, for lines.
+    kind : {"line", "bars"}
+        Lines with shaded intervals, or bars grouped by x with error bars. Groups that differ
+        in height more than eightfold get a vertical axis each, or the low ones would vanish.
+    reference : sequence of ReferenceRow, optional
+        Bounds (dashed) and values out of a paper (hollow markers); those that bear the name
+        of a series take its colour. A bound far from what was measured does not stretch the
+        axis; the legend says so if none of it is in sight. Over bars, references to a series
+        are hollow markers and all others dashed lines. Rows of other metrics are left out.
+    highlight : collection of str, optional
+        Series to draw bolder, such as policies that go beyond the paper.
+    """
+    rows = [row for row in results_rows if row.metric == metric]
+    references = [row for row in reference or () if row.metric == metric]
+    _check(rows, references, metric, kind, log_x)
+    if kind == "bars":
+        measured = {row.series for row in rows}
+        references = [
+            replace(row, style="points" if row.series in measured else "line") for row in references
+        ]
+    sketch = _Sketch(rows, references, frozenset(highlight or ()), log_x)
+    with settings():
+        if kind == "bars":
+            return sketch.bars(title, x_label, y_label)
+        return sketch.lines(title, x_label, y_label)
+
+
+def save(figure: Figure, directory: str | Path, stem: str = "figure") -> tuple[Path, Path]:
+    """Write ``<stem>.png`` (150 dots an inch) and ``<stem>.svg`` (text as text)."""
+    directory = Path(directory)
+    png = write_atomic(directory / f"{stem}.png", _render(figure, "png", {"Software": None}, 150))
+    return png, write_atomic(directory / f"{stem}.svg", _svg(figure))
+
+
+def svg_text(figure: Figure) -> str:
+    """The figure as an ``<svg>`` element to put into a page.
+
+    Ids get a prefix of their own, so several figures may share a page; the title becomes the
+    name that screen readers say.
+    """
+    text = _svg(figure).decode()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    prefix = "f" + hashlib.sha256(text.encode()).hexdigest()[:8] + "-"
+
+    def own(tag: re.Match[str]) -> str:
+        # Only inside tags: a label may well contain what looks like an id.
+        return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", tag.group())
+
+    text = re.sub(r"<[^>]*>", own, text)
+    name = html.escape(" ".join(figure.get_suptitle().split()))
+    return text.replace("<svg", f'<svg role="img" aria-label="{name}"', 1).strip()
+
+
+class _Sketch:
+    """Rows sorted into panels and series, and the looks they share."""
+
+    def __init__(
+        self,
+        rows: Sequence[Row],
+        references: Sequence[ReferenceRow],
+        highlight: frozenset[str],
+        log_x: bool,
+    ) -> None:
+        self.rows, self.references = rows, references
+        self.highlight, self.log_x = highlight, log_x
+        self.panels = list(dict.fromkeys(row.panel for row in rows))
+        self.series = list(dict.fromkeys(row.series for row in rows))
+        self.foreign = [
+            name
+            for name in dict.fromkeys(row.series for row in references)
+            if name not in self.series
+        ]
+        self.looks = styles_of(self.foreign) | styles_of(self.series)
+        self.xs = sorted({row.x for row in rows})
+        inside = {row.series for row in references if self._in_sight(row)}
+        self.hidden = {row.series for row in references} - inside
+
+    def lines(self, title: str, x_label: str, y_label: str) -> Figure:
+        columns = min(len(self.panels), 2 if len(self.panels) <= 4 else 3)
+        figure, axes = self._grid(columns, len(self.panels), 3.0 if columns > 1 else 4.2, title)
+        for panel, ax in zip(self.panels, axes, strict=True):
+            for at, name in enumerate(self.series):
+                self._line(ax, _of(self.rows, panel, name), name, at)
+            for name in dict.fromkeys(row.series for row in self.references):
+                self._reference_line(ax, _of(self.references, panel, name), name)
+            self._finish_lines(ax, panel)
+            _head(ax, panel, columns)
+        _level(axes)
+        return self._finish(figure, axes, x_label, y_label, bars=False)
+
+    def bars(self, title: str, x_label: str, y_label: str) -> Figure:
+        peaks = [max(abs(row.mean) for row in self.rows if row.x == x) for x in self.xs]
+        apart = 1 < len(self.xs) <= 6 and max(peaks) > 8 * min(peaks)
+        groups = [[x] for x in self.xs] if apart else [self.xs]
+        figure, axes = self._grid(len(groups), len(groups) * len(self.panels), 3.6, title)
+        for at, ax in enumerate(axes):
+            panel, xs = self.panels[at // len(groups)], groups[at % len(groups)]
+            self._group(ax, panel, xs)
+            if at % len(groups) == 0:
+                _head(ax, panel, len(groups))
+        return self._finish(figure, axes, x_label, y_label, bars=True)
+
+    def _grid(
+        self, columns: int, count: int, height: float, title: str
+    ) -> tuple[Figure, list[Axes]]:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        down = math.ceil(count / columns)
+        legend = 0.21 * math.ceil(len(self._legend_names()) / self._legend_columns())
+        figure = Figure((_WIDTH, down * height + legend + 0.9), dpi=100, layout="constrained")
+        FigureCanvasAgg(figure)
+        figure.suptitle(
+            as_text(title, 80), x=0.012, ha="left", weight="bold", size=12, parse_math=False
+        )
+        return figure, [figure.add_subplot(down, columns, at + 1) for at in range(count)]
+
+    def _line(self, ax: Axes, rows: Sequence[Row], name: str, at: int) -> None:
+        if not rows:
+            return
+        look, bold = self.looks[name], name in self.highlight
+        xs = [row.x for row in rows]
+        # Markers of different series are staggered, or those that run together would hide.
+        every = max(1, len(xs) // 10)
+        ax.plot(
+            xs,
+            [row.mean for row in rows],
+            markevery=(at % every, every),
+            zorder=4 if bold else 3,
+            **look.pen(bold=bold),
+        )
+        lows, highs = [row.ci_low for row in rows], [row.ci_high for row in rows]
+        ax.fill_between(xs, lows, highs, color=look.colour, alpha=0.16, linewidth=0, zorder=2)
+
+    def _reference_line(self, ax: Axes, rows: Sequence[Row], name: str) -> None:
+        colour = self._reference_colour(name)
+        points = [row for row in rows if isinstance(row, ReferenceRow) and row.style == "points"]
+        line = [row for row in rows if row not in points]
+        if line:
+            ax.plot(
+                [row.x for row in line],
+                [row.mean for row in line],
+                **dashed(colour),
+                zorder=2.5,
+            )
+        self._hollow(ax, [row.x for row in points], points, self.looks[name].marker, colour)
+
+    def _hollow(
+        self, ax: Axes, places: Sequence[float], rows: Sequence[Row], marker: str, colour: str
+    ) -> None:
+        if rows:
+            ax.errorbar(
+                places,
+                [row.mean for row in rows],
+                yerr=_spans(rows),
+                ecolor=colour,
+                elinewidth=0.9,
+                zorder=5,
+                **ring(marker, colour),
+            )
+
+    def _finish_lines(self, ax: Axes, panel: str) -> None:
+        from matplotlib.ticker import NullLocator
+
+        if self.log_x:
+            ax.set_xscale("log")
+        if self.log_x and len(self.xs) <= 12:
+            ax.set_xticks(spread(self.xs))
+            ax.xaxis.set_minor_locator(NullLocator())
+        low, high = self._extent(panel)
+        lines = [row.mean for row in self.references if row.panel == panel and self._in_sight(row)]
+        low, high = min([low, *lines]), max([high, *lines])
+        margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+        # An axis from zero shows sizes; it starts elsewhere only where zero is far away.
+        ax.set_ylim(0 if 0 <= low < 0.5 * high else low - margin, high + margin)
+        ax.xaxis.set_major_formatter(compact(max(abs(x) for x in self.xs)))
+        ax.yaxis.set_major_formatter(compact(max(map(abs, ax.get_ylim()))))
+
+    def _extent(self, panel: str) -> tuple[float, float]:
+        """From the lowest to the highest of what must be seen: all but bounds."""
+        points = (row for row in self.references if row.style == "points")
+        ends = [(row.ci_low, row.ci_high) for row in (*self.rows, *points) if row.panel == panel]
+        return min(low for low, _ in ends), max(high for _, high in ends)
+
+    def _in_sight(self, row: ReferenceRow) -> bool:
+        if row.style == "points" or row.panel not in self.panels:
+            return row.panel in self.panels
+        low, high = self._extent(row.panel)
+        room = (high - low) / 2
+        return (0 if low >= 0 else low - room) <= row.mean <= high + room
+
+    def _group(self, ax: Axes, panel: str, xs: Sequence[float]) -> None:
+        width = 0.84 / len(self.series)
+        for at, name in enumerate(self.series):
+            rows = [row for row in _of(self.rows, panel, name) if row.x in xs]
+            shift = (at - (len(self.series) - 1) / 2) * width
+            places = [xs.index(row.x) + shift for row in rows]
+            heights = [row.mean for row in rows]
+            ax.bar(places, heights, width, **self.looks[name].brush(bold=name in self.highlight))
+            ax.errorbar(places, heights, yerr=_spans(rows), fmt="none", ecolor=INK, elinewidth=0.9)
+            paper = [row for row in _of(self.references, panel, name) if row.x in xs]
+            self._hollow(ax, [xs.index(row.x) + shift for row in paper], paper, "o", INK)
+        for name in self.foreign:
+            for row in _of(self.references, panel, name):
+                if row.x in xs:
+                    at = xs.index(row.x)
+                    ax.hlines(row.mean, at - 0.46, at + 0.46, color=INK, linestyle=(0, (5, 2.5)))
+        form = compact(max(map(abs, self.xs)))
+        ax.set_xticks(range(len(xs)), [form(x) for x in xs])
+        ax.set_xlim(-0.5, len(xs) - 0.5)
+        ax.tick_params(axis="x", length=0)
+        ax.grid(visible=False, axis="x")
+        ax.axhline(0, color=INK, linewidth=0.8)
+        ax.yaxis.set_major_formatter(compact(max(map(abs, ax.get_ylim()))))
+
+    def _finish(
+        self, figure: Figure, axes: Sequence[Axes], x_label: str, y_label: str, *, bars: bool
+    ) -> Figure:
+        below = as_text(x_label, 90)
+        # Matplotlib would put the label of the figure over the legend; so the last axes keep
+        # room for it and it is written there, in the middle.
+        room = axes[-1].set_xlabel("\n".join(" " for _ in below.split("\n")))
+        beside = figure.supylabel(as_text(y_label, 60), size=10, parse_math=False)
+        self._legend(figure, bars=bars)
+        # Laid out once and then left alone: the PNG and the SVG show the same figure.
+        figure.canvas.draw()
+        figure.set_layout_engine("none")
+        boxes = [ax.get_position() for ax in axes]
+        beside.set_y((min(box.y0 for box in boxes) + max(box.y1 for box in boxes)) / 2)
+        middle = (min(box.x0 for box in boxes) + max(box.x1 for box in boxes)) / 2
+        top = room.get_window_extent().y1 / figure.bbox.height
+        figure.text(middle, top, below, ha="center", va="top", parse_math=False)
+        return figure
+
+    def _legend(self, figure: Figure, *, bars: bool) -> None:
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        handles: list[Any] = []
+        for name in self.series:
+            look, bold = self.looks[name], name in self.highlight
+            swatch = Patch(**look.brush(bold=bold))
+            handles.append(swatch if bars else Line2D([], [], **look.pen(bold=bold)))
+        for name in self.foreign:
+            styles = {row.style for row in self.references if row.series == name}
+            marker, colour = self.looks[name].marker, self._reference_colour(name)
+            pen = dashed(colour) if "line" in styles else ring(marker, colour)
+            handles.append(Line2D([], [], **pen))
+        for style in self._echoes():
+            pen = ring("o", INK) if style == "points" else dashed(INK)
+            handles.append(Line2D([], [], **pen))
+        names = self._legend_names()
+        # Labels are set afterwards: Matplotlib drops those that start with an underscore.
+        legend = figure.legend(
+            handles,
+            [str(at) for at in range(len(names))],
+            loc="outside lower center",
+            ncols=self._legend_columns(),
+        )
+        for text, name in zip(legend.get_texts(), names, strict=True):
+            text.set_parse_math(False)
+            text.set_text(name)
+        for text, name in zip(legend.get_texts(), self.series, strict=False):
+            text.set_fontweight("bold" if name in self.highlight else "normal")
+
+    def _echoes(self) -> list[str]:
+        """Styles of references that repeat a series: one legend entry for all of them."""
+        return sorted({row.style for row in self.references if row.series in self.series})
+
+    def _legend_names(self) -> list[str]:
+        said = {"points": "hollow: the paper's values", "line": "dashed: the paper's curves"}
+        names = list(self.series)
+        names += [name + " (off the scale)" * (name in self.hidden) for name in self.foreign]
+        return [as_text(name, 60) for name in names] + [said[style] for style in self._echoes()]
+
+    def _legend_columns(self) -> int:
+        longest = max(len(line) for name in self._legend_names() for line in name.split("\n"))
+        return max(1, min(4, int(125 / (longest + 8))))
+
+    def _reference_colour(self, name: str) -> str:
+        return self.looks[name].colour if name in self.series else INK
+
+
+def _check(
+    rows: Sequence[Row], references: Sequence[Row], metric: str, kind: str, log_x: bool
+) -> None:
+    if kind not in ("line", "bars"):
+        _refuse("kind", kind, "line or bars")
+    if not rows:
+        _refuse("metric", metric, "the metric of at least one row")
+    for every in (rows, references):
+        cells = [(row.panel, row.series, row.x) for row in every]
+        if len(set(cells)) < len(cells):
+            twice = next(cell for at, cell in enumerate(cells) if cell in cells[:at])
+            _refuse("rows", f"two values at {twice}", "one value a panel, series and x")
+    if log_x and min(row.x for row in (*rows, *references)) <= 0:
+        _refuse("x", min(row.x for row in (*rows, *references)), "above 0 on a log axis")
+
+
+def _refuse(name: str, value: object, valid: str) -> NoReturn:
+    raise InvalidParameter(f"{name} is {value!r}; it must be {valid}", field=name)
+
+
+def _of(rows: Iterable[_AnyRow], panel: str, series: str) -> list[_AnyRow]:
+    chosen = (row for row in rows if row.panel == panel and row.series == series)
+    return sorted(chosen, key=lambda row: row.x)
+
+
+def _spans(rows: Sequence[Row]) -> list[list[float]]:
+    """Lengths of the error bars; an estimate may lie a rounding outside its interval."""
+    below = [max(0.0, row.mean - row.ci_low) for row in rows]
+    return [below, [max(0.0, row.ci_high - row.mean) for row in rows]]
+
+
+def _level(axes: Sequence[Axes]) -> None:
+    """One vertical scale for panels of similar height, so that they compare at a glance."""
+    limits = [ax.get_ylim() for ax in axes]
+    tops = [high for _, high in limits]
+    if min(tops) > 0 and max(tops) <= 2 * min(tops):
+        for ax in axes:
+            ax.set_ylim(min(low for low, _ in limits), max(tops))
+
+
+def _head(ax: Axes, panel: str, columns: int) -> None:
+    if panel:
+        ax.set_title(as_text(panel, 78 // columns), loc="left", parse_math=False)
+
+
+def _svg(figure: Figure) -> bytes:
+    return _render(figure, "svg", {"Date": None, "Creator": None}, 72)
+
+
+def _render(figure: Figure, form: str, metadata: dict[str, Any], dpi: int) -> bytes:
+    buffer = io.BytesIO()
+    with settings():
+        figure.savefig(buffer, format=form, metadata=metadata, dpi=dpi)
+    return buffer.getvalue()

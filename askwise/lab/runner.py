@@ -1,0 +1,240 @@
+"""Running experiments: the same numbers whatever the number of jobs or the backend."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import askwise
+from askwise.core.book import Array
+from askwise.core.errors import InvalidParameter
+from askwise.lab import figures, report
+from askwise.lab.experiment import Cell, Experiment
+from askwise.lab.results import ReferenceRow, Results, Row
+
+CHUNK = 20
+"""Replications computed at a time by one job."""
+
+BACKENDS = ("loky", "dask", "ray")
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is under way, how much is done and how much there is."""
+
+
+def run(
+    experiment: Experiment,
+    *,
+    reps: int | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    backend: str = "loky",
+    scheduler: str | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Run every cell of an experiment.
+
+    Parameters
+    ----------
+    reps : int, optional
+        Replications a cell; the experiment's own number by default.
+    jobs : int
+        Processes at a time (with ``loky``).
+    backend : "loky", "dask" or "ray"
+        Where joblib sends the work; a cluster needs the extra of the same name.
+    scheduler : str, optional
+        Address of the cluster; without it dask and ray start one on this machine.
+    """
+    count = experiment.reps if reps is None else reps
+    if count < 1:
+        raise InvalidParameter(f"reps is {count}: give a whole number from 1", field="reps")
+    if jobs < 1:
+        raise InvalidParameter(f"jobs is {jobs}: give a whole number from 1", field="jobs")
+    if not 0 <= seed < 2**63:
+        raise InvalidParameter(f"seed is {seed}: give a number from 0 to 2**63 - 1", field="seed")
+    tell = progress or (lambda what, done, total: None)
+    cells = experiment.cells()
+    # Compile here, once: the jobs then read the machine code from disk.
+    tell("compiling", 0, 1)
+    experiment.sample(cells[0], seed, 0)
+    tell("compiling", 1, 1)
+    gathered = [_Gathered(count) for _ in cells]
+    done, total = 0, count * len(cells)
+    tell("simulating", 0, total)
+    parts = [
+        (at, first, min(first + CHUNK, count))
+        for first in range(0, count, CHUNK)
+        for at in range(len(cells))
+    ]
+    with _workers(backend, jobs, scheduler) as spread:
+        for at, first, samples in spread(experiment, cells, parts, seed):
+            gathered[at].put(first, samples)
+            done += len(samples)
+            tell("simulating", done, total)
+    rows: list[Row] = []
+    for cell, each in zip(cells, gathered, strict=True):
+        rows.extend(experiment.rows(cell, each.samples(), seed))
+    return Results(experiment.name, seed, count, asdict(experiment), tuple(rows))
+
+
+class _Gathered:
+    """Samples of one cell, put in the order of their replications."""
+
+    def __init__(self, count: int) -> None:
+        self.parts: dict[int, Array] = {}
+        self.count = count
+
+    def put(self, first: int, samples: Array) -> None:
+        self.parts[first] = samples
+
+    def samples(self) -> Array:
+        stacked = np.concatenate([self.parts[first] for first in sorted(self.parts)])
+        assert len(stacked) == self.count
+        return stacked
+
+
+def _chunk(
+    experiment: Experiment, at: int, cell: Cell, first: int, last: int, seed: int
+) -> tuple[int, int, Array]:
+    samples = [experiment.sample(cell, seed, each) for each in range(first, last)]
+    return at, first, np.array(samples)
+
+
+Part = tuple[int, int, int]
+Spread = Callable[[Experiment, list[Cell], list[Part], int], Iterator[tuple[int, int, Array]]]
+
+
+@contextlib.contextmanager
+def _workers(backend: str, jobs: int, scheduler: str | None) -> Iterator[Spread]:
+    """Set joblib up for a backend; hands back what spreads parts over it."""
+    if backend not in BACKENDS:
+        raise InvalidParameter(
+            f"backend is {backend!r}: give one of {', '.join(BACKENDS)}", field="backend"
+        )
+    if scheduler is not None and backend == "loky":
+        raise InvalidParameter("scheduler goes with backend dask or ray", field="scheduler")
+    if backend == "loky" and jobs == 1:
+        yield _one_by_one
+        return
+    try:
+        import joblib
+    except ImportError:
+        raise InvalidParameter(
+            "more than one job needs joblib: pip install 'askwise[lab]'", field="jobs"
+        ) from None
+    with (
+        _cluster(backend, jobs, scheduler),
+        joblib.parallel_config(backend=backend, n_jobs=jobs if backend == "loky" else -1),
+    ):
+
+        def spread(
+            experiment: Experiment, cells: list[Cell], parts: list[Part], seed: int
+        ) -> Iterator[tuple[int, int, Array]]:
+            # Dask's and Ray's backends hand results back in order only.
+            form = "generator_unordered" if backend == "loky" else "list"
+            work = joblib.Parallel(return_as=form)(
+                joblib.delayed(_chunk)(experiment, at, cells[at], first, last, seed)
+                for at, first, last in parts
+            )
+            yield from work
+
+        yield spread
+
+
+def _one_by_one(
+    experiment: Experiment, cells: list[Cell], parts: list[Part], seed: int
+) -> Iterator[tuple[int, int, Array]]:
+    for at, first, last in parts:
+        yield _chunk(experiment, at, cells[at], first, last, seed)
+
+
+@contextlib.contextmanager
+def _cluster(backend: str, jobs: int, scheduler: str | None) -> Iterator[None]:
+    """Connect to a cluster, or start one here; what was started is stopped again."""
+    if backend == "dask":
+        try:
+            from distributed import Client, LocalCluster
+        except ImportError:
+            raise InvalidParameter(
+                "backend dask needs an extra: pip install 'askwise[dask]'", field="backend"
+            ) from None
+        if scheduler is not None:
+            with Client(scheduler):
+                yield
+        else:
+            local = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+            with local, Client(local):
+                yield
+    elif backend == "ray":
+        try:
+            import ray
+            from ray.util.joblib import register_ray
+        except ImportError:
+            raise InvalidParameter(
+                "backend ray needs an extra: pip install 'askwise[ray]'", field="backend"
+            ) from None
+        options: dict[str, Any] = {"address": scheduler} if scheduler else {"num_cpus": jobs}
+        ray.init(log_to_driver=False, include_dashboard=False, **options)
+        register_ray()
+        try:
+            yield
+        finally:
+            ray.shutdown()
+    else:
+        yield
+
+
+def write(experiment: Experiment, results: Results, out: Path, command: str) -> Path:
+    """Write results.csv, results.json, figure.png, figure.svg and report.html; returns the page."""
+    directory = out / experiment.name
+    directory.mkdir(parents=True, exist_ok=True)
+    paper = list(experiment.paper_rows())
+    drawn: list[tuple[str, str]] = []
+    for number, wanted in enumerate(experiment.figures):
+        figure = figures.draw(
+            [row for row in results.rows if not experiment.drawn_as_reference(row)],
+            title=experiment.title,
+            metric=wanted.metric,
+            x_label=wanted.x_label,
+            y_label=wanted.y_label,
+            log_x=wanted.log_x,
+            kind=wanted.kind,
+            reference=_reference(experiment, results.rows, paper, wanted.metric),
+            highlight=_highlight(experiment, results.rows),
+        )
+        figures.save(figure, directory, "figure" if number == 0 else f"figure-{number + 1}")
+        drawn.append((wanted.caption, figures.svg_text(figure)))
+    results.write_csv(directory / "results.csv")
+    results.write_json(directory / "results.json")
+    return report.write_report(
+        directory,
+        results,
+        title=experiment.title,
+        summary=experiment.summary,
+        figures=drawn,
+        paper_rows=paper or None,
+        differences=experiment.differences(results.rows),
+        version=askwise.__version__,
+        command=command,
+        x_label=experiment.figures[0].x_label,
+    )
+
+
+def _reference(
+    experiment: Experiment, rows: Sequence[Row], paper: Sequence[ReferenceRow], metric: str
+) -> list[ReferenceRow]:
+    bounds = [
+        ReferenceRow.at(row.series, row.x, row.metric, row.mean, panel=row.panel, style="line")
+        for row in rows
+        if experiment.drawn_as_reference(row) and row.metric == metric
+    ]
+    return [*bounds, *(row for row in paper if row.metric == metric)]
+
+
+def _highlight(experiment: Experiment, rows: Sequence[Row]) -> list[str]:
+    labels = {row.series for row in rows}
+    return [label for label in labels if label.split("(")[0] in experiment.ours]

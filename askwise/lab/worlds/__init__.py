@@ -1,0 +1,17 @@
+"""Worlds: who would answer what, and how well. In the lab only."""
+
+from askwise.lab.worlds.base import Market, World, answer
+from askwise.lab.worlds.correlation import correlation_market
+from askwise.lab.worlds.drift import drifting_market
+from askwise.lab.worlds.freelancers import freelancer_market, market_from_table, read_table
+
+__all__ = [
+    "Market",
+    "World",
+    "answer",
+    "correlation_market",
+    "drifting_market",
+    "freelancer_market",
+    "market_from_table",
+    "read_table",
+]

@@ -1,0 +1,172 @@
+"""What a policy is, and the registry of policies."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from askwise.core import book as codes
+from askwise.core.book import Array, Proposal, new_proposal
+from askwise.core.choices import IDLE, Done, Wait
+from askwise.core.draws import Draw
+from askwise.core.errors import InvalidProblem
+from askwise.core.events import Fact
+from askwise.core.ledger import Ledger
+from askwise.core.problem import Problem, Worker
+from askwise.core.registry import Registry
+
+State = Any
+"""A NamedTuple of arrays."""
+
+
+class Kernels(NamedTuple):
+    """The two module-level functions that a compiled policy consists of.
+
+    ``choose(book, state, params, draw, available, out) -> code`` reads; it writes only ``out``.
+    ``absorb(book, state, params, fact, draw)`` writes ``state``.
+    """
+
+    choose: Callable[..., int]
+    absorb: Callable[..., None]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a policy thought of one worker when it decided; ``index`` is what it ranks by."""
+
+    worker: str
+    index: float | None
+    details: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Policy(ABC):
+    """Whom to ask next. Holds hyper-parameters only; beliefs live in the State.
+
+    Facts (money, limits, pending work, closed tasks) are the ledger's: a policy reads them
+    there and keeps no books of its own.
+    """
+
+    name: ClassVar[str] = ""
+    paper: ClassVar[str] = ""
+    outcomes: ClassVar[tuple[str, ...]] = ("utility",)
+    """The outcome spaces it can work with: ``utility``, ``options``."""
+    needs_budget: ClassVar[bool] = True
+    plans: ClassVar[bool] = False
+    """Whether it decides on a plan for all who joined (``ask(workers=)`` then restricts only
+    the handing out) rather than among those available."""
+    notes: ClassVar[tuple[str, ...]] = ("choose",)
+    """What a decision may be for, in a word each; the first is the usual one."""
+    rule: ClassVar[str] = ""
+    """The rule in words, for explanations."""
+    version: ClassVar[int] = 1
+    """Of the beliefs' layout and meaning: a snapshot of another version is refolded."""
+    per_worker: ClassVar[tuple[str, ...]] = ()
+    """Fields of the State with one row a worker; they grow when workers join."""
+    per_task: ClassVar[tuple[str, ...]] = ()
+    """Fields of the State with one row a task."""
+
+    def check(self, problem: Problem) -> None:
+        """Refuse a problem that this policy can't work on."""
+        kind = "options" if problem.options else "utility"
+        if kind not in self.outcomes:
+            raise InvalidProblem(
+                f"policy {self.name!r} works on {' or '.join(self.outcomes)}, "
+                f"this campaign has {kind}",
+                field="policy",
+            )
+        if self.needs_budget and problem.budget is None:
+            raise InvalidProblem(
+                f"budget is missing: policy {self.name!r} needs one", field="budget"
+            )
+        for worker in problem.workers:
+            self.check_worker(worker)
+
+    def check_worker(self, worker: Worker) -> None:
+        """Refuse a worker, there from the start or joining, whom it can't deal with."""
+        return None
+
+    @abstractmethod
+    def start(self, problem: Problem, ledger: Ledger) -> State:
+        """Beliefs before anything has happened, with a row for each row of capacity."""
+
+    @abstractmethod
+    def choose(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> Proposal | Wait | Done:
+        """Decide whom to ask. Changes neither state nor ledger."""
+
+    @abstractmethod
+    def absorb(
+        self, problem: Problem, state: State, ledger: Ledger, fact: Fact, draw: Draw
+    ) -> None:
+        """Learn from a fact that the ledger has already taken in."""
+
+    def scores(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> list[Score]:
+        """What the policy thinks of each worker, for explanations."""
+        return []
+
+    def grow(self, state: State, ledger: Ledger) -> State:
+        """Copy beliefs into larger arrays after workers or tasks were added."""
+        grown = {}
+        for names, rows in (
+            (self.per_worker, len(ledger.book.workers)),
+            (self.per_task, len(ledger.book.tasks)),
+        ):
+            for name in names:
+                array = getattr(state, name)
+                if len(array) < rows:
+                    larger = np.zeros((rows, *array.shape[1:]), array.dtype)
+                    larger[: len(array)] = array
+                    grown[name] = larger
+        return state._replace(**grown) if grown else state
+
+    def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
+        """The part of the beliefs that counts: what snapshots keep and equality is about."""
+        kept = dict(state._asdict())
+        for names, column in ((self.per_worker, codes.WORKERS), (self.per_task, codes.TASKS)):
+            for name in names:
+                kept[name] = kept[name][: ledger.total(column)]
+        return kept
+
+    def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
+        """Rebuild beliefs from what ``used`` gave."""
+        fresh = self.start(problem, ledger)
+        for name, array in fresh._asdict().items():
+            array[: len(kept[name])] = kept[name]
+        return fresh
+
+
+@dataclass(frozen=True)
+class KernelPolicy(Policy):
+    """A policy whose choosing and absorbing are kernels: the same two live and in the lab."""
+
+    kernels: ClassVar[Kernels]
+
+    @abstractmethod
+    def params(self) -> Any:
+        """Hyper-parameters as a NamedTuple of plain numbers, as the kernels take them."""
+
+    def choose(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> Proposal | Wait | Done:
+        """Run the choosing kernel."""
+        out = new_proposal(ledger.total(codes.WORKERS))
+        code = self.kernels.choose(ledger.book, state, self.params(), draw, available, out)
+        return out if code == codes.PROPOSED else IDLE[code]
+
+    def absorb(
+        self, problem: Problem, state: State, ledger: Ledger, fact: Fact, draw: Draw
+    ) -> None:
+        """Run the absorbing kernel."""
+        self.kernels.absorb(ledger.book, state, self.params(), fact, draw)
+
+
+policies: Registry[Policy] = Registry("policy", "askwise.policies")
+"""All policies by name."""

@@ -1,0 +1,129 @@
+"""Budget-limited epsilon-first: explore, then everything to one worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from askwise.core.book import (
+    JOINED,
+    PENDING,
+    PROPOSED,
+    WAIT_ANSWERS,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    idle,
+    money_left,
+    room,
+)
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
+from askwise.core.events import Fact
+from askwise.policies.base import Kernels, policies
+from askwise.policies.bounded.common import (
+    CHOSEN,
+    EXPLOIT,
+    STAGE,
+    BoundedPolicy,
+    State,
+    after_the_one,
+    explore_uniformly,
+    give_all_to,
+    keep_stage,
+    learn,
+    mean,
+    share_of,
+)
+
+
+class Params(NamedTuple):
+    """Share of the budget for exploration."""
+
+    share: int
+
+
+@kernel
+def choose(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Explore uniformly; then the worker who promises the largest total, to the end."""
+    chosen = state.phase[CHOSEN] - 1
+    if state.phase[STAGE] == EXPLOIT and book.workers[chosen, JOINED] == 1:
+        if give_all_to(book, chosen, out):
+            return PROPOSED
+        return after_the_one(book, chosen, available)
+    if state.phase[STAGE] < EXPLOIT and explore_uniformly(book, state, params.share, out):
+        return PROPOSED
+    if book.totals[PENDING] > 0:
+        return WAIT_ANSWERS
+    best = -1
+    best_total = -1.0
+    money = money_left(book.totals)
+    for worker in range(book.totals[WORKERS]):
+        units = room(book, worker, money)
+        total = mean(state.beliefs, worker) * units
+        if units > 0 and total > best_total:
+            best, best_total = worker, total
+    if best >= 0 and give_all_to(book, best, out):
+        return PROPOSED
+    return idle(book, available)
+
+
+@step
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Add up what exploration showed."""
+    learn(book, state, fact)
+    keep_stage(book, state, fact)
+
+
+@policies.register("budget-limited-epsilon-first")
+@dataclass(frozen=True)
+class BudgetLimitedEpsilonFirst(BoundedPolicy):
+    """Explore with a share of the budget, then give the rest to the single best worker.
+
+    Best is the largest total that his limit and the money left allow: estimated utility
+    times min(limit left, money left / price). When he can take no more, the campaign ends.
+
+    Parameters
+    ----------
+    epsilon : float
+        Share of the budget for uniform exploration, taken to nine decimals.
+
+    Assumes utilities from a fixed distribution per worker; needs a utility after each answer.
+
+    Not for workers with limits: it is the budget-limited bandit's answer, the rival that the
+    bounded one improves on.
+
+    References
+    ----------
+    Paper 003, section 6.2 (benchmark 1).
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("a", 1, limit=3), Worker("b", 2)],
+    ...     outcome="utility",
+    ...     budget=30,
+    ...     policy="budget-limited-epsilon-first",
+    ... )
+    >>> [each.worker for each in campaign.ask(limit=9)]
+    ['a', 'b']
+    """
+
+    epsilon: float = 0.10
+    plans: ClassVar[bool] = True
+    notes: ClassVar[tuple[str, ...]] = ("explore: round", "explore: pass", "all to one")
+    rule: ClassVar[str] = (
+        "explore everyone with a share of the budget, then all work to the largest estimated total"
+    )
+    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+
+    def __post_init__(self) -> None:
+        share_of(self.epsilon, "epsilon")
+
+    def params(self) -> Params:
+        """The share in exact parts."""
+        return Params(share_of(self.epsilon, "epsilon"))

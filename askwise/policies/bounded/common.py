@@ -1,0 +1,272 @@
+"""What the policies of the bounded family share: beliefs, uniform exploration, plans.
+
+Paper 003: L. Tran-Thanh, S. Stein, A. Rogers, N. R. Jennings, "Efficient crowdsourcing of
+unknown experts using bounded multi-armed bandits", Artificial Intelligence 214 (2014).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from askwise.core.book import (
+    ANSWERED,
+    ASKED,
+    BUDGET,
+    DONE_BUDGET,
+    DONE_LIMITS,
+    HELD,
+    JOINED,
+    LIMIT,
+    PENDING,
+    PRICE,
+    SPENT,
+    WAIT_ANSWERS,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    idle,
+    money_left,
+    propose,
+    room,
+    scaled,
+)
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
+from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.events import Fact, Kind
+from askwise.core.knapsack import greedy_into
+from askwise.core.ledger import Ledger
+from askwise.core.money import MICRO
+from askwise.core.problem import Problem, Worker
+from askwise.policies.base import KernelPolicy, Score
+
+PAPER = "003"
+
+DECIDED, ANSWER = int(Kind.DECIDED), int(Kind.ANSWER)
+
+# Columns of `beliefs` (one row a worker): answers seen, their sum and sum of squares on the
+# scale 0 to 1, and whether the worker was rejected during exploration.
+COUNT, SUM, SQUARES, REJECTED = range(4)
+
+# Cells of `phase`: which stage it is, the step inside it, the one worker all work goes to
+# (his index + 1), and what exploration left over.
+STAGE, STEP, CHOSEN, SAVED = range(4)
+
+# Stages: whole rounds, passes from the cheapest up, exploitation. A decision's note is the
+# stage it belongs to, or PHASE for a phase of Successive Rejects.
+ROUNDS, PASSES, EXPLOIT, PHASE = range(4)
+
+SHARE_UNIT = 10**9
+"""A share of the budget is kept in thousand-millionths, so that it splits money exactly."""
+
+
+class State(NamedTuple):
+    """Beliefs of the bounded family."""
+
+    beliefs: Array
+    phase: Array
+
+
+@dataclass(frozen=True)
+class BoundedPolicy(KernelPolicy):
+    """Base of the family: utility campaigns, prices above zero."""
+
+    paper: ClassVar[str] = PAPER
+    per_worker: ClassVar[tuple[str, ...]] = ("beliefs",)
+
+    def check_worker(self, worker: Worker) -> None:
+        """Densities (utility per price) need prices above zero."""
+        if worker.micro == 0:
+            raise InvalidProblem(
+                f"price of worker {worker.id!r} is 0: policy {self.name!r} compares utility "
+                "per price and needs prices above 0",
+                field="price",
+            )
+
+    def start(self, problem: Problem, ledger: Ledger) -> State:
+        """No answers seen, exploration not begun."""
+        return State(np.zeros((len(ledger.book.workers), 4)), np.zeros(4, np.int64))
+
+    def scores(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> list[Score]:
+        """Estimated utility per price: the order in which plans are filled."""
+        low, high = problem.range
+        found = []
+        for at, worker in enumerate(ledger.workers):
+            count, total = float(state.beliefs[at, COUNT]), float(state.beliefs[at, SUM])
+            estimate = total / count if count > 0 else 0.0
+            price = int(ledger.book.workers[at, PRICE]) / MICRO
+            details = {
+                "answers": count,
+                "mean": low + (high - low) * estimate if count > 0 else float("nan"),
+                "price": price,
+            }
+            found.append(Score(worker.id, estimate / price if price else None, details))
+        return found
+
+
+def share_of(value: float, field: str) -> int:
+    """Read a share of the budget (0 to 1) as thousand-millionths."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0.0 <= value <= 1.0:
+        raise InvalidParameter(f"{field} is {value!r}: give a share from 0 to 1", field=field)
+    return round(value * SHARE_UNIT)
+
+
+@kernel
+def share_of_budget(book: Book, share: int) -> int:
+    """floor(share * B), exactly: the product would not fit in 64 bits, so it is split."""
+    budget = book.totals[BUDGET]
+    whole, rest = budget // SHARE_UNIT, budget % SHARE_UNIT
+    return whole * share + rest * share // SHARE_UNIT
+
+
+@step
+def learn(book: Book, state: State, fact: Fact) -> None:
+    """Add an answer to what is known of its worker."""
+    if fact.kind == ANSWER:
+        value = scaled(book.scale, fact.value)
+        beliefs, worker = state.beliefs, fact.worker
+        beliefs[worker, COUNT] += 1.0
+        beliefs[worker, SUM] += value
+        beliefs[worker, SQUARES] += value * value
+
+
+@step
+def mean(beliefs: Array, worker: int) -> float:
+    """Estimate of a worker's utility; 0 while he is unexplored, so that he is used last."""
+    count = beliefs[worker, COUNT]
+    return beliefs[worker, SUM] / count if count > 0.0 else 0.0
+
+
+@kernel
+def exploration_left(book: Book, share: int) -> int:
+    """What exploration may still commit: during exploration all that was spent was its own."""
+    return share_of_budget(book, share) - book.totals[SPENT] - book.totals[HELD]
+
+
+@kernel
+def propose_round(book: Book, beliefs: Array, allowance: int, out: Proposal) -> bool:
+    """Propose one unit to everyone still in the race, if all of it fits in the allowance."""
+    workers = book.workers
+    cost = 0
+    for worker in range(book.totals[WORKERS]):
+        if beliefs[worker, REJECTED] == 0.0 and room(book, worker, allowance) > 0:
+            cost += workers[worker, PRICE]
+        elif beliefs[worker, REJECTED] == 0.0 and _only_money_lacks(book, worker):
+            return False
+    if cost == 0 or cost > allowance:
+        return False
+    for worker in range(book.totals[WORKERS]):
+        if beliefs[worker, REJECTED] == 0.0 and room(book, worker, allowance) > 0:
+            propose(out, -1, worker, 1, 1.0)
+    return True
+
+
+@kernel
+def _only_money_lacks(book: Book, worker: int) -> bool:
+    """Whether a worker would be asked if he were cheaper."""
+    return room(book, worker, book.totals[BUDGET]) > 0
+
+
+@kernel
+def cheapest_first(book: Book, out: Proposal) -> Array:
+    """Indices of all workers by price, ties by index."""
+    count = book.totals[WORKERS]
+    prices = out.whole[0]
+    for worker in range(count):
+        prices[worker] = book.workers[worker, PRICE]
+    return np.argsort(prices[:count], kind="mergesort")
+
+
+@kernel
+def propose_pass(book: Book, beliefs: Array, allowance: int, out: Proposal) -> bool:
+    """Propose a pass from the cheapest up, one unit each, ending at the first that won't fit."""
+    for worker in cheapest_first(book, out):
+        if beliefs[worker, REJECTED] != 0.0 or not _only_money_lacks(book, worker):
+            continue
+        price = book.workers[worker, PRICE]
+        if price > allowance:
+            break
+        allowance -= price
+        propose(out, -1, worker, 1, 1.0)
+    return bool(out.head[0] > 0)
+
+
+@kernel
+def explore_uniformly(book: Book, state: State, share: int, out: Proposal) -> bool:
+    """Section 4.1: whole rounds while they fit in the share, then passes until nobody fits."""
+    allowance = min(exploration_left(book, share), money_left(book.totals))
+    return explore_within(book, state, state.beliefs, allowance, out)
+
+
+@kernel
+def explore_within(book: Book, state: State, beliefs: Array, allowance: int, out: Proposal) -> bool:
+    """Propose the next round or pass that an allowance has room for."""
+    if state.phase[STAGE] == ROUNDS and propose_round(book, beliefs, allowance, out):
+        out.head[1] = ROUNDS
+        return True
+    out.head[1] = PASSES
+    return propose_pass(book, beliefs, allowance, out)
+
+
+@kernel
+def propose_by_density(book: Book, beliefs: Array, capacity: int, out: Proposal) -> bool:
+    """Section 4.2: the bounded greedy plan of what is left, densest worker first."""
+    count = book.totals[WORKERS]
+    values, minus_density = out.real[0], out.real[1]
+    prices, rooms, counts = out.whole[0], out.whole[1], out.whole[2]
+    for worker in range(count):
+        values[worker] = mean(beliefs, worker)
+        prices[worker] = book.workers[worker, PRICE]
+        rooms[worker] = room(book, worker, capacity)
+        minus_density[worker] = -values[worker] / prices[worker]
+    greedy_into(values[:count], prices[:count], rooms[:count], capacity, counts[:count])
+    for worker in np.argsort(minus_density[:count], kind="mergesort"):
+        if counts[worker] > 0:
+            propose(out, -1, worker, counts[worker], 1.0)
+    out.head[1] = EXPLOIT
+    return bool(out.head[0] > 0)
+
+
+@kernel
+def give_all_to(book: Book, worker: int, out: Proposal) -> bool:
+    """Propose as much work for one worker as his limit and the money allow."""
+    units = room(book, worker, money_left(book.totals))
+    if units <= 0:
+        return False
+    propose(out, -1, worker, units, 1.0)
+    out.head[1] = EXPLOIT
+    return True
+
+
+@kernel
+def after_the_one(book: Book, worker: int, available: Array) -> int:
+    """Why a policy that gives all work to one worker has come to its end."""
+    if book.totals[PENDING] > 0:
+        return WAIT_ANSWERS
+    if book.workers[worker, JOINED] == 0:
+        return idle(book, available)
+    if book.workers[worker, ASKED] >= book.workers[worker, LIMIT]:
+        return DONE_LIMITS
+    return DONE_BUDGET
+
+
+@step
+def keep_stage(book: Book, state: State, fact: Fact) -> None:
+    """Remember the stage that a decision belongs to, and whom exploitation settled on."""
+    if fact.kind != DECIDED:
+        return
+    state.phase[STAGE] = max(state.phase[STAGE], fact.note)
+    if fact.note == EXPLOIT:
+        state.phase[CHOSEN] = book.plan[0, 1] + 1
+
+
+@kernel
+def unanswered(book: Book, worker: int) -> bool:
+    """Whether a worker has work out but has not answered anything yet."""
+    return bool(book.workers[worker, ASKED] > 0 and book.workers[worker, ANSWERED] == 0)

@@ -1,0 +1,253 @@
+"""Bounded epsilon-first: explore with a share of the budget, then fill a bounded knapsack."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+from askwise.core.book import (
+    BUDGET,
+    JOINED,
+    PENDING,
+    PRICE,
+    PROPOSED,
+    SPENT,
+    WAIT_ANSWERS,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    idle,
+    money_left,
+)
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
+from askwise.core.errors import InvalidParameter
+from askwise.core.events import Fact
+from askwise.core.money import MICRO
+from askwise.policies.base import Kernels, policies
+from askwise.policies.bounded.common import (
+    COUNT,
+    DECIDED,
+    EXPLOIT,
+    PHASE,
+    SAVED,
+    SHARE_UNIT,
+    STAGE,
+    BoundedPolicy,
+    State,
+    explore_uniformly,
+    keep_stage,
+    learn,
+    mean,
+    propose_by_density,
+    share_of,
+    share_of_budget,
+)
+from askwise.policies.bounded.races import (
+    absorb_rejects,
+    explore_by_races,
+    explore_by_rejects,
+    reject_beaten,
+)
+
+EXPLORATIONS = ("uniform", "successive-rejects", "hoeffding-races")
+UNIFORM, REJECTS, RACES = range(3)
+
+
+class Params(NamedTuple):
+    """Hyper-parameters as numbers; a negative share stands for ``auto``."""
+
+    share: int
+    carry: int
+    exploration: int
+    by_density: int
+    beta: float
+    confidence: float
+
+
+@kernel
+def auto_share(book: Book, state: State, confidence: float) -> int:
+    """Eq. (18) with d_max as estimated so far, at most one.
+
+    The equation depends on the unit of money; it is taken in whole units, as in the paper.
+    Before everyone was tried once, a share for one round is granted.
+    """
+    budget = book.totals[BUDGET] / MICRO
+    total, n = 0.0, 0
+    low, high = math.inf, -math.inf
+    untried = False
+    for worker in range(book.totals[WORKERS]):
+        if book.workers[worker, JOINED] == 0:
+            continue
+        price = book.workers[worker, PRICE] / MICRO
+        total += price
+        n += 1
+        if state.beliefs[worker, COUNT] == 0.0:
+            untried = True
+        else:
+            density = mean(state.beliefs, worker) / price
+            low, high = min(low, density), max(high, density)
+    if untried or n == 0:
+        return int(min(1.0, math.ceil(total / budget * SHARE_UNIT) / SHARE_UNIT) * SHARE_UNIT)
+    d_max = high - low
+    if d_max <= 0.0:
+        return SHARE_UNIT
+    spread = -math.log((1.0 - math.exp(math.log(confidence) / n)) / 2.0)
+    cube = n * n / (d_max * d_max * budget) * spread * total
+    return int(min(1.0, math.exp(math.log(cube) / 3.0)) * SHARE_UNIT)
+
+
+@kernel
+def choose(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Algorithm 1: exploration (section 4.1 or a race), then the plan of section 4.2."""
+    share = params.share if params.share >= 0 else auto_share(book, state, params.confidence)
+    if state.phase[STAGE] < EXPLOIT:
+        waits = params.exploration != UNIFORM or params.share < 0
+        if waits and book.totals[PENDING] > 0:
+            return WAIT_ANSWERS
+        if params.exploration == REJECTS:
+            found = explore_by_rejects(book, state, share, params.by_density, out)
+        elif params.exploration == RACES:
+            found = explore_by_races(book, state, share, params.beta, params.by_density, out)
+        else:
+            found = explore_uniformly(book, state, share, out)
+        if found:
+            return PROPOSED
+        if book.totals[PENDING] > 0:
+            return WAIT_ANSWERS
+    capacity = money_left(book.totals)
+    if params.carry == 0:
+        capacity -= saved(book, state, share)
+    if capacity > 0 and propose_by_density(book, state.beliefs, capacity, out):
+        return PROPOSED
+    return idle(book, available)
+
+
+@kernel
+def saved(book: Book, state: State, share: int) -> int:
+    """What exploration left of its share (set aside when it does not carry over)."""
+    if state.phase[STAGE] == EXPLOIT:
+        return state.phase[SAVED]
+    return max(0, share_of_budget(book, share) - book.totals[SPENT])
+
+
+@step
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Learn from answers; follow the stages and the rejections of what was decided."""
+    learn(book, state, fact)
+    if fact.kind != DECIDED:
+        return
+    share = params.share if params.share >= 0 else auto_share(book, state, params.confidence)
+    if fact.note == EXPLOIT:
+        if state.phase[STAGE] < EXPLOIT:
+            state.phase[SAVED] = saved(book, state, share)
+    elif fact.note == PHASE:
+        absorb_rejects(book, state, share, params.by_density)
+        return
+    elif params.exploration == RACES:
+        reject_beaten(book, state.beliefs, params.beta, params.by_density)
+    keep_stage(book, state, fact)
+
+
+@policies.register("bounded-epsilon-first")
+@dataclass(frozen=True)
+class BoundedEpsilonFirst(BoundedPolicy):
+    """Explore all workers with a share of the budget, then buy the best plan of the rest.
+
+    Exploration asks everyone equally often; exploitation fills the remaining budget by
+    estimated utility per price within each worker's limit (bounded greedy).
+
+    Parameters
+    ----------
+    epsilon : float or "auto"
+        Share of the budget for exploration, taken to nine decimals. ``auto`` uses Eq. (18)
+        with its inputs estimated as the run goes; on realistic budgets the equation gives
+        more than one and the share is then the whole budget (see the reproduction page).
+    exploration : "uniform", "successive-rejects" or "hoeffding-races"
+        How to explore (sections 4.1, 5.2, 6.4).
+    by : "mean" or "density"
+        What the two races compare: utility (the paper) or utility per price.
+    carry : bool
+        Whether money that exploration could not use goes into exploitation.
+    beta : float
+        How often a bound of ``hoeffding-races`` may fail (.05 in the paper).
+    confidence : float
+        The probability beta with which Theorem 1 holds, in Eq. (18) for ``auto``.
+
+    Assumes utilities from a fixed distribution per worker; needs a utility after each answer.
+
+    Not for workers whose quality drifts: nothing is learnt after exploration. Where answers
+    come one by one, ``thompson-knapsack`` and ``knowledge-gradient`` earn more.
+
+    References
+    ----------
+    Paper 003, Algorithm 1, Algorithm 2, sections 4, 5.2 and 6.4.
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("a", 1), Worker("b", 2)],
+    ...     outcome="utility",
+    ...     budget=20,
+    ...     policy={"name": "bounded-epsilon-first", "epsilon": 0.2},
+    ... )
+    >>> batch = campaign.ask(limit=9)
+    >>> [each.worker for each in batch]
+    ['a', 'b', 'a']
+    >>> for each, value in zip(batch, [0.3, 0.9, 0.1]):
+    ...     campaign.tell(each.id, value)
+    >>> {each.worker for each in campaign.ask(limit=8)}
+    {'b'}
+    """
+
+    epsilon: float | Literal["auto"] = 0.15
+    exploration: str = "uniform"
+    by: str = "mean"
+    carry: bool = True
+    beta: float = 0.05
+    confidence: float = 0.95
+    plans: ClassVar[bool] = True
+    notes: ClassVar[tuple[str, ...]] = (
+        "explore: round",
+        "explore: pass",
+        "exploit: plan",
+        "explore: phase",
+    )
+    rule: ClassVar[str] = (
+        "explore everyone with a share of the budget, then fill the rest by estimated utility "
+        "per price within the limits"
+    )
+    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+
+    def __post_init__(self) -> None:
+        if self.epsilon != "auto":
+            share_of(self.epsilon, "epsilon")
+        if self.exploration not in EXPLORATIONS:
+            raise InvalidParameter(
+                f"exploration is {self.exploration!r}: give one of {', '.join(EXPLORATIONS)}",
+                field="exploration",
+            )
+        if self.by not in ("mean", "density"):
+            raise InvalidParameter(f"by is {self.by!r}: give mean or density", field="by")
+        for field in ("beta", "confidence"):
+            value = getattr(self, field)
+            if not isinstance(value, int | float) or not 0.0 < value < 1.0:
+                raise InvalidParameter(
+                    f"{field} is {value!r}: give a number between 0 and 1", field=field
+                )
+
+    def params(self) -> Params:
+        """Choices as numbers, the share in exact parts."""
+        return Params(
+            -1 if self.epsilon == "auto" else share_of(self.epsilon, "epsilon"),
+            int(self.carry),
+            EXPLORATIONS.index(self.exploration),
+            int(self.by == "density"),
+            float(self.beta),
+            float(self.confidence),
+        )

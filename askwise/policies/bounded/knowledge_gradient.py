@@ -1,0 +1,425 @@
+"""Knowledge gradient: look at a worker only as long as the look is worth its price."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from askwise.core.book import (
+    ASKED,
+    BUDGET,
+    HELD,
+    PENDING,
+    PRICE,
+    PROPOSED,
+    RATING,
+    SPENT,
+    WAIT_ANSWERS,
+    WEIGHT,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    idle,
+    money_left,
+    propose,
+    room,
+)
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
+from askwise.core.events import Fact
+from askwise.core.ledger import Ledger
+from askwise.core.problem import Problem
+from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.bounded.common import (
+    ANSWER,
+    COUNT,
+    SQUARES,
+    SUM,
+    BoundedPolicy,
+    State,
+    cheapest_first,
+    learn,
+    share_of,
+    share_of_budget,
+)
+from askwise.policies.bounded.thompson import check_discount, fade
+
+LONGEST_LOOK = 64
+LEAST_SPREAD = 0.03
+SCREEN, LOOK, PLAN = range(3)
+
+
+class Params(NamedTuple):
+    """Share of the budget for the first screening; discount of old answers."""
+
+    screen: int
+    discount: float
+
+
+class Pool(NamedTuple):
+    """What the workers have in common: mean, spread of their qualities, noise of an answer."""
+
+    mean: float
+    spread: float
+    noise: float
+
+
+@kernel
+def seen(book: Book, beliefs: Array, worker: int) -> tuple[float, float]:
+    """Answers of a worker and their sum, a prior rating counted as so many answers."""
+    weight = book.ratings[worker, WEIGHT]
+    count = beliefs[worker, COUNT] + weight
+    return count, beliefs[worker, SUM] + weight * book.ratings[worker, RATING]
+
+
+@kernel
+def pool_of(book: Book, beliefs: Array) -> Pool:
+    """Empirical Bayes by moments: pooled noise within workers, spread of means between them."""
+    within, freedom = 0.0, 0.0
+    n, total, inverse = 0.0, 0.0, 0.0
+    for worker in range(book.totals[WORKERS]):
+        count = beliefs[worker, COUNT]
+        if count > 1.0:
+            # Nobody speaks for all: beyond ten answers a worker tells of his own noise only.
+            weight = min(count - 1.0, 10.0)
+            within += weight * squares_about_mean(beliefs, worker) / (count - 1.0)
+            freedom += weight
+        count, own = seen(book, beliefs, worker)
+        if count > 0.0:
+            n += 1.0
+            total += own / count
+            inverse += 1.0 / count
+    # As if two answers of a uniform utility (variance 1/12) had been seen beforehand.
+    noise = (within + 2.0 / 12.0) / (freedom + 2.0)
+    if n == 0.0:
+        return Pool(0.5, 1.0 / 12.0, noise)
+    middle = total / n
+    between = 0.0
+    for worker in range(book.totals[WORKERS]):
+        count, own = seen(book, beliefs, worker)
+        if count > 0.0:
+            between += (own / count - middle) * (own / count - middle)
+    spread = (between - noise * inverse) / n
+    return Pool(middle, max(spread, LEAST_SPREAD), noise)
+
+
+@kernel
+def squares_about_mean(beliefs: Array, worker: int) -> float:
+    """Sum of squared deviations of a worker's answers from their mean."""
+    count, total = beliefs[worker, COUNT], beliefs[worker, SUM]
+    return max(0.0, beliefs[worker, SQUARES] - total * total / count)
+
+
+@kernel
+def noise_of(beliefs: Array, pool: Pool, worker: int) -> float:
+    """Variance of a worker's answers: his own, as if the pool had given him four more."""
+    count = beliefs[worker, COUNT]
+    if count <= 1.0:
+        return pool.noise
+    return (squares_about_mean(beliefs, worker) + 4.0 * pool.noise) / (count + 3.0)
+
+
+@kernel
+def posterior(book: Book, beliefs: Array, pool: Pool, worker: int) -> tuple[float, float, float]:
+    """Mean and variance of a worker's quality, shrunk to the pool, and his noise."""
+    count, total = seen(book, beliefs, worker)
+    noise = noise_of(beliefs, pool, worker)
+    precision = 1.0 / pool.spread + count / noise
+    return (pool.mean / pool.spread + total / noise) / precision, 1.0 / precision, noise
+
+
+@kernel
+def linear_loss(gap: float, deviation: float) -> float:
+    """E max(0, Z - gap) for Z normal with mean 0: what a chance to change one's mind is worth."""
+    if deviation <= 0.0:
+        return max(0.0, -gap)
+    z = gap / deviation
+    density = math.exp(-0.5 * z * z) * 0.3989422804014327
+    return deviation * (density - z * 0.5 * math.erfc(z * 0.7071067811865476))
+
+
+@kernel
+def choose(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Screen cheaply; then the look that gains most per price, or the plan where none pays."""
+    if propose_screening(book, params.screen, available, out):
+        return PROPOSED
+    beliefs, totals = state.beliefs, book.totals
+    count = totals[WORKERS]
+    money = money_left(totals)
+    if totals[PENDING] > 0 and nothing_known(book, beliefs):
+        return WAIT_ANSWERS
+    pool = pool_of(book, beliefs)
+    densities, variances, noises, sort_key = out.real[0], out.real[1], out.real[2], out.real[3]
+    rooms, shares, capital = out.whole[0], out.whole[1], out.whole[2]
+    for worker in range(count):
+        level, variances[worker], noises[worker] = posterior(book, beliefs, pool, worker)
+        price = book.workers[worker, PRICE]
+        densities[worker] = max(level, 0.0) / price
+        rooms[worker] = room(book, worker, money)
+        capital[worker] = 0
+        if rooms[worker] > 0:
+            # All the money he could take: whole units, but for a remainder below one.
+            capital[worker] = rooms[worker] * price
+            if money - capital[worker] < price:
+                capital[worker] = money
+        sort_key[worker] = -densities[worker]
+    order = np.argsort(sort_key[:count], kind="mergesort")
+    marginal = plan_money(order, densities, capital, money, shares)
+    best, best_units, best_rate = -1, 0, 0.0
+    for worker in range(count):
+        if available[worker] == 0 or rooms[worker] <= 0:
+            continue
+        units, rate = best_look(
+            book.workers[worker, PRICE],
+            noises[worker],
+            order,
+            densities,
+            variances[worker],
+            rooms[worker],
+            capital,
+            shares,
+            money,
+            marginal,
+            worker,
+        )
+        if rate > best_rate:
+            best, best_units, best_rate = worker, units, rate
+    out.head[1] = LOOK
+    if best < 0:
+        # No look is worth anything: the densest of the plan.
+        out.head[1] = PLAN
+        for worker in order:
+            if available[worker] == 1 and rooms[worker] > 0:
+                best = worker
+                best_units = max(1, int(beliefs[worker, COUNT]) // 8)
+                break
+    if best < 0:
+        return idle(book, available)
+    propose(out, -1, best, min(best_units, rooms[best]), 1.0)
+    return PROPOSED
+
+
+@kernel
+def propose_screening(book: Book, share: int, available: Array, out: Proposal) -> bool:
+    """One unit to whoever had none, cheapest up, within the share kept for screening.
+
+    Whoever is so dear that the best utility would not earn him a place in a plan of average
+    workers is left out: he may still be looked at, once more is known.
+    """
+    left = share_of_budget(book, share) - book.totals[SPENT] - book.totals[HELD]
+    left = min(left, money_left(book.totals))
+    order = cheapest_first(book, out)
+    dearest = 2 * break_price(book, order)
+    for worker in order:
+        price = book.workers[worker, PRICE]
+        if price > left or price > dearest:
+            break
+        if (
+            book.workers[worker, ASKED] == 0
+            and book.ratings[worker, WEIGHT] == 0.0
+            and available[worker] == 1
+            and room(book, worker, left) > 0
+        ):
+            propose(out, -1, worker, 1, 1.0)
+            left -= price
+    out.head[1] = SCREEN
+    return bool(out.head[0] > 0)
+
+
+@kernel
+def break_price(book: Book, order: Array) -> int:
+    """The price at which the budget would end if all were equally good: cheapest first."""
+    money = book.totals[BUDGET]
+    price = 0
+    for worker in order:
+        units = room(book, worker, book.totals[BUDGET])
+        if units > 0:
+            price = book.workers[worker, PRICE]
+            money -= units * price
+            if money <= 0:
+                break
+    return price
+
+
+@kernel
+def nothing_known(book: Book, beliefs: Array) -> bool:
+    """Whether no worker has answered yet and none came with a rating."""
+    for worker in range(book.totals[WORKERS]):
+        if beliefs[worker, COUNT] > 0.0 or book.ratings[worker, WEIGHT] > 0.0:
+            return False
+    return True
+
+
+@kernel
+def plan_money(order: Array, densities: Array, capital: Array, money: int, shares: Array) -> float:
+    """Give the money to the densest first (fractional plan); returns the marginal density."""
+    marginal = 0.0
+    for worker in order:
+        shares[worker] = min(capital[worker], money)
+        money -= shares[worker]
+        if shares[worker] > 0:
+            marginal = densities[worker]
+    return marginal
+
+
+@kernel
+def best_look(
+    price: int,
+    noise: float,
+    order: Array,
+    densities: Array,
+    variance: float,
+    most: int,
+    capital: Array,
+    shares: Array,
+    money: int,
+    marginal: float,
+    worker: int,
+) -> tuple[int, float]:
+    """The number of further units of a worker (1, 2, 4, ...) that gains most per price."""
+    best_units, best_rate = 0, 0.0
+    units = 1
+    while units <= LONGEST_LOOK and units <= most:
+        after = 1.0 / (1.0 / variance + units / noise)
+        deviation = math.sqrt(max(0.0, variance - after)) / price
+        cost = float(units * price)
+        gain = value_of_change(order, densities, capital, shares, deviation, worker)
+        gain *= max(0.0, 1.0 - cost / money)
+        loss = cost * max(0.0, marginal - densities[worker])
+        rate = (gain - loss) / cost
+        if rate > best_rate:
+            best_units, best_rate = units, rate
+        units *= 2
+    return best_units, best_rate
+
+
+@kernel
+def value_of_change(
+    order: Array, densities: Array, capital: Array, shares: Array, deviation: float, worker: int
+) -> float:
+    """What the plan can gain when a worker's density moves by a normal deviation.
+
+    Moving up he wins money from the least dense of the plan, moving down he loses what he has
+    to the densest outside it. Beyond six deviations nothing is gained.
+    """
+    if deviation <= 0.0:
+        return 0.0
+    gain = 0.0
+    own = densities[worker]
+    wins = capital[worker] - shares[worker]
+    for at in range(len(order) - 1, -1, -1):
+        other = order[at]
+        if wins <= 0:
+            break
+        if other == worker or shares[other] == 0:
+            continue
+        gap = densities[other] - own
+        if gap > 6.0 * deviation:
+            break
+        moved = min(wins, shares[other])
+        gain += moved * linear_loss(max(gap, 0.0), deviation)
+        wins -= moved
+    loses = shares[worker]
+    for other in order:
+        if loses <= 0:
+            break
+        spare = capital[other] - shares[other]
+        if other == worker or spare <= 0:
+            continue
+        gap = own - densities[other]
+        if gap > 6.0 * deviation:
+            break
+        moved = min(loses, spare)
+        gain += moved * linear_loss(max(gap, 0.0), deviation)
+        loses -= moved
+    return gain
+
+
+@step
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Fade what is old, then add what is new."""
+    if fact.kind == ANSWER and params.discount < 1.0:
+        fade(state.beliefs, book.totals[WORKERS], params.discount)
+    learn(book, state, fact)
+
+
+@policies.register("knowledge-gradient")
+@dataclass(frozen=True)
+class KnowledgeGradient(BoundedPolicy):
+    """Ask whoever's next few answers are expected to improve the rest of the plan most per price.
+
+    Every worker's quality is a normal posterior shrunk to what the workers have in common.
+    The money left is planned by posterior utility per price. A look of 1, 2, 4, ... 64 units
+    at a worker is worth what the plan is expected to gain when his estimate moves, less what
+    the looked-at units earn below the plan's margin. Where no look pays, the plan goes on.
+
+    Parameters
+    ----------
+    screen : float
+        The most of the budget that the first screening (one unit each, cheapest up) may cost.
+    discount : float
+        Factor on all earlier answers at each new one; below 1 for workers whose quality drifts.
+
+    Assumes utilities about a worker's own mean with similar noise for all. A
+    ``Worker(rating=, rating_weight=)`` is used as prior. Needs a utility after each answer.
+
+    Not for feedback that never comes: its looks pay only when they are answered.
+
+    References
+    ----------
+    Beyond paper 003. P. Frazier, W. Powell, S. Dayanik, "A knowledge-gradient policy for
+    sequential information collection", SIAM J. Control Optim. 47 (2008).
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("a", 1), Worker("b", 2)],
+    ...     outcome="utility",
+    ...     budget=30,
+    ...     policy="knowledge-gradient",
+    ... )
+    >>> [each.worker for each in campaign.ask(limit=9)]
+    ['a', 'b']
+    """
+
+    screen: float = 0.10
+    discount: float = 1.0
+    notes: ClassVar[tuple[str, ...]] = ("screen", "look", "plan")
+    rule: ClassVar[str] = (
+        "screen everyone cheaply, then ask whoever's next answers are worth most to the rest of "
+        "the plan per price"
+    )
+    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+
+    def __post_init__(self) -> None:
+        share_of(self.screen, "screen")
+        check_discount(self.discount)
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(share_of(self.screen, "screen"), float(self.discount))
+
+    def scores(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> list[Score]:
+        """Posterior mean and deviation; the index is the posterior utility per price."""
+        low, high = problem.range
+        pool = pool_of(ledger.book, state.beliefs)
+        found = []
+        for score in super().scores(problem, state, ledger, draw, available):
+            at = ledger.worker_at(score.worker)
+            level, variance, _ = posterior(ledger.book, state.beliefs, pool, at)
+            details = {
+                **score.details,
+                "believed": low + (high - low) * float(level),
+                "deviation": (high - low) * math.sqrt(float(variance)),
+            }
+            found.append(Score(score.worker, float(level) / score.details["price"], details))
+        return found

@@ -1,0 +1,274 @@
+"""Bounded KUBE: upper confidence bounds, a knapsack at each step, a draw from its plan."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from askwise.core.book import (
+    ANSWERS,
+    ASKED,
+    JOINED,
+    LIMIT,
+    OPEN,
+    PENDING,
+    PRICE,
+    PROPOSED,
+    REPEAT,
+    WAIT_ANSWERS,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    has_task,
+    idle,
+    money_left,
+    propose,
+    room,
+)
+from askwise.core.choices import Done, Wait
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw, uniform
+from askwise.core.errors import InvalidParameter, TooLarge
+from askwise.core.events import Fact
+from askwise.core.knapsack import exact_into, greedy_into
+from askwise.core.ledger import Ledger
+from askwise.core.problem import Problem
+from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.bounded.common import COUNT, SUM, BoundedPolicy, State, learn
+
+TOO_LARGE = -99
+
+
+class Params(NamedTuple):
+    """Factor of the confidence term, and whether it is in the utility's own unit."""
+
+    bonus: float
+    raw: int
+
+
+@step
+def value_workers(book: Book, state: State, params: Params, available: Array, out: Proposal) -> int:
+    """Upper confidence bounds, prices and room of those who can be asked, into scratch space.
+
+    Returns the index of a worker who was never asked, or -1.
+    """
+    totals, workers, beliefs = book.totals, book.workers, state.beliefs
+    money = money_left(totals)
+    by_task = totals[REPEAT] == 0 or totals[OPEN] == 0
+    values, prices, rooms = out.real[0], out.whole[0], out.whole[1]
+    # KUBE's t: the number of this pull.
+    twice_log = 2.0 * math.log(totals[ANSWERS] + 1.0)
+    bonus = params.bonus
+    if params.raw == 1:
+        bonus /= book.scale[1] - book.scale[0]
+    for worker in range(totals[WORKERS]):
+        prices[worker] = workers[worker, PRICE]
+        rooms[worker] = 0
+        values[worker] = 0.0
+        left = workers[worker, LIMIT] - workers[worker, ASKED]
+        if workers[worker, JOINED] == 0 or available[worker] == 0 or left <= 0:
+            continue
+        if prices[worker] > money or (by_task and not has_task(book, worker)):
+            continue
+        seen = beliefs[worker, COUNT]
+        if seen > 0.0:
+            rooms[worker] = left
+            values[worker] = beliefs[worker, SUM] / seen + bonus * math.sqrt(twice_log / seen)
+        elif workers[worker, ASKED] == 0:
+            return worker
+    return -1
+
+
+@step
+def draw_from_plan(book: Book, draw: Draw, available: Array, out: Proposal) -> int:
+    """Ask a worker with probability in proportion to his count in the plan."""
+    count = book.totals[WORKERS]
+    counts = out.whole[2]
+    planned = 0
+    for worker in range(count):
+        planned += counts[worker]
+    if planned == 0:
+        return WAIT_ANSWERS if book.totals[PENDING] > 0 else idle(book, available)
+    mark = uniform(draw, 0) * planned
+    passed = 0
+    picked = 0
+    for worker in range(count):
+        if counts[worker] > 0:
+            passed += counts[worker]
+            picked = worker
+            if mark < passed:
+                break
+    out.head[1] = 1
+    propose(out, -1, picked, 1, counts[picked] / planned)
+    return PROPOSED
+
+
+@step
+def choose_greedily(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Each worker once; then draw from the greedy plan by upper bounds."""
+    untried = value_workers(book, state, params, available, out)
+    if untried >= 0:
+        propose(out, -1, untried, 1, 1.0)
+        return PROPOSED
+    n, money = book.totals[WORKERS], money_left(book.totals)
+    values, prices, rooms, counts = out.real[0], out.whole[0], out.whole[1], out.whole[2]
+    greedy_into(values[:n], prices[:n], rooms[:n], money, counts[:n])
+    return draw_from_plan(book, draw, available, out)
+
+
+@kernel
+def choose_exactly(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Each worker once; then draw from the exact plan by upper bounds."""
+    untried = value_workers(book, state, params, available, out)
+    if untried >= 0:
+        propose(out, -1, untried, 1, 1.0)
+        return PROPOSED
+    n, money = book.totals[WORKERS], money_left(book.totals)
+    values, prices, rooms, counts = out.real[0], out.whole[0], out.whole[1], out.whole[2]
+    if exact_into(values[:n], prices[:n], rooms[:n], money, counts[:n]) != 0:
+        return TOO_LARGE
+    return draw_from_plan(book, draw, available, out)
+
+
+@step
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Keep sums and counts."""
+    learn(book, state, fact)
+
+
+@dataclass(frozen=True)
+class _Kube(BoundedPolicy):
+    bonus: float = 1.0
+    raw_bonus: bool = False
+    notes: ClassVar[tuple[str, ...]] = ("first try", "draw from the plan")
+    rule: ClassVar[str] = (
+        "each worker once; then plan the rest of the budget by upper confidence bounds and draw "
+        "a worker in proportion to his share of the plan"
+    )
+
+    def __post_init__(self) -> None:
+        if not self.bonus >= 0.0 or math.isinf(self.bonus):
+            raise InvalidParameter(f"bonus is {self.bonus!r}: give 0 or more", field="bonus")
+
+    def params(self) -> Params:
+        """The factor."""
+        return Params(float(self.bonus), int(self.raw_bonus))
+
+    def choose(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> Proposal | Wait | Done:
+        """Run the kernel; an exact plan beyond what is affordable is an error."""
+        try:
+            return super().choose(problem, state, ledger, draw, available)
+        except KeyError:
+            raise TooLarge(
+                f"policy {self.name!r} can't solve a knapsack of this size exactly: use "
+                "'simplified-bounded-kube', or prices with a larger common divisor",
+                field="policy",
+            ) from None
+
+    def scores(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> list[Score]:
+        """Upper confidence bound per price, with the mean and the worker's room beside it."""
+        low, high = problem.range
+        twice_log = 2.0 * math.log(ledger.total(ANSWERS) + 1.0)
+        money = int(money_left(ledger.book.totals))
+        found = []
+        for score in super().scores(problem, state, ledger, draw, available):
+            at = ledger.worker_at(score.worker)
+            seen = float(state.beliefs[at, COUNT])
+            details = {**score.details, "room": float(room(ledger.book, at, money))}
+            if seen == 0:
+                found.append(Score(score.worker, None, details))
+                continue
+            estimate = float(state.beliefs[at, SUM]) / seen
+            factor = self.bonus / (high - low) if self.raw_bonus else self.bonus
+            bound = estimate + factor * math.sqrt(twice_log / seen)
+            details["upper_bound"] = low + (high - low) * bound
+            found.append(Score(score.worker, bound / details["price"], details))
+        return found
+
+
+@policies.register("bounded-kube")
+@dataclass(frozen=True)
+class BoundedKube(_Kube):
+    """Draw the next worker from the best plan by upper confidence bounds, solved exactly.
+
+    After each worker was asked once, every step plans the money left by an exact bounded
+    knapsack over mean + bonus * sqrt(2 ln t / n) and asks a worker drawn in proportion to his
+    count in that plan.
+
+    Parameters
+    ----------
+    bonus : float
+        Factor of the confidence term (1 in the paper; .1 to .25 earns more in practice).
+    raw_bonus : bool
+        Take the confidence term in the utility's own unit instead of in units of its range.
+
+    Assumes utilities from a fixed distribution per worker; needs a utility after each answer.
+
+    Not for prices with tiny common divisors and large budgets: exact planning then is refused.
+
+    References
+    ----------
+    Paper 003, section 6.2 (benchmark 5).
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("a", 1), Worker("b", 2)],
+    ...     outcome="utility",
+    ...     budget=9,
+    ...     policy="bounded-kube",
+    ... )
+    >>> campaign.ask()[0].worker
+    'a'
+    """
+
+    kernels: ClassVar[Kernels] = Kernels(choose_exactly, absorb)
+
+
+@policies.register("simplified-bounded-kube")
+@dataclass(frozen=True)
+class SimplifiedBoundedKube(_Kube):
+    """Draw the next worker from the greedy plan by upper confidence bounds.
+
+    Like ``bounded-kube``, but each step's knapsack is filled by density (bounded greedy).
+
+    Parameters
+    ----------
+    bonus : float
+        Factor of the confidence term (1 in the paper; .1 to .25 earns more in practice).
+    raw_bonus : bool
+        Take the confidence term in the utility's own unit instead of in units of its range.
+
+    Assumes utilities from a fixed distribution per worker; needs a utility after each answer.
+
+    Not for small budgets: it goes on exploring for long.
+
+    References
+    ----------
+    Paper 003, section 6.2 (benchmark 6).
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("a", 1), Worker("b", 2)],
+    ...     outcome="utility",
+    ...     budget=9,
+    ...     policy="simplified-bounded-kube",
+    ... )
+    >>> campaign.ask()[0].worker
+    'a'
+    """
+
+    kernels: ClassVar[Kernels] = Kernels(choose_greedily, absorb)

@@ -1,0 +1,220 @@
+"""Exploration that rejects workers: Successive Rejects and Hoeffding Races.
+
+Choosing writes nothing, so the rejection that a decision rests on is worked out twice by the
+same function: on a copy when the decision is made, on the beliefs when it is absorbed.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from askwise.core.book import (
+    JOINED,
+    PRICE,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    money_left,
+    propose,
+    room,
+)
+from askwise.core.compiling import kernel
+from askwise.policies.bounded.common import (
+    COUNT,
+    PHASE,
+    REJECTED,
+    STEP,
+    State,
+    exploration_left,
+    explore_within,
+    mean,
+    share_of_budget,
+)
+
+
+@kernel
+def merit(book: Book, beliefs: Array, worker: int, by_density: int) -> float:
+    """What a race compares: the mean (as in the paper) or the mean per price."""
+    value = mean(beliefs, worker)
+    return value / book.workers[worker, PRICE] if by_density == 1 else value
+
+
+@kernel
+def runners(book: Book, beliefs: Array) -> int:
+    """How many workers are still in the race."""
+    count = 0
+    for worker in range(book.totals[WORKERS]):
+        count += book.workers[worker, JOINED] == 1 and beliefs[worker, REJECTED] == 0.0
+    return count
+
+
+@kernel
+def reject_worst(book: Book, beliefs: Array, by_density: int) -> None:
+    """Algorithm 2, line 12: the lowest estimate leaves; of equals the last in index order."""
+    worst = -1
+    for worker in range(book.totals[WORKERS]):
+        if book.workers[worker, JOINED] == 0 or beliefs[worker, REJECTED] != 0.0:
+            continue
+        if worst < 0 or merit(book, beliefs, worker, by_density) <= merit(
+            book, beliefs, worst, by_density
+        ):
+            worst = worker
+    if worst >= 0:
+        beliefs[worst, REJECTED] = 1.0
+
+
+@kernel
+def pulls_until(book: Book, share: int, field: int, phase: int) -> int:
+    """n_k of Eq. (20), k = phase, for a field of N workers; n_N = n_(N-1).
+
+    l(N) sums to N, as the proof of Theorem 7 has it; the N - 1 printed before Eq. (20) would
+    overspend (twice the share at N = 2).
+    """
+    if phase == 0 or field < 2:
+        return 0
+    phase = min(phase, field - 1)
+    dearest = 0
+    for worker in range(book.totals[WORKERS]):
+        if book.workers[worker, JOINED] == 1:
+            dearest = max(dearest, book.workers[worker, PRICE])
+    harmonic = 0.5
+    for j in range(2, field + 1):
+        harmonic += 1.0 / j
+    money = share_of_budget(book, share)
+    return int(money / (harmonic * (field + 1 - phase) * dearest))
+
+
+@kernel
+def residual_money(book: Book, share: int, field: int) -> int:
+    """Algorithm 2, line 3: what the phases will not need, by the paper's sum in index order."""
+    need = 0
+    k = 0
+    for worker in range(book.totals[WORKERS]):
+        if book.workers[worker, JOINED] == 1:
+            k += 1
+            need += pulls_until(book, share, field, k) * book.workers[worker, PRICE]
+    return share_of_budget(book, share) - need
+
+
+@kernel
+def propose_residual(book: Book, state: State, share: int, out: Proposal) -> bool:
+    """Lines 4 to 7: the residual is explored uniformly, as in section 4.1.
+
+    The cyclic order of line 6 would give it to whoever comes first, and its last pull would
+    overspend.
+    """
+    used = share_of_budget(book, share) - exploration_left(book, share)
+    allowance = min(residual_money(book, share, _field(book)) - used, money_left(book.totals))
+    return explore_within(book, state, state.beliefs, allowance, out)
+
+
+@kernel
+def _field(book: Book) -> int:
+    field = 0
+    for worker in range(book.totals[WORKERS]):
+        field += book.workers[worker, JOINED]
+    return field
+
+
+@kernel
+def phase_units(book: Book, beliefs: Array, share: int, phase: int, units: Array) -> bool:
+    """Line 11: (n_t - n_(t-1)) pulls of each runner, cut to his limit and the share left."""
+    field = _field(book)
+    more = pulls_until(book, share, field, phase) - pulls_until(book, share, field, phase - 1)
+    left = min(exploration_left(book, share), money_left(book.totals))
+    any_unit = False
+    for worker in range(book.totals[WORKERS]):
+        units[worker] = 0
+        if beliefs[worker, REJECTED] == 0.0 and more > 0:
+            units[worker] = min(more, room(book, worker, left))
+            left -= units[worker] * book.workers[worker, PRICE]
+            any_unit = any_unit or units[worker] > 0
+    return any_unit
+
+
+@kernel
+def next_phase(
+    book: Book, beliefs: Array, share: int, by_density: int, step: int, units: Array
+) -> int:
+    """Reject and move on until a phase has something to pull; 0 when the race is over.
+
+    ``step`` is the phase done last; each phase but the first begins with a rejection.
+    """
+    phase = step + 1
+    while phase < _field(book):
+        if phase > 1:
+            reject_worst(book, beliefs, by_density)
+        if phase_units(book, beliefs, share, phase, units):
+            return phase
+        phase += 1
+    return 0
+
+
+@kernel
+def explore_by_rejects(
+    book: Book, state: State, share: int, by_density: int, out: Proposal
+) -> bool:
+    """Algorithm 2: the residual first (while the step is 0), then phase after phase."""
+    step = state.phase[STEP]
+    if step == 0 and propose_residual(book, state, share, out):
+        return True
+    out.head[1] = PHASE
+    units = out.whole[3]
+    beliefs = state.beliefs.copy()
+    if next_phase(book, beliefs, share, by_density, max(step, 1) - 1, units) == 0:
+        return False
+    for worker in range(book.totals[WORKERS]):
+        if units[worker] > 0:
+            propose(out, -1, worker, units[worker], 1.0)
+    return True
+
+
+@kernel
+def absorb_rejects(book: Book, state: State, share: int, by_density: int) -> None:
+    """Take the rejections of a decided phase into the beliefs.
+
+    The ledger holds the decision already, but as planned money, which choosing counts as
+    free: both see the same.
+    """
+    units = np.zeros(book.totals[WORKERS], np.int64)
+    step = max(state.phase[STEP], 1) - 1
+    state.phase[STEP] = next_phase(book, state.beliefs, share, by_density, step, units) + 1
+
+
+@kernel
+def reject_beaten(book: Book, beliefs: Array, beta: float, by_density: int) -> None:
+    """Eqs. (26), (27): whoever's upper bound is below another's lower bound leaves."""
+    best_low = -math.inf
+    for worker in range(book.totals[WORKERS]):
+        if beliefs[worker, COUNT] > 0.0 and beliefs[worker, REJECTED] == 0.0:
+            low = _bound(book, beliefs, worker, beta, by_density, -1.0)
+            best_low = max(best_low, low)
+    for worker in range(book.totals[WORKERS]):
+        running = beliefs[worker, COUNT] > 0.0 and beliefs[worker, REJECTED] == 0.0
+        if running and _bound(book, beliefs, worker, beta, by_density, 1.0) < best_low:
+            beliefs[worker, REJECTED] = 1.0
+
+
+@kernel
+def _bound(
+    book: Book, beliefs: Array, worker: int, beta: float, by_density: int, side: float
+) -> float:
+    width = math.sqrt(-math.log(beta / 2.0) / (2.0 * beliefs[worker, COUNT]))
+    value = mean(beliefs, worker) + side * width
+    return value / book.workers[worker, PRICE] if by_density == 1 else value
+
+
+@kernel
+def explore_by_races(
+    book: Book, state: State, share: int, beta: float, by_density: int, out: Proposal
+) -> bool:
+    """Uniform exploration of those still in the race, until one is left."""
+    beliefs = state.beliefs.copy()
+    reject_beaten(book, beliefs, beta, by_density)
+    if runners(book, beliefs) <= 1:
+        return False
+    allowance = min(exploration_left(book, share), money_left(book.totals))
+    return explore_within(book, state, beliefs, allowance, out)

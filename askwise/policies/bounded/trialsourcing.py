@@ -1,0 +1,134 @@
+"""Trialsourcing: one unit each on trial, then all the rest to the best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from askwise.core.book import (
+    ASKED,
+    JOINED,
+    PENDING,
+    PRICE,
+    PROPOSED,
+    WAIT_ANSWERS,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    idle,
+    money_left,
+    propose,
+    room,
+)
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
+from askwise.core.events import Fact
+from askwise.policies.base import Kernels, policies
+from askwise.policies.bounded.common import (
+    CHOSEN,
+    COUNT,
+    EXPLOIT,
+    PASSES,
+    STAGE,
+    BoundedPolicy,
+    State,
+    after_the_one,
+    cheapest_first,
+    give_all_to,
+    keep_stage,
+    learn,
+    mean,
+)
+
+
+class Params(NamedTuple):
+    """Nothing to set."""
+
+    none: int
+
+
+@kernel
+def choose(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Trials first, cheapest up; then the best density to his limit."""
+    chosen = state.phase[CHOSEN] - 1
+    if state.phase[STAGE] == EXPLOIT and book.workers[chosen, JOINED] == 1:
+        if give_all_to(book, chosen, out):
+            return PROPOSED
+        return after_the_one(book, chosen, available)
+    if state.phase[STAGE] < EXPLOIT and propose_trials(book, out):
+        return PROPOSED
+    if book.totals[PENDING] > 0:
+        return WAIT_ANSWERS
+    best = -1
+    best_density = -1.0
+    money = money_left(book.totals)
+    for worker in range(book.totals[WORKERS]):
+        if state.beliefs[worker, COUNT] > 0.0 and room(book, worker, money) > 0:
+            density = mean(state.beliefs, worker) / book.workers[worker, PRICE]
+            if density > best_density:
+                best, best_density = worker, density
+    if best >= 0 and give_all_to(book, best, out):
+        return PROPOSED
+    return idle(book, available)
+
+
+@kernel
+def propose_trials(book: Book, out: Proposal) -> bool:
+    """One unit to everyone who had none yet, from the cheapest up while there is money."""
+    money = money_left(book.totals)
+    for worker in cheapest_first(book, out):
+        price = book.workers[worker, PRICE]
+        if book.workers[worker, ASKED] == 0 and room(book, worker, money) > 0:
+            propose(out, -1, worker, 1, 1.0)
+            money -= price
+    out.head[1] = PASSES
+    return bool(out.head[0] > 0)
+
+
+@step
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Add up what the trials showed."""
+    learn(book, state, fact)
+    keep_stage(book, state, fact)
+
+
+@policies.register("trialsourcing")
+@dataclass(frozen=True)
+class Trialsourcing(BoundedPolicy):
+    """One unit of work each on trial, then everything to the best utility per price.
+
+    The trials go from the cheapest worker up while there is money; the worker with the best
+    observed density then works to his limit, and the campaign ends, money left or not.
+
+    Assumes that a single sample tells a worker's quality. Needs a utility after each answer.
+
+    Not for campaigns in which the best worker's limit is far below the budget.
+
+    References
+    ----------
+    Paper 003, section 6.2 (benchmark 2); an existing practice on expert sites.
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("a", 1, limit=3), Worker("b", 2)],
+    ...     outcome="utility",
+    ...     budget=9,
+    ...     policy="trialsourcing",
+    ... )
+    >>> [each.worker for each in campaign.ask(limit=9)]
+    ['a', 'b']
+    """
+
+    plans: ClassVar[bool] = True
+    notes: ClassVar[tuple[str, ...]] = ("none", "trial", "all to one")
+    rule: ClassVar[str] = "one trial each, then all work to the best observed utility per price"
+    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+
+    def params(self) -> Params:
+        """Nothing to set."""
+        return Params(0)

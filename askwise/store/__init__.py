@@ -1,0 +1,15 @@
+"""Stores: where campaigns keep their logs."""
+
+from askwise.store.base import Reply, Snapshot, Store, Transaction, open_store
+from askwise.store.memory import MemoryStore
+from askwise.store.sqlite import SqliteStore
+
+__all__ = [
+    "MemoryStore",
+    "Reply",
+    "Snapshot",
+    "SqliteStore",
+    "Store",
+    "Transaction",
+    "open_store",
+]

@@ -1,0 +1,331 @@
+"""Connections to one SQLite file: one a thread, and none carried across a fork."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote_from_bytes
+
+from askwise.core.errors import StoreError
+from askwise.store.base import inside_write, store_closed
+from askwise.store.migrations import APPLICATION_ID, migrate
+
+_FORK_PATIENCE = 1.0
+"""Seconds that a fork waits for other threads' statements and transactions to end."""
+
+_PAUSE = 0.01
+"""Seconds between attempts where SQLite itself does not wait for a lock."""
+
+
+class Link:
+    """One thread's connection.
+
+    Parameters
+    ----------
+    file : Path
+        The database.
+    patience : float
+        Seconds to wait for a lock.
+    queue : Lock
+        Where the threads of this process wait for their turn to write: woken at once, while
+        SQLite would look again only from time to time.
+
+    Attributes
+    ----------
+    lock : RLock
+        Held while the connection is in use.
+    uses : int
+        How many uses are nested.
+    writing : bool
+        Whether one of them is a write block.
+    """
+
+    def __init__(self, file: Path, patience: float, queue: threading.Lock) -> None:
+        self.file = file
+        self.patience = patience
+        self.queue = queue
+        self.lock = threading.RLock()
+        self.uses = 0
+        self.writing = False
+        self._process = os.getpid()
+        self._connection: sqlite3.Connection | None = None
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it was inherited by a fork; then it must not even be closed."""
+        return self._process != os.getpid()
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        return self._connection is not None and self._connection.in_transaction
+
+    def run(self, statement: str, *values: Any) -> list[Any]:
+        """Execute a statement and fetch its rows; errors come out as StoreError."""
+        try:
+            return self._open().execute(statement, values).fetchall()
+        except (sqlite3.Error, UnicodeEncodeError) as error:
+            raise self._explain(error) from error
+
+    def run_many(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Execute a statement for each row."""
+        try:
+            self._open().executemany(statement, rows)
+        except (sqlite3.Error, UnicodeEncodeError) as error:
+            raise self._explain(error) from error
+
+    def take_turn(self) -> None:
+        """Wait in the queue of writers; release ``queue`` when the transaction has ended."""
+        if not self.queue.acquire(timeout=self.patience):
+            raise self._busy()
+
+    def close(self) -> None:
+        """Disconnect; the next use connects again."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def __del__(self) -> None:
+        self.close()  # its thread has ended
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = _connect(self.file, self.patience)
+        return self._connection
+
+    def _explain(self, error: Exception) -> StoreError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest is detail
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return self._busy()
+        if code == sqlite3.SQLITE_NOTADB:
+            return StoreError(f"{self.file} is not a database: give another file (unchanged)")
+        return StoreError(f"{self.file}: {error}")
+
+    def _busy(self) -> StoreError:
+        return StoreError(
+            f"{self.file} is busy: another process or thread kept it locked for more than "
+            f"{self.patience:g} s; nothing was written, try again"
+        )
+
+
+class Connections:
+    """The connections of one store, made when they are needed.
+
+    Parameters
+    ----------
+    file : Path
+        The database; created by the first use.
+    patience : float
+        Seconds to wait for a lock.
+    """
+
+    def __init__(self, file: Path, patience: float) -> None:
+        self.file = file
+        self.patience = patience
+        self._closed = False
+        self._lock = threading.RLock()
+        self._queue = threading.Lock()
+        self._links: weakref.WeakSet[Link] = weakref.WeakSet()
+        self._local = threading.local()
+        self._parked: list[Link] = []
+        self._left_open: list[Link] = []
+        with _pools_lock:
+            _pools.add(self)
+
+    def missing(self) -> bool:
+        """Tell whether there is no file yet, or an empty one; complain if there can't be one."""
+        if self._closed:
+            raise store_closed()
+        try:
+            if self.file.is_dir():
+                raise StoreError(f"{self.file} is a directory: give a file", field="store")
+            if not self.file.parent.is_dir():
+                raise StoreError(
+                    f"{self.file} can't be opened: there is no directory {self.file.parent}; "
+                    "create it first",
+                    field="store",
+                )
+            return not self.file.exists() or self.file.stat().st_size == 0
+        except OSError as error:
+            raise StoreError(f"{self.file} can't be opened: {error}", field="store") from error
+
+    @contextmanager
+    def use(self) -> Iterator[Link]:
+        """Lend this thread its connection."""
+        link = self._own()
+        with link.lock:
+            if self._closed:
+                raise store_closed()
+            link.uses += 1
+            try:
+                yield link
+            finally:
+                link.uses -= 1
+
+    def close(self) -> None:
+        """Close all connections, each as soon as its thread is done with it."""
+        own: Link | None = getattr(self._local, "link", None)
+        if own is not None and own.writing:
+            raise inside_write("close the store")
+        self._closed = True
+        with self._lock:
+            links = list(self._links)
+        for link in links:
+            with link.lock:
+                link.close()
+
+    def _own(self) -> Link:
+        link: Link | None = getattr(self._local, "link", None)
+        if link is not None and link.is_foreign:  # by a fork that Python did not see
+            _abandoned.append(link)
+            _torn.add(self.file)
+            del self._local.link
+        if self.file in _torn:
+            raise StoreError(
+                f"{self.file} can't be used in this process, which was forked in the middle of a "
+                "write to it: fork between writes, or start processes by spawning"
+            )
+        if link is None:
+            link = Link(self.file, self.patience, self._queue)
+            with self._lock:
+                self._links.add(link)
+            self._local.link = link
+        return link
+
+    def park(self) -> None:
+        """Close what is idle before a fork, and let no other thread open anything."""
+        self._lock.acquire()
+        deadline = time.monotonic() + _FORK_PATIENCE
+        for link in list(self._links):
+            if not link.lock.acquire(timeout=max(deadline - time.monotonic(), 0.0)):
+                self._left_open.append(link)
+                continue
+            self._parked.append(link)
+            if link.uses:
+                self._left_open.append(link)
+            else:
+                link.close()
+
+    def resume(self) -> None:
+        """Go on after a fork, in the parent."""
+        self._left_open.clear()
+        while self._parked:
+            self._parked.pop().lock.release()
+        self._lock.release()
+
+    def restart(self) -> None:
+        """Start anew after a fork, in the child, where no other thread is left."""
+        if self._left_open:
+            _abandoned.extend(self._left_open)
+            _torn.add(self.file)
+        self._queue = threading.Lock()
+        self._links = weakref.WeakSet()
+        self._local = threading.local()
+        self.resume()
+
+
+# SQLite's locks belong to the process, but a fork copies its record of them: a child takes the
+# locks of its parent for its own, even on a connection that it opens itself, and then others
+# remove the log under its feet. So nothing is open while we fork. Where that can't be had,
+# because a write is under way, the child must neither use nor close what it inherited.
+_pools: weakref.WeakSet[Connections] = weakref.WeakSet()
+_pools_lock = threading.RLock()
+_abandoned: list[Link] = []
+_torn: set[Path] = set()
+
+
+def _before_fork() -> None:
+    _pools_lock.acquire()
+    for pool in _pools:
+        pool.park()
+
+
+def _after_fork_in_parent() -> None:
+    for pool in _pools:
+        pool.resume()
+    _pools_lock.release()
+
+
+def _after_fork_in_child() -> None:
+    for pool in _pools:
+        pool.restart()
+    _pools_lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before_fork,
+        after_in_parent=_after_fork_in_parent,
+        after_in_child=_after_fork_in_child,
+    )
+
+
+def _connect(file: Path, patience: float) -> sqlite3.Connection:
+    address = f"file:{quote_from_bytes(os.fsencode(file))}"
+    _check_ours(address, file)
+    connection = sqlite3.connect(
+        f"{address}?mode=rwc",
+        uri=True,
+        timeout=patience,
+        isolation_level=None,
+        check_same_thread=False,  # so that one thread may close the connections of all
+    )
+    try:
+        # The application id is written before the log is separated from the file (WAL), so
+        # the file's first page always carries it.
+        migrate(connection, str(file))
+        _separate_log(connection, file, patience)
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_ours(address: str, file: Path) -> None:
+    """Refuse another program's file before SQLite may tidy it up (journals, log files)."""
+    if not file.exists() or file.stat().st_size == 0:
+        return
+    connection = sqlite3.connect(f"{address}?mode=ro&immutable=1", uri=True)
+    try:
+        (owner,) = connection.execute("PRAGMA application_id").fetchone()
+    except sqlite3.DatabaseError as error:
+        # Looked at without its log, a file of ours may seem damaged while a log is moved into it.
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CORRUPT:
+            return
+        raise
+    finally:
+        connection.close()
+    if owner != APPLICATION_ID:
+        raise StoreError(
+            f"{file} is not an askwise store but a file of another program: give another file "
+            "(this one is unchanged)",
+            field="store",
+        )
+
+
+def _separate_log(connection: sqlite3.Connection, file: Path, patience: float) -> None:
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            break
+        except sqlite3.OperationalError as error:
+            # Here SQLite gives up at once while another process opens the same new file.
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(_PAUSE)
+    if mode != "wal":
+        raise StoreError(
+            f"{file} is on a file system where SQLite can't keep a write-ahead log (mode is "
+            f"{mode!r}): put it on a local disk",
+            field="store",
+        )

@@ -1,0 +1,1 @@
+"""Contract suites: what every policy, rule, aggregator and store passes, ours and yours."""

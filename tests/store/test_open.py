@@ -1,0 +1,102 @@
+"""Opening a store by its url."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from askwise.core.errors import Conflict, StoreError, UnknownName
+from askwise.store import MemoryStore, SqliteStore, open_store
+
+
+def test_memory_is_a_fresh_store_every_time() -> None:
+    first, second = open_store("memory"), open_store("memory")
+    first.create("cats", "{}", 0.0)
+    assert isinstance(first, MemoryStore)
+    assert second.names() == []
+
+
+def test_a_store_passes_through() -> None:
+    store = MemoryStore()
+    assert open_store(store) is store
+
+
+def test_three_slashes_are_relative_to_the_directory_of_the_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    store = open_store("sqlite:///cats.sqlite")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    store.create("cats", "{}", 0.0)
+    store.close()
+    assert (tmp_path / "cats.sqlite").exists()
+
+
+def test_four_slashes_are_absolute(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/cats.sqlite")
+    assert isinstance(store, SqliteStore)
+    store.create("cats", "{}", 0.0)
+    store.close()
+    assert (tmp_path / "cats.sqlite").exists()
+
+
+@pytest.mark.parametrize("name", ["a b?c#d%41.sqlite", "ä猫.sqlite", ":memory:x"])
+def test_a_file_may_have_any_name(name: str, tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/{name}")
+    store.create("cats", "{}", 0.0)
+    store.close()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "cats.sqlite",
+        "sqlite://cats.sqlite",
+        "sqlite:///",
+        "sqlite:///:memory:",
+        "mysql://localhost/cats",
+        Path("cats.sqlite"),
+        None,
+    ],
+)
+def test_anything_else_is_answered_with_what_is_accepted(url: object) -> None:
+    with pytest.raises(StoreError, match="'memory', 'sqlite:///FILE'") as caught:
+        open_store(url)  # type: ignore[arg-type]
+    assert caught.value.field == "store"
+
+
+def test_postgresql_is_said_to_be_not_in_this_version() -> None:
+    with pytest.raises(StoreError, match="not in this version"):
+        open_store("postgresql://localhost/cats")
+
+
+def test_looking_into_a_file_that_is_not_there_does_not_create_it(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/typo.sqlite")
+    assert store.names() == []
+    with pytest.raises(UnknownName, match=r"typo\.sqlite"):
+        store.read("cats")
+    with pytest.raises(UnknownName), store.write("cats"):
+        pass
+    store.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_directory_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=f"no directory {tmp_path}/missing"):
+        open_store(f"sqlite:///{tmp_path}/missing/cats.sqlite")
+
+
+def test_a_directory_is_not_a_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is a directory"):
+        open_store(f"sqlite:///{tmp_path}")
+
+
+def test_the_conflict_of_a_taken_name_says_what_to_do() -> None:
+    store = open_store("memory")
+    store.create("cats", "{}", 0.0)
+    with pytest.raises(Conflict, match="'cats' exists already: choose another name, or open"):
+        store.create("cats", "{}", 0.0)

@@ -1,0 +1,159 @@
+"""Whatever is done to them, the SQLite store and the memory store give the same answers."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from askwise.core.errors import AskwiseError
+from askwise.core.events import Event, Kind, PlanRow
+from askwise.store import MemoryStore, Reply, Snapshot, SqliteStore, Store, Transaction
+
+NAMES = st.sampled_from(["a", "b", "A"])
+KEYS = st.sampled_from(["k1", "k2", "k3", ""])
+VERSIONS = st.sampled_from(["v1", "v2"])
+POSITIONS = st.integers(-1, 12)
+TEXT = st.text(max_size=5)
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+JSON_OBJECTS = st.dictionaries(TEXT, st.none() | NUMBERS | TEXT | st.lists(NUMBERS), max_size=3)
+
+CONTENTS = st.fixed_dictionaries(
+    {"kind": st.sampled_from(Kind), "time": NUMBERS},
+    optional={
+        "key": KEYS,
+        "decision": st.integers(0, 2**40),
+        "assignment": st.integers(0, 2**40),
+        "task": TEXT,
+        "worker": TEXT,
+        "value": NUMBERS | TEXT,
+        "propensity": NUMBERS,
+        "price": st.integers(0, 10**15),
+        "expires": NUMBERS,
+        "rows": st.lists(
+            st.builds(PlanRow, TEXT, st.none() | TEXT, st.integers(1, 9), st.none() | NUMBERS)
+        ).map(tuple),
+        "available": st.lists(TEXT).map(tuple),
+        "tasks": st.lists(JSON_OBJECTS, max_size=2).map(tuple),
+        "workers": st.lists(JSON_OBJECTS, max_size=2).map(tuple),
+    },
+)
+
+
+class Stop(Exception):
+    """Stands for whatever goes wrong inside a block."""
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(
+            st.just("append"),
+            st.lists(CONTENTS, max_size=3),
+            st.sampled_from([0, 0, 0, 0, 1, -1]),
+            st.sampled_from([0, 0, 0, 0, 0, 1]),
+        ),
+        st.tuples(st.just("keep"), st.builds(Reply, KEYS, TEXT, TEXT)),
+        st.tuples(st.just("reply"), KEYS),
+        st.tuples(st.just("tail"), POSITIONS),
+        st.tuples(st.just("read"), POSITIONS),
+    ),
+    max_size=4,
+)
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    """What a call returns, or which error it raises about which field."""
+    try:
+        return call()
+    except (AskwiseError, Stop) as error:
+        return type(error), getattr(error, "field", None)
+
+
+def take(step: tuple[Any, ...], store: Store, name: str, transaction: Transaction) -> Any:
+    verb, *arguments = step
+    if verb == "append":
+        contents, behind, gap = arguments
+        seq = len(transaction.tail(0))
+        events = [
+            Event(seq=number, **content) for number, content in enumerate(contents, seq + 1 + gap)
+        ]
+        return transaction.append(events, seq + behind)
+    if verb == "read":
+        return store.read(name, arguments[0])
+    return getattr(transaction, verb)(*arguments)
+
+
+def run(store: Store, name: str, steps: list[tuple[Any, ...]], stop: bool) -> list[Any]:
+    with store.write(name) as transaction:
+        found = [outcome(lambda step=step: take(step, store, name, transaction)) for step in steps]
+        if stop:
+            raise Stop
+    return found
+
+
+class SideBySide(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.directory = Path(tempfile.mkdtemp())
+        self.memory = MemoryStore()
+        self.sqlite = SqliteStore(self.directory / "campaigns.sqlite")
+
+    def both(self, call: Callable[[Store], Any]) -> None:
+        assert outcome(lambda: call(self.sqlite)) == outcome(lambda: call(self.memory))
+
+    @initialize(name=NAMES)
+    def begin(self, name: str) -> None:
+        self.both(lambda store: store.create(name, "first", 0.0))
+
+    @rule(name=NAMES, spec=TEXT, time=NUMBERS)
+    def create(self, name: str, spec: str, time: float) -> None:
+        self.both(lambda store: store.create(name, spec, time))
+
+    @rule(name=NAMES, steps=STEPS, stop=st.sampled_from([False, False, False, True]))
+    def write(self, name: str, steps: list[tuple[Any, ...]], stop: bool) -> None:
+        self.both(lambda store: run(store, name, steps, stop))
+
+    @rule(name=NAMES, after=POSITIONS, upto=st.none() | POSITIONS)
+    def read(self, name: str, after: int, upto: int | None) -> None:
+        self.both(lambda store: store.read(name, after, upto))
+
+    @rule(name=NAMES, seq=st.integers(0, 6), version=VERSIONS, blob=st.binary(max_size=5))
+    def save(self, name: str, seq: int, version: str, blob: bytes) -> None:
+        self.both(lambda store: store.save(name, Snapshot(seq, version, blob)))
+
+    @rule(name=NAMES, version=VERSIONS, upto=st.none() | POSITIONS)
+    def snapshot(self, name: str, version: str, upto: int | None) -> None:
+        self.both(lambda store: store.snapshot(name, version, upto))
+
+    @rule()
+    def reopen(self) -> None:
+        self.sqlite.close()
+        self.sqlite = SqliteStore(self.directory / "campaigns.sqlite")
+
+    @rule()
+    def meet_a_second_process(self) -> None:
+        beside = SqliteStore(self.directory / "campaigns.sqlite")
+        try:
+            assert beside.names() == self.memory.names()
+        finally:
+            beside.close()
+
+    @invariant()
+    def everything_reads_the_same(self) -> None:
+        self.both(lambda store: store.names())
+        for name in self.memory.names():
+            self.both(lambda store, name=name: (store.spec(name), store.read(name)))
+
+    def teardown(self) -> None:
+        self.sqlite.close()
+        shutil.rmtree(self.directory)
+
+
+class TestSqliteAndMemoryAnswerTheSame(SideBySide.TestCase):
+    settings = settings(stateful_step_count=20)
