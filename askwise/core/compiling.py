@@ -22,15 +22,17 @@ from typing import Any, TypeVar
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+_WITH_KERNELS = ("core", "policies", "stopping", "aggregation", "lab")
 
 PLAIN = os.environ.get("ASKWISE_JIT") == "0" or os.environ.get("NUMBA_DISABLE_JIT") == "1"
 
 
 def _sources_digest() -> str:
     digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
+    for room in _WITH_KERNELS:
+        for path in sorted((_PACKAGE / room).rglob("*.py")):
+            digest.update(path.relative_to(_PACKAGE).as_posix().encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -85,7 +87,7 @@ else:
                 return numba.njit(cache=True, **options)(function)
             made = _WhenItPays(py_func=function, targetoptions={"nopython": True, **options})
             made.enable_caching()
-            return made  # type: ignore[return-value]
+            return made
         finally:
             _numba_config.CACHE_DIR = before
 

@@ -6,6 +6,7 @@ so a new policy is one new file and nothing else changes.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import importlib
 import pkgutil
@@ -121,6 +122,31 @@ def changed_parameters(entry: Any) -> dict[str, Any]:
 def spec_of(entry: Any) -> dict[str, Any]:
     """Write a registered instance as the mapping from which ``make`` builds it again."""
     return {"name": entry.name, **parameters_of(entry)}
+
+
+def from_label(label: str) -> str | dict[str, Any]:
+    """Read ``name`` or ``name(k=v,...)`` as what ``Registry.make`` takes.
+
+    Examples
+    --------
+    >>> from_label("bounded-epsilon-first(epsilon=0.1,exploration=uniform)")
+    {'name': 'bounded-epsilon-first', 'epsilon': 0.1, 'exploration': 'uniform'}
+    """
+    name, bracket, inside = label.strip().partition("(")
+    if not bracket:
+        return name
+    if not inside.endswith(")"):
+        raise InvalidParameter(f"{label!r} lacks its closing bracket", field=name)
+    spec: dict[str, Any] = {"name": name}
+    for part in inside[:-1].split(","):
+        key, equals, text = part.partition("=")
+        if not equals:
+            raise InvalidParameter(f"{label!r} needs parameters as key=value", field=name)
+        try:
+            spec[key.strip()] = ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError):
+            spec[key.strip()] = text.strip()
+    return spec
 
 
 def label_of(entry: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ class Figure:
     caption: str
     kind: Literal["line", "bars"] = "line"
     log_x: bool = False
+    log_y: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,8 @@ def _read(key: str, text: str, default: Any) -> Any:
     """Read text as what the default is: a number, a list of them, or a word."""
     try:
         if isinstance(default, tuple):
-            parts = [part.strip() for part in text.split(",") if part.strip()]
+            # A comma inside a policy's brackets does not part two policies.
+            parts = [part.strip() for part in re.split(r",(?![^()]*\))", text) if part.strip()]
             kind = type(default[0]) if default else str
             return tuple(kind(part) for part in parts)
         if isinstance(default, int) and not isinstance(default, bool):

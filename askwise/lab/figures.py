@@ -40,6 +40,7 @@ def draw(
     x_label: str,
     y_label: str,
     log_x: bool = False,
+    log_y: bool = False,
     kind: Literal["line", "bars"] = "line",
     reference: Sequence[ReferenceRow] | None = None,
     highlight: Collection[str] | None = None,
@@ -54,6 +55,8 @@ def draw(
         Which rows to draw.
     log_x : bool
         Logarithmic horizontal axis, for lines.
+    log_y : bool
+        Logarithmic vertical axis, for lines: bounds far from the data then come into sight.
     kind : {"line", "bars"}
         Lines with shaded intervals, or bars grouped by x with error bars. Groups that differ
         in height more than eightfold get a vertical axis each, or the low ones would vanish.
@@ -67,13 +70,13 @@ def draw(
     """
     rows = [row for row in results_rows if row.metric == metric]
     references = [row for row in reference or () if row.metric == metric]
-    _check(rows, references, metric, kind, log_x)
+    _check(rows, references, metric, kind, log_x, log_y)
     if kind == "bars":
         measured = {row.series for row in rows}
         references = [
             replace(row, style="points" if row.series in measured else "line") for row in references
         ]
-    sketch = _Sketch(rows, references, frozenset(highlight or ()), log_x)
+    sketch = _Sketch(rows, references, frozenset(highlight or ()), log_x, log_y)
     with settings():
         if kind == "bars":
             return sketch.bars(title, x_label, y_label)
@@ -116,9 +119,10 @@ class _Sketch:
         references: Sequence[ReferenceRow],
         highlight: frozenset[str],
         log_x: bool,
+        log_y: bool,
     ) -> None:
         self.rows, self.references = rows, references
-        self.highlight, self.log_x = highlight, log_x
+        self.highlight, self.log_x, self.log_y = highlight, log_x, log_y
         self.panels = list(dict.fromkeys(row.panel for row in rows))
         self.series = list(dict.fromkeys(row.series for row in rows))
         self.foreign = [
@@ -226,10 +230,17 @@ class _Sketch:
         low, high = self._extent(panel)
         lines = [row.mean for row in self.references if row.panel == panel and self._in_sight(row)]
         low, high = min([low, *lines]), max([high, *lines])
+        if self.log_y:
+            # An interval may reach below zero; the axis shows the estimates.
+            low = min(row.mean for row in self.rows if row.panel == panel)
+        ax.xaxis.set_major_formatter(compact(max(abs(x) for x in self.xs)))
+        if self.log_y:
+            ax.set_yscale("log")
+            ax.set_ylim(low / 1.5, high * 1.5)
+            return
         margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
         # An axis from zero shows sizes; it starts elsewhere only where zero is far away.
         ax.set_ylim(0 if 0 <= low < 0.5 * high else low - margin, high + margin)
-        ax.xaxis.set_major_formatter(compact(max(abs(x) for x in self.xs)))
         ax.yaxis.set_major_formatter(compact(max(map(abs, ax.get_ylim()))))
 
     def _extent(self, panel: str) -> tuple[float, float]:
@@ -239,7 +250,7 @@ class _Sketch:
         return min(low for low, _ in ends), max(high for _, high in ends)
 
     def _in_sight(self, row: ReferenceRow) -> bool:
-        if row.style == "points" or row.panel not in self.panels:
+        if row.style == "points" or self.log_y or row.panel not in self.panels:
             return row.panel in self.panels
         low, high = self._extent(row.panel)
         room = (high - low) / 2
@@ -338,7 +349,12 @@ class _Sketch:
 
 
 def _check(
-    rows: Sequence[Row], references: Sequence[Row], metric: str, kind: str, log_x: bool
+    rows: Sequence[Row],
+    references: Sequence[Row],
+    metric: str,
+    kind: str,
+    log_x: bool,
+    log_y: bool,
 ) -> None:
     if kind not in ("line", "bars"):
         _refuse("kind", kind, "line or bars")
@@ -351,6 +367,8 @@ def _check(
             _refuse("rows", f"two values at {twice}", "one value a panel, series and x")
     if log_x and min(row.x for row in (*rows, *references)) <= 0:
         _refuse("x", min(row.x for row in (*rows, *references)), "above 0 on a log axis")
+    if log_y and min(row.mean for row in (*rows, *references)) <= 0:
+        _refuse("mean", min(row.mean for row in (*rows, *references)), "above 0 on a log axis")
 
 
 def _refuse(name: str, value: object, valid: str) -> NoReturn:

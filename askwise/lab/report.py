@@ -161,7 +161,7 @@ def estimate(row: Row) -> tuple[str, str]:
     # Rounding in the sums behind an exact value is not a width.
     if half <= 1e-12 * max(abs(row.ci_low), abs(row.ci_high)):
         text = _number(float(f"{row.mean:.4g}")) if abs(row.mean) < 1e4 else _fixed(row.mean, 0)
-        return text, f"[{text}, {text}]"
+        return text, "" if row.n == 1 else f"[{text}, {text}]"
     places = min(12, max(0, 1 - math.floor(math.log10(half))))
     low, high = _fixed(row.ci_low, places), _fixed(row.ci_high, places)
     return _fixed(row.mean, places), f"[{low}, {high}]"
@@ -197,9 +197,11 @@ def _counts(rows: Sequence[Row]) -> str:
     counts = sorted({row.n for row in rows})
     if not counts:
         return ""
+    if counts == [1]:
+        return "one replication"
     if len(counts) == 1:
-        return grouped(str(counts[0]))
-    return f"{grouped(str(counts[0]))} to {grouped(str(counts[-1]))}"
+        return f"{grouped(str(counts[0]))} replications"
+    return f"{grouped(str(counts[0]))} to {grouped(str(counts[-1]))} replications"
 
 
 def _shown(value: Any) -> str:

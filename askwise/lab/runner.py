@@ -178,7 +178,7 @@ def _cluster(backend: str, jobs: int, scheduler: str | None) -> Iterator[None]:
                 "backend ray needs an extra: pip install 'askwise[ray]'", field="backend"
             ) from None
         options: dict[str, Any] = {"address": scheduler} if scheduler else {"num_cpus": jobs}
-        ray.init(log_to_driver=False, include_dashboard=False, **options)
+        ray.init(log_to_driver=False, include_dashboard=False, logging_level="ERROR", **options)
         register_ray()
         try:
             yield
@@ -202,6 +202,7 @@ def write(experiment: Experiment, results: Results, out: Path, command: str) -> 
             x_label=wanted.x_label,
             y_label=wanted.y_label,
             log_x=wanted.log_x,
+            log_y=wanted.log_y,
             kind=wanted.kind,
             reference=_reference(experiment, results.rows, paper, wanted.metric),
             highlight=_highlight(experiment, results.rows),

@@ -124,6 +124,8 @@ def test_exact_gives_up_the_densest_type_if_the_rest_fills_better() -> None:
         (([2.0, 10.0, 11.0], [2, 3, 5], [1, 2, 2], 10), [1, 1, 1]),
         # Greedy: 2 x 8 + 11 + 6 at 19. Without the 11: 2 x 8 + 3 x 6 = 34 at 20.
         (([11.0, 8.0, 6.0], [7, 4, 4], [3, 2, 3], 21), [0, 2, 3]),
+        # Three of the first would fill 18 with 48, but there are two: two of the second, 38.
+        (([16.0, 19.0], [6, 7], [2, 6], 18), [0, 2]),
     ],
 )
 def test_limits_that_defeat_the_residues_are_met_by_the_states(
@@ -131,7 +133,7 @@ def test_limits_that_defeat_the_residues_are_met_by_the_states(
 ) -> None:
     assert bounded_exact(*instance).tolist() == plan
     monkeypatch.setattr(states, "MAX_STATES", 0)
-    with pytest.raises(TooLarge, match="capacity: an exact plan for 3 types"):
+    with pytest.raises(TooLarge, match="capacity: an exact plan for"):
         bounded_exact(*instance)
 
 
@@ -252,6 +254,23 @@ def test_exact_without_limits_is_as_good_as_the_textbook_recursion(
     values = [float(v) for _, v in items]
     counts = bounded_exact(values, [w for w, _ in items], None, capacity)
     assert value(values, counts) == best[capacity]
+
+
+def test_exact_agrees_with_a_table_over_the_capacity() -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(400):
+        n, capacity = int(rng.integers(2, 7)), int(rng.integers(5, 60))
+        weights, values = rng.integers(2, 13, n), rng.integers(1, 21, n)
+        limits = rng.integers(0, 7, n)
+        best = [0] * (capacity + 1)
+        for w, v, m in zip(weights.tolist(), values.tolist(), limits.tolist(), strict=True):
+            for _ in range(m):
+                for room in range(capacity, w - 1, -1):
+                    best[room] = max(best[room], best[room - w] + v)
+        counts = bounded_exact(values, weights, limits, capacity)
+        assert (counts <= limits).all()
+        assert counts @ weights <= capacity
+        assert counts @ values == best[capacity]
 
 
 @given(st.one_of(instances(), instances_in_odd_money()))

@@ -100,6 +100,7 @@ def test_exact_prefers_the_first_list_among_sets_of_equal_cost() -> None:
     assert cover_exact([3, 1, 1, 2], [2.0, 1.0, 1.0, 2.0], 2.0) == ([1, 2], 2, True)
     # What costs nothing moves a list forward, but does not prolong a complete one.
     assert cover_exact([0, 2, 0], [0.5, 2.0, 0.5], 2.0) == ([0, 1], 2, True)
+    assert cover_exact([5, 0, 3], [3.0, 1.0, 3.0], 6.0) == ([0, 1, 2], 8, True)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

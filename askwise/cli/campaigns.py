@@ -1,0 +1,236 @@
+"""The life of a stored campaign: made, changed, paused, stopped."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from askwise.cli import output
+from askwise.cli.options import DEFAULT_STORE, AsJson, Key, Name, StoreUrl
+from askwise.cli.reading import LIST_COLUMNS, after, list_record
+from askwise.cli.stored import is_long, leave_compiler_out, open_campaign, open_store
+from askwise.core.errors import AskwiseError, InvalidProblem
+
+SUGGESTED = "knowledge-gradient"
+"""For a utility campaign whose author names no policy."""
+
+
+def new(
+    spec: Annotated[
+        Path,
+        typer.Argument(metavar="SPEC.toml", help="The campaign as TOML.", show_default=False),
+    ],
+    name: Annotated[
+        str | None,
+        typer.Option("--name", metavar="NAME", help="Its name, if not as in the file."),
+    ] = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Create a campaign from a TOML file and print its name."""
+    from askwise.data import read_campaign
+
+    fields = read_campaign(spec)
+    if name is not None:
+        fields["name"] = name
+    leave_compiler_out()
+    from askwise.campaign import Campaign
+
+    for needed in ("workers", "policy"):
+        if fields.get(needed) is None:
+            raise InvalidProblem(
+                f"{spec}: {needed} is missing{_advice(needed, fields)}", field=needed
+            )
+    campaign = Campaign.create(store=open_store(store), **fields)
+    if as_json:
+        output.show_json(campaign.status().to_json())
+    elif output.for_people():
+        print(f"created {campaign.name}; next: askwise ask {campaign.name}")
+    else:
+        print(campaign.name)
+
+
+def list_campaigns(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
+    """List the campaigns of a store."""
+    opened = open_store(store)
+    names = opened.names()
+    if not any(is_long(opened, name) for name in names):
+        leave_compiler_out()
+    from askwise.campaign import Campaign
+
+    found: list[dict[str, Any]] = []
+    for name in names:
+        try:
+            found.append(Campaign.open(opened, name).status().to_json())
+        except AskwiseError as error:
+            # One that needs a plug-in which is not here must not hide the others.
+            trouble = {"code": error.code, "message": str(error), "field": error.field}
+            found.append({"name": name, "error": trouble})
+    if as_json:
+        output.show_json(found)
+    elif found or not output.for_people():
+        output.show_records(LIST_COLUMNS, (list_record(each) for each in found))
+    else:
+        print(f"no campaigns in {store}; make one with: askwise new SPEC.toml")
+
+
+def add(
+    name: Name,
+    workers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--worker",
+            metavar="FIELDS",
+            help="A worker: id=ann,price=0.05,limit=3 (repeat it).",
+            show_default=False,
+        ),
+    ] = None,
+    tasks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--task",
+            metavar="FIELDS",
+            help="A task: id=t7,context=cats, or just its id (repeat it).",
+            show_default=False,
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            "--file",
+            metavar="MORE.toml",
+            help="TOML with [[workers]] and [[tasks]].",
+            show_default=False,
+        ),
+    ] = None,
+    key: Key = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Add workers and tasks, all of them or none."""
+    from askwise.data import read_additions, task_of_text, worker_of_text
+
+    new_workers = [worker_of_text(_fields(each, "worker")) for each in workers or ()]
+    new_tasks = [task_of_text(_fields(each, "task")) for each in tasks or ()]
+    if file is not None:
+        more_workers, more_tasks = read_additions(file)
+        new_workers, new_tasks = new_workers + more_workers, new_tasks + more_tasks
+    if not new_workers and not new_tasks:
+        raise InvalidProblem("nothing to add: give --worker, --task or --file", field="worker")
+    campaign = open_campaign(store, name)
+    campaign.add(tasks=new_tasks, workers=new_workers, key=key)
+    counts = f"{_count(new_workers, 'worker')} and {_count(new_tasks, 'task')} added"
+    after(campaign, counts, as_json=as_json)
+
+
+def leave(
+    name: Name,
+    worker: Annotated[
+        str, typer.Argument(metavar="WORKER", help="Who leaves.", show_default=False)
+    ],
+    key: Key = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Let a worker go; what he has out may still be answered."""
+    campaign = open_campaign(store, name)
+    campaign.leave(worker, key)
+    after(campaign, f"{worker} has left", as_json=as_json)
+
+
+def top_up(
+    name: Name,
+    amount: Annotated[
+        str, typer.Argument(metavar="AMOUNT", help="How much money to add.", show_default=False)
+    ],
+    key: Key = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Add money to the budget."""
+    campaign = open_campaign(store, name)
+    campaign.top_up(amount, key)
+    after(campaign, f"{amount} added to the budget", as_json=as_json)
+
+
+def pause(
+    name: Name, key: Key = None, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
+) -> None:
+    """Hand out nothing until resume; answers are still taken."""
+    campaign = open_campaign(store, name)
+    campaign.pause(key)
+    after(campaign, f"{name} is paused", as_json=as_json)
+
+
+def resume(
+    name: Name, key: Key = None, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
+) -> None:
+    """Go on after pause."""
+    campaign = open_campaign(store, name)
+    campaign.resume(key)
+    after(campaign, f"{name} goes on", as_json=as_json)
+
+
+def stop(
+    name: Name, key: Key = None, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
+) -> None:
+    """End a campaign for good; answers to what is out are still taken."""
+    campaign = open_campaign(store, name)
+    campaign.stop(key)
+    after(campaign, f"{name} is stopped", as_json=as_json)
+
+
+def close(
+    name: Name,
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task.", show_default=False)],
+    key: Key = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Ask no more about a task."""
+    campaign = open_campaign(store, name)
+    campaign.close(task, key)
+    after(campaign, f"{task} is closed", as_json=as_json)
+
+
+def _fields(text: str, kind: str) -> dict[str, str]:
+    """Read ``id=ann,price=0.05``; a comma that no ``name=`` follows belongs to the value.
+
+    Examples
+    --------
+    >>> _fields("id=t1,payload=A cat, or a dog?", "task")
+    {'id': 't1', 'payload': 'A cat, or a dog?'}
+    >>> _fields("t1", "task")
+    {'id': 't1'}
+    """
+    if "=" not in text:
+        return {"id": text}
+    fields: dict[str, str] = {}
+    for part in re.split(r",\s*(?=\w+=)", text):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise InvalidProblem(f"{kind} is {text!r}: give FIELD=VALUE,...", field=kind)
+        if name.strip() in fields:
+            raise InvalidProblem(f"{kind} is {text!r}: {name} is given twice", field=name)
+        fields[name.strip()] = value
+    return fields
+
+
+def _advice(field: str, fields: dict[str, Any]) -> str:
+    """What to write where a field is missing."""
+    if field == "workers":
+        return ": give tables [[workers]] with id and price, or the name of a CSV file"
+    from askwise.policies import policies
+
+    kind = "options" if fields.get("options") else "utility"
+    fitting = [name for name in policies.names() if kind in policies.get(name).outcomes]
+    if kind == "utility" and SUGGESTED in fitting:
+        return f': for a utility campaign write policy = "{SUGGESTED}", or see askwise policies'
+    return f": those that work on {kind} are {', '.join(fitting)}; see askwise policies"
+
+
+def _count(things: list[Any], noun: str) -> str:
+    return f"{len(things)} {noun}{'' if len(things) == 1 else 's'}"

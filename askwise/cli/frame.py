@@ -1,0 +1,94 @@
+"""What all commands share: errors in one line, exit codes, Ctrl-C, closed pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperGroup
+
+from askwise.core.errors import AskwiseError
+
+ERROR, WAIT, DONE, INTERRUPTED, CLOSED_PIPE = 2, 3, 4, 130, 141
+"""Exit codes. The last two are what a shell reports for a program that the signal ended."""
+
+
+class Trouble(NamedTuple):
+    """An error as it is told: a name for programs, a sentence for people, the input at fault."""
+
+    code: str
+    message: str
+    field: str | None
+
+
+class Frame(TyperGroup):
+    """The root command: runs a command and tells what went wrong, without a traceback."""
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> Any:
+        """Run, then exit."""
+        given = sys.argv[1:] if args is None else list(args)
+        extra["standalone_mode"] = False
+        try:
+            code = super().main(args=given, prog_name=prog_name or "askwise", **extra)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _forget_output()
+            code = CLOSED_PIPE
+        except Exception as error:
+            trouble = _trouble(error)
+            if trouble is None:
+                raise
+            tell(trouble, as_json="--json" in given)
+            code = ERROR
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        """Run the command that was named."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            # Whoever presses it again, while we tidy up, wants out at once.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            print("interrupted", file=sys.stderr)
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            _forget_output()
+            raise typer.Exit(CLOSED_PIPE) from None
+
+
+def tell(trouble: Trouble, *, as_json: bool) -> None:
+    """Print an error as one line."""
+    if as_json:
+        print(json.dumps({"error": trouble._asdict()}), file=sys.stderr)
+    else:
+        print("error:", " ".join(trouble.message.split()), file=sys.stderr)
+
+
+def _trouble(error: Exception) -> Trouble | None:
+    """Find the words for an error that is the user's; None for one that is ours."""
+    if isinstance(error, AskwiseError):
+        return Trouble(error.code, str(error), error.field)
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return Trouble("file_error", where + (error.strerror or str(error)), None)
+    if hasattr(error, "format_message"):
+        # Typer carries its own copy of Click: the class differs from version to version.
+        context = getattr(error, "ctx", None)
+        hint = f" (see {context.command_path} --help)" if context is not None else ""
+        parameter = getattr(error, "param", None)
+        message = error.format_message().rstrip(".")
+        message = message[:1].lower() + message[1:]
+        return Trouble("usage", message + hint, getattr(parameter, "name", None))
+    return None
+
+
+def _forget_output() -> None:
+    """Send what is still buffered nowhere: whoever read us has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

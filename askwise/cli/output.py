@@ -1,0 +1,116 @@
+"""Tables and bars for people, plain lines for pipes, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+NONE = "-"
+"""What stands for "none" in a table or a line."""
+
+
+def for_people() -> bool:
+    """Whether a person is looking: tables and colours, rather than lines."""
+    return sys.stdout.isatty()
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that prints what it is given: no markup, no guessed colours."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+def cell(value: Any) -> str:
+    """One value as text.
+
+    Examples
+    --------
+    >>> [cell(each) for each in (None, True, 0.5, 1 / 3, "ann")]
+    ['-', 'yes', '0.5', '0.333333', 'ann']
+    """
+    if value is None:
+        return NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def line(*values: Any) -> None:
+    """Print one line, its values separated by tabs."""
+    sys.stdout.write("\t".join(cell(value) for value in values) + "\n")
+
+
+def show_json(value: Any) -> None:
+    """Print JSON: indented for people, one line for programs."""
+    indent = 2 if for_people() else None
+    sys.stdout.write(json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def show_records(columns: Sequence[str], records: Iterable[Sequence[Any]]) -> None:
+    """Print records as a table with these columns, or as lines without a heading.
+
+    A column whose name begins with ``>`` holds numbers and is set flush right.
+    """
+    if not for_people():
+        for record in records:
+            line(*record)
+        return
+    console().print(table(columns, records))
+
+
+def table(columns: Sequence[str], records: Iterable[Sequence[Any]]) -> Any:
+    """A table for the terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for at, column in enumerate(columns):
+        right = column.startswith(">")
+        made.add_column(
+            column.removeprefix(">"),
+            justify="right" if right else "left",
+            overflow="fold",
+            no_wrap=right or at == 0,
+        )
+    for record in records:
+        made.add_row(
+            *(each if isinstance(each, Text) else Text(cell(each)) for each in record),
+        )
+    return made
+
+
+def grid(facts: Iterable[tuple[str, Any]]) -> Any:
+    """Names and values below each other, for the terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table.grid(padding=(0, 2, 0, 0))
+    made.add_column(style="dim", no_wrap=True)
+    made.add_column(overflow="fold")
+    for name, value in facts:
+        made.add_row(Text(name), value if isinstance(value, Text) else Text(cell(value)))
+    return made
+
+
+def bar(share: float, width: int = 20, *, second: float = 0.0) -> Any:
+    """A bar for the terminal: a share of the width, and a second share after it."""
+    from rich.text import Text
+
+    first = round(max(0.0, min(1.0, share)) * width)
+    both = max(first, round(max(0.0, min(1.0, share + second)) * width))
+    full, half, empty = ("#", "+", ".") if _ascii_only() else ("█", "▒", "·")
+    made = Text()
+    made.append(full * first, style="cyan")
+    made.append(half * (both - first), style="yellow")
+    made.append(empty * (width - both), style="dim")
+    return made
+
+
+def _ascii_only() -> bool:
+    return not (sys.stdout.encoding or "").lower().startswith("utf")

@@ -1,0 +1,231 @@
+"""Looking at a stored campaign: status, answers, payments, log, explanations."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from askwise.cli import output
+from askwise.cli.options import DEFAULT_STORE, AsJson, AssignmentId, Name, StoreUrl
+from askwise.cli.stored import open_campaign, open_campaign_of, open_store
+from askwise.core.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from askwise.campaign import Campaign, Explanation, Status
+    from askwise.core.events import Event
+
+CHUNK = 2_000
+"""Events of a log read at a time."""
+
+LIST_COLUMNS = ("campaign", "state", "policy", ">answers", ">spent", ">left")
+
+
+def after(campaign: Campaign, done: str, *, as_json: bool) -> None:
+    """Say that a write is done: the status as JSON, a line for people, nothing in a pipe."""
+    if as_json:
+        output.show_json(campaign.status().to_json())
+    elif output.for_people():
+        print(done)
+
+
+def list_record(found: dict[str, Any]) -> tuple[Any, ...]:
+    """One campaign of a list: its status, or why it can't be opened."""
+    if "error" in found:
+        return (found["name"], "unreadable", found["error"]["message"], None, None, None)
+    return tuple(found[field] for field in ("name", "state", "policy", "answers", "spent", "left"))
+
+
+def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
+    """Show a campaign at a glance."""
+    found = open_campaign(store, name).status()
+    if as_json:
+        output.show_json(found.to_json())
+    elif output.for_people():
+        _show_status(found)
+    else:
+        for field, value in found.to_json().items():
+            # In full: a program may add it up.
+            output.line(field, repr(value) if isinstance(value, float) else value)
+
+
+def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
+    """Show every task's answer so far."""
+    found = open_campaign(store, name).answers()
+    if as_json:
+        output.show_json([each.to_json() for each in found])
+        return
+    output.show_records(
+        ("task", "answer", ">confidence", "outcome", ">answers"),
+        ((each.task, each.value, each.confidence, each.outcome, each.count) for each in found),
+    )
+
+
+def payments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
+    """Show what each worker has earned and what is reserved for him."""
+    found = open_campaign(store, name).payments()
+    if as_json:
+        output.show_json([each.to_json() for each in found])
+        return
+    output.show_records(
+        ("worker", ">answers", ">paid", ">reserved", "why"),
+        ((each.worker, each.answers, each.paid, each.reserved, each.why) for each in found),
+    )
+
+
+def log(
+    name: Name,
+    first: Annotated[
+        int, typer.Option("--after", metavar="N", help="Only events after this number.")
+    ] = 0,
+    last: Annotated[
+        int | None,
+        typer.Option(
+            "--upto", metavar="N", help="Only events up to this number.", show_default=False
+        ),
+    ] = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Print the log, one event a line (with --json: JSON Lines)."""
+    for field, value in (("after", first), ("upto", last)):
+        if value is not None and value < 0:
+            raise InvalidParameter(
+                f"{field} is {value}: give the number of an event, from 0", field=field
+            )
+    for event in _events(store, name, first, last):
+        if as_json:
+            raw = json.dumps(event.to_json(), ensure_ascii=False, allow_nan=False)
+            sys.stdout.write(raw + "\n")
+            continue
+        moment = datetime.fromtimestamp(event.time, UTC).isoformat(timespec="seconds")
+        moment = moment.replace("+00:00", "Z")
+        if output.for_people():
+            print(f"{event.seq:>6}  {moment}  {event.kind.name:<9}  {_details(event)}")
+        else:
+            output.line(event.seq, moment, event.kind.name, _details(event))
+
+
+def explain(
+    assignment: AssignmentId, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
+) -> None:
+    """Tell why an assignment was made, recomputed from the log."""
+    found = open_campaign_of(store, assignment).explain(assignment)
+    if as_json:
+        output.show_json(found.to_json())
+    elif output.for_people():
+        _show_explanation(found)
+    else:
+        raw = found.to_json()
+        for field in raw:
+            if field not in ("rows", "candidates"):
+                output.line(field, raw[field])
+        for row in found.rows:
+            output.line("row", *row)
+        for each in found.candidates:
+            details = " ".join(f"{name}={output.cell(each.details[name])}" for name in each.details)
+            output.line(
+                "candidate", each.worker, each.available, each.room, each.index, details or None
+            )
+
+
+def _events(store: str, name: str, first: int, last: int | None) -> Iterator[Event]:
+    """Read the log in pieces: the store alone can do it, without the campaign."""
+    opened = open_store(store)
+    while last is None or first < last:
+        upto = first + CHUNK if last is None else min(first + CHUNK, last)
+        found = opened.read(name, first, upto)
+        yield from found
+        if len(found) < upto - first:
+            return
+        first = upto
+
+
+def _details(event: Event) -> str:
+    """What an event says, beyond its number, time and kind."""
+    raw = event.to_json()
+    for field in ("seq", "time", "kind"):
+        del raw[field]
+    if event.rows is not None:
+        rows = (
+            (f"{row.count}*" if row.count != 1 else "")
+            + row.worker
+            + (f"/{row.task}" if row.task is not None else "")
+            for row in event.rows
+        )
+        raw["rows"] = ",".join(rows)
+    if event.available is not None:
+        raw["available"] = ",".join(event.available)
+    for field in ("tasks", "workers"):
+        if field in raw:
+            raw[field] = ",".join(each["id"] for each in raw[field])
+    return " ".join(f"{field}={output.cell(value)}" for field, value in raw.items())
+
+
+def _show_status(found: Status) -> None:
+    from rich.text import Text
+
+    screen = output.console()
+    screen.print(Text(found.name, style="bold"), Text(found.state))
+    spent = f"{found.spent} spent, {found.reserved} reserved"
+    money: Any = Text(f"{spent}, no cap")
+    if found.budget is not None:
+        whole = float(found.budget) or 1.0
+        money = output.bar(float(found.spent) / whole, second=float(found.reserved) / whole)
+        money.append(f"  {spent}, {found.left} left of {found.budget}")
+    decisions = "1 decision" if found.decisions == 1 else f"{found.decisions} decisions"
+    facts: list[tuple[str, Any]] = [
+        ("policy", found.policy),
+        ("money", money),
+        ("answers", f"{found.answers}, and {found.pending} pending, after {decisions}"),
+        ("workers", found.workers),
+    ]
+    if found.tasks:
+        facts.append(("tasks", f"{found.open_tasks} open of {found.tasks}"))
+    if found.utility is not None:
+        facts.append(("utility", found.utility))
+    facts.append(("log", f"{found.seq} events"))
+    screen.print(output.grid(facts))
+
+
+def _show_explanation(found: Explanation) -> None:
+    from rich.text import Text
+
+    about = "" if found.task is None else f" about {found.task}"
+    chance = "unknown" if found.propensity is None else output.cell(found.propensity)
+    left = "no cap" if found.budget_left is None else str(found.budget_left)
+    plan = ", ".join(
+        (f"{task}: " if task is not None else "") + worker + (f" ×{count}" if count > 1 else "")
+        for task, worker, count, _ in found.rows
+    )
+    again = "gives the same" if found.reproduced else "gives ANOTHER decision"
+    screen = output.console()
+    screen.print(
+        Text(found.assignment, style="bold"), Text(f"{found.worker}{about}, at {found.price}")
+    )
+    screen.print(
+        output.grid(
+            [
+                ("policy", found.policy),
+                ("rule", found.rule or None),
+                ("decision", f"number {found.decision}, to {found.purpose}: {plan}"),
+                ("probability", chance),
+                ("budget left", left),
+                ("checked", f"choosing again from the log {again}"),
+            ]
+        )
+    )
+    details = list(dict.fromkeys(name for each in found.candidates for name in each.details))
+    best = max((each.index for each in found.candidates if each.index is not None), default=0.0)
+    records: list[list[Any]] = []
+    for each in found.candidates:
+        share = each.index / best if each.index is not None and best > 0 else 0.0
+        record = [each.worker, each.index, output.bar(share, 12), each.available, each.room]
+        records.append(record + [each.details.get(name) for name in details])
+    columns = ["worker", ">index", "", "available", ">room"]
+    screen.print()
+    screen.print(output.table(columns + [f">{name}" for name in details], records))

@@ -1,0 +1,103 @@
+"""A campaign as a TOML file: the fields that ``Campaign.create`` takes."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from askwise.core.errors import InvalidProblem, nearest
+from askwise.core.problem import Task, Worker, as_task, as_worker
+from askwise.data.tables import read_tasks, read_text, read_workers
+
+FIELDS = (
+    "name",
+    "budget",
+    "outcome",
+    "options",
+    "policy",
+    "stopping",
+    "aggregation",
+    "mechanism",
+    "repeat",
+    "lease",
+    "seed",
+    "workers",
+    "tasks",
+)
+
+_SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "outcome": ((str, dict), "'utility' or a table like {kind = 'utility', low = 0, high = 1}"),
+    "options": ((list,), "a list of names like ['no', 'yes']"),
+    "repeat": ((bool,), "true or false"),
+    "workers": ((str, list), "the name of a CSV file, or tables [[workers]]"),
+    "tasks": ((str, list), "the name of a CSV file, a list of ids, or tables [[tasks]]"),
+}
+"""What the library takes on trust from a program, and a file may get wrong."""
+
+
+def read_campaign(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the fields of a campaign; workers and tasks may be in CSV files beside it.
+
+    Raises
+    ------
+    InvalidProblem
+        The file, or a table it names, is not what it should be.
+    OSError
+        A file can't be read.
+    """
+    return _read(Path(path), FIELDS, "a campaign")
+
+
+def read_additions(path: str | os.PathLike[str]) -> tuple[list[Worker], list[Task]]:
+    """Read workers and tasks to be added to a campaign."""
+    raw = _read(Path(path), ("workers", "tasks"), "a file of additions")
+    return raw.get("workers", []), raw.get("tasks", [])
+
+
+def _read(path: Path, known: tuple[str, ...], noun: str) -> dict[str, Any]:
+    try:
+        raw = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidProblem(f"{path} is not TOML: {error}", field="file") from None
+    for key, value in raw.items():
+        if key not in known:
+            raise InvalidProblem(
+                f"{path}: {noun} has no field {key!r}: {nearest(key, known)}", field=key
+            )
+        if key in _SHAPES:
+            kinds, wanted = _SHAPES[key]
+            if not isinstance(value, kinds):
+                raise InvalidProblem(f"{path}: {key} is {value!r}: give {wanted}", field=key)
+    for option in raw.get("options", ()):
+        if not isinstance(option, str):
+            raise InvalidProblem(
+                f"{path}: options has {option!r}: give names, in quotes", field="options"
+            )
+    if "workers" in raw:
+        raw["workers"] = _entries(path, "workers", raw["workers"], read_workers, as_worker)
+    if "tasks" in raw:
+        raw["tasks"] = _entries(path, "tasks", raw["tasks"], read_tasks, as_task)
+    return raw
+
+
+def _entries(
+    path: Path,
+    field: str,
+    given: str | Iterable[Any],
+    read: Callable[[Path], list[Any]],
+    make: Callable[[Any], Any],
+) -> list[Any]:
+    if isinstance(given, str):
+        table = path.parent / given
+        if not table.is_file():
+            raise InvalidProblem(
+                f"{path}: {field} is {given!r}, but there is no file {table}", field=field
+            )
+        return read(table)
+    try:
+        return [make(each) for each in given]
+    except InvalidProblem as error:
+        raise InvalidProblem(f"{path}: {error}", field=error.field) from None

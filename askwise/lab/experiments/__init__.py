@@ -1,0 +1,1 @@
+"""Experiments: one module a paper's part; each registers itself by name."""

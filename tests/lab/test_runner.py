@@ -1,0 +1,147 @@
+"""Running experiments: same numbers everywhere, files whole or absent."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from askwise.core.errors import InvalidParameter, UnknownPolicy
+from askwise.lab import experiments, with_settings
+from askwise.lab.results import Results
+from askwise.lab.runner import run, write
+
+SMALL = {"budgets": "500", "policies": "uniform,bounded-epsilon-first(epsilon=0.2)"}
+
+
+@pytest.fixture(scope="module")
+def results() -> Results:
+    return run(with_settings("bounded-table1", SMALL), reps=45, seed=3)
+
+
+def test_results_have_a_row_for_every_series_and_metric(results: Results) -> None:
+    found = {(row.series, row.x, row.metric) for row in results.rows}
+    series = ("optimum", "uniform", "bounded-epsilon-first(epsilon=0.2)")
+    metrics = ("utility", "share_of_optimum", "spent")
+    assert found == {(name, 500, metric) for name in series for metric in metrics}
+    assert all(row.n == 45 and row.ci_low <= row.mean <= row.ci_high for row in results.rows)
+
+
+def test_nobody_beats_the_optimum_or_spends_more_than_the_budget(results: Results) -> None:
+    for row in results.rows:
+        if row.metric == "spent":
+            assert row.ci_high <= 500
+        if row.metric == "share_of_optimum":
+            assert row.mean <= 1.0
+
+
+@pytest.mark.parametrize("backend", ["loky", "dask", "ray"])
+def test_two_workers_of_any_backend_give_the_same_numbers(results: Results, backend: str) -> None:
+    if backend != "loky":
+        pytest.importorskip({"dask": "distributed"}.get(backend, backend))
+    spread = run(with_settings("bounded-table1", SMALL), reps=45, seed=3, jobs=2, backend=backend)
+    assert spread.rows == results.rows
+
+
+def test_a_running_dask_cluster_is_used_and_left_running(results: Results) -> None:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
+        experiment = with_settings("bounded-table1", SMALL)
+        address = cluster.scheduler_address
+        spread = run(experiment, reps=45, seed=3, jobs=2, backend="dask", scheduler=address)
+        assert spread.rows == results.rows
+        with distributed.Client(address) as client:
+            assert len(client.scheduler_info()["workers"]) == 2
+
+
+def test_files_are_written_and_agree_with_each_other(results: Results, tmp_path: Path) -> None:
+    experiment = with_settings("bounded-table1", SMALL)
+    page = write(experiment, results, tmp_path, "askwise lab run bounded-table1")
+    directory = tmp_path / "bounded-table1"
+    assert page == directory / "report.html"
+    assert {file.name for file in directory.iterdir()} == {
+        "results.csv",
+        "results.json",
+        "figure.png",
+        "figure.svg",
+        "report.html",
+    }
+    raw = json.loads((directory / "results.json").read_text())
+    assert set(raw) == {"experiment", "seed", "reps", "params", "rows"}
+    assert set(raw["rows"][0]) == {
+        "panel", "series", "x", "metric", "mean", "ci_low", "ci_high", "n",
+    }  # fmt: skip
+    with (directory / "results.csv").open() as lines:
+        assert len(list(csv.DictReader(lines))) == len(raw["rows"])
+    text = page.read_text()
+    assert "oDesk" in text
+    assert "askwise lab run bounded-table1" in text
+
+
+def test_every_experiment_runs_and_draws(tmp_path: Path) -> None:
+    smaller = {
+        "bounded-small-budgets": {"budgets": "50,500", "policies": "uniform"},
+        "bounded-large-budgets": {"budgets": "5000", "policies": "uniform"},
+        "bounded-candidates": {
+            "budgets": "5000", "few": "5", "many": "100", "policies": "uniform",
+        },
+        "bounded-correlation": {
+            "budgets": "500", "variances": "0,1", "noises": "1", "policies": "uniform",
+        },
+        "bounded-exploration": {"small": "500", "large": "5000"},
+        "bounded-drift": {"changes": "0,3", "policies": "uniform"},
+        "bounded-regret": {"budgets": "500,2000", "policies": "uniform"},
+        "bounded-table1": SMALL,
+    }  # fmt: skip
+    for name in experiments.names():
+        if not name.startswith("bounded-"):
+            continue
+        experiment = with_settings(name, smaller[name])
+        results = run(experiment, reps=3, seed=1)
+        assert write(experiment, results, tmp_path, "again").is_file()
+        assert {"utility", "share_of_optimum", "spent"} <= {row.metric for row in results.rows}
+
+
+def test_the_table_world_runs_on_a_table_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "rates.csv"
+    file.write_text("rate,stars\n" + "".join(f"{10 + k},{1 + k % 5}\n" for k in range(30)))
+    settings = {"world": "table", "table": str(file), "rate": "rate", "rating": "stars"}
+    results = run(with_settings("bounded-table1", {**SMALL, **settings}), reps=2, seed=1)
+    assert results.params["table"] == str(file)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"budget": "500"}, "did you mean 'budgets'"),
+        ({"budgets": "five"}, "budgets is 'five'"),
+        ({"policies": "unifrom"}, "did you mean 'uniform'"),
+        ({"policies": "uniform("}, "closing bracket"),
+        ({"policies": "bounded-epsilon-first(epsilom=1)"}, "did you mean 'epsilon'"),
+        ({"world": "mars"}, "market, floor5 or table"),
+        ({"world": "table"}, "go together"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_named(settings: dict[str, str], message: str) -> None:
+    with pytest.raises((InvalidParameter, UnknownPolicy), match=message):
+        with_settings("bounded-table1", settings)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({"reps": 0}, "reps"),
+        ({"jobs": 0}, "jobs"),
+        ({"seed": -1}, "seed"),
+        ({"backend": "slurm"}, "backend"),
+        ({"scheduler": "tcp://127.0.0.1:1"}, "scheduler"),
+    ],
+)
+def test_a_run_that_makes_no_sense_is_refused(arguments: dict[str, object], field: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        run(with_settings("bounded-table1", SMALL), **{"reps": 1, **arguments})  # type: ignore[arg-type]
+    assert caught.value.field == field
