@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import heapq
 import io
 import json
 from typing import Any
@@ -33,6 +34,8 @@ class Engine:
         self.ledger = Ledger(spec.problem)
         self.beliefs = spec.policy.start(spec.problem, self.ledger)
         self.rule_state: Any = spec.rule.start(spec.problem, self.ledger) if spec.rule else ()
+        self.leases: list[tuple[float, int]] = []
+        """When what is due, soonest first: a heap of (expires, seq of the ASKED)."""
         self._keys = {
             role: draws.stream(spec.seed, role, 0)
             for role in (draws.POLICY, draws.ABSORB, draws.RULE, draws.AGGREGATION)
@@ -50,6 +53,8 @@ class Engine:
     def fold(self, event: Event) -> None:
         """Take in one event: the ledger first, then the beliefs."""
         fact = self.ledger.apply(event)
+        if event.expires is not None:
+            heapq.heappush(self.leases, (event.expires, event.seq))
         if event.kind == Kind.DECIDED:
             fact = fact._replace(note=self.spec.policy.notes.index(event.note or ""))
         self.beliefs = self.spec.policy.grow(self.beliefs, self.ledger)
@@ -136,6 +141,13 @@ class Engine:
             names = held["names"].tobytes().decode()
         engine.ledger = Ledger.restore(spec.problem, groups["ledger"], names)
         engine.beliefs = spec.policy.restore(spec.problem, engine.ledger, groups["beliefs"])
+        rows, marks = engine.ledger.book.assignments, engine.ledger.book.marks
+        for at in range(engine.ledger.total(columns.ASSIGNMENTS)):
+            if rows[at, columns.STATUS] == columns.OUT and np.isfinite(marks[at, columns.EXPIRES]):
+                engine.leases.append(
+                    (float(marks[at, columns.EXPIRES]), int(rows[at, columns.SEQ]))
+                )
+        heapq.heapify(engine.leases)
         if groups["rule"]:
             engine.rule_state = type(engine.rule_state)(**groups["rule"])
         return engine

@@ -80,12 +80,6 @@ def status(name: str, engine: Engine) -> Status:
         state = "stopped"
     elif total(columns.PAUSED):
         state = "paused"
-    utility = None
-    if not engine.spec.problem.options:
-        rows = slice(0, total(columns.ASSIGNMENTS))
-        settled = ledger.book.assignments[rows, columns.STATUS] == columns.SETTLED
-        # fsum: the order of answers must not show in the total.
-        utility = math.fsum(ledger.book.marks[rows, columns.VALUE][settled])
     taskless = engine.spec.problem.taskless
     return Status(
         name=name,
@@ -101,7 +95,7 @@ def status(name: str, engine: Engine) -> Status:
         decisions=total(columns.DECISIONS),
         answers=total(columns.ANSWERS),
         pending=total(columns.PENDING),
-        utility=utility,
+        utility=None if engine.spec.problem.options else ledger.utility,
         seq=engine.seq,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -98,10 +99,11 @@ class Rules:
         """The first line of the plan that can be handed out, with its task; whether any lives."""
         book = self.ledger.book
         alive = False
-        for row in range(self.ledger.total(columns.PLAN_ROWS)):
-            task, worker, count = (int(cell) for cell in book.plan[row])
+        counts = book.plan[: self.ledger.total(columns.PLAN_ROWS), columns.PLAN_COUNT]
+        for row in np.flatnonzero(counts > 0).tolist():
+            task, worker, _ = (int(cell) for cell in book.plan[row])
             at_limit = book.workers[worker, columns.ASKED] >= book.workers[worker, columns.LIMIT]
-            if count <= 0 or at_limit or not book.workers[worker, columns.JOINED]:
+            if at_limit or not book.workers[worker, columns.JOINED]:
                 continue
             if task < 0:
                 task = int(columns.next_task(book, worker))
@@ -262,13 +264,12 @@ class Rules:
 
     def expire_overdue(self) -> None:
         """Release what is past its lease: whoever comes next does it for all."""
-        if self.engine.spec.lease is None or self.ledger.total(columns.PENDING) == 0:
-            return
-        count = self.ledger.total(columns.ASSIGNMENTS)
-        rows, marks = self.ledger.book.assignments[:count], self.ledger.book.marks[:count]
-        overdue = (rows[:, columns.STATUS] == columns.OUT) & (marks[:, columns.EXPIRES] <= self.now)
-        for seq in rows[overdue, columns.SEQ].tolist():
-            self.release(int(seq), Kind.EXPIRED)
+        leases = self.engine.leases
+        while leases and leases[0][0] <= self.now:
+            _, seq = heapq.heappop(leases)
+            at = self.ledger.assignment_at(seq)
+            if self.ledger.book.assignments[at, columns.STATUS] == columns.OUT:
+                self.release(seq, Kind.EXPIRED)
 
     def release(self, seq: int, kind: Kind) -> None:
         """Take an assignment back."""

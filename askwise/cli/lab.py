@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import StrEnum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +29,15 @@ app = typer.Typer()
 
 EXTRA = ("jinja2", "joblib", "markupsafe", "matplotlib")
 """What the lab needs beyond a plain install."""
+
+
+class Backend(StrEnum):
+    """Where the work is sent; the runner's own list, known here without importing it."""
+
+    loky = auto()
+    dask = auto()
+    ray = auto()
+
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The experiment.", show_default=False)]
 
@@ -115,8 +125,8 @@ def run_experiment(
         Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/NAME.")
     ] = Path("lab-out"),
     backend: Annotated[
-        str, typer.Option("--backend", metavar="WHERE", help="loky (this machine), dask or ray.")
-    ] = "loky",
+        Backend, typer.Option("--backend", help="This machine (loky), or a cluster.")
+    ] = Backend.loky,
     scheduler: Annotated[
         str | None,
         typer.Option(
@@ -140,7 +150,7 @@ def run_experiment(
             reps=reps,
             seed=seed,
             jobs=_cores() if jobs is None else jobs,
-            backend=backend,
+            backend=backend.value,
             scheduler=scheduler,
             progress=tell,
         )
@@ -205,6 +215,9 @@ def _extra() -> Iterator[None]:
 @contextmanager
 def _workshop(out: Path, name: str) -> Iterator[Path]:
     """A directory to write in; its files appear in ``out`` all together at the end, or never."""
+    target = out / name
+    if target.exists() and not target.is_dir():
+        raise InvalidParameter(f"{target} is a file: give another directory", field="out")
     made = [path for path in (out, *out.parents) if not path.exists()]
     workshop = None
     try:
@@ -212,7 +225,7 @@ def _workshop(out: Path, name: str) -> Iterator[Path]:
         workshop = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=out))
         yield workshop
         with _undisturbed():
-            _move(workshop / name, out / name)
+            _move(workshop / name, target)
     finally:
         with _undisturbed():
             if workshop is not None:
@@ -254,20 +267,18 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
         return
     from rich.progress import (
         BarColumn,
-        MofNCompleteColumn,
         Progress,
+        TaskProgressColumn,
         TextColumn,
-        TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
     bars: dict[str, Any] = {}
     with Progress(
-        TextColumn("{task.description:<11}"),
+        TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
+        TaskProgressColumn(),
+        TextColumn("time left"),
         TimeRemainingColumn(),
         console=output.console(stderr=True),
         transient=True,
@@ -275,8 +286,9 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
 
         def tell(what: str, done: int, total: int) -> None:
             if what not in bars:
-                bars[what] = progress.add_task(what, total=total)
-            progress.update(bars[what], completed=done)
+                # One step tells nothing of how far it is: the bar only shows that it lives.
+                bars[what] = progress.add_task(what, total=total if total > 1 else None)
+            progress.update(bars[what], completed=done, visible=done < total)
 
         yield tell
 
@@ -294,7 +306,11 @@ def _show_results(experiment: Experiment, results: Results) -> None:
     if not experiment.figures:
         return
     wanted = experiment.figures[0]
-    rows = [row for row in results.rows if row.metric == wanted.metric]
+    rows = [
+        row
+        for row in results.rows
+        if row.metric == wanted.metric and not experiment.drawn_as_reference(row)
+    ]
     screen = output.console()
     for panel in dict.fromkeys(row.panel for row in rows):
         here = [row for row in rows if row.panel == panel]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -31,6 +32,7 @@ class Ledger:
     def __init__(self, problem: Problem, *, spare: int = _SMALLEST) -> None:
         self.problem = problem
         self.seq = 0
+        self.utility = 0.0
         self.workers: list[Worker] = []
         self.tasks: list[Task] = []
         self._worker_index: dict[str, int] = {}
@@ -105,10 +107,10 @@ class Ledger:
 
     def assignment_at(self, seq: int) -> int | None:
         """Index of the assignment whose ASKED has this sequence number."""
-        count = self.total(columns.ASSIGNMENTS)
-        seqs = self.book.assignments[:count, columns.SEQ]
-        at = int(np.searchsorted(seqs, seq))
-        return at if at < count and seqs[at] == seq else None
+        rows, count = self.book.assignments, self.total(columns.ASSIGNMENTS)
+        # NumPy's search would copy the whole column first.
+        at = bisect_left(range(count), seq, key=lambda row: rows[row, columns.SEQ])
+        return at if at < count and rows[at, columns.SEQ] == seq else None
 
     def proposal(self, event: Event) -> Proposal:
         """Read the rows of a DECIDED back into a proposal."""
@@ -143,6 +145,7 @@ class Ledger:
             if event.kind == Kind.ANSWER:
                 value = self.number(event.value)
                 columns.settle(self.book, at, value)
+                self.utility += 0.0 if self.problem.options else value
             else:
                 expired = event.kind == Kind.EXPIRED
                 columns.release(self.book, at, columns.EXPIRED if expired else columns.DECLINED)
@@ -266,6 +269,7 @@ class Ledger:
         return json.dumps(
             {
                 "seq": self.seq,
+                "utility": self.utility,
                 "workers": [worker.to_json() for worker in self.workers],
                 "tasks": [task.to_json() for task in self.tasks],
                 "closings": [[task, *closing] for task, closing in self.closings.items()],
@@ -277,7 +281,7 @@ class Ledger:
         """Rebuild a ledger from a snapshot."""
         ledger = cls(problem)
         raw = json.loads(names)
-        ledger.seq = raw["seq"]
+        ledger.seq, ledger.utility = raw["seq"], raw["utility"]
         ledger.workers = [Worker(**each) for each in raw["workers"]]
         ledger.tasks = [Task(**each) for each in raw["tasks"]]
         ledger._worker_index = {worker.id: at for at, worker in enumerate(ledger.workers)}

@@ -200,7 +200,7 @@ class _Sketch:
             ax.plot(
                 [row.x for row in line],
                 [row.mean for row in line],
-                **dashed(colour),
+                **dashed(colour, self._reference_number(name)),
                 zorder=2.5,
             )
         self._hollow(ax, [row.x for row in points], points, self.looks[name].marker, colour)
@@ -311,7 +311,8 @@ class _Sketch:
         for name in self.foreign:
             styles = {row.style for row in self.references if row.series == name}
             marker, colour = self.looks[name].marker, self._reference_colour(name)
-            pen = dashed(colour) if "line" in styles else ring(marker, colour)
+            number = self._reference_number(name)
+            pen = dashed(colour, number) if "line" in styles else ring(marker, colour)
             handles.append(Line2D([], [], **pen))
         for style in self._echoes():
             pen = ring("o", INK) if style == "points" else dashed(INK)
@@ -343,6 +344,9 @@ class _Sketch:
     def _legend_columns(self) -> int:
         longest = max(len(line) for name in self._legend_names() for line in name.split("\n"))
         return max(1, min(4, int(125 / (longest + 8))))
+
+    def _reference_number(self, name: str) -> int:
+        return self.foreign.index(name) if name in self.foreign else 0
 
     def _reference_colour(self, name: str) -> str:
         return self.looks[name].colour if name in self.series else INK

@@ -112,9 +112,14 @@ class Style:
         }
 
 
-def dashed(colour: str) -> dict[str, Any]:
-    """A line that was not measured here."""
-    return {"color": colour, "linestyle": (0, (5, 2.5)), "linewidth": 1.5, "marker": ""}
+_DASHES = ((5, 2.5), (1.5, 1.5), (9, 3), (7, 2, 1.5, 2))
+"""Patterns for lines that were not measured here, so that several bounds can be told apart."""
+
+
+def dashed(colour: str, number: int = 0) -> dict[str, Any]:
+    """A line that was not measured here; ``number`` tells several of them apart."""
+    pattern = _DASHES[number % len(_DASHES)]
+    return {"color": colour, "linestyle": (0, pattern), "linewidth": 1.5, "marker": ""}
 
 
 def ring(marker: str, colour: str) -> dict[str, Any]:

@@ -170,7 +170,7 @@ def choose(
                 capital[worker] = money
         sort_key[worker] = -densities[worker]
     order = np.argsort(sort_key[:count], kind="mergesort")
-    marginal = plan_money(order, densities, capital, money, shares)
+    last = plan_money(order, capital, money, shares)
     best, best_units, best_rate = -1, 0, 0.0
     for worker in range(count):
         if available[worker] == 0 or rooms[worker] <= 0:
@@ -184,8 +184,8 @@ def choose(
             rooms[worker],
             capital,
             shares,
+            last,
             money,
-            marginal,
             worker,
         )
         if rate > best_rate:
@@ -257,15 +257,16 @@ def nothing_known(book: Book, beliefs: Array) -> bool:
 
 
 @kernel
-def plan_money(order: Array, densities: Array, capital: Array, money: int, shares: Array) -> float:
-    """Give the money to the densest first (fractional plan); returns the marginal density."""
-    marginal = 0.0
-    for worker in order:
+def plan_money(order: Array, capital: Array, money: int, shares: Array) -> int:
+    """Give the money to the densest first; returns the place in the order of the last paid."""
+    last = 0
+    for at in range(len(order)):
+        worker = order[at]
         shares[worker] = min(capital[worker], money)
         money -= shares[worker]
         if shares[worker] > 0:
-            marginal = densities[worker]
-    return marginal
+            last = at
+    return last
 
 
 @kernel
@@ -278,18 +279,19 @@ def best_look(
     most: int,
     capital: Array,
     shares: Array,
+    last: int,
     money: int,
-    marginal: float,
     worker: int,
 ) -> tuple[int, float]:
     """The number of further units of a worker (1, 2, 4, ...) that gains most per price."""
+    marginal = densities[order[last]]
     best_units, best_rate = 0, 0.0
     units = 1
     while units <= LONGEST_LOOK and units <= most:
         after = 1.0 / (1.0 / variance + units / noise)
         deviation = math.sqrt(max(0.0, variance - after)) / price
         cost = float(units * price)
-        gain = value_of_change(order, densities, capital, shares, deviation, worker)
+        gain = value_of_change(order, densities, capital, shares, last, deviation, worker)
         gain *= max(0.0, 1.0 - cost / money)
         loss = cost * max(0.0, marginal - densities[worker])
         rate = (gain - loss) / cost
@@ -301,7 +303,13 @@ def best_look(
 
 @kernel
 def value_of_change(
-    order: Array, densities: Array, capital: Array, shares: Array, deviation: float, worker: int
+    order: Array,
+    densities: Array,
+    capital: Array,
+    shares: Array,
+    last: int,
+    deviation: float,
+    worker: int,
 ) -> float:
     """What the plan can gain when a worker's density moves by a normal deviation.
 
@@ -313,7 +321,7 @@ def value_of_change(
     gain = 0.0
     own = densities[worker]
     wins = capital[worker] - shares[worker]
-    for at in range(len(order) - 1, -1, -1):
+    for at in range(last, -1, -1):
         other = order[at]
         if wins <= 0:
             break

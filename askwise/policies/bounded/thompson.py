@@ -122,7 +122,9 @@ class ThompsonKnapsack(BoundedPolicy):
     Assumes independent utilities per worker. A ``Worker(rating=, rating_weight=)`` is used as
     prior. Needs a utility after each answer; several may be out at once.
 
-    Not when decisions need a stated propensity: a Thompson draw has none in closed form.
+    Not when decisions need a stated propensity: a Thompson draw has none in closed form. Not
+    with a range far wider than what workers deliver: a Beta posterior learns from the value's
+    place in the range, and then everybody looks alike (``knowledge-gradient`` adapts).
 
     References
     ----------

@@ -1,0 +1,94 @@
+"""The command ``askwise``: puts the groups of commands together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from askwise import __version__
+from askwise.cli import asking, campaigns, lab, output, policies, reading
+from askwise.cli.frame import Frame
+
+app = typer.Typer(
+    name="askwise",
+    cls=Frame,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+PANELS: dict[str, dict[str, Callable[..., None]]] = {
+    "Make and change a campaign": {
+        "new": campaigns.new,
+        "list": campaigns.list_campaigns,
+        "add": campaigns.add,
+        "leave": campaigns.leave,
+        "top-up": campaigns.top_up,
+        "close": campaigns.close,
+        "pause": campaigns.pause,
+        "resume": campaigns.resume,
+        "stop": campaigns.stop,
+    },
+    "Ask and tell": {
+        "ask": asking.ask,
+        "tell": asking.tell,
+        "truth": asking.truth,
+        "expire": asking.expire,
+        "decline": asking.decline,
+    },
+    "Look at a campaign": {
+        "status": reading.status,
+        "assignments": asking.assignments,
+        "answers": reading.answers,
+        "payments": reading.payments,
+        "log": reading.log,
+        "explain": reading.explain,
+    },
+}
+LEARNING = "Policies and experiments"
+
+TAKE_MINUS = ("tell", "top-up", "truth")
+"""An argument of these may begin with a minus sign and is no option then."""
+
+
+@app.callback(invoke_without_command=True)
+def askwise(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", help="Print the version.", is_eager=True)
+    ] = False,
+) -> None:
+    """Decide whom to ask, what to pay and when to stop."""
+    if version:
+        print(f"askwise {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit
+
+
+def _register() -> None:
+    for panel, commands in PANELS.items():
+        for name, command in commands.items():
+            settings = {"ignore_unknown_options": name in TAKE_MINUS}
+            app.command(name, rich_help_panel=panel, context_settings=settings)(command)
+
+
+_register()
+app.add_typer(policies.app, name="policies", rich_help_panel=LEARNING)
+app.add_typer(lab.app, name="lab", rich_help_panel=LEARNING)
+
+
+@app.command(rich_help_panel=LEARNING)
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where the report goes.")
+    ] = Path("demo-out"),
+) -> None:
+    """Run a small demonstration and write its report."""
+    from askwise.lab.demo import run_demo
+
+    run_demo(out, output.console())

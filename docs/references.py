@@ -1,0 +1,289 @@
+"""The reference pages: names and signatures, commands, JSON."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from askwise.core import errors
+from docs.docstrings import body, doc_of, markdown, parse, table
+
+WIDTH = 88
+
+PUBLIC: tuple[tuple[str, str, str], ...] = (
+    ("Campaigns", "askwise", "Campaign Worker Task Problem Batch Assignment Wait Done Event"),
+    ("What a campaign shows", "askwise.campaign", "Status Answer Payment Explanation Candidate"),
+    ("Events", "askwise.core.events", "Kind PlanRow Fact"),
+    ("Stores", "askwise.store", ""),
+    ("Files", "askwise.data", ""),
+    ("Policies", "askwise.policies", "Policy KernelPolicy Kernels Score"),
+    ("Stopping rules", "askwise.stopping", "StoppingRule Verdict"),
+    ("Aggregators", "askwise.aggregation", "Aggregator"),
+    ("Mechanisms", "askwise.mechanisms", "Mechanism Owed"),
+    ("Registries", "askwise.core.registry", "Registry from_label label_of spec_of"),
+    (
+        "For kernels: reading the ledger",
+        "askwise.core.book",
+        "Book Proposal new_proposal propose money_left room idle scaled next_task asked_before",
+    ),
+    ("For kernels: draws", "askwise.core.draws", "Draw uniform normal_and_uniform gamma beta"),
+    ("For kernels: compiling", "askwise.core.compiling", "kernel step"),
+    ("Knapsacks", "askwise.core.knapsack", ""),
+    (
+        "Bounds of paper 003",
+        "askwise.policies.bounded.bounds",
+        "density_spread theorem_1 theorem_1_holds optimal_epsilon theorem_6 theorem_7 "
+        "theorem_7_tuned",
+    ),
+    ("The lab", "askwise.lab", "Experiment Outcome simulate with_settings"),
+    ("Running experiments", "askwise.lab.runner", "run write"),
+    ("Results", "askwise.lab.results", "Row ReferenceRow Results mean_row ratio_row"),
+    ("Worlds", "askwise.lab.worlds", ""),
+)
+"""Title, module and names of each group; no names stands for all that the module exports."""
+
+
+# The API.
+
+
+def api_page() -> str:
+    """Every public name with its signature and docstring."""
+    parts = [
+        "# API",
+        "What is written here is public. `from askwise import Campaign, Worker, ...` gives the "
+        "names of the first group; the others are imported from the module that heads theirs.",
+    ]
+    for title, module, names in PUBLIC:
+        parts += [f"## {title}", f"`{module}`"]
+        home = importlib.import_module(module)
+        for name in names.split() or _exported(home):
+            parts.append(_described(name, getattr(home, name)))
+    parts += ["## Errors", _errors(), "## Contract suites", _suites()]
+    return "\n\n".join(parts)
+
+
+def _exported(home: Any) -> list[str]:
+    return [name for name in home.__all__ if not name.startswith("_")]
+
+
+def _described(name: str, thing: Any) -> str:
+    thing = getattr(thing, "py_func", thing)
+    parts = [f"### {name}", _signature(name, thing), body(doc_of(thing))]
+    if inspect.isclass(thing):
+        for method, member in _methods(thing):
+            parts += [f"#### {name}.{method}", _signature(method, member), body(doc_of(member))]
+    return "\n\n".join(parts)
+
+
+def _methods(thing: type) -> Iterator[tuple[str, Any]]:
+    """Public methods that the class defines and describes itself."""
+    for name, member in vars(thing).items():
+        member = getattr(member, "__func__", getattr(member, "fget", member))
+        if name.startswith("_") or not inspect.isfunction(member) or not member.__doc__:
+            continue
+        if name not in ("to_json", "from_json"):
+            yield name, member
+
+
+def _signature(name: str, thing: Any) -> str:
+    try:
+        found = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return ""
+    if hasattr(thing, "create") and hasattr(thing, "open"):
+        return ""  # made by those, not by its constructor
+    if inspect.isclass(thing) and issubclass(thing, int):
+        members = ", ".join(each.name for each in thing)  # type: ignore[attr-defined]
+        return f"`{members}`"
+    words = []
+    for at, each in enumerate(found.parameters.values()):
+        if at == 0 and each.name in ("self", "cls"):
+            continue
+        if each.kind is each.KEYWORD_ONLY and "*" not in words:
+            words.append("*")
+        words.append(_parameter(each))
+    returns = "" if found.return_annotation is found.empty else f" -> {found.return_annotation}"
+    if inspect.isclass(thing):
+        returns = ""
+    line = f"{name}({', '.join(words)}){returns}"
+    if len(line) > WIDTH:
+        line = f"{name}(\n" + "".join(f"    {word},\n" for word in words) + f"){returns}"
+    return f"```python\n{line}\n```"
+
+
+def _parameter(each: inspect.Parameter) -> str:
+    stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
+    kind = each.annotation
+    kind = kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
+    text = stars + each.name + ("" if each.annotation is each.empty else f": {kind}")
+    if each.default is not each.empty:
+        default = each.default
+        shown = "..." if dataclasses.is_dataclass(default) or callable(default) else repr(default)
+        text += f" = {shown}"
+    return text
+
+
+def _errors() -> str:
+    rows = []
+    for name, thing in vars(errors).items():
+        if inspect.isclass(thing) and issubclass(thing, errors.AskwiseError):
+            rows.append((f"`{name}`", f"`{thing.code}`", markdown(doc_of(thing).sentence)))
+    words = (
+        "All are `AskwiseError`, in `askwise.core.errors`. A message names the field, the value "
+        "and what would be valid; `code` and `field` are for programs."
+    )
+    return words + "\n\n" + table(("class", "code", "when"), rows)
+
+
+def _suites() -> str:
+    package = importlib.import_module("askwise.testing")
+    parts = ["`askwise.testing`: what every policy and store passes, ours and yours."]
+    # Read, not imported: the suites need the tools that test with them.
+    for file in sorted(Path(package.__path__[0]).glob("[a-z]*.py")):
+        text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
+        parts += [f"### askwise.testing.{file.stem}", _module_words(text)]
+    return "\n\n".join(parts)
+
+
+def _module_words(text: str) -> str:
+    """A module's docstring; what follows ``::`` is code."""
+    read = parse(text)
+    parts = [markdown(read.sentence)]
+    for each in read.prose:
+        if each.startswith("    "):
+            parts.append(f"```python\n{inspect.cleandoc(each)}\n```")
+        else:
+            parts.append(markdown(each.replace("::", ":")))
+    return "\n\n".join(parts)
+
+
+# The commands.
+
+
+def cli_page() -> str:
+    """Every command with its arguments and options, from the program itself."""
+    import typer
+
+    from askwise.cli.app import app
+
+    root = typer.main.get_command(app)
+    parts = [
+        "# Commands",
+        "What `askwise COMMAND --help` says. [How to run a campaign from the shell]"
+        "(../how-to/cli.md).",
+    ]
+    parts += _command(root, "askwise")
+    return "\n\n".join(parts)
+
+
+def _command(command: Any, path: str) -> Iterator[str]:
+    arguments = [each for each in command.params if each.param_type_name == "argument"]
+    options = [each for each in command.params if each.param_type_name == "option"]
+    below = getattr(command, "commands", {})
+    words = [path, *(each.metavar or each.name.upper() for each in arguments)]
+    if below:
+        words.append("COMMAND")
+    if options:
+        words.append("[OPTIONS]")
+    yield f"## {path}"
+    yield f"```console\n$ {' '.join(words)}\n```"
+    yield markdown(command.help or "")
+    if below:
+        yield table(
+            ("command", "what it does"),
+            [(f"[`{n}`](#{_anchor(f'{path} {n}')})", _first(c.help)) for n, c in below.items()],
+        )
+    if arguments:
+        rows = [(f"`{each.metavar or each.name}`", each.help or "") for each in arguments]
+        yield table(("argument", "meaning"), rows)
+    if options:
+        yield table(("option", "default", "meaning"), [_option(each) for each in options])
+    for name, each in below.items():
+        yield from _command(each, f"{path} {name}")
+
+
+def _option(option: Any) -> tuple[str, str, str]:
+    flag = getattr(option, "is_flag", False)
+    value = "" if flag else f" {option.metavar or option.name.upper()}"
+    default = option.default
+    shown = "" if flag or default is None or callable(default) else f"`{default}`"
+    words = option.help or ""
+    if option.envvar:
+        words += f" Also read from the environment: `{option.envvar}`."
+    return f"`{', '.join(option.opts)}{value}`", shown, words
+
+
+def _anchor(title: str) -> str:
+    return title.lower().replace(" ", "-")
+
+
+def _first(text: str | None) -> str:
+    return (text or "").split("\n\n")[0]
+
+
+# JSON.
+
+
+def json_page(folder: Path) -> str:
+    """The schemas as tables."""
+    parts = [
+        "# JSON",
+        "What `--json` prints and `to_json` returns, and a campaign's TOML, as JSON Schema. "
+        "Money is a string, so that no program reads it as a float.",
+    ]
+    files = sorted(folder.glob("*.schema.json"))
+    for file in files:
+        schema = json.loads(file.read_text(encoding="utf-8"))
+        parts += [f"## {schema.get('title', file.name.split('.')[0])}"]
+        parts += [f"Schema: [`{file.name}`]({file.name}).", *_schema(schema, schema)]
+    if not files:
+        parts.append("No schemas are here yet.")
+    return "\n\n".join(parts)
+
+
+def _schema(schema: dict[str, Any], root: dict[str, Any]) -> Iterator[str]:
+    if schema.get("description"):
+        yield markdown(schema["description"])
+    if schema.get("properties"):
+        yield _properties(schema, root)
+    elif schema is root:
+        yield f"*{_kind(schema)}*"
+    for name, each in schema.get("$defs", {}).items():
+        yield f"**{name}**" + ("" if each.get("properties") else f": {_kind(each)}")
+        yield from _schema(each, root)
+
+
+def _properties(schema: dict[str, Any], root: dict[str, Any]) -> str:
+    needed: Sequence[str] = schema.get("required", ())
+    rows = []
+    for name, each in schema["properties"].items():
+        words = markdown(each.get("description", ""))
+        rows.append((f"`{name}`", _kind(each), "yes" if name in needed else "no", words))
+    return table(("field", "type", "always there", "meaning"), rows)
+
+
+def _kind(schema: dict[str, Any] | bool) -> str:
+    """A schema's type in a few words."""
+    if isinstance(schema, bool):
+        return "anything" if schema else "nothing"
+    if "$ref" in schema:
+        return schema["$ref"].rpartition("/")[2]
+    if "const" in schema:
+        return f"`{json.dumps(schema['const'])}`"
+    if "enum" in schema:
+        return " or ".join(f"`{json.dumps(each)}`" for each in schema["enum"])
+    for word in ("oneOf", "anyOf"):
+        if word in schema:
+            return " or ".join(dict.fromkeys(_kind(each) for each in schema[word]))
+    kind = schema.get("type", "anything")
+    if isinstance(kind, list):
+        return " or ".join(kind)
+    if kind == "array" and isinstance(schema.get("items"), dict):
+        return f"array of {_kind(schema['items'])}"
+    return str(kind)
