@@ -107,7 +107,7 @@ def log(
         if output.for_people():
             print(f"{event.seq:>6}  {moment}  {event.kind.name:<9}  {_details(event)}")
         else:
-            output.line(event.seq, moment, event.kind.name, _details(event))
+            output.line(event.seq, moment, event.kind.name, _details(event) or None)
 
 
 def explain(

@@ -407,12 +407,13 @@ class Referee:
                 "truth": bool(self.problem.options and self.open_tasks),
             }[choice.what]
         else:
-            at_limit = any(self.asked[one] >= self.limits[one] for one in self.joined)
+            # One worker may stand for all: some policies give everything to one.
             right = {
                 "stopped": self.stopped,
                 "budget": bool(able),
-                "limits": at_limit,
-                "tasks": not able,
+                "limits": any(self.asked[one] >= self.limits[one] for one in self.joined),
+                "tasks": not self.open_tasks
+                or any(self.tasks_for(one) == 0 for one in self.joined),
             }[choice.why]
         assert right, f"{choice} is not so: out {self.out}, could be asked {able}"
 
@@ -420,10 +421,13 @@ class Referee:
 class Session:
     """A campaign that is watched: every event is refereed and folded a second time."""
 
-    def __init__(self, scene: Scene, campaign: Campaign, names: dict[str, str]) -> None:
+    def __init__(
+        self, scene: Scene, store: Store, campaign: Campaign, names: dict[str, str] | None = None
+    ) -> None:
         self.scene = scene
+        self.store = store
         self.campaign = campaign
-        self.names = names
+        self.names = names or {}
         spec = spec_of_campaign(campaign)
         self.policy = type(spec.policy)
         self.engine = Engine(spec)
@@ -461,7 +465,8 @@ class Session:
     def tell(self, seq: int) -> None:
         """Answer as the scene has it."""
         work = self.referee.work[seq]
-        worker, task = int(self.names[work.worker][1:]), self.referee.numbers[work.task]
+        name = self.names.get(work.worker, work.worker)
+        worker, task = int(name[1:]), self.referee.numbers[work.task]
         self.campaign.tell(f"scene:{seq}", self.scene.answer(worker, task, work.k))
         self.catch_up()
 
@@ -495,12 +500,13 @@ def spec_of_campaign(campaign: Campaign) -> Spec:
 
 def start(policy: Policy, scene: Scene, **more: Any) -> Session:
     """Start a scene under watch."""
-    return Session(scene, scene.create(policy, **more), {f"w{at}": f"w{at}" for at in range(64)})
+    store = MemoryStore()
+    return Session(scene, store, scene.create(policy, store=store, **more))
 
 
 def resume(scene: Scene, store: Store) -> Session:
     """Open a scene that a store holds, as another process would."""
-    return Session(scene, Campaign.open(store, "scene"), {f"w{at}": f"w{at}" for at in range(64)})
+    return Session(scene, store, Campaign.open(store, "scene"))
 
 
 def comparable(log: Iterable[Event]) -> list[Event]:
@@ -715,14 +721,13 @@ def snapshots_change_nothing(policy: Policy) -> None:
     for scene in scenes_for(policy):
         whole = start(policy, scene, seed=4)
         whole.finish()
-        store = MemoryStore()
-        session = start(policy, scene, seed=4, store=store)
+        session = start(policy, scene, seed=4)
         choice: Batch | Wait | Done | None = None
         with mock.patch.object(campaigns, "FIRST_SNAPSHOT", 2):
             while not isinstance(choice, Done):
-                session.campaign = Campaign.open(store, "scene")
+                session.campaign = Campaign.open(session.store, "scene")
                 choice = session.ask()
-                session.campaign = Campaign.open(store, "scene")
+                session.campaign = Campaign.open(session.store, "scene")
                 for seq in tuple(session.referee.out):
                     session.tell(seq)
                 restored = Engine.restore(session.engine.spec, session.engine.snapshot())
@@ -788,8 +793,9 @@ def renaming_workers_renames_the_decisions(policy: Policy) -> None:
         new = {f"w{at}": f"n{100 - at}" for at in range(scene.workers)}
         plain = start(policy, scene, seed=8)
         workers = [worker_number(at, id=new[f"w{at}"]) for at in range(scene.workers)]
-        campaign = scene.create(policy, seed=8, workers=workers)
-        named = Session(scene, campaign, {name: at for at, name in new.items()})
+        store = MemoryStore()
+        campaign = scene.create(policy, seed=8, workers=workers, store=store)
+        named = Session(scene, store, campaign, {name: old for old, name in new.items()})
         offers = [[0, 1], None, [1, 2], None, [2], [0], None]
         for offer in offers:
             some = None if offer is None else [f"w{at}" for at in offer]
@@ -903,10 +909,14 @@ def lab_cases() -> list[tuple[Market, int]]:
     ]
 
 
-def lab_log(policy: KernelPolicy, market: Market, budget: int, seed: int) -> list[Event]:
-    """Run the lab's loop and write its ledger out as a log (without notes)."""
+Run = tuple[list[Event], Wait | Done]
+"""A log, without notes, and what came instead of a further question."""
+
+
+def lab_run(policy: KernelPolicy, market: Market, budget: int, seed: int) -> Run:
+    """Run the lab's loop and write its ledger out as a log."""
     outcome = simulate(policy, market.problem(budget), market.answering(seed, 0), seed=seed)
-    return log_of_outcome(outcome)
+    return log_of_outcome(outcome), outcome.ended
 
 
 def log_of_outcome(outcome: Outcome) -> list[Event]:
@@ -941,8 +951,8 @@ def log_of_outcome(outcome: Outcome) -> list[Event]:
     return log
 
 
-def live_log(policy: Policy, market: Market, budget: int, seed: int) -> list[Event]:
-    """Run the same as a campaign, answered by the same world, and write its log without notes."""
+def live_run(policy: Policy, market: Market, budget: int, seed: int) -> Run:
+    """Run the same as a campaign, answered by the same world."""
     problem, world = market.problem(budget), market.answering(seed, 0)
     low, high = problem.range
     campaign = Campaign.create(
@@ -959,7 +969,7 @@ def live_log(policy: Policy, market: Market, budget: int, seed: int) -> list[Eve
             log.append(event)
             referee.see(event)
         if not isinstance(choice, Batch):
-            return [replace(event, note=None) for event in comparable(log)]
+            return [replace(event, note=None) for event in log], choice
         work = referee.work[len(log)]
         value = answer(world, int(work.worker[1:]), work.k, work.elapsed)
         campaign.tell(choice[0].id, float(value))
@@ -970,8 +980,8 @@ def the_live_log_is_the_labs(policy: Policy) -> None:
     """A live campaign and the lab's compiled loop agree to the last bit."""
     assert isinstance(policy, KernelPolicy)
     for seed, (market, budget) in enumerate(lab_cases()):
-        live = live_log(policy, market, budget, seed)
-        _same_logs(live, lab_log(policy, market, budget, seed), f"live, case {seed}")
+        live = live_run(policy, market, budget, seed)
+        _same_runs(live, lab_run(policy, market, budget, seed), f"live, case {seed}")
 
 
 @_listed_for(in_the_lab)
@@ -979,14 +989,18 @@ def the_plain_log_is_the_compiled_one(*policies: Policy) -> None:
     """A process without the compiler runs the lab's loop to the same logs; takes several."""
     kernel_policies = [policy for policy in policies if isinstance(policy, KernelPolicy)]
     plain = _in_plain_python(kernel_policies)
-    for policy, logs in zip(kernel_policies, plain, strict=True):
+    for policy, runs in zip(kernel_policies, plain, strict=True):
         for seed, (market, budget) in enumerate(lab_cases()):
-            compiled = lab_log(policy, market, budget, seed)
-            found = [Event.from_json(raw) for raw in logs[seed]]
-            _same_logs(found, compiled, f"{policy} in plain Python, case {seed}")
+            compiled = lab_run(policy, market, budget, seed)
+            _same_runs(runs[seed], compiled, f"{policy} in plain Python, case {seed}")
 
 
-def _in_plain_python(policies: Sequence[KernelPolicy]) -> list[list[list[dict[str, Any]]]]:
+def _same_runs(found: Run, due: Run, what: str) -> None:
+    _same_logs(found[0], due[0], what)
+    assert found[1] == due[1], f"{what}: ended with {found[1]} instead of {due[1]}"
+
+
+def _in_plain_python(policies: Sequence[KernelPolicy]) -> list[list[Run]]:
     request = [
         [type(policy).__module__, type(policy).__qualname__, parameters_of(policy)]
         for policy in policies
@@ -1000,22 +1014,26 @@ def _in_plain_python(policies: Sequence[KernelPolicy]) -> list[list[list[dict[st
         check=False,
     )
     assert done.returncode == 0, f"the plain run failed: {done.stderr}"
-    answers: list[list[list[dict[str, Any]]]] = json.loads(done.stdout)
-    return answers
+    return [
+        [
+            (
+                [Event.from_json(raw) for raw in log],
+                Wait(end["what"]) if "what" in end else Done(end["why"]),
+            )
+            for log, end in runs
+        ]
+        for runs in json.loads(done.stdout)
+    ]
 
 
 def serve() -> None:
     """Run the lab's cases for the policies named on standard input; logs go to the output."""
-    logs = []
+    answers = []
     for module, name, parameters in json.load(sys.stdin):
         policy = getattr(importlib.import_module(module), name)(**parameters)
-        logs.append(
-            [
-                [event.to_json() for event in lab_log(policy, market, budget, seed)]
-                for seed, (market, budget) in enumerate(lab_cases())
-            ]
-        )
-    json.dump(logs, sys.stdout)
+        runs = [lab_run(policy, *case, seed) for seed, case in enumerate(lab_cases())]
+        answers.append([[[each.to_json() for each in log], end.to_json()] for log, end in runs])
+    json.dump(answers, sys.stdout)
 
 
 # Small things.

@@ -1,0 +1,129 @@
+"""What every stopping rule does: run these checks on yours.
+
+Each check takes a rule and lets it close the tasks of small campaigns. With pytest::
+
+    @pytest.mark.parametrize("check", rules.CHECKS, ids=lambda check: check.__name__)
+    def test_my_rule_keeps_the_contract(check):
+        check(MyRule())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from unittest import mock
+
+import numpy as np
+
+from askwise.campaign.engine import Engine
+from askwise.core import book as columns
+from askwise.core.choices import Batch
+from askwise.core.events import Kind
+from askwise.core.registry import spec_of
+from askwise.policies import policies
+from askwise.stopping.base import StoppingRule
+from askwise.testing.policies import RULED, VOTES, Scene, Session, comparable, resume, start
+
+Check = Callable[[StoppingRule], None]
+
+OUTCOMES = ("confident", "low_confidence", "over_budget")
+
+_checks: list[Check] = []
+
+
+def check_rule(rule: StoppingRule) -> None:
+    """Run all checks; the first that fails raises AssertionError.
+
+    Examples
+    --------
+    >>> from askwise.stopping import stopping
+    >>> check_rule(stopping.make("fixed"))
+    """
+    for check in CHECKS:
+        check(rule)
+
+
+def _listed(check: Check) -> Check:
+    _checks.append(check)
+    return check
+
+
+def _scenes(rule: StoppingRule) -> list[Scene]:
+    scenes = {"options": VOTES, "utility": RULED}
+    return [replace(scenes[kind], rule=spec_of(rule)) for kind in rule.outcomes]
+
+
+def _sessions(rule: StoppingRule, seed: int = 1) -> list[Session]:
+    uniform = policies.make("uniform")
+    return [start(uniform, scene, seed=seed) for scene in _scenes(rule)]
+
+
+@_listed
+def a_verdict_changes_nothing(rule: StoppingRule) -> None:
+    """Neither the rule's state nor the ledger changes by a byte, and asking again agrees."""
+    for session in _sessions(rule):
+        engine = session.engine
+        while isinstance(session.ask(), Batch):
+            for task in range(engine.ledger.total(columns.TASKS)):
+                arrays = (*engine.ledger.book, *engine.beliefs, *engine.rule_state)
+                before = [np.asarray(array).tobytes() for array in arrays]
+                verdict = engine.verdict(task)
+                assert [np.asarray(array).tobytes() for array in arrays] == before
+                assert engine.verdict(task) == verdict, "a second verdict differs"
+            session.tell(session.referee.out[0])
+
+
+@_listed
+def a_task_is_closed_by_an_answer_in_its_words(rule: StoppingRule) -> None:
+    """CLOSED follows an ANSWER to its task, with a known outcome and a possible option."""
+    for session in _sessions(rule):
+        session.finish()
+        options = session.engine.spec.problem.options
+        for before, event in zip(session.log, session.log[1:], strict=False):
+            if event.kind == Kind.CLOSED:
+                assert (before.kind, before.task) == (Kind.ANSWER, event.task)
+                assert event.outcome in OUTCOMES, f"the outcome is {event.outcome}"
+                assert event.value in options if options else event.value is None
+                assert event.confidence is None or 0.0 <= event.confidence <= 1.0
+
+
+@_listed
+def the_same_seed_gives_the_same_verdicts(rule: StoppingRule) -> None:
+    """Also when the campaign is opened anew for every step."""
+    for one, again in zip(_sessions(rule, 3), _sessions(rule, 3), strict=True):
+        one.finish()
+        other = again
+        while isinstance(other.ask(), Batch):
+            other = resume(other.scene, other.store)
+            other.tell(other.referee.out[0])
+        assert comparable(other.log) == comparable(one.log), "the logs differ"
+
+
+@_listed
+def folding_never_asks_the_rule(rule: StoppingRule) -> None:
+    """What was closed is in the log; a rule that would fail now changes nothing of it."""
+    for session in _sessions(rule):
+        session.finish()
+        with mock.patch.object(type(rule), "verdict", side_effect=AssertionError("was asked")):
+            engine = Engine(session.engine.spec)
+            for event in session.log:
+                engine.fold(event)
+        assert engine.ledger.names() == session.engine.ledger.names()
+
+
+@_listed
+def an_answer_to_a_closed_task_changes_no_verdict(rule: StoppingRule) -> None:
+    """Given in its lease it is paid and logged; the task stays closed as it was."""
+    for session in _sessions(rule):
+        while isinstance(session.ask(limit=50), Batch):
+            for seq in tuple(session.referee.out):
+                closed = dict(session.engine.ledger.closings)
+                paid = session.referee.spent
+                session.tell(seq)
+                assert session.referee.spent > paid, "the answer is not paid"
+                now = session.engine.ledger.closings
+                assert all(now[task] == closing for task, closing in closed.items())
+
+
+CHECKS = tuple(_checks)
+"""All checks, in the order in which to read a failing run."""

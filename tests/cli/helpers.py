@@ -1,0 +1,104 @@
+"""Campaigns to try commands on, and askwise as a program: in a pipe and on a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import sqlite3
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+UTILITY = """
+name = "shop"
+budget = "3"
+outcome = "utility"
+policy = "uniform"
+seed = 7
+
+[[workers]]
+id = "ann"
+price = "0.05"
+
+[[workers]]
+id = "bob"
+price = 0.1
+limit = 2
+"""
+
+RATED = """
+name = "rated"
+budget = "3"
+outcome = {kind = "utility", low = -1, high = 1}
+policy = {name = "uniform"}
+stopping = {name = "fixed", n = 1}
+lease = 3600
+tasks = ["t1", "t2"]
+workers = [{id = "ann", price = 0.05}, {id = "bob", price = 0.1}]
+"""
+
+OPTIONS = """
+name = "cats"
+options = ["cat", "dog"]
+policy = "uniform"
+stopping = {name = "fixed", n = 2}
+workers = [{id = "ann", price = 0.05}, {id = "bob", price = 0.1}, {id = "eve", price = 0.2}]
+
+[[tasks]]
+id = "t1"
+context = "day"
+payload = {question = "A cat?", pictures = [1, 2]}
+
+[[tasks]]
+id = "t2"
+"""
+
+
+def askwise(*words: str, first: str = "") -> list[str]:
+    """The command that runs askwise with this interpreter, some code before it."""
+    return [sys.executable, "-c", f"{first}\nfrom askwise.cli.main import run\nrun()", *words]
+
+
+def environment(**changes: str | None) -> dict[str, str]:
+    """The environment of a program, some variables changed or (None) removed."""
+    made: dict[str, str | None] = {**os.environ, "ASKWISE_JIT": "0", **changes}
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def on_terminal(*words: str, columns: int = 100, **changes: str | None) -> tuple[int, str]:
+    """Run askwise on a terminal; gives the exit code and what a person sees, without colours."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (40, columns))
+    process = subprocess.Popen(
+        askwise(*words),
+        env=environment(TERM="xterm-256color", **changes),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # how Linux says that the other side has closed
+            break
+        if not part:
+            break
+        seen += part
+    os.close(ours)
+    text = seen.decode().replace("\r\n", "\n")
+    return process.wait(timeout=60), re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+
+
+def content(store: Path) -> list[str]:
+    """Everything a store holds, as text: equal if nothing was changed."""
+    if not store.exists():
+        return []
+    connection = sqlite3.connect(store)
+    try:
+        return list(connection.iterdump())
+    finally:
+        connection.close()

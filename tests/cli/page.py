@@ -1,0 +1,34 @@
+"""The how-to page as a test: its files, its script, its commands and what they print."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "cli.md"
+
+_BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+
+
+class Example(NamedTuple):
+    """A command and what the page says it prints."""
+
+    command: str
+    output: str
+
+
+def files() -> dict[str, str]:
+    """Every file that the page shows, by name."""
+    return {name: text for _, name, text in _BLOCK.findall(PAGE.read_text()) if name}
+
+
+def examples() -> list[Example]:
+    """The commands of the page, in order, each with the lines below it."""
+    found: list[Example] = []
+    for kind, _, text in _BLOCK.findall(PAGE.read_text()):
+        if kind == "console":
+            for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+                command, _, output = part.partition("\n")
+                found.append(Example(command, output))
+    return found

@@ -1,0 +1,126 @@
+"""Making and changing a stored campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.helpers import UTILITY
+
+Call = Callable[..., Any]
+
+
+def test_new_prints_the_name_and_nothing_else(workplace: Path, call: Call) -> None:
+    (workplace / "spec.toml").write_text(UTILITY)
+    assert call("new", "spec.toml").stdout == "shop\n"
+    assert (workplace / "askwise.sqlite").exists()
+
+
+def test_another_name_may_be_given(workplace: Path, call: Call, call_json: Call) -> None:
+    (workplace / "spec.toml").write_text(UTILITY)
+    assert call("new", "spec.toml", "--name", "shop-2").stdout == "shop-2\n"
+    assert call_json("new", "spec.toml")["name"] == "shop"
+    assert [each["name"] for each in call_json("list")] == ["shop", "shop-2"]
+
+
+def test_a_campaign_without_a_name_gets_one(workplace: Path, call: Call) -> None:
+    (workplace / "spec.toml").write_text(UTILITY.replace('name = "shop"', ""))
+    name = call("new", "spec.toml").stdout.strip()
+    assert call("status", name).stdout.startswith(f"name\t{name}\n")
+
+
+def test_the_store_comes_from_the_option_or_the_environment(
+    workplace: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (workplace / "spec.toml").write_text(UTILITY)
+    call("new", "spec.toml", "--store", f"sqlite:///{workplace}/other.sqlite")
+    monkeypatch.setenv("ASKWISE_STORE", "sqlite:///other.sqlite")
+    assert call("list").stdout == "shop\trunning\tuniform\t0\t0\t3\n"
+    assert not (workplace / "askwise.sqlite").exists()
+
+
+def test_an_empty_store_lists_nothing_and_is_not_created(workplace: Path, call: Call) -> None:
+    assert call("list").stdout == ""
+    assert list(workplace.iterdir()) == []
+
+
+def test_a_campaign_of_an_unknown_policy_does_not_hide_the_others(
+    shop: str, workplace: Path, call: Call, call_json: Call
+) -> None:
+    from askwise.store import SqliteStore
+
+    store = SqliteStore(workplace / "askwise.sqlite")
+    store.create("alien", store.spec(shop).replace('"uniform"', '"of-a-plug-in"'), 0.0)
+    store.close()
+    alien, other = call_json("list")
+    assert alien["name"] == "alien"
+    assert alien["error"]["code"] == "unknown_policy"
+    assert other["name"] == shop
+    assert "alien\tunreadable\tpolicy 'of-a-plug-in' is not known" in call("list").stdout
+
+
+def test_workers_and_tasks_are_added_from_options_and_a_file(
+    cats: str, workplace: Path, call: Call, call_json: Call
+) -> None:
+    (workplace / "more.toml").write_text('tasks = ["t5"]\n[[workers]]\nid = "dan"\nprice = 1\n')
+    call(
+        *("add", cats, "--worker", "id=fay,price=0.02,limit=3", "--task", "t3"),
+        *("--task", "id=t4,context=day,payload=A cat, or a dog?", "--file", "more.toml"),
+    )
+    joined, added = [event for event in call("log", cats, "--json").stdout.splitlines()]
+    assert '"workers": [{"id": "fay", "price": "0.02", "limit": 3}, {"id": "dan"' in joined
+    assert '{"id": "t4", "context": "day", "payload": "A cat, or a dog?"}' in added
+    assert call_json("status", cats)["tasks"] == 5
+
+
+def test_a_worker_leaves_and_comes_back_at_another_price(shop: str, call: Call) -> None:
+    call("leave", shop, "bob")
+    assert "\nworkers\t1\n" in call("status", shop).stdout
+    call("add", shop, "--worker", "id=bob,price=0.2")
+    assert "\nworkers\t2\n" in call("status", shop).stdout
+
+
+def test_money_is_added(shop: str, call_json: Call) -> None:
+    assert call_json("top-up", shop, "0.50")["budget"] == "3.5"
+
+
+def test_pause_resume_and_stop(shop: str, call: Call) -> None:
+    call("pause", shop)
+    assert call("ask", shop, code=3).stdout == "wait: resume\n"
+    call("resume", shop)
+    assert call("ask", shop).stdout.startswith("shop:")
+    call("stop", shop)
+    assert call("ask", shop, code=4).stdout == "done: stopped\n"
+
+
+def test_a_closed_task_is_not_asked(cats: str, call: Call) -> None:
+    call("close", cats, "t1")
+    asked = call("ask", cats, "--limit", "9").stdout.splitlines()
+    assert {line.split("\t")[2] for line in asked} == {"t2"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("pause",),
+        ("top-up", "1"),
+        ("leave", "bob"),
+        ("add", "--worker", "id=fay,price=1"),
+        ("ask", "--limit", "2"),
+    ],
+    ids=" ".join,
+)
+def test_a_write_with_a_key_is_done_once(words: tuple[str, ...], shop: str, call: Call) -> None:
+    verb, *rest = words
+    first = call(verb, shop, *rest, "--key", "k1").stdout
+    log = call("log", shop).stdout
+    assert call(verb, shop, *rest, "--key", "k1").stdout == first
+    assert call("log", shop).stdout == log
+
+
+def test_a_write_prints_nothing_or_the_status(shop: str, call: Call, call_json: Call) -> None:
+    assert call("pause", shop).stdout == ""
+    assert call_json("resume", shop)["state"] == "running"

@@ -1,0 +1,106 @@
+"""Looking at a stored campaign."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from askwise.cli import reading
+
+Call = Callable[..., Any]
+
+
+def test_status_is_a_line_a_fact(shop: str, call: Call, call_json: Call) -> None:
+    call("ask", shop, "--limit", "3")
+    call("tell", "shop:2", "0.1")
+    call("tell", "shop:3", "0.2")
+    facts = dict(line.split("\t") for line in call("status", shop).stdout.splitlines())
+    assert facts["left"] == "2.7"
+    assert float(facts["utility"]) == 0.1 + 0.2
+    assert list(facts) == list(call_json("status", shop))
+
+
+def test_money_without_a_cap_is_none(cats: str, call: Call) -> None:
+    assert "\nbudget\t-\nspent\t0\nreserved\t0\nleft\t-\n" in call("status", cats).stdout
+
+
+def test_payments_say_what_was_earned_and_what_is_reserved(shop: str, call: Call) -> None:
+    call("ask", shop, "--limit", "2")
+    call("tell", "shop:2", "1")
+    assert call("payments", shop).stdout == (
+        "ann\t1\t0.05\t0\tprice per answer\nbob\t0\t0\t0.1\tprice per answer\n"
+    )
+
+
+def test_the_mean_utility_is_the_answer_of_a_campaign_without_tasks(
+    shop: str, call: Call, call_json: Call
+) -> None:
+    call("ask", shop, "--limit", "2")
+    call("tell", "shop:2", "1")
+    call("tell", "shop:3", "0.5")
+    assert call("answers", shop).stdout == "-\t0.75\t-\topen\t2\n"
+    (answer,) = call_json("answers", shop)
+    assert answer["value"] == 0.75
+
+
+def test_the_log_is_an_event_a_line(cats: str, call: Call) -> None:
+    call("ask", cats, "--worker", "bob")
+    call("pause", cats)
+    lines = [line.split("\t") for line in call("log", cats).stdout.splitlines()]
+    assert [(seq, kind) for seq, _, kind, _ in lines] == [
+        ("1", "DECIDED"),
+        ("2", "ASKED"),
+        ("3", "PAUSED"),
+    ]
+    assert lines[0][3] == "decision=0 note=round rows=ann,bob,eve"
+    assert lines[1][3] == "decision=0 task=t1 worker=bob propensity=1 price=0.1"
+    assert lines[2][3] == "-"
+    assert len(lines[0][1]) == len("2026-01-01T00:00:00Z")
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 1000])
+def test_a_part_of_the_log_is_read_whatever_the_chunk(
+    chunk: int, shop: str, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "CHUNK", chunk)
+    call("ask", shop, "--limit", "5")
+    parts: dict[tuple[str, ...], list[int]] = {
+        (): [1, 2, 3, 4, 5, 6, 7, 8],
+        ("--after", "6"): [7, 8],
+        ("--upto", "2"): [1, 2],
+        ("--after", "2", "--upto", "4"): [3, 4],
+        ("--after", "4", "--upto", "2"): [],
+        ("--after", "8"): [],
+        ("--after", "99"): [],
+    }
+    for limits, expected in parts.items():
+        lines = call("log", shop, *limits, "--json").stdout.splitlines()
+        assert [json.loads(line)["seq"] for line in lines] == expected, limits
+
+
+def test_explain_tells_the_decision_and_the_candidates(
+    shop: str, call: Call, call_json: Call
+) -> None:
+    call("ask", shop, "--limit", "2")
+    lines = [line.split("\t") for line in call("explain", "shop:3").stdout.splitlines()]
+    assert ["worker", "bob"] in lines
+    assert ["reproduced", "yes"] in lines
+    assert ["row", "-", "bob", "1", "1"] in lines
+    assert ["candidate", "bob", "yes", "2", "0", "answers=0 mean=- price=0.1"] in lines
+    assert call_json("explain", "shop:3")["budget_left"] == "3"
+
+
+def test_what_is_read_changes_nothing(shop: str, workplace: Path, call: Call) -> None:
+    from tests.cli.helpers import content
+
+    call("ask", shop, "--limit", "2")
+    before = content(workplace / "askwise.sqlite")
+    for verb in ("status", "answers", "payments", "assignments", "log"):
+        call(verb, shop)
+    call("explain", "shop:2")
+    call("list")
+    assert content(workplace / "askwise.sqlite") == before

@@ -1,0 +1,213 @@
+"""What the commands print as JSON, and what they read as TOML, is what the schemas say."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from askwise.core import errors
+from askwise.core.choices import Done, Wait
+from askwise.core.events import Kind
+from askwise.data.campaigns import FIELDS
+from tests.cli import page
+from tests.cli.helpers import OPTIONS, RATED, UTILITY
+
+FOLDER = Path(__file__).parents[2] / "docs" / "reference"
+NAMES = sorted(path.name.removesuffix(".schema.json") for path in FOLDER.glob("*.schema.json"))
+
+SAMPLED = UTILITY.replace("shop", "sampled").replace('"uniform"', '"thompson-knapsack"')
+LOOKING = UTILITY.replace("shop", "looking").replace('"uniform"', '"knowledge-gradient"')
+
+NOT_YET = {Kind.BID, Kind.QUOTED, Kind.PAID}
+"""Kinds that no command leads to so far."""
+
+Call = Callable[..., Any]
+
+
+def schema(name: str) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((FOLDER / f"{name}.schema.json").read_text())
+    return read
+
+
+def faults(name: str, value: Any) -> list[str]:
+    return [error.message for error in Draft202012Validator(schema(name)).iter_errors(value)]
+
+
+@pytest.fixture
+def look(call: Call, call_json: Call) -> Callable[[str], None]:
+    """Hold everything that can be read of a campaign against the schemas."""
+
+    def all_of_it(name: str) -> None:
+        for verb in ("status", "answers", "payments", "assignments"):
+            assert faults(verb, call_json(verb, name)) == [], verb
+        for line in call("log", name, "--json").stdout.splitlines():
+            event = json.loads(line)
+            assert faults("event", event) == [], event
+            if event["kind"] == "ASKED":
+                explanation = call_json("explain", f"{name}:{event['seq']}")
+                assert faults("explanation", explanation) == []
+                assert explanation["reproduced"] is True
+
+    return all_of_it
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_schema_is_one(name: str) -> None:
+    Draft202012Validator.check_schema(schema(name))
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [(UTILITY, "0.5"), (RATED, "-1"), (OPTIONS, "dog"), (SAMPLED, "1"), (LOOKING, "0.25")],
+    ids=["utility", "utility with tasks", "options", "without propensity", "knowledge-gradient"],
+)
+def test_a_campaign_from_beginning_to_end(
+    text: str,
+    values: str,
+    workplace: Path,
+    call: Call,
+    call_json: Call,
+    look: Callable[[str], None],
+) -> None:
+    (workplace / "spec.toml").write_text(text)
+    name = call_json("new", "spec.toml")["name"]
+    look(name)
+    batch = call_json("ask", name, "--limit", "3", "--worker", "bob", "--key", "k")
+    assert faults("ask", batch) == []
+    first = batch["assignments"][0]["id"]
+    look(name)
+    assert faults("status", call_json("tell", first, values, "--key", "answer")) == []
+    assert faults("ask", call_json("ask", name, "--limit", "2")) == []
+    look(name)
+
+
+def test_every_kind_of_event_that_there_is(
+    cats: str, shop: str, call: Call, call_json: Call, look: Callable[[str], None]
+) -> None:
+    call("ask", cats, "--limit", "5")
+    for assignment in ("cats:2", "cats:3"):
+        call("tell", assignment, "dog")
+    call("expire", "cats:4")
+    call("ask", cats)
+    (out, *_) = call_json("assignments", cats)
+    call("decline", out["id"])
+    call("truth", cats, "t2", "cat")
+    call("add", cats, "--task", "id=t3,payload=x", "--worker", "id=fay,price=1,limit=2,rating=0.5")
+    call("close", cats, "t3")
+    call("leave", cats, "bob")
+    call("pause", cats)
+    assert faults("ask", call_json("ask", cats, code=3)) == []
+    call("resume", cats)
+    look(cats)
+    call("stop", cats)
+    assert faults("ask", call_json("ask", cats, code=4)) == []
+    look(cats)
+    call("top-up", shop, "1")
+    look(shop)
+    logs = call("log", cats).stdout + call("log", shop).stdout
+    met = {line.split("\t")[2] for line in logs.splitlines()}
+    assert met == {kind.name for kind in Kind} - {kind.name for kind in NOT_YET}
+
+
+def test_the_schemas_know_every_kind_wait_end_and_error() -> None:
+    kinds = [kind.name for kind in Kind]
+    event = schema("event")
+    assert event["properties"]["kind"]["enum"] == kinds
+    assert [each["$ref"].rpartition("/")[2] for each in event["oneOf"]] == kinds
+    ask = schema("ask")["$defs"]
+    assert all(faults("ask", Wait(what).to_json()) == [] for what in _words(Wait, "what"))
+    assert ask["wait"]["properties"]["what"]["enum"] == list(_words(Wait, "what"))
+    assert ask["done"]["properties"]["why"]["enum"] == list(_words(Done, "why"))
+    codes = set(schema("error")["$defs"]["error"]["properties"]["code"]["enum"])
+    assert codes == {*_codes(errors.AskwiseError), "file_error", "usage"}
+
+
+@pytest.mark.parametrize("kind", NOT_YET, ids=lambda kind: kind.name)
+def test_a_kind_that_is_not_yet_met_has_its_place(kind: Kind) -> None:
+    event = {"kind": kind.name, "seq": 1, "time": 0.0, "worker": "ann", "price": "0.05"}
+    assert faults("event", event) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ask", {"status": "batch", "assignments": []}),
+        ("ask", {"status": "wait", "what": "tea"}),
+        ("event", {"kind": "PAUSED", "seq": 1, "time": 0.0, "worker": "ann"}),
+        ("event", {"kind": "LEFT", "seq": 1, "time": 0.0}),
+        ("event", {"kind": "TOPPED_UP", "seq": 1, "time": 0.0, "price": 0.5}),
+        ("payments", [{"worker": "ann"}]),
+        ("error", {"error": {"code": "oops", "message": "", "field": None}}),
+    ],
+    ids=str,
+)
+def test_the_schemas_refuse_what_is_wrong(name: str, value: Any) -> None:
+    assert faults(name, value) != []
+
+
+@pytest.mark.parametrize("words", [("ask", "nobody"), ("ask",), ("new", "nowhere.toml")], ids=str)
+def test_errors_are_as_their_schema_says(words: tuple[str, ...], call: Call) -> None:
+    assert faults("error", json.loads(call(*words, "--json", code=2).stderr)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [UTILITY, RATED, OPTIONS, SAMPLED, LOOKING, page.files()["cats.toml"]],
+    ids=["utility", "rated", "options", "sampled", "looking", "the page's"],
+)
+def test_a_campaign_that_can_be_made_is_one_by_the_schema(text: str) -> None:
+    assert faults("campaign", tomllib.loads(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('name = "shop"', 'name = "my shop"'),
+        ('budget = "3"', 'budget = "-3"'),
+        ('budget = "3"', "bugdet = 3"),
+        ('outcome = "utility"', ""),
+        ('outcome = "utility"', 'outcome = "usefulness"'),
+        ('outcome = "utility"', 'options = ["cat", "dog"]'),
+        ('policy = "uniform"', ""),
+        ('policy = "uniform"', "policy = {epsilon = 1}"),
+        ("seed = 7", "seed = -1"),
+        ("seed = 7", "lease = 0"),
+        ("seed = 7", 'repeat = "no"'),
+        ('price = "0.05"', "price = -1"),
+        ('price = "0.05"', ""),
+        ("limit = 2", "limit = 0"),
+        ("limit = 2", "rating_weight = 2"),
+    ],
+)
+def test_the_schema_and_the_command_refuse_the_same(
+    old: str, new: str, workplace: Path, refusal: Call
+) -> None:
+    text = UTILITY.replace(old, new, 1)
+    (workplace / "spec.toml").write_text(text)
+    assert faults("campaign", tomllib.loads(text)) != []
+    refusal("new", "spec.toml")
+
+
+def test_the_schema_of_a_campaign_has_its_fields() -> None:
+    assert tuple(schema("campaign")["properties"]) == FIELDS
+
+
+def _words(noun: type, field: str) -> Iterator[str]:
+    """The words that a Literal allows."""
+    from typing import get_args, get_type_hints
+
+    yield from get_args(get_type_hints(noun)[field])
+
+
+def _codes(error: type[errors.AskwiseError]) -> Iterator[str]:
+    yield error.code
+    for below in error.__subclasses__():
+        yield from _codes(below)
+
+

@@ -1,0 +1,257 @@
+"""Every policy in the registry, with every choice of its parameters, keeps the contract."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from askwise.core.book import BUDGET
+from askwise.core.draws import uniform
+from askwise.core.events import Event
+from askwise.core.registry import label_of
+from askwise.policies import Policy, policies
+from askwise.policies.bounded.common import COUNT
+from askwise.policies.bounded.kube import SimplifiedBoundedKube
+from askwise.policies.bounded.random_worker import RandomWorker
+from askwise.policies.bounded.thompson import ThompsonKnapsack
+from askwise.policies.bounded.uniform import Uniform
+from askwise.testing import policies as contract
+from askwise.testing.policies import Check, Scene, scenes_for
+
+CHOICES: dict[str, list[dict[str, Any]]] = {
+    "bounded-epsilon-first": [
+        {"exploration": "successive-rejects"},
+        {"exploration": "successive-rejects", "by": "density", "epsilon": 0.5},
+        {"exploration": "hoeffding-races", "epsilon": 0.6},
+        {"exploration": "hoeffding-races", "by": "density", "epsilon": 0.6},
+        {"exploration": "successive-rejects", "epsilon": "auto"},
+        {"carry": False},
+        {"carry": False, "epsilon": 0.4, "exploration": "hoeffding-races"},
+        {"epsilon": "auto"},
+        {"epsilon": 0.0},
+        {"epsilon": 1.0},
+    ],
+    "budget-limited-epsilon-first": [{"epsilon": 0.4}],
+    "bounded-kube": [{"bonus": 0.0}, {"raw_bonus": True, "bonus": 0.25}],
+    "simplified-bounded-kube": [{"bonus": 0.0}, {"raw_bonus": True, "bonus": 0.25}],
+    "thompson-knapsack": [{"discount": 0.9}, {"patience": 0}, {"discount": 0.9, "patience": 1}],
+    "knowledge-gradient": [{"discount": 0.9}, {"screen": 0.0}, {"screen": 1.0}],
+}
+
+VARIANTS = {
+    label_of(policy): policy
+    for name in policies.names()
+    for policy in (
+        policies.make(name),
+        *(policies.make({"name": name, **choice}) for choice in CHOICES.get(name, [])),
+    )
+}
+
+LAB_CHECKS = (contract.the_live_log_is_the_labs, contract.the_plain_log_is_the_compiled_one)
+
+CASES = [
+    pytest.param(policy, check, id=f"{label}-{check.__name__}")
+    for label, policy in VARIANTS.items()
+    for check in contract.checks_for(policy)
+    if check not in LAB_CHECKS
+]
+
+SAMPLE = [case for case in CASES if "=" not in str(case.id)]
+"""The policies as they come, without the choices of their parameters."""
+
+
+def variants_of(name: str) -> list[Policy]:
+    return [policy for policy in VARIANTS.values() if policy.name == name]
+
+
+@pytest.mark.parametrize(("policy", "check"), [case for case in CASES if case not in SAMPLE])
+def test_a_policy_keeps_the_contract_whatever_its_parameters(policy: Policy, check: Check) -> None:
+    check(policy)
+
+
+@pytest.mark.sample
+@pytest.mark.parametrize(("policy", "check"), SAMPLE)
+def test_a_policy_keeps_the_contract(policy: Policy, check: Check) -> None:
+    check(policy)
+
+
+# One test a policy, as its variants share what is compiled for the first of them.
+
+
+@pytest.mark.sample
+@pytest.mark.parametrize("name", policies.names())
+def test_the_live_log_is_the_labs(name: str) -> None:
+    for policy in variants_of(name):
+        contract.the_live_log_is_the_labs(policy)
+
+
+@pytest.mark.parametrize("name", policies.names())
+def test_the_plain_log_is_the_compiled_one(name: str) -> None:
+    contract.the_plain_log_is_the_compiled_one(*variants_of(name))
+
+
+def test_every_policy_is_checked_with_every_choice_of_its_parameters() -> None:
+    for name in policies.names():
+        tried = [policy for policy in VARIANTS.values() if policy.name == name]
+        for parameter in policies.get(name).__dataclass_fields__:
+            if parameter in ("beta", "confidence"):
+                continue  # numbers in a formula, tried by hand in test_races
+            assert len({getattr(policy, parameter) for policy in tried}) > 1, (name, parameter)
+
+
+scripts = st.lists(st.integers(0, 2**16), max_size=50)
+
+
+@pytest.mark.parametrize("label", VARIANTS)
+@given(data=st.data())
+@settings(max_examples=15)
+def test_whatever_happens_the_laws_hold(label: str, data: st.DataObject) -> None:
+    policy = VARIANTS[label]
+    scene = data.draw(st.sampled_from(scenes_for(policy)))
+    contract.play(policy, scene, data.draw(scripts), seed=data.draw(st.integers(0, 3)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label", VARIANTS)
+@given(data=st.data())
+@settings(max_examples=600)
+def test_whatever_happens_the_laws_hold_for_long(label: str, data: st.DataObject) -> None:
+    policy = VARIANTS[label]
+    scene = data.draw(st.sampled_from(scenes_for(policy)))
+    contract.play(policy, scene, data.draw(scripts), seed=data.draw(st.integers(0, 99)))
+
+
+@cache
+def whole_log(policy: Policy, number: int) -> tuple[Scene, list[Event]]:
+    """The log of a scene without a rule: a rule's CLOSED is never cut from its ANSWER."""
+    scenes = [scene for scene in scenes_for(policy) if scene.rule is None]
+    scene = scenes[number % len(scenes)]
+    session = contract.start(policy, scene, seed=4)
+    session.finish()
+    return scene, session.log
+
+
+@given(label=st.sampled_from(list(VARIANTS)), scene=st.integers(0, 3), where=st.floats(0.0, 1.0))
+def test_a_crash_anywhere_is_survived(label: str, scene: int, where: float) -> None:
+    policy = VARIANTS[label]
+    chosen, log = whole_log(policy, scene)
+    contract.crash_after(policy, chosen, log, round(where * len(log)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label", VARIANTS)
+def test_a_crash_after_every_event_is_survived(label: str) -> None:
+    policy = VARIANTS[label]
+    for number in range(3):
+        scene, log = whole_log(policy, number)
+        for cut in range(len(log) + 1):
+            contract.crash_after(policy, scene, log, cut)
+
+
+# The checks would notice.
+
+
+def test_the_checks_notice_a_policy_that_learns_while_it_chooses() -> None:
+    honest = Uniform.choose
+
+    def sly(self: Any, problem: Any, state: Any, *rest: Any) -> Any:
+        state.beliefs[0, COUNT] += 1.0
+        return honest(self, problem, state, *rest)
+
+    with (
+        mock.patch.object(Uniform, "choose", sly),
+        pytest.raises(AssertionError, match="wrote into"),
+    ):
+        contract.choosing_changes_nothing(Uniform())
+
+
+def test_the_checks_notice_a_policy_that_writes_into_the_ledger() -> None:
+    honest = Uniform.choose
+
+    def sly(self: Any, problem: Any, state: Any, ledger: Any, *rest: Any) -> Any:
+        choice = honest(self, problem, state, ledger, *rest)
+        ledger.book.totals[BUDGET] += 1
+        return choice
+
+    with (
+        mock.patch.object(Uniform, "choose", sly),
+        pytest.raises(AssertionError, match="wrote into"),
+    ):
+        contract.choosing_changes_nothing(Uniform())
+
+
+@pytest.mark.parametrize("change", [0.9, 0.5])
+def test_the_checks_notice_propensities_that_are_not_the_frequencies(change: float) -> None:
+    honest = RandomWorker.choose
+
+    def sly(self: Any, *rest: Any) -> Any:
+        choice = honest(self, *rest)
+        if hasattr(choice, "odds") and choice.odds[0] < 1.0:
+            # One in six is stated, one in 6.67 or one in twelve: 1500 draws tell them apart.
+            choice.odds[0] *= change
+        return choice
+
+    with mock.patch.object(RandomWorker, "choose", sly):
+        if change == 0.5:
+            with pytest.raises(AssertionError, match="is drawn at"):
+                contract.propensities_are_frequencies(RandomWorker())
+        else:
+            # A tenth of 1/6 is 1.7 standard deviations of 1500 draws: not to be told apart.
+            contract.propensities_are_frequencies(RandomWorker())
+
+
+def test_the_checks_notice_randomness_of_another_source() -> None:
+    honest = SimplifiedBoundedKube.choose
+    seen: list[int] = []
+
+    def sly(self: Any, problem: Any, state: Any, ledger: Any, draw: Any, available: Any) -> Any:
+        seen.append(0)
+        return honest(self, problem, state, ledger, draw._replace(decision=len(seen)), available)
+
+    with mock.patch.object(SimplifiedBoundedKube, "choose", sly), pytest.raises(AssertionError):
+        contract.choosing_changes_nothing(SimplifiedBoundedKube())
+        contract.the_same_seed_gives_the_same_log(SimplifiedBoundedKube())
+
+
+def test_the_checks_notice_a_policy_that_goes_by_names() -> None:
+    honest = ThompsonKnapsack.choose
+
+    def sly(self: Any, problem: Any, state: Any, ledger: Any, draw: Any, available: Any) -> Any:
+        first = sum(ledger.workers[0].id.encode())
+        return honest(self, problem, state, ledger, draw._replace(key0=first), available)
+
+    with (
+        mock.patch.object(ThompsonKnapsack, "choose", sly),
+        pytest.raises(AssertionError, match="renamed"),
+    ):
+        contract.renaming_workers_renames_the_decisions(ThompsonKnapsack())
+
+
+def test_the_checks_notice_a_policy_that_waits_for_nothing() -> None:
+    from askwise.core.choices import Wait
+
+    with (
+        mock.patch.object(Uniform, "choose", lambda *_: Wait("answers")),
+        pytest.raises(AssertionError, match="is not so"),
+    ):
+        contract.it_ends_properly(Uniform())
+
+
+def test_the_checks_notice_a_policy_that_forgets_to_learn() -> None:
+    # Beliefs that are no pure function of the log: they differ once it is folded anew.
+    honest = ThompsonKnapsack.absorb
+    calls: list[int] = []
+
+    def sly(self: Any, problem: Any, state: Any, ledger: Any, fact: Any, draw: Any) -> None:
+        calls.append(0)
+        if uniform(draw._replace(decision=len(calls)), 0) < 0.8:
+            honest(self, problem, state, ledger, fact, draw)
+
+    with mock.patch.object(ThompsonKnapsack, "absorb", sly), pytest.raises(AssertionError):
+        contract.snapshots_change_nothing(ThompsonKnapsack())
+        contract.a_crash_after_any_event_is_survived(ThompsonKnapsack())
