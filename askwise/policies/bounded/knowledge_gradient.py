@@ -198,13 +198,17 @@ def choose(
     for worker in range(count):
         if available[worker] == 0 or rooms[worker] <= 0:
             continue
+        most = rooms[worker]
+        if shares[worker] > 0:
+            # Whoever is in the plan is looked at within his part of it.
+            most = min(most, max(1, shares[worker] // book.workers[worker, PRICE]))
         units, rate = best_look(
             book.workers[worker, PRICE],
             noises[worker],
             order,
             densities,
             variances[worker],
-            rooms[worker],
+            most,
             capital,
             shares,
             last,
