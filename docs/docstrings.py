@@ -141,7 +141,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "") -
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    return re.sub(r"[ \n]+", " ", text).strip(" ").replace("|", "\\|")
 
 
 def example(text: str) -> str:

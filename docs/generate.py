@@ -15,7 +15,7 @@ from typing import Any
 
 from askwise.aggregation import aggregation
 from askwise.core.registry import Registry, from_label
-from askwise.lab import Experiment, experiments
+from askwise.lab.experiment import Experiment, experiments
 from askwise.lab.report import Cell, tables_of
 from askwise.lab.results import Results, Row
 from askwise.mechanisms import mechanisms
@@ -145,7 +145,7 @@ def _capabilities(policy: type[Policy]) -> str:
         ("a decision is for", ", ".join(each for each in policy.notes if each != "none")),
         ("the rule in words", policy.rule),
     ]
-    return table(("", ""), facts)
+    return table(("what", "this policy"), facts)
 
 
 def _origin(policy: type[Policy]) -> str:
@@ -279,7 +279,8 @@ def _value(cell: Cell | None, measured: bool) -> str:
         return ""
     mine = f"{cell.mean} {cell.interval}" if measured and cell.mean else ""
     theirs = f"*{cell.paper}*" if cell.paper else ""
-    return "<br>".join(part for part in (mine, theirs) if part)
+    # A number and its interval stay on one line.
+    return "<br>".join(part.replace(" ", "\u00a0") for part in (mine, theirs) if part)
 
 
 def _differences(experiment: Experiment, results: Results | None) -> str:

@@ -265,7 +265,7 @@ def _properties(schema: dict[str, Any], root: dict[str, Any]) -> str:
     for name, each in schema["properties"].items():
         words = markdown(each.get("description", ""))
         rows.append((f"`{name}`", _kind(each), "yes" if name in needed else "no", words))
-    return table(("field", "type", "always there", "meaning"), rows)
+    return table(("field", "type", "required", "meaning"), rows)
 
 
 def _kind(schema: dict[str, Any] | bool) -> str:

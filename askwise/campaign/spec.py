@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import secrets
 from collections.abc import Mapping
@@ -84,7 +83,9 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
     policy = policies.make(raw["policy"])
     rule = None if raw.get("stopping") is None else stopping.make(raw["stopping"])
     default = "majority" if problem.options else "mean"
-    aggregator = aggregation.make(raw.get("aggregation") or default)
+    wanted = raw.get("aggregation")
+    aggregator = aggregation.make(default if wanted is None else wanted)
+    payment = raw.get("mechanism")
     policy.check(problem)
     for part, field in ((rule, "stopping"), (aggregator, "aggregation")):
         if part is not None and kind not in part.outcomes:
@@ -102,7 +103,7 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
         policy=policy,
         rule=rule,
         aggregator=aggregator,
-        mechanism=mechanisms.make(raw.get("mechanism") or "pay-price"),
+        mechanism=mechanisms.make("pay-price" if payment is None else payment),
         seed=_read_seed(raw.get("seed")),
         lease=_read_lease(raw.get("lease")),
     )
@@ -135,11 +136,10 @@ def _read_lease(lease: object) -> float | None:
     if lease is None:
         return None
     seconds = lease.total_seconds() if isinstance(lease, timedelta) else lease
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds < 1e10:
         raise InvalidProblem(
-            f"lease is {lease!r}: give the seconds (above 0) in which an answer is due",
+            f"lease is {lease!r}: give the seconds (above 0) in which an answer is due, "
+            "or leave it out",
             field="lease",
         )
-    if math.isinf(seconds):
-        raise InvalidProblem("lease is infinite: leave it out instead", field="lease")
     return float(seconds)

@@ -89,6 +89,7 @@ def demo(
     ] = Path("demo-out"),
 ) -> None:
     """Run a small demonstration and write its report."""
-    from askwise.lab.demo import run_demo
+    with lab.extra():
+        from askwise.lab.demo import run_demo
 
-    run_demo(out, output.console())
+        run_demo(out, output.console())

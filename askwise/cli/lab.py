@@ -53,7 +53,7 @@ def lab(context: typer.Context) -> None:
 def list_experiments(as_json: AsJson = False) -> None:
     """List the experiments."""
     leave_compiler_out()
-    with _extra():
+    with extra():
         from askwise.lab.experiment import experiments
     found = [_describe(name) for name in experiments.names()]
     if as_json:
@@ -140,11 +140,11 @@ def run_experiment(
 ) -> None:
     """Run an experiment; writes results.csv, results.json, figures and report.html."""
     chosen = _settings(settings or ())
-    with _extra():
+    with extra():
         from askwise.lab import runner
         from askwise.lab.experiment import with_settings
     experiment = with_settings(name, chosen)
-    with _extra(), _workshop(out, name) as workshop, _progress() as tell:
+    with extra(), _workshop(out, name) as workshop, _progress() as tell:
         results = runner.run(
             experiment,
             reps=reps,
@@ -166,7 +166,7 @@ def run_experiment(
 
 
 def _describe(name: str) -> dict[str, Any]:
-    with _extra():
+    with extra():
         from askwise.core.registry import parameters_of
         from askwise.lab.experiment import experiments
     entry = experiments.get(name)
@@ -200,7 +200,7 @@ def _command(name: str, results: Results, chosen: dict[str, str]) -> str:
 
 
 @contextmanager
-def _extra() -> Iterator[None]:
+def extra() -> Iterator[None]:
     """Name the extra that is not installed."""
     try:
         yield
@@ -278,7 +278,7 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("time left"),
+        TextColumn("{task.fields[note]}"),
         TimeRemainingColumn(),
         console=output.console(stderr=True),
         transient=True,
@@ -287,7 +287,10 @@ def _progress() -> Iterator[Callable[[str, int, int], None]]:
         def tell(what: str, done: int, total: int) -> None:
             if what not in bars:
                 # One step tells nothing of how far it is: the bar only shows that it lives.
-                bars[what] = progress.add_task(what, total=total if total > 1 else None)
+                counted = total > 1
+                bars[what] = progress.add_task(
+                    what, total=total if counted else None, note="time left" if counted else ""
+                )
             progress.update(bars[what], completed=done, visible=done < total)
 
         yield tell

@@ -80,9 +80,22 @@ def table(columns: Sequence[str], records: Iterable[Sequence[Any]]) -> Any:
         )
     for record in records:
         made.add_row(
-            *(each if isinstance(each, Text) else Text(cell(each)) for each in record),
+            *(
+                each
+                if isinstance(each, Text)
+                else Text(f"{each:.4g}" if isinstance(each, float) else cell(each))
+                for each in record
+            ),
         )
     return made
+
+
+def fits(screen: Console, shown: Any) -> bool:
+    """Whether a table has room on the screen without folding its cells."""
+    from rich.measure import Measurement
+
+    wide = screen.options.update(max_width=10_000)
+    return Measurement.get(screen, wide, shown).maximum <= screen.width
 
 
 def grid(facts: Iterable[tuple[str, Any]]) -> Any:

@@ -25,19 +25,12 @@ def list_policies(context: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         output.show_json(found)
         return
-    output.show_records(
-        ("policy", "family", "paper", "works on", "what it does"),
-        (
-            (
-                each["name"],
-                each["family"],
-                each["paper"] or None,
-                ", ".join(each["outcomes"]),
-                each["summary"],
-            )
-            for each in found
-        ),
-    )
+    if output.for_people():
+        _show_families(found)
+        return
+    for each in found:
+        outcomes = ", ".join(each["outcomes"])
+        output.line(each["name"], each["family"], each["paper"] or None, outcomes, each["summary"])
 
 
 @app.command("show")
@@ -69,6 +62,24 @@ def show_policy(
     screen.print(output.grid(facts))
     screen.print()
     screen.print(found["description"])
+
+
+def _show_families(found: list[dict[str, Any]]) -> None:
+    """Policies below the family that they belong to."""
+    from rich.text import Text
+
+    screen = output.console()
+    for family in dict.fromkeys(each["family"] for each in found):
+        screen.print(Text(family, style="bold"))
+        members = [each for each in found if each["family"] == family]
+        screen.print(
+            output.grid(
+                (each["name"], f"{each['summary']} Works on {' and '.join(each['outcomes'])}.")
+                for each in members
+            )
+        )
+        screen.print()
+    screen.print("askwise policies show NAME tells more.")
 
 
 def _registry() -> Any:

@@ -219,13 +219,28 @@ def _show_explanation(found: Explanation) -> None:
             ]
         )
     )
-    details = list(dict.fromkeys(name for each in found.candidates for name in each.details))
-    best = max((each.index for each in found.candidates if each.index is not None), default=0.0)
-    records: list[list[Any]] = []
-    for each in found.candidates:
-        share = each.index / best if each.index is not None and best > 0 else 0.0
-        record = [each.worker, each.index, output.bar(share, 12), each.available, each.room]
-        records.append(record + [each.details.get(name) for name in details])
-    columns = ["worker", ">index", "", "available", ">room"]
     screen.print()
-    screen.print(output.table(columns + [f">{name}" for name in details], records))
+    candidates = _candidates(found, bars=True)
+    if not output.fits(screen, candidates):
+        candidates = _candidates(found, bars=False)
+    screen.print(candidates)
+
+
+def _candidates(found: Explanation, *, bars: bool) -> Any:
+    """The workers as the policy saw them; columns that say nothing are left out."""
+    best = max((each.index for each in found.candidates if each.index is not None), default=0.0)
+    details = list(dict.fromkeys(name for each in found.candidates for name in each.details))
+    absent = not all(each.available for each in found.candidates)
+    columns = ["worker", ">index", *([""] if bars else []), *(["available"] if absent else [])]
+    columns += [">room", *(f">{name}" for name in details)]
+    records = []
+    for each in found.candidates:
+        record: list[Any] = [each.worker, each.index]
+        if bars:
+            share = each.index / best if each.index is not None and best > 0 else 0.0
+            record.append(output.bar(share, 12))
+        if absent:
+            record.append(each.available)
+        record.append(each.room)
+        records.append(record + [each.details.get(name) for name in details])
+    return output.table(columns, records)

@@ -23,7 +23,8 @@ Array = npt.NDArray[Any]
  PLAN_ROWS, REPEAT, TASKLESS, OPTIONS, PAUSED, STOPPED) = range(17)  # fmt: skip
 
 # Columns of `workers`. ASKED counts what is pending or answered: what his limit is about.
-PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST = range(6)
+# REFUSED counts what he declined: those tasks are not put to him again.
+PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED = range(7)
 
 # Columns of `ratings`: prior mean, scaled to 0..1, and how many answers it is worth.
 RATING, WEIGHT = range(2)
@@ -116,7 +117,7 @@ def scaled(scale: Array, value: float) -> float:
     return (value - scale[0]) / (scale[1] - scale[0])
 
 
-@kernel
+@step
 def asked_before(book: Book, task: int, worker: int) -> bool:
     """Whether this pair was asked (and not released by an expiry)."""
     tasks, assignments = book.tasks, book.assignments
@@ -128,7 +129,7 @@ def asked_before(book: Book, task: int, worker: int) -> bool:
     return False
 
 
-@kernel
+@step
 def tasks_left(book: Book, worker: int) -> int:
     """How many assignments the open tasks still hold for a worker."""
     totals, workers, tasks, assignments = book.totals, book.workers, book.tasks, book.assignments
@@ -145,16 +146,16 @@ def tasks_left(book: Book, worker: int) -> int:
     return left
 
 
-@kernel
+@step
 def has_task(book: Book, worker: int) -> bool:
     """Whether some open task may be put to a worker; cheap unless he has done nearly all."""
-    totals = book.totals
-    if totals[REPEAT] == 1 or totals[OPEN] > book.workers[worker, ASKED]:
+    totals, workers = book.totals, book.workers
+    if totals[REPEAT] == 1 or totals[OPEN] > workers[worker, ASKED] + workers[worker, REFUSED]:
         return bool(totals[OPEN] > 0)
     return tasks_left(book, worker) > 0
 
 
-@kernel
+@step
 def room(book: Book, worker: int, money: int) -> int:
     """How often a worker can still be asked: joined, within limit, money and tasks."""
     workers = book.workers
@@ -171,7 +172,7 @@ def room(book: Book, worker: int, money: int) -> int:
     return min(most, tasks_left(book, worker))
 
 
-@kernel
+@step
 def idle(book: Book, available: Array) -> int:
     """Why nobody can be asked now: what to wait for, or that it is over."""
     totals, workers = book.totals, book.workers
@@ -311,7 +312,7 @@ def over_limit(totals: Array, workers: Array, rows: Array, length: int) -> int:
     return FINE
 
 
-@kernel
+@step
 def bad_task(book: Book, task: int, worker: int, count: int) -> bool:
     """Whether a named task is unknown, closed, or may not be put to this worker (again)."""
     if task >= book.totals[TASKS] or book.tasks[task, CLOSED] == 1:
@@ -405,6 +406,7 @@ def release(book: Book, at: int, status: int) -> None:
     totals, workers, tasks, assignments = book.totals, book.workers, book.tasks, book.assignments
     worker, task = assignments[at, WORKER], assignments[at, TASK]
     assignments[at, STATUS] = status
+    workers[worker, REFUSED] += status == DECLINED
     totals[HELD] -= assignments[at, COST]
     totals[PENDING] -= 1
     workers[worker, ASKED] -= 1

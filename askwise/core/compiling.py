@@ -79,13 +79,16 @@ else:
                 self._spent += time.perf_counter() - begun
 
     def _compile(function: Function, *, at_once: bool = False, **options: Any) -> Function:
+        # Dividing by zero gives what NumPy's scalars give in a plain run. A division that could
+        # raise would also keep the compiler from dropping the counts of references around it.
+        options = {"nopython": True, "error_model": "numpy", "_nrt": True, **options}
         before = _numba_config.CACHE_DIR
         # The locator is chosen while decorating; other users of Numba keep their own setting.
         _numba_config.CACHE_DIR = _CACHE
         try:
             if at_once:
-                return numba.njit(cache=True, **options)(function)
-            made = _WhenItPays(py_func=function, targetoptions={"nopython": True, **options})
+                return numba.jit(cache=True, **options)(function)
+            made = _WhenItPays(py_func=function, targetoptions=options)
             made.enable_caching()
             return made
         finally:
@@ -98,12 +101,14 @@ def kernel(function: Function) -> Function:
 
 
 def step(function: Function) -> Function:
-    """Compile as part of whatever calls it.
+    """Compile as part of whatever calls it, without counting references.
 
     For what runs at every step of a simulation: a call that hands over a dozen arrays counts
-    references to each of them, which costs ten times the work of a short function.
+    references to each of them, which costs ten times the work of a short function. Its caller
+    keeps them alive; so a step makes no array, and calls no kernel that returns a new one
+    (the compiler refuses the former, the latter would never be freed).
     """
-    return _compile(function, forceinline=True)
+    return _compile(function, forceinline=True, _nrt=False)
 
 
 def bind(template: Function, label: str, **names: Any) -> Function:

@@ -63,7 +63,7 @@ class PlanRow:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One fact. Which fields are set depends on the kind; see ``docs/json.md``."""
+    """One fact. Which fields are set depends on the kind; see ``docs/reference/json.md``."""
 
     kind: Kind
     seq: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Ledger:
         self.book = Book(
             totals=totals,
             scale=np.array(problem.range, np.float64),
-            workers=np.zeros((spare, 6), np.int64),
+            workers=np.zeros((spare, 7), np.int64),
             ratings=np.zeros((spare, 2)),
             tasks=np.zeros((1, 5), np.int64),
             queue=np.full(2, -1, np.int64),
@@ -231,17 +231,21 @@ class Ledger:
 
     def room_for_assignments(self, count: int) -> None:
         """Make sure that ``count`` more assignments fit."""
-        self._grow_rows(("assignments", "marks"), self.total(columns.ASSIGNMENTS) + count)
+        # Handing out writes every cell of a row: no need to clear them first.
+        needed = self.total(columns.ASSIGNMENTS) + count
+        self._grow_rows(("assignments", "marks"), needed, blank=np.empty)
 
     def _reserve_plan(self, rows: int) -> None:
         self._grow_rows(("plan", "odds"), rows)
 
-    def _grow_rows(self, names: tuple[str, ...], needed: int) -> None:
+    def _grow_rows(
+        self, names: tuple[str, ...], needed: int, blank: Callable[..., Array] = np.zeros
+    ) -> None:
         grown: dict[str, Array] = {}
         for name in names:
             array = getattr(self.book, name)
             if len(array) < needed:
-                larger = np.zeros((max(needed, 2 * len(array)), *array.shape[1:]), array.dtype)
+                larger = blank((max(needed, 2 * len(array)), *array.shape[1:]), array.dtype)
                 larger[: len(array)] = array
                 grown[name] = larger
         if grown:

@@ -232,6 +232,12 @@ def make_problem(
     if isinstance(options, str):
         raise InvalidProblem(f"options is {options!r}: give a list of names", field="options")
     utility = _read_outcome(outcome)
+    if not options and utility is None:
+        raise InvalidProblem(
+            "give exactly one of options (a list of names) and outcome='utility'", field="outcome"
+        )
+    if repeat is not None and not isinstance(repeat, bool):
+        raise InvalidProblem(f"repeat is {repeat!r}: give true or false", field="repeat")
     if repeat is None:
         repeat = utility is not None and not made_tasks
     if not repeat and not made_tasks:
@@ -245,7 +251,7 @@ def make_problem(
         options=tuple(options or ()),
         utility=utility,
         budget=None if budget is None else to_micro(budget, "budget"),
-        repeat=bool(repeat),
+        repeat=repeat,
     )
 
 

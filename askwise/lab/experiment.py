@@ -54,7 +54,7 @@ class Experiment(ABC):
     """Names of policies beyond the paper, drawn bolder."""
 
     @abstractmethod
-    def cells(self) -> list[Cell]:
+    def cells(self) -> Sequence[Cell]:
         """The points to compute."""
 
     @abstractmethod
@@ -78,7 +78,7 @@ class Experiment(ABC):
         return []
 
 
-experiments: Registry[Experiment] = Registry("experiment", "askwise.lab.experiments")
+experiments: Registry[Experiment] = Registry("experiment", "askwise.lab.studies")
 """All experiments by name."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -56,6 +57,12 @@ def run(
         raise InvalidParameter(f"jobs is {jobs}: give a whole number from 1", field="jobs")
     if not 0 <= seed < 2**63:
         raise InvalidParameter(f"seed is {seed}: give a number from 0 to 2**63 - 1", field="seed")
+    if backend not in BACKENDS:
+        raise InvalidParameter(
+            f"backend is {backend!r}: give one of {', '.join(BACKENDS)}", field="backend"
+        )
+    if scheduler is not None and backend == "loky":
+        raise InvalidParameter("scheduler goes with backend dask or ray", field="scheduler")
     tell = progress or (lambda what, done, total: None)
     cells = experiment.cells()
     # Compile here, once: the jobs then read the machine code from disk.
@@ -105,18 +112,12 @@ def _chunk(
 
 
 Part = tuple[int, int, int]
-Spread = Callable[[Experiment, list[Cell], list[Part], int], Iterator[tuple[int, int, Array]]]
+Spread = Callable[[Experiment, Sequence[Cell], list[Part], int], Iterator[tuple[int, int, Array]]]
 
 
 @contextlib.contextmanager
 def _workers(backend: str, jobs: int, scheduler: str | None) -> Iterator[Spread]:
     """Set joblib up for a backend; hands back what spreads parts over it."""
-    if backend not in BACKENDS:
-        raise InvalidParameter(
-            f"backend is {backend!r}: give one of {', '.join(BACKENDS)}", field="backend"
-        )
-    if scheduler is not None and backend == "loky":
-        raise InvalidParameter("scheduler goes with backend dask or ray", field="scheduler")
     if backend == "loky" and jobs == 1:
         yield _one_by_one
         return
@@ -132,7 +133,7 @@ def _workers(backend: str, jobs: int, scheduler: str | None) -> Iterator[Spread]
     ):
 
         def spread(
-            experiment: Experiment, cells: list[Cell], parts: list[Part], seed: int
+            experiment: Experiment, cells: Sequence[Cell], parts: list[Part], seed: int
         ) -> Iterator[tuple[int, int, Array]]:
             # Dask's and Ray's backends hand results back in order only.
             form = "generator_unordered" if backend == "loky" else "list"
@@ -146,7 +147,7 @@ def _workers(backend: str, jobs: int, scheduler: str | None) -> Iterator[Spread]
 
 
 def _one_by_one(
-    experiment: Experiment, cells: list[Cell], parts: list[Part], seed: int
+    experiment: Experiment, cells: Sequence[Cell], parts: list[Part], seed: int
 ) -> Iterator[tuple[int, int, Array]]:
     for at, first, last in parts:
         yield _chunk(experiment, at, cells[at], first, last, seed)
@@ -178,7 +179,9 @@ def _cluster(backend: str, jobs: int, scheduler: str | None) -> Iterator[None]:
                 "backend ray needs an extra: pip install 'askwise[ray]'", field="backend"
             ) from None
         options: dict[str, Any] = {"address": scheduler} if scheduler else {"num_cpus": jobs}
-        ray.init(log_to_driver=False, include_dashboard=False, logging_level="ERROR", **options)
+        ray.init(
+            log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR, **options
+        )
         register_ray()
         try:
             yield

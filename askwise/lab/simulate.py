@@ -39,7 +39,7 @@ from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.lab.worlds.base import World, answer
-from askwise.policies.base import KernelPolicy, Kernels
+from askwise.policies.base import KernelPolicy, Kernels, Policy
 
 FULL, FAULTY = -1001, -1002
 
@@ -123,7 +123,7 @@ class Outcome:
 
 
 def simulate(
-    policy: KernelPolicy,
+    policy: Policy,
     problem: Problem,
     world: World,
     *,
@@ -140,23 +140,17 @@ def simulate(
     """
     ledger = Ledger(problem) if ledger is None else fork(ledger)
     state = policy.start(problem, ledger)
+    if not isinstance(policy, KernelPolicy):
+        return _simulate_plainly(policy, problem, world, ledger, state, seed, replication)
     loop = _compiled(policy.kernels, f"{type(policy).__module__}.{policy.name}")
     workers = ledger.total(columns.WORKERS)
     ledger._reserve_plan(workers)
-    out = new_proposal(workers)
-    tally = np.zeros(2)
+    out, available, tally = new_proposal(workers), np.ones(workers, np.int8), np.zeros(2)
+    params = policy.params()
+    choosing = draws.stream(seed, draws.POLICY, replication)
+    absorbing = draws.stream(seed, draws.ABSORB, replication)
     while True:
-        code = loop(
-            ledger.book,
-            state,
-            policy.params(),
-            world,
-            draws.stream(seed, draws.POLICY, replication),
-            draws.stream(seed, draws.ABSORB, replication),
-            np.ones(workers, np.int8),
-            out,
-            tally,
-        )
+        code = loop(ledger.book, state, params, world, choosing, absorbing, available, out, tally)
         if code != FULL:
             break
         ledger.room_for_assignments(max(1024, 3 * len(ledger.book.assignments)))
@@ -164,15 +158,68 @@ def simulate(
         raise PolicyFault(f"policy {policy.name!r} proposed something illegal", field="policy")
     if code not in IDLE:
         raise TooLarge(f"policy {policy.name!r} can't plan this instance exactly", field="policy")
-    ledger.seq = int(tally[SEQ])
+    ledger.seq, ledger.utility = int(tally[SEQ]), float(tally[UTILITY])
+    return _outcome(ledger, IDLE[code])
+
+
+def _outcome(ledger: Ledger, ended: Wait | Done) -> Outcome:
     return Outcome(
-        utility=float(tally[UTILITY]),
+        utility=ledger.utility,
         spent=ledger.total(SPENT) / MICRO,
         answers=ledger.total(columns.ANSWERS),
         decisions=ledger.total(DECISIONS),
-        ended=IDLE[code],
+        ended=ended,
         ledger=ledger,
     )
+
+
+def _simulate_plainly(
+    policy: Policy,
+    problem: Problem,
+    world: World,
+    ledger: Ledger,
+    state: Any,
+    seed: int,
+    replication: int,
+) -> Outcome:
+    """Drive a policy without kernels: the compiled loop's steps, one by one from Python."""
+    workers = ledger.total(columns.WORKERS)
+    available = np.ones(workers, np.int8)
+    choosing = draws.stream(seed, draws.POLICY, replication)
+    absorbing = draws.stream(seed, draws.ABSORB, replication)
+
+    def take_in(kind: int, task: int, worker: int, value: float, note: int, at: int) -> None:
+        fact, draw = Fact(kind, task, worker, value, note, at), Draw(*absorbing, ledger.seq)
+        policy.absorb(problem, state, ledger, fact, draw)
+
+    while True:
+        draw = Draw(*choosing, ledger.total(DECISIONS))
+        choice = policy.choose(problem, state, ledger, draw, available)
+        if isinstance(choice, Wait | Done):
+            return _outcome(ledger, choice)
+        if fault(ledger.book, choice, available) != FINE:
+            raise PolicyFault(f"policy {policy.name!r} proposed something illegal", field="policy")
+        ledger._reserve_plan(int(choice.head[0]))
+        decide(ledger.book, choice)
+        ledger.seq += 1
+        take_in(DECIDED_KIND, -1, -1, np.nan, int(choice.head[1]), -1)
+        for row in range(ledger.total(PLAN_ROWS)):
+            while ledger.book.plan[row, PLAN_COUNT] > 0:
+                ledger.room_for_assignments(1)
+                worker = int(ledger.book.plan[row, PLAN_WORKER])
+                k, elapsed = int(ledger.book.workers[worker, ASKED]), _elapsed(ledger)
+                ledger.seq += 1
+                at = int(hand_out(ledger.book, row, 0, ledger.seq, np.inf))
+                take_in(ASKED_KIND, -1, worker, np.nan, 0, at)
+                value = float(answer(world, worker, k, elapsed))
+                ledger.seq += 1
+                ledger.utility += value
+                settle(ledger.book, at, value)
+                take_in(ANSWER_KIND, 0, worker, value, 0, at)
+
+
+def _elapsed(ledger: Ledger) -> float:
+    return ledger.total(SPENT) / ledger.total(BUDGET)
 
 
 def fork(ledger: Ledger) -> Ledger:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from askwise.core.book import TASK_ANSWERED
+from askwise.core.checks import whole
 from askwise.core.draws import Draw, uniform
-from askwise.core.errors import InvalidParameter
 from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
 from askwise.stopping.base import StoppingRule, Verdict, stopping
@@ -43,8 +43,7 @@ class Fixed(StoppingRule):
     promise: ClassVar[str] = "Trades error for cost; guarantees nothing about either."
 
     def __post_init__(self) -> None:
-        if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
-            raise InvalidParameter(f"n is {self.n!r}: give a whole number from 1", field="n")
+        whole(self.n, "n", least=1)
 
     def verdict(
         self,

@@ -717,21 +717,25 @@ def crash_after(policy: Policy, scene: Scene, log: Sequence[Event], cut: int) ->
 
 @_listed
 def snapshots_change_nothing(policy: Policy) -> None:
-    """Reopened from a snapshot at every step, a campaign has the log of one never closed."""
+    """Reopened from snapshots again and again, a campaign has the log of one never closed."""
     for scene in scenes_for(policy):
         whole = start(policy, scene, seed=4)
         whole.finish()
         session = start(policy, scene, seed=4)
         choice: Batch | Wait | Done | None = None
+        step = 0
         with mock.patch.object(campaigns, "FIRST_SNAPSHOT", 2):
             while not isinstance(choice, Done):
-                session.campaign = Campaign.open(session.store, "scene")
+                step += 1
+                if step % 3 == 0:
+                    session.campaign = Campaign.open(session.store, "scene")
                 choice = session.ask()
-                session.campaign = Campaign.open(session.store, "scene")
+                if step % 5 == 0:
+                    session.campaign = Campaign.open(session.store, "scene")
+                    restored = Engine.restore(session.engine.spec, session.engine.snapshot())
+                    _same_state(restored, session.engine)
                 for seq in tuple(session.referee.out):
                     session.tell(seq)
-                restored = Engine.restore(session.engine.spec, session.engine.snapshot())
-                _same_state(restored, session.engine)
         _same_logs(session.log, whole.log, "with snapshots")
 
 
@@ -801,6 +805,7 @@ def renaming_workers_renames_the_decisions(policy: Policy) -> None:
             some = None if offer is None else [f"w{at}" for at in offer]
             plain.ask(2, some)
             named.ask(2, None if some is None else [new[one] for one in some])
+            _same_logs(named.log, [_renamed(event, new) for event in plain.log], "renamed")
             for seq in tuple(plain.referee.out):
                 plain.tell(seq)
                 named.tell(seq)

@@ -67,12 +67,12 @@ def environment(**changes: str | None) -> dict[str, str]:
     return {name: value for name, value in made.items() if value is not None}
 
 
-def on_terminal(*words: str, columns: int = 100, **changes: str | None) -> tuple[int, str]:
+def on_terminal(*words: str, first: str = "", **changes: str | None) -> tuple[int, str]:
     """Run askwise on a terminal; gives the exit code and what a person sees, without colours."""
     ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (40, columns))
+    termios.tcsetwinsize(theirs, (40, 100))
     process = subprocess.Popen(
-        askwise(*words),
+        askwise(*words, first=first),
         env=environment(TERM="xterm-256color", **changes),
         stdin=theirs,
         stdout=theirs,

@@ -70,7 +70,7 @@ def test_workers_and_tasks_are_added_from_options_and_a_file(
         *("add", cats, "--worker", "id=fay,price=0.02,limit=3", "--task", "t3"),
         *("--task", "id=t4,context=day,payload=A cat, or a dog?", "--file", "more.toml"),
     )
-    joined, added = [event for event in call("log", cats, "--json").stdout.splitlines()]
+    joined, added = call("log", cats, "--json").stdout.splitlines()
     assert '"workers": [{"id": "fay", "price": "0.02", "limit": 3}, {"id": "dan"' in joined
     assert '{"id": "t4", "context": "day", "payload": "A cat, or a dog?"}' in added
     assert call_json("status", cats)["tasks"] == 5

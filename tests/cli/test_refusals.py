@@ -107,7 +107,10 @@ def busy_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("ask", "shpo"), "campaign 'shpo' is not known: did you mean 'shop'?"),
         (("ask", "shop", "--limit", "0"), "limit is 0: give a whole number from 1"),
         (("ask", "shop", "--limit", "many"), "invalid value for '--limit'"),
-        (("ask", "shop", "--worker", "anne"), "worker 'anne' is not in this campaign: did you mean 'ann'?"),
+        (
+            ("ask", "shop", "--worker", "anne"),
+            "worker 'anne' is not in this campaign: did you mean 'ann'?",
+        ),
         (("ask", "shop", "--key", ""), "key is '': give 1 to 200 characters"),
         (("ask",), "missing argument 'NAME' (see askwise ask --help)"),
         (("ask", "shop", "--limmit", "3"), "no such option: --limmit"),

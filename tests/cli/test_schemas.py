@@ -40,16 +40,16 @@ def faults(name: str, value: Any) -> list[str]:
 
 
 @pytest.fixture
-def look(call: Call, call_json: Call) -> Callable[[str], None]:
+def look(call: Call, call_json: Call) -> Call:
     """Hold everything that can be read of a campaign against the schemas."""
 
-    def all_of_it(name: str) -> None:
+    def all_of_it(name: str, *, explain: bool = False) -> None:
         for verb in ("status", "answers", "payments", "assignments"):
             assert faults(verb, call_json(verb, name)) == [], verb
         for line in call("log", name, "--json").stdout.splitlines():
             event = json.loads(line)
             assert faults("event", event) == [], event
-            if event["kind"] == "ASKED":
+            if explain and event["kind"] == "ASKED":
                 explanation = call_json("explain", f"{name}:{event['seq']}")
                 assert faults("explanation", explanation) == []
                 assert explanation["reproduced"] is True
@@ -73,7 +73,7 @@ def test_a_campaign_from_beginning_to_end(
     workplace: Path,
     call: Call,
     call_json: Call,
-    look: Callable[[str], None],
+    look: Call,
 ) -> None:
     (workplace / "spec.toml").write_text(text)
     name = call_json("new", "spec.toml")["name"]
@@ -84,11 +84,11 @@ def test_a_campaign_from_beginning_to_end(
     look(name)
     assert faults("status", call_json("tell", first, values, "--key", "answer")) == []
     assert faults("ask", call_json("ask", name, "--limit", "2")) == []
-    look(name)
+    look(name, explain=True)
 
 
 def test_every_kind_of_event_that_there_is(
-    cats: str, shop: str, call: Call, call_json: Call, look: Callable[[str], None]
+    cats: str, shop: str, call: Call, call_json: Call, look: Call
 ) -> None:
     call("ask", cats, "--limit", "5")
     for assignment in ("cats:2", "cats:3"):
@@ -107,7 +107,7 @@ def test_every_kind_of_event_that_there_is(
     look(cats)
     call("stop", cats)
     assert faults("ask", call_json("ask", cats, code=4)) == []
-    look(cats)
+    look(cats, explain=True)
     call("top-up", shop, "1")
     look(shop)
     logs = call("log", cats).stdout + call("log", shop).stdout
@@ -209,5 +209,3 @@ def _codes(error: type[errors.AskwiseError]) -> Iterator[str]:
     yield error.code
     for below in error.__subclasses__():
         yield from _codes(below)
-
-

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askwise.core.book import BUDGET
+from askwise.core.choices import Wait
 from askwise.core.draws import uniform
 from askwise.core.events import Event
-from askwise.core.registry import label_of
+from askwise.core.registry import label_of, parameters_of
 from askwise.policies import Policy, policies
 from askwise.policies.bounded.common import COUNT
 from askwise.policies.bounded.kube import SimplifiedBoundedKube
@@ -98,7 +99,7 @@ def test_the_plain_log_is_the_compiled_one(name: str) -> None:
 def test_every_policy_is_checked_with_every_choice_of_its_parameters() -> None:
     for name in policies.names():
         tried = [policy for policy in VARIANTS.values() if policy.name == name]
-        for parameter in policies.get(name).__dataclass_fields__:
+        for parameter in parameters_of(tried[0]):
             if parameter in ("beta", "confidence"):
                 continue  # numbers in a formula, tried by hand in test_races
             assert len({getattr(policy, parameter) for policy in tried}) > 1, (name, parameter)
@@ -109,7 +110,7 @@ scripts = st.lists(st.integers(0, 2**16), max_size=50)
 
 @pytest.mark.parametrize("label", VARIANTS)
 @given(data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_whatever_happens_the_laws_hold(label: str, data: st.DataObject) -> None:
     policy = VARIANTS[label]
     scene = data.draw(st.sampled_from(scenes_for(policy)))
@@ -185,24 +186,21 @@ def test_the_checks_notice_a_policy_that_writes_into_the_ledger() -> None:
         contract.choosing_changes_nothing(Uniform())
 
 
-@pytest.mark.parametrize("change", [0.9, 0.5])
-def test_the_checks_notice_propensities_that_are_not_the_frequencies(change: float) -> None:
+def test_the_checks_notice_propensities_that_are_not_the_frequencies() -> None:
     honest = RandomWorker.choose
 
     def sly(self: Any, *rest: Any) -> Any:
         choice = honest(self, *rest)
         if hasattr(choice, "odds") and choice.odds[0] < 1.0:
-            # One in six is stated, one in 6.67 or one in twelve: 1500 draws tell them apart.
-            choice.odds[0] *= change
+            # One in twelve instead of one in six: nine standard deviations of 1500 draws.
+            choice.odds[0] *= 0.5
         return choice
 
-    with mock.patch.object(RandomWorker, "choose", sly):
-        if change == 0.5:
-            with pytest.raises(AssertionError, match="is drawn at"):
-                contract.propensities_are_frequencies(RandomWorker())
-        else:
-            # A tenth of 1/6 is 1.7 standard deviations of 1500 draws: not to be told apart.
-            contract.propensities_are_frequencies(RandomWorker())
+    with (
+        mock.patch.object(RandomWorker, "choose", sly),
+        pytest.raises(AssertionError, match="is drawn at"),
+    ):
+        contract.propensities_are_frequencies(RandomWorker())
 
 
 def test_the_checks_notice_randomness_of_another_source() -> None:
@@ -213,8 +211,10 @@ def test_the_checks_notice_randomness_of_another_source() -> None:
         seen.append(0)
         return honest(self, problem, state, ledger, draw._replace(decision=len(seen)), available)
 
-    with mock.patch.object(SimplifiedBoundedKube, "choose", sly), pytest.raises(AssertionError):
-        contract.choosing_changes_nothing(SimplifiedBoundedKube())
+    with (
+        mock.patch.object(SimplifiedBoundedKube, "choose", sly),
+        pytest.raises(AssertionError, match="the second run"),
+    ):
         contract.the_same_seed_gives_the_same_log(SimplifiedBoundedKube())
 
 
@@ -233,10 +233,8 @@ def test_the_checks_notice_a_policy_that_goes_by_names() -> None:
 
 
 def test_the_checks_notice_a_policy_that_waits_for_nothing() -> None:
-    from askwise.core.choices import Wait
-
     with (
-        mock.patch.object(Uniform, "choose", lambda *_: Wait("answers")),
+        mock.patch.object(Uniform, "choose", return_value=Wait("answers")),
         pytest.raises(AssertionError, match="is not so"),
     ):
         contract.it_ends_properly(Uniform())
@@ -254,4 +252,3 @@ def test_the_checks_notice_a_policy_that_forgets_to_learn() -> None:
 
     with mock.patch.object(ThompsonKnapsack, "absorb", sly), pytest.raises(AssertionError):
         contract.snapshots_change_nothing(ThompsonKnapsack())
-        contract.a_crash_after_any_event_is_survived(ThompsonKnapsack())

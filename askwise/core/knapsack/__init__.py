@@ -2,7 +2,12 @@
 
 from askwise.core.knapsack.cover import cover_exact, cover_greedy, cover_greedy_into
 from askwise.core.knapsack.exact import bounded_exact, exact_into
-from askwise.core.knapsack.greedy import bounded_fractional, bounded_greedy, greedy_into
+from askwise.core.knapsack.greedy import (
+    bounded_fractional,
+    bounded_greedy,
+    fill_by_density,
+    greedy_into,
+)
 
 __all__ = [
     "bounded_exact",
@@ -12,5 +17,6 @@ __all__ = [
     "cover_greedy",
     "cover_greedy_into",
     "exact_into",
+    "fill_by_density",
     "greedy_into",
 ]

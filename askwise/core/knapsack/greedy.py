@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from askwise.core.compiling import kernel
+from askwise.core.compiling import kernel, step
 from askwise.core.knapsack import inputs
 from askwise.core.knapsack.inputs import Array, Limits, Numbers
 from askwise.core.knapsack.ordering import ascending
@@ -73,15 +73,12 @@ def _greedy_by_heap(
     return left
 
 
-@kernel
-def greedy_into(values: Array, weights: Array, limits: Array, capacity: int, counts: Array) -> int:
-    """Write the greedy plan into ``counts`` and return the capacity left over.
-
-    For use inside other kernels: nothing is checked. Values are float64 and not negative,
-    weights int64 from 1, limits int64 from 0, counts an int64 array of the same length.
-    """
-    n = values.shape[0]
-    densities = np.empty(n, np.float64)
+@step
+def fill_by_density(
+    values: Array, weights: Array, limits: Array, capacity: int, counts: Array, densities: Array
+) -> int:
+    """Do as ``greedy_into`` does, without allocating: ``densities`` is scratch space."""
+    n = counts.shape[0]
     for i in range(n):
         counts[i] = 0
         densities[i] = values[i] / weights[i] if limits[i] > 0 else -1.0
@@ -90,9 +87,9 @@ def greedy_into(values: Array, weights: Array, limits: Array, capacity: int, cou
         best = -1
         highest = -1.0
         for i in range(n):
-            density = densities[i] if weights[i] <= left else -1.0
-            best = i if density > highest else best
-            highest = max(highest, density)
+            if densities[i] > highest and weights[i] <= left:
+                best = i
+                highest = densities[i]
         if best < 0:
             return left
         take = min(limits[best], left // weights[best])
@@ -102,6 +99,17 @@ def greedy_into(values: Array, weights: Array, limits: Array, capacity: int, cou
     if n <= _FEW:
         return left
     return _greedy_by_heap(densities, weights, limits, left, counts)
+
+
+@kernel
+def greedy_into(values: Array, weights: Array, limits: Array, capacity: int, counts: Array) -> int:
+    """Write the greedy plan into ``counts`` and return the capacity left over.
+
+    For use inside other kernels: nothing is checked. Values are float64 and not negative,
+    weights int64 from 1, limits int64 from 0, counts an int64 array of the same length.
+    """
+    densities = np.empty(values.shape[0], np.float64)
+    return fill_by_density(values, weights, limits, capacity, counts, densities)
 
 
 @kernel

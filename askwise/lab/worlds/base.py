@@ -10,7 +10,7 @@ import numpy as np
 
 from askwise.core import draws
 from askwise.core.book import Array
-from askwise.core.compiling import kernel
+from askwise.core.compiling import step
 from askwise.core.knapsack import bounded_fractional
 from askwise.core.money import MICRO, from_micro
 from askwise.core.problem import Problem, Worker
@@ -36,7 +36,7 @@ class World(NamedTuple):
     keys: Array
 
 
-@kernel
+@step
 def row_at(world: World, worker: int, elapsed: float) -> int:
     """Row of a worker when this share of the budget has been spent."""
     changes = world.changes
@@ -47,7 +47,7 @@ def row_at(world: World, worker: int, elapsed: float) -> int:
     return worker * (stretches + 1) + at
 
 
-@kernel
+@step
 def answer(world: World, worker: int, k: int, elapsed: float) -> float:
     """Utility of the k-th unit of a worker: a pure function of the seed, worker and k."""
     row = row_at(world, worker, elapsed)

@@ -17,6 +17,7 @@ from askwise.core.book import (
     BUDGET,
     DONE_BUDGET,
     DONE_LIMITS,
+    DONE_TASKS,
     HELD,
     JOINED,
     LIMIT,
@@ -34,9 +35,10 @@ from askwise.core.book import (
     room,
     scaled,
 )
+from askwise.core.checks import real
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
-from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.errors import InvalidProblem
 from askwise.core.events import Fact, Kind
 from askwise.core.knapsack import greedy_into
 from askwise.core.ledger import Ledger
@@ -82,8 +84,8 @@ class BoundedPolicy(KernelPolicy):
         """Densities (utility per price) need prices above zero."""
         if worker.micro == 0:
             raise InvalidProblem(
-                f"price of worker {worker.id!r} is 0: policy {self.name!r} compares utility "
-                "per price and needs prices above 0",
+                f"price of worker {worker.id!r} is 0: policy {self.name!r} divides a budget by "
+                "prices and needs prices above 0",
                 field="price",
             )
 
@@ -112,9 +114,7 @@ class BoundedPolicy(KernelPolicy):
 
 def share_of(value: float, field: str) -> int:
     """Read a share of the budget (0 to 1) as thousand-millionths."""
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0.0 <= value <= 1.0:
-        raise InvalidParameter(f"{field} is {value!r}: give a share from 0 to 1", field=field)
-    return round(value * SHARE_UNIT)
+    return round(real(value, field, "a share from 0 to 1", least=0, most=1) * SHARE_UNIT)
 
 
 @kernel
@@ -253,7 +253,9 @@ def after_the_one(book: Book, worker: int, available: Array) -> int:
         return idle(book, available)
     if book.workers[worker, ASKED] >= book.workers[worker, LIMIT]:
         return DONE_LIMITS
-    return DONE_BUDGET
+    if book.workers[worker, PRICE] > money_left(book.totals):
+        return DONE_BUDGET
+    return DONE_TASKS
 
 
 @step

@@ -21,9 +21,9 @@ from askwise.core.book import (
     idle,
     money_left,
 )
+from askwise.core.checks import between, flag, one_of
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
-from askwise.core.errors import InvalidParameter
 from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.policies.base import Kernels, policies
@@ -227,19 +227,11 @@ class BoundedEpsilonFirst(BoundedPolicy):
     def __post_init__(self) -> None:
         if self.epsilon != "auto":
             share_of(self.epsilon, "epsilon")
-        if self.exploration not in EXPLORATIONS:
-            raise InvalidParameter(
-                f"exploration is {self.exploration!r}: give one of {', '.join(EXPLORATIONS)}",
-                field="exploration",
-            )
-        if self.by not in ("mean", "density"):
-            raise InvalidParameter(f"by is {self.by!r}: give mean or density", field="by")
-        for field in ("beta", "confidence"):
-            value = getattr(self, field)
-            if not isinstance(value, int | float) or not 0.0 < value < 1.0:
-                raise InvalidParameter(
-                    f"{field} is {value!r}: give a number between 0 and 1", field=field
-                )
+        one_of(self.exploration, "exploration", EXPLORATIONS)
+        one_of(self.by, "by", ("mean", "density"))
+        flag(self.carry, "carry")
+        between(self.beta, "beta", 0, 1)
+        between(self.confidence, "confidence", 0, 1)
 
     def params(self) -> Params:
         """Choices as numbers, the share in exact parts."""

@@ -27,12 +27,13 @@ from askwise.core.book import (
     propose,
     room,
 )
+from askwise.core.checks import flag, real
 from askwise.core.choices import Done, Wait
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, uniform
-from askwise.core.errors import InvalidParameter, TooLarge
+from askwise.core.errors import TooLarge
 from askwise.core.events import Fact
-from askwise.core.knapsack import exact_into, greedy_into
+from askwise.core.knapsack import exact_into, fill_by_density
 from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
 from askwise.policies.base import Kernels, Score, policies
@@ -116,7 +117,7 @@ def choose_greedily(
         return PROPOSED
     n, money = book.totals[WORKERS], money_left(book.totals)
     values, prices, rooms, counts = out.real[0], out.whole[0], out.whole[1], out.whole[2]
-    greedy_into(values[:n], prices[:n], rooms[:n], money, counts[:n])
+    fill_by_density(values, prices, rooms, money, counts[:n], out.real[1])
     return draw_from_plan(book, draw, available, out)
 
 
@@ -153,8 +154,8 @@ class _Kube(BoundedPolicy):
     )
 
     def __post_init__(self) -> None:
-        if not self.bonus >= 0.0 or math.isinf(self.bonus):
-            raise InvalidParameter(f"bonus is {self.bonus!r}: give 0 or more", field="bonus")
+        real(self.bonus, "bonus", "a factor of 0 or more", least=0)
+        flag(self.raw_bonus, "raw_bonus")
 
     def params(self) -> Params:
         """The factor."""

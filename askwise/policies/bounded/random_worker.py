@@ -75,7 +75,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 class RandomWorker(BoundedPolicy):
     """Draw one worker uniformly and give him all the work he can take; then stop.
 
-    Assumes nothing and learns nothing, so it also works on tasks with options.
+    Assumes nothing about quality and learns nothing, so it also works on tasks with options.
 
     Not for saving money: it is how an employer without information picks an applicant, the
     benchmark of 003, section 6.2.

@@ -21,9 +21,9 @@ from askwise.core.book import (
     propose,
     room,
 )
+from askwise.core.checks import real, whole
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, beta
-from askwise.core.errors import InvalidParameter
 from askwise.core.events import Fact
 from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
@@ -96,10 +96,7 @@ def fade(beliefs: Array, workers: int, discount: float) -> None:
 
 def check_discount(discount: float) -> None:
     """Refuse a discount that is no factor."""
-    if not isinstance(discount, int | float) or not 0.0 < discount <= 1.0:
-        raise InvalidParameter(
-            f"discount is {discount!r}: give a factor above 0 and at most 1", field="discount"
-        )
+    real(discount, "discount", "a factor above 0 and at most 1", least=1e-9, most=1)
 
 
 @policies.register("thompson-knapsack")
@@ -145,6 +142,7 @@ class ThompsonKnapsack(BoundedPolicy):
     discount: float = 1.0
     patience: int = 8
     needs_budget: ClassVar[bool] = False
+    paper: ClassVar[str] = "beyond 003"
     notes: ClassVar[tuple[str, ...]] = ("best sample per price",)
     rule: ClassVar[str] = (
         "draw each worker's quality from what is believed of it, ask the best draw per price"
@@ -153,14 +151,7 @@ class ThompsonKnapsack(BoundedPolicy):
 
     def __post_init__(self) -> None:
         check_discount(self.discount)
-        if (
-            isinstance(self.patience, bool)
-            or not isinstance(self.patience, int)
-            or self.patience < 0
-        ):
-            raise InvalidParameter(
-                f"patience is {self.patience!r}: give a whole number, 0 or more", field="patience"
-            )
+        whole(self.patience, "patience", least=0)
 
     def params(self) -> Params:
         """As plain numbers."""

@@ -48,7 +48,7 @@ class Uniform(BoundedPolicy):
 
     Whole rounds of all workers while a round fits, then passes from the cheapest worker up.
 
-    Assumes nothing and learns nothing, so it also works on tasks with options.
+    Assumes nothing about quality and learns nothing, so it also works on tasks with options.
 
     Not for saving money: it is the yardstick for pure exploration (003, section 6.2).
 

@@ -9,14 +9,14 @@ from typing import ClassVar
 from askwise.core.book import Array
 from askwise.core.money import MICRO
 from askwise.lab.experiment import Figure, experiments
-from askwise.lab.experiments.bounded import (
+from askwise.lab.results import ReferenceRow, Row, mean_row
+from askwise.lab.studies.bounded import (
     CAPS,
     OURS,
     PAPER_POLICIES,
     BoundedCell,
     BoundedExperiment,
 )
-from askwise.lab.results import ReferenceRow, Row, mean_row
 from askwise.lab.worlds import Market
 from askwise.policies.bounded.bounds import theorem_1
 
@@ -103,7 +103,9 @@ class Table1(BoundedExperiment):
                 if budget not in self.budgets:
                     continue
                 found.append(ReferenceRow.at(series, budget, "utility", utility, half_width=half))
-                found.append(ReferenceRow.at(series, budget, "share_of_optimum", utility / best))
+                found.append(
+                    ReferenceRow.at(series, budget, "share_of_optimum", round(utility / best, 3))
+                )
         return found
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
@@ -229,7 +231,15 @@ class LargeBudgets(_BudgetCurve):
 @experiments.register("bounded-candidates")
 @dataclass(frozen=True)
 class Candidates(BoundedExperiment):
-    """Figs. 4 and 5: from 5 to 1000 candidates at two budgets."""
+    """Figs. 4 and 5: from 5 to 1000 candidates at two budgets.
+
+    Parameters
+    ----------
+    budgets : whole units
+        One pair of panels each.
+    few, many : whole numbers
+        Numbers of candidates in the two panels.
+    """
 
     budgets: tuple[int, ...] = (5000, 30000)
     few: tuple[int, ...] = (5, 10, 20, 40, 60, 80, 100)

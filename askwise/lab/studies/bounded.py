@@ -20,7 +20,7 @@ from askwise.lab.results import Row, mean_row, ratio_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Market, freelancer_market, market_from_table, read_table
 from askwise.lab.worlds.freelancers import Table
-from askwise.policies import KernelPolicy, policies
+from askwise.policies import Policy, policies
 
 UTILITY, SPENT = range(2)
 
@@ -172,14 +172,19 @@ class BoundedExperiment(Experiment):
         )
 
 
-@cache
-def _made(label: str) -> KernelPolicy:
-    policy = policies.make(from_label(label))
-    if not isinstance(policy, KernelPolicy):
+def only_the_market(experiment: BoundedExperiment) -> None:
+    """Refuse another world where an experiment makes qualities of its own."""
+    if experiment.world != "market":
         raise InvalidParameter(
-            f"policy {policy.name!r} has no kernels: the lab's loop can't run it", field="policies"
+            f"world is {experiment.world!r}: experiment {experiment.name!r} makes its own "
+            "qualities on the prices of 'market'",
+            field="world",
         )
-    return policy
+
+
+@cache
+def _made(label: str) -> Policy:
+    return policies.make(from_label(label))
 
 
 @cache

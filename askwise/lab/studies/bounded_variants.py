@@ -12,8 +12,14 @@ from askwise.core.book import Array
 from askwise.core.compiling import kernel
 from askwise.core.money import MICRO
 from askwise.lab.experiment import Figure, experiments
-from askwise.lab.experiments.bounded import CAPS, OURS, BoundedCell, BoundedExperiment
 from askwise.lab.results import Row, mean_row
+from askwise.lab.studies.bounded import (
+    CAPS,
+    OURS,
+    BoundedCell,
+    BoundedExperiment,
+    only_the_market,
+)
 from askwise.lab.worlds import Market, World, correlation_market, drifting_market
 from askwise.lab.worlds.base import row_at
 from askwise.policies.bounded import bounds
@@ -22,7 +28,17 @@ from askwise.policies.bounded import bounds
 @experiments.register("bounded-correlation")
 @dataclass(frozen=True)
 class Correlation(BoundedExperiment):
-    """Figs. 6 and 7: quality tied to price, more or less closely, with low and high noise."""
+    """Figs. 6 and 7: quality tied to price, more or less closely, with low and high noise.
+
+    Parameters
+    ----------
+    budgets : whole units
+        One panel each, for each noise.
+    variances : numbers
+        Variances of utility per price, the horizontal axis.
+    noises : numbers
+        Variances of the factor on each answer.
+    """
 
     budgets: tuple[int, ...] = tuple(CAPS)
     variances: tuple[float, ...] = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
@@ -52,6 +68,10 @@ class Correlation(BoundedExperiment):
             "Mean share of the optimum against the variance of utility per price.",
         ),
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        only_the_market(self)
 
     def cells(self) -> list[BoundedCell]:
         """A panel for each noise and budget."""
@@ -94,7 +114,13 @@ class Correlation(BoundedExperiment):
 @experiments.register("bounded-exploration")
 @dataclass(frozen=True)
 class Exploration(BoundedExperiment):
-    """Fig. 8: uniform exploration against Successive Rejects and Hoeffding Races."""
+    """Fig. 8: uniform exploration against Successive Rejects and Hoeffding Races.
+
+    Parameters
+    ----------
+    small, large : whole units
+        Budgets of panels (A), with prices up to 30, and (B), with prices up to 50.
+    """
 
     small: tuple[int, ...] = (100, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
     large: tuple[int, ...] = (5000, 6000, 7000, 8000, 9000, 10000)
@@ -162,7 +188,15 @@ class Exploration(BoundedExperiment):
 @experiments.register("bounded-drift")
 @dataclass(frozen=True)
 class Drift(BoundedExperiment):
-    """Workers whose quality changes: the paper's future work."""
+    """Workers whose quality changes: the paper's future work.
+
+    Parameters
+    ----------
+    budget : whole units
+        The budget of every campaign.
+    changes : whole numbers
+        How often each worker's quality is drawn anew.
+    """
 
     budget: int = 5000
     changes: tuple[int, ...] = (0, 1, 3, 10, 30)
@@ -189,6 +223,10 @@ class Drift(BoundedExperiment):
             "Mean share of the oracle's utility as workers change more often.",
         ),
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        only_the_market(self)
 
     def cells(self) -> list[BoundedCell]:
         """One cell a number of changes."""
@@ -237,6 +275,8 @@ class Regret(BoundedExperiment):
 
     Parameters
     ----------
+    budgets : whole units
+        The horizontal axis.
     beta : float
         Probability with which the bounds hold.
     """

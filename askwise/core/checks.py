@@ -1,0 +1,56 @@
+"""Checks of hyper-parameters that policies, rules and mechanisms share."""
+
+from __future__ import annotations
+
+import math
+
+from askwise.core.errors import InvalidParameter
+
+
+def real(
+    value: object, field: str, valid: str, *, least: float = -math.inf, most: float = math.inf
+) -> float:
+    """Take a finite number from ``least`` to ``most``; ``valid`` says what to give instead.
+
+    Examples
+    --------
+    >>> real(0.25, "bonus", "0 or more", least=0)
+    0.25
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InvalidParameter(f"{field} is {value!r}: give {valid}", field=field)
+    if not math.isfinite(value) or not least <= value <= most:
+        raise InvalidParameter(f"{field} is {value!r}: give {valid}", field=field)
+    return float(value)
+
+
+def between(value: object, field: str, low: float, high: float) -> float:
+    """Take a number strictly between two others."""
+    valid = f"a number between {low:g} and {high:g}"
+    number = real(value, field, valid)
+    if not low < number < high:
+        raise InvalidParameter(f"{field} is {value!r}: give {valid}", field=field)
+    return number
+
+
+def whole(value: object, field: str, *, least: int) -> int:
+    """Take a whole number from ``least`` up."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidParameter(
+            f"{field} is {value!r}: give a whole number from {least}", field=field
+        )
+    return value
+
+
+def flag(value: object, field: str) -> bool:
+    """Take true or false, and nothing that merely looks like it."""
+    if not isinstance(value, bool):
+        raise InvalidParameter(f"{field} is {value!r}: give true or false", field=field)
+    return value
+
+
+def one_of(value: object, field: str, known: tuple[str, ...]) -> str:
+    """Take one of a few words."""
+    if not isinstance(value, str) or value not in known:
+        raise InvalidParameter(f"{field} is {value!r}: give one of {', '.join(known)}", field=field)
+    return value

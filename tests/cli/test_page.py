@@ -1,0 +1,93 @@
+"""The how-to page says what is so: its script and its examples are run."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from askwise.cli.app import app
+from tests.cli import page
+from tests.cli.helpers import environment
+
+SAME = doctest.OutputChecker()
+
+
+def commands(command: Any = None, path: str = "") -> Iterator[str]:
+    """Every registered command by its words, groups included."""
+    for name, each in getattr(command or typer.main.get_command(app), "commands", {}).items():
+        yield f"{path}{name}"
+        yield from commands(each, f"{path}{name} ")
+
+
+def test_every_command_is_on_the_page() -> None:
+    text = page.PAGE.read_text()
+    missing = [each for each in commands() if not re.search(rf"askwise {each}(?![\w-])", text)]
+    assert missing == []
+
+
+def test_every_option_of_a_lab_run_and_every_exit_code_is_on_the_page() -> None:
+    from askwise.cli import frame
+
+    text = page.PAGE.read_text()
+    run = typer.main.get_command(app).commands["lab"].commands["run"]  # type: ignore[attr-defined]
+    for option in run.params:
+        assert option.param_type_name == "argument" or option.opts[0] in text, option.opts
+    for code in (0, frame.ERROR, frame.WAIT, frame.DONE, frame.INTERRUPTED, frame.CLOSED_PIPE):
+        assert f"\n| {code} |" in text
+
+
+def test_every_environment_variable_is_on_the_page() -> None:
+    source = Path(__file__).parents[2] / "askwise" / "cli"
+    read = "".join(file.read_text() for file in source.glob("*.py"))
+    for name in set(re.findall(r"\bASKWISE_[A-Z]+\b", read)):
+        assert f"| `{name}` |" in page.PAGE.read_text()
+
+
+def test_the_script_runs_a_campaign_to_its_end(workplace: Path) -> None:
+    program = workplace / "bin" / "askwise"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\nfrom askwise.cli.main import run\nrun()\n")
+    program.chmod(0o755)
+    (workplace / "shop.sh").write_text(page.files()["shop.sh"])
+    ran = subprocess.run(
+        ["bash", "shop.sh"],
+        cwd=workplace,
+        env=environment(ASKWISE_JIT=None, PATH=f"{program.parent}{os.pathsep}{os.environ['PATH']}"),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    lines = [line.split("\t") for line in ran.stdout.splitlines()]
+    assert lines[0] == ["shop"]
+    assert lines[1] == ["done: budget"]
+    facts = {line[0]: line[1] for line in lines[2:] if len(line) == 2}
+    assert facts["pending"] == "0"
+    assert facts["reserved"] == "0"
+    assert 0.3 < float(facts["spent"]) <= 0.4
+    paid = sum(float(line[2]) for line in lines if len(line) == 5)
+    assert abs(paid - float(facts["spent"])) < 1e-9
+
+
+def test_the_examples_print_what_the_page_says(workplace: Path, call: Callable[..., Any]) -> None:
+    for name, text in page.files().items():
+        (workplace / name).write_text(text)
+    found = page.examples()
+    assert len(found) > 20
+    for command, output in found:
+        program, *words = shlex.split(command)
+        assert program == "askwise"
+        code = 3 if output.startswith("wait:") else 4 if output.startswith("done:") else 0
+        if output.startswith('{"error"'):
+            code = 2
+        printed = call(*words, code=code).output
+        assert SAME.check_output(output, printed, doctest.ELLIPSIS), f"{command}\n{printed}"

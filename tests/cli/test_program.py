@@ -1,0 +1,226 @@
+"""askwise as a program: exit codes, pipes, terminals, what it imports."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import askwise
+from askwise.cli.stored import LONG
+from askwise.core.events import Event, Kind
+from askwise.store import SqliteStore
+from tests.cli import helpers
+from tests.cli.helpers import on_terminal
+
+Program = Callable[..., subprocess.CompletedProcess[str]]
+
+HEAVY = ("numpy", "scipy", "numba", "matplotlib", "joblib", "askwise.policies", "askwise.store")
+
+SPY = f"""
+import atexit, sys
+atexit.register(lambda: print([m for m in {HEAVY} if m in sys.modules], file=sys.stderr))
+"""
+
+
+def imported(*words: str, **changes: str | None) -> list[str]:
+    """Which heavy modules a command imports."""
+    ran = subprocess.run(
+        helpers.askwise(*words, first=SPY),
+        env=helpers.environment(**changes),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    found: list[str] = json.loads(ran.stderr.splitlines()[-1].replace("'", '"'))
+    return found
+
+
+@pytest.fixture
+def long_log(shop: str, workplace: Path) -> str:
+    """A campaign whose log is long."""
+    store = SqliteStore(workplace / "askwise.sqlite")
+    kinds = (Kind.PAUSED, Kind.RESUMED)
+    with store.write(shop) as transaction:
+        transaction.append([Event(kinds[seq % 2], seq=seq + 1) for seq in range(LONG)], 0)
+    store.close()
+    return shop
+
+
+@pytest.mark.parametrize("words", [("--help",), ("ask", "--help"), ("lab", "run", "--help")])
+def test_help_imports_nothing_heavy(words: tuple[str, ...]) -> None:
+    assert imported(*words, ASKWISE_JIT=None) == []
+
+
+def test_the_log_is_read_without_numpy(shop: str) -> None:
+    assert imported("log", shop, ASKWISE_JIT=None) == ["askwise.store"]
+
+
+def test_a_short_campaign_does_without_the_compiler(shop: str) -> None:
+    found = imported("ask", shop, ASKWISE_JIT=None)
+    assert "numpy" in found
+    assert "numba" not in found
+    assert "matplotlib" not in found
+
+
+def test_a_long_campaign_has_the_compiler_unless_told_otherwise(long_log: str) -> None:
+    assert "numba" in imported("status", long_log, ASKWISE_JIT=None)
+    assert "numba" not in imported("status", long_log, ASKWISE_JIT="0")
+
+
+@pytest.mark.parametrize("words", [("policies",), ("lab", "list")], ids=" ".join)
+def test_lists_do_without_the_compiler(words: tuple[str, ...]) -> None:
+    assert "numba" not in imported(*words, ASKWISE_JIT=None)
+
+
+def test_the_version_is_printed(program: Program) -> None:
+    assert program("--version").stdout == f"askwise {askwise.__version__}\n"
+
+
+@pytest.mark.parametrize("words", [(), ("lab",), ("--help",), ("lab", "--help")], ids=" ".join)
+def test_help_is_given_where_no_command_is(words: tuple[str, ...], program: Program) -> None:
+    ran = program(*words)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Usage: askwise" in ran.stdout
+
+
+def test_exit_codes_tell_a_batch_from_wait_done_and_error(shop: str, program: Program) -> None:
+    assert program("ask", shop).returncode == 0
+    assert program("pause", shop).returncode == 0
+    waiting = program("ask", shop)
+    assert (waiting.returncode, waiting.stdout) == (3, "wait: resume\n")
+    program("stop", shop)
+    done = program("ask", shop)
+    assert (done.returncode, done.stdout) == (4, "done: stopped\n")
+    wrong = program("ask", "nobody")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr == "error: campaign 'nobody' is not known: known: shop\n"
+
+
+def test_whoever_stops_reading_is_no_error(long_log: str, workplace: Path) -> None:
+    for flags in ([], ["--json"]):
+        command = subprocess.Popen(
+            helpers.askwise("log", long_log, *flags),
+            env=helpers.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert command.stdout is not None
+        assert command.stderr is not None
+        assert command.stdout.readline()
+        command.stdout.close()
+        assert command.stderr.read() == b""
+        assert command.wait(timeout=60) == 141
+
+
+def test_a_reader_who_was_never_there_is_no_error(shop: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    ran = subprocess.run(
+        helpers.askwise("status", shop),
+        env=helpers.environment(),
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
+    os.close(writing)
+    assert (ran.returncode, ran.stderr) == (141, b"")
+
+
+def test_ctrl_c_while_waiting_for_the_store_changes_nothing(shop: str, workplace: Path) -> None:
+    store = SqliteStore(workplace / "askwise.sqlite")
+    before = store.read(shop)
+    with store.write(shop):
+        process = subprocess.Popen(
+            helpers.askwise("ask", shop),
+            env=helpers.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        _wait_until_open(process.pid, workplace / "askwise.sqlite")
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "interrupted\n")
+    assert store.read(shop) == before
+    store.close()
+
+
+def _wait_until_open(process: int, file: Path) -> None:
+    """Wait until another process has opened a file (as Linux tells it; else for a while)."""
+    files = Path(f"/proc/{process}/fd")
+    deadline = time.monotonic() + (30 if files.exists() else 2)
+    while time.monotonic() < deadline:
+        if any(os.path.realpath(each) == os.path.realpath(file) for each in files.glob("*")):
+            return
+        time.sleep(0.02)
+
+
+def test_names_that_the_encoding_lacks_are_shown_by_their_code(shop: str, program: Program) -> None:
+    program("add", shop, "--worker", "id=猫,price=1")
+    ran = program("payments", shop, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert ran.returncode == 0
+    assert "\\u732b\t0\t0\t0\tprice per answer\n" in ran.stdout
+
+
+def test_on_a_terminal_there_are_headings_and_bars(shop: str) -> None:
+    assert on_terminal("ask", shop, "--limit", "2") == (
+        0,
+        "assignment  worker  task  price  propensity\n"
+        "shop:2      ann     -      0.05           1\n"
+        "shop:3      bob     -       0.1           1\n",
+    )
+    assert on_terminal("tell", "shop:2", "0.5") == (0, "shop:2 is answered\n")
+    _, status = on_terminal("status", shop)
+    assert status.splitlines()[0] == "shop running"
+    assert re.search(r"^money +▒·+  0\.05 spent, 0\.1 reserved, 2\.85 left of 3", status, re.M)
+    _, why = on_terminal("explain", "shop:3")
+    assert "choosing again from the log gives the same" in why
+    assert re.search(r"^worker +index +room", why, re.M)
+    _, log = on_terminal("log", shop)
+    assert re.search(r"^     1  \S+Z  DECIDED    decision=0", log, re.M)
+
+
+def test_on_a_terminal_what_looks_like_markup_is_shown_as_it_is(
+    workplace: Path, program: Program
+) -> None:
+    (workplace / "spec.toml").write_text(
+        'name = "odd"\noutcome = "utility"\nbudget = 9\npolicy = "uniform"\n'
+        '[[workers]]\nid = "[red]:cat:[/nope]"\nprice = 1\n'
+    )
+    program("new", "spec.toml")
+    for words in (("ask", "odd"), ("payments", "odd"), ("explain", "odd:2")):
+        code, text = on_terminal(*words)
+        assert code == 0
+        assert "[red]:cat:[/nope]" in text
+
+
+def test_on_a_terminal_nothing_to_list_is_said(shop: str, workplace: Path) -> None:
+    code, text = on_terminal("list", "--store", "sqlite:///none.sqlite")
+    assert (code, text) == (
+        0,
+        "no campaigns in sqlite:///none.sqlite; make one with: askwise new SPEC.toml\n",
+    )
+    assert on_terminal("assignments", shop) == (0, "nothing is out\n")
+
+
+def test_on_a_terminal_the_lab_shows_its_progress_and_results(workplace: Path) -> None:
+    code, text = on_terminal(
+        *("lab", "run", "tiny", "--jobs", "1"),
+        first="import tests.cli.tiny_lab",
+        PYTHONPATH=str(Path(__file__).parents[2]),
+    )
+    assert code == 0
+    assert "simulating" in text
+    assert "time left" in text
+    assert "budget 2\n" in text
+    assert text.rstrip().endswith("lab-out/tiny/report.html")

@@ -1,0 +1,127 @@
+"""The generated pages: made from the registries, and the site builds without a warning."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import askwise
+from askwise.lab.experiment import experiments, with_settings
+from askwise.lab.results import Results
+from askwise.policies import policies
+from docs.blocks import DOCS, ROOT
+from docs.generate import generate, ours
+from docs.references import api_page, cli_page
+
+
+@pytest.fixture(scope="module")
+def site_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the documentation with its generated pages and nothing left from before."""
+    folder = tmp_path_factory.mktemp("docs") / "docs"
+    ignored = shutil.ignore_patterns("policies", "reproductions", "*.py", "__pycache__")
+    shutil.copytree(DOCS, folder, ignore=ignored)
+    (folder / "assets" / "reproductions").mkdir(exist_ok=True)
+    generate(folder)
+    return folder
+
+
+def test_every_policy_and_every_experiment_has_a_page(site_sources: Path) -> None:
+    for registry, place in ((policies, "policies"), (experiments, "reproductions")):
+        made = {path.stem for path in (site_sources / place).glob("*.md")}
+        assert made == {entry.name for entry in ours(registry)} | {"index"}
+
+
+def test_a_policys_page_has_all_parts(site_sources: Path) -> None:
+    page = (site_sources / "policies" / "thompson-knapsack.md").read_text(encoding="utf-8")
+    assert "| `discount` | float | `1.0` |" in page
+    for title in ("Parameters", "What it assumes and needs", "When not to use it", "Example"):
+        assert f"## {title}\n" in page
+    assert "`askwise lab run bounded-drift`" in page
+
+
+def made_up(name: str, settings: dict[str, str], extra: int) -> Results:
+    """Results of a run that did not take place: the numbers are drawn."""
+    experiment: Any = with_settings(name, settings)
+    rng = np.random.default_rng(1)
+    rows = []
+    for cell in experiment.cells():
+        samples = rng.random((20, 2 * (1 + len(experiment.policies)) + extra)) + 1.0
+        rows += experiment.rows(cell, samples, 0)
+    return Results(name, 0, 20, vars(experiment), tuple(rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "extra"),
+    [("bounded-table1", 0), ("bounded-small-budgets", 1), ("bounded-correlation", 0)],
+)
+def test_kept_results_come_into_the_page(name: str, extra: int, tmp_path: Path) -> None:
+    kept = tmp_path / "assets" / "reproductions"
+    made_up(name, {"policies": "uniform,random"}, extra).write_json(kept / f"{name}.json")
+    (kept / f"{name}.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    generate(tmp_path)
+    page = (tmp_path / "reproductions" / f"{name}.md").read_text(encoding="utf-8")
+    assert f"](../assets/reproductions/{name}.svg)" in page
+    assert "20 replications, seed 0" in page
+    assert "\n- " in page.split("## What differs from the paper")[1]
+    assert "No results are kept here" not in page
+
+
+def test_the_papers_figures_stand_beside_ours(tmp_path: Path) -> None:
+    generate(tmp_path)
+    page = tmp_path / "reproductions" / "bounded-table1.md"
+    assert "*59.88\u00a0±\u00a00.35*" in page.read_text(encoding="utf-8")
+    made_up("bounded-table1", {"policies": "uniform"}, 0).write_json(
+        tmp_path / "assets" / "reproductions" / "bounded-table1.json"
+    )
+    generate(tmp_path)
+    assert re.search(
+        r"\| `uniform` \| [\d.]+\s\[[^]]+\]<br>\*24.91", page.read_text(encoding="utf-8")
+    )
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    page = api_page()
+    for name in askwise.__all__:
+        assert name.startswith("_") or name in page, name
+    for method in ("ask", "tell", "truth", "expire", "decline", "add", "leave", "top_up", "pause"):
+        assert f"#### Campaign.{method}\n" in page
+
+
+def test_every_command_is_in_the_reference() -> None:
+    page = cli_page()
+    for command in ("ask", "tell", "status", "log", "explain", "lab run", "policies show"):
+        assert f"## askwise {command}\n" in page
+    assert "`--scheduler ADDRESS`" in page
+
+
+def test_every_schema_is_in_the_reference(site_sources: Path) -> None:
+    page = (site_sources / "reference" / "json.md").read_text(encoding="utf-8")
+    for schema in (DOCS / "reference").glob("*.schema.json"):
+        assert f"({schema.name})" in page
+
+
+def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(
+    site_sources: Path,
+) -> None:
+    settings = site_sources.parent / "mkdocs.yml"
+    settings.write_text(f"INHERIT: {ROOT / 'mkdocs.yml'}\ndocs_dir: docs\nsite_dir: site\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", str(settings)],
+        env={"NO_MKDOCS_2_WARNING": "1", "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    loading = re.compile(r"<(?:script|img|iframe|link)\b[^>]*(?:src|href)=[\"']?(?:https?:)?//")
+    pages = list((site_sources.parent / "site").rglob("*.html"))
+    assert len(pages) > 25
+    for page in pages:
+        assert not loading.search(page.read_text(encoding="utf-8")), page.name

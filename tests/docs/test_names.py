@@ -1,0 +1,154 @@
+"""Pages name only what there is: policies, experiments, commands, events, files."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from askwise import Campaign, Worker
+from askwise.aggregation import aggregation
+from askwise.core.events import Kind
+from askwise.lab.experiment import experiments
+from askwise.mechanisms import mechanisms
+from askwise.policies import policies
+from askwise.stopping import stopping
+from docs.blocks import DOCS, ROOT, commands_of
+from docs.generate import ours
+
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
+PAGES += sorted((DOCS / "how-to").glob("*.md"))
+PAGES = [page for page in PAGES if page.name != "changelog.md"]
+
+REGISTRIES = (policies, stopping, aggregation, mechanisms, experiments)
+OTHER_WORDS = {"successive-rejects", "hoeffding-races", "lab-out", "demo-out"}
+"""Values of parameters and folders that look like names of policies."""
+
+MADE_UP = {"fair-pay", "optimist", "few-workers"}
+"""Examples of what a reader writes himself."""
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def registered() -> set[str]:
+    return {name for registry in REGISTRIES for name in registry.names()}
+
+
+def table_under(page: str, heading: str) -> list[list[str]]:
+    """The body rows of the first table below a heading, their cells without backticks."""
+    part = page.split(f"\n## {heading}\n")[1]
+    lines = re.search(r"(?:^\|.*\n)+", part, re.M)
+    assert lines is not None
+    rows = [line.strip("| ").split(" |") for line in lines[0].splitlines()[2:]]
+    return [[cell.strip().replace("`", "") for cell in row] for row in rows]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_looks_like_a_registered_name_is_one(page: Path) -> None:
+    found = set(re.findall(r"`([a-z]+(?:-[a-z0-9]+)+)(?:\([^`]*\))?`", text_of(page)))
+    commands = {word for words in commands_of(text_of(page)) for word in words}
+    assert found <= registered() | OTHER_WORDS | MADE_UP | commands
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_policy_in_code_exists(page: Path) -> None:
+    quoted = r"""policy["']?\s*[=:]\s*(?:\{\s*["']name["']:\s*)?["']([\w-]+)["']"""
+    for name in re.findall(quoted, text_of(page)):
+        assert name in set(policies.names()) | MADE_UP
+
+
+@cache
+def tree() -> Any:
+    import typer
+
+    from askwise.cli.app import app
+
+    return typer.main.get_command(app)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_command_exists_with_its_options_and_names(page: Path) -> None:
+    for words in commands_of(text_of(page)):
+        command, rest = tree(), words[1:]
+        if rest[0].isupper():
+            continue
+        while rest and rest[0] in getattr(command, "commands", {}):
+            command, rest = command.commands[rest[0]], rest[1:]
+        assert not (rest and hasattr(command, "commands") and rest[0][0] != "-"), words
+        options = {option for each in command.params for option in each.opts} | {"--help", "-h"}
+        assert {word for word in rest if re.match("--?[a-z]", word)} <= options, words
+        if words[1:3] in (["lab", "run"], ["lab", "show"], ["policies", "show"]) and rest:
+            assert rest[0].isupper() or rest[0] in registered() | MADE_UP, words
+
+
+def test_the_readme_lists_every_policy_and_every_experiment() -> None:
+    readme = text_of(ROOT / "README.md")
+    assert {row[0] for row in table_under(readme, "Policies")} == {p.name for p in ours(policies)}
+    commands = {row[1] for row in table_under(readme, "Reproduce the paper")}
+    assert commands == {f"askwise lab run {entry.name}" for entry in ours(experiments)}
+
+
+def test_the_changelog_names_everything_that_is_registered() -> None:
+    changelog = text_of(ROOT / "CHANGELOG.md")
+    for registry in REGISTRIES:
+        for entry in ours(registry):
+            assert f"`{entry.name}`" in changelog, entry.name
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md"], ids=lambda page: page.name)
+def test_links_lead_to_files_of_the_repository(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)", text_of(page)):
+        assert "://" not in target
+        assert (page.parent / target).is_file(), target
+
+
+def eventful_log() -> list[dict[str, Any]]:
+    """The log of a campaign in which everything happens that can."""
+    campaign = Campaign.create(
+        workers=[Worker(name, 1) for name in ("ann", "bob", "cleo")],
+        tasks=["one", "two"],
+        options=["no", "yes"],
+        budget=9,
+        policy="uniform",
+        stopping={"name": "fixed", "n": 1},
+        lease=60,
+        name="all",
+    )
+    first, second, third = campaign.ask(limit=3)
+    campaign.tell(first.id, "yes", key="a key")
+    campaign.expire(second.id)
+    campaign.decline(third.id)
+    campaign.truth("two", "no")
+    campaign.add(tasks=["three"], workers=[Worker("dev", 1)])
+    campaign.leave("dev")
+    campaign.top_up(1)
+    campaign.pause()
+    campaign.resume()
+    campaign.close("three")
+    campaign.stop()
+    thompson = Campaign.create(
+        workers=[Worker("ann", 1), Worker("bob", 1)], outcome="utility", policy="thompson-knapsack"
+    )
+    thompson.ask(workers=["ann"])
+    return [event.to_json() for event in (*campaign.log(), *thompson.log())]
+
+
+def test_the_table_of_events_has_every_kind_and_every_field() -> None:
+    rows = table_under(text_of(DOCS / "concepts.md"), "Events")
+    fields = {row[0]: set(row[2].split(", ")) if len(row) > 2 else set() for row in rows}
+    seen: dict[str, set[str]] = {}
+    for event in eventful_log():
+        kind = event["kind"]
+        seen.setdefault(kind, set()).update(set(event) - {"kind", "seq", "time", "key"})
+    unused = {"BID", "QUOTED", "PAID"}
+    assert set(fields) == set(seen) == {kind.name for kind in Kind} - unused
+    for kind, found in seen.items():
+        assert found <= fields[kind], kind
+    # Set only in a utility campaign without tasks, or by a rule that gives it: not all at once.
+    written = set().union(*seen.values())
+    assert set().union(*fields.values()) - {""} == written
