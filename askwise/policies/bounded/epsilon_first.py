@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, NamedTuple
 
 from askwise.core.book import (
     BUDGET,
+    DONE_BUDGET,
     JOINED,
     PENDING,
     PRICE,
@@ -20,6 +21,7 @@ from askwise.core.book import (
     Proposal,
     idle,
     money_left,
+    room,
 )
 from askwise.core.checks import between, flag, one_of
 from askwise.core.compiling import kernel, step
@@ -90,7 +92,8 @@ def auto_share(book: Book, state: State, confidence: float) -> int:
             density = mean(state.beliefs, worker) / price
             low, high = min(low, density), max(high, density)
     if untried or n == 0:
-        return int(min(1.0, math.ceil(total / budget * SHARE_UNIT) / SHARE_UNIT) * SHARE_UNIT)
+        # One part more than the division says: rounding must not cost the round.
+        return min(SHARE_UNIT, int(math.ceil(total / budget * SHARE_UNIT)) + 1)
     d_max = high - low
     if d_max <= 0.0:
         return SHARE_UNIT
@@ -124,7 +127,20 @@ def choose(
         capacity -= saved(book, state, share)
     if capacity > 0 and propose_by_density(book, state.beliefs, capacity, out):
         return PROPOSED
+    if params.carry == 0 and anyone_fits(book):
+        # There is money, but it was set aside.
+        return WAIT_ANSWERS if book.totals[PENDING] > 0 else DONE_BUDGET
     return idle(book, available)
+
+
+@kernel
+def anyone_fits(book: Book) -> bool:
+    """Whether the money left would buy anything at all."""
+    money = money_left(book.totals)
+    for worker in range(book.totals[WORKERS]):
+        if room(book, worker, money) > 0:
+            return True
+    return False
 
 
 @kernel

@@ -134,6 +134,12 @@ def choose_exactly(
     values, prices, rooms, counts = out.real[0], out.whole[0], out.whole[1], out.whole[2]
     if exact_into(values[:n], prices[:n], rooms[:n], money, counts[:n]) != 0:
         return TOO_LARGE
+    worth = 0.0
+    for worker in range(n):
+        worth += values[worker] * rooms[worker]
+    if worth == 0.0:
+        # Any plan is exact when all is worth nothing; an empty one would ask nobody.
+        fill_by_density(values, prices, rooms, money, counts[:n], out.real[1])
     return draw_from_plan(book, draw, available, out)
 
 

@@ -84,7 +84,8 @@ def pulls_until(book: Book, share: int, field: int, phase: int) -> int:
     for j in range(2, field + 1):
         harmonic += 1.0 / j
     money = share_of_budget(book, share)
-    return int(money / (harmonic * (field + 1 - phase) * dearest))
+    # Where the quotient is whole, rounding in l(N) must not take a pull away.
+    return int(money / (harmonic * (field + 1 - phase) * dearest) + 1e-9)
 
 
 @kernel

@@ -58,7 +58,8 @@ def choose(
         if give_all_to(book, chosen, out):
             return PROPOSED
         return after_the_one(book, chosen, available)
-    if state.phase[STAGE] < EXPLOIT and propose_trials(book, out):
+    # Also when the one worker has left: newcomers get their trial.
+    if propose_trials(book, out):
         return PROPOSED
     if book.totals[PENDING] > 0:
         return WAIT_ANSWERS

@@ -1,0 +1,66 @@
+"""Runs a campaign in a process of its own, and says what was committed.
+
+usage: runner.py FILE resume|share
+
+``resume`` answers what is out, then asks and answers one by one to the end: wherever it is
+killed, the next one goes on. ``share`` answers only what it was handed itself.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from askwise import Campaign, Worker
+from askwise.core.choices import Batch, Done
+from askwise.core.errors import Conflict
+from askwise.store import SqliteStore
+
+WORKERS = [Worker("a", 2, limit=30), Worker("b", 3), Worker("c", "1.5", limit=9)]
+
+
+def value_of(assignment: str) -> float:
+    """The answer to an assignment: a function of its number alone."""
+    return int(assignment.rpartition(":")[2]) * 7919 % 101 / 100
+
+
+def create(file: str, name: str = "cats") -> Campaign:
+    store = SqliteStore(file)
+    try:
+        return Campaign.create(
+            workers=WORKERS,
+            outcome="utility",
+            budget=120,
+            policy={"name": "thompson-knapsack", "patience": 2},
+            seed=5,
+            store=store,
+            name=name,
+        )
+    except Conflict:
+        return Campaign.open(store, name)
+
+
+def run(campaign: Campaign, *, alone: bool) -> None:
+    while True:
+        if alone:
+            for each in campaign.assignments():
+                campaign.tell(each.id, value_of(each.id))
+                print(f"told {each.id}", flush=True)
+        choice = campaign.ask()
+        if isinstance(choice, Done):
+            return
+        if isinstance(choice, Batch):
+            for each in choice:
+                print(f"asked {each.id}", flush=True)
+                campaign.tell(each.id, value_of(each.id))
+                print(f"told {each.id}", flush=True)
+        else:
+            time.sleep(0.005)  # the other process has something out
+
+
+if __name__ == "__main__":
+    made = create(sys.argv[1])
+    print("ready", flush=True)
+    sys.stdin.readline()
+    run(made, alone=sys.argv[2] == "resume")
+    print("done", flush=True)

@@ -1,0 +1,259 @@
+"""Leases, expiry, refusals and late answers."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from askwise import Campaign, Worker
+from askwise.core.choices import Assignment, Batch, Done, Wait
+from askwise.core.errors import Conflict, InvalidAnswer, OverBudget
+from askwise.core.events import Kind
+
+pytestmark = pytest.mark.sample
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def make(clock: Clock | None = None, **changes: Any) -> Campaign:
+    raw: dict[str, Any] = {
+        "workers": [Worker("a", 2), Worker("b", 3)],
+        "outcome": "utility",
+        "budget": 10,
+        "policy": "uniform",
+        "seed": 1,
+        "name": "cats",
+        "lease": 60,
+        "clock": clock or Clock(),
+    }
+    return Campaign.create(**{**raw, **changes})
+
+
+def one(campaign: Campaign, workers: list[str] | None = None) -> Assignment:
+    choice = campaign.ask(workers=workers)
+    assert isinstance(choice, Batch), choice
+    return choice[0]
+
+
+def kinds(campaign: Campaign) -> list[str]:
+    return [event.kind.name for event in campaign.log()]
+
+
+def test_an_assignment_says_when_it_expires() -> None:
+    assert one(make()).expires == 160.0
+    assert one(make(lease=timedelta(minutes=2))).expires == 220.0
+    assert one(make(lease=None)).expires is None
+
+
+def test_what_is_past_its_lease_is_released_by_the_next_write() -> None:
+    clock = Clock()
+    campaign = make(clock)
+    first = one(campaign)
+    clock.now = 159.9
+    one(campaign)
+    assert "EXPIRED" not in kinds(campaign)
+    clock.now = 160.0
+    campaign.pause()
+    assert kinds(campaign)[-2:] == ["EXPIRED", "PAUSED"]
+    assert campaign.log()[-2].assignment == int(first.id.split(":")[1])
+    # The other one was asked at 159.9.
+    assert campaign.status().pending == 1
+
+
+def test_a_lease_survives_reopening() -> None:
+    from askwise.store import MemoryStore
+
+    clock, store = Clock(), MemoryStore()
+    one(make(clock, store=store))
+    clock.now = 161.0
+    again = Campaign.open(store, "cats", clock=clock)
+    again.pause()
+    assert "EXPIRED" in kinds(again)
+
+
+def test_an_expired_one_may_be_asked_again() -> None:
+    clock = Clock()
+    campaign = make(clock, workers=[Worker("a", 2, limit=1)])
+    first = one(campaign)
+    clock.now = 161.0
+    second = one(campaign)
+    assert (second.worker, second.id != first.id) == ("a", True)
+
+
+def test_a_late_answer_is_taken_while_money_and_limit_allow() -> None:
+    clock = Clock()
+    campaign = make(clock)
+    first = one(campaign)
+    clock.now = 161.0
+    campaign.tell(first.id, 0.5)
+    assert kinds(campaign)[-2:] == ["EXPIRED", "ANSWER"]
+    status = campaign.status()
+    assert (status.spent, status.pending, status.answers) == (2, 0, 1)
+
+
+def test_a_late_answer_beyond_the_budget_is_refused_with_the_reason() -> None:
+    campaign = make(workers=[Worker("a", 4)], budget=7)
+    first = one(campaign)
+    campaign.expire(first.id)
+    second = one(campaign)
+    before = campaign.log()
+    with pytest.raises(OverBudget, match="has expired and the budget has 3 left") as caught:
+        campaign.tell(first.id, 0.5)
+    assert caught.value.field == "assignment"
+    assert campaign.log() == before
+    campaign.tell(second.id, 0.5)
+    campaign.top_up(1)
+    campaign.tell(first.id, 0.5)
+    assert campaign.status().spent == 8
+
+
+def test_a_late_answer_beyond_the_limit_is_refused() -> None:
+    campaign = make(workers=[Worker("a", 1, limit=1)])
+    first = one(campaign)
+    campaign.expire(first.id)
+    one(campaign)
+    with pytest.raises(InvalidAnswer, match="his limit"):
+        campaign.tell(first.id, 0.5)
+
+
+def test_a_late_answer_does_not_take_what_is_planned() -> None:
+    # The plan is all to one: a's four units. One expires; the other three are handed out one by
+    # one and keep their money.
+    campaign = make(workers=[Worker("a", 2)], budget=8, policy="random")
+    first = one(campaign)
+    campaign.expire(first.id)
+    with pytest.raises(OverBudget, match="left"):
+        make_room = campaign.top_up("1.99")
+        assert make_room is None
+        campaign.tell(first.id, 0.5)
+    campaign.top_up("0.01")
+    campaign.tell(first.id, 0.5)
+    assert campaign.status().spent == 2
+
+
+TASKS: dict[str, Any] = {"tasks": ["t"], "options": ["no", "yes"], "outcome": None}
+
+
+def test_a_late_answer_to_a_closed_task_is_refused() -> None:
+    campaign = make(**TASKS)
+    first = one(campaign)
+    campaign.expire(first.id)
+    campaign.close("t")
+    with pytest.raises(InvalidAnswer, match="its task is closed"):
+        campaign.tell(first.id, "yes")
+
+
+def test_a_late_answer_to_a_pair_that_was_asked_again_is_refused() -> None:
+    campaign = make(**TASKS, workers=[Worker("a", 1)])
+    first = one(campaign)
+    campaign.expire(first.id)
+    second = one(campaign)
+    assert (second.task, second.worker) == (first.task, first.worker)
+    with pytest.raises(InvalidAnswer, match="asked again"):
+        campaign.tell(first.id, "yes")
+    campaign.tell(second.id, "no")
+    with pytest.raises(InvalidAnswer, match="asked again"):
+        campaign.tell(first.id, "yes")
+
+
+def test_a_late_answer_after_the_end_is_refused_and_one_in_time_is_taken() -> None:
+    campaign = make()
+    first, second = one(campaign), one(campaign)
+    campaign.expire(first.id)
+    campaign.stop()
+    with pytest.raises(InvalidAnswer, match="the campaign was stopped"):
+        campaign.tell(first.id, 0.5)
+    campaign.tell(second.id, 0.5)
+    assert campaign.status().answers == 1
+
+
+def test_an_answer_in_its_lease_to_a_closed_task_is_paid() -> None:
+    campaign = make(**TASKS)
+    first = one(campaign)
+    campaign.close("t")
+    campaign.tell(first.id, "yes")
+    assert campaign.status().spent == first.price
+    assert campaign.ask() == Done("tasks")
+
+
+def test_a_declined_pair_is_not_offered_again() -> None:
+    campaign = make(**TASKS)
+    first = one(campaign, ["a"])
+    campaign.decline(first.id)
+    assert campaign.status().reserved == 3  # b's part of the round
+    assert one(campaign).worker == "b"
+    campaign.tell(campaign.assignments()[0].id, "yes")
+    assert campaign.ask() == Done("tasks")
+    with pytest.raises(InvalidAnswer, match="was declined"):
+        campaign.tell(first.id, "yes")
+
+
+def test_when_all_have_declined_it_is_over_whatever_the_policy() -> None:
+    for policy in ("uniform", "random"):
+        campaign = make(**TASKS, policy=policy, workers=[Worker("a", 2)])
+        campaign.decline(one(campaign).id)
+        assert campaign.ask() == Done("tasks"), policy
+    for policy in ("bounded-kube", "simplified-bounded-kube", "thompson-knapsack"):
+        campaign = make(tasks=["t"], policy=policy, workers=[Worker("a", 2)])
+        campaign.decline(one(campaign).id)
+        assert campaign.ask() == Done("tasks"), policy
+
+
+def test_a_declined_unit_of_work_may_be_offered_again() -> None:
+    campaign = make(workers=[Worker("a", 2, limit=1)])
+    campaign.decline(one(campaign).id)
+    assert one(campaign).worker == "a"
+
+
+@pytest.mark.parametrize("verb", ["expire", "decline"])
+def test_what_is_not_out_can_not_be_released(verb: str) -> None:
+    campaign = make()
+    answered, expired, declined = one(campaign), one(campaign), one(campaign)
+    campaign.tell(answered.id, 0.5)
+    campaign.expire(expired.id)
+    campaign.decline(declined.id)
+    before = campaign.log()
+    for each, word in ((answered, "answered"), (expired, "expired"), (declined, "declined")):
+        with pytest.raises(Conflict, match=f"is {word} already") as caught:
+            getattr(campaign, verb)(each.id)
+        assert caught.value.field == "assignment"
+    assert campaign.log() == before
+
+
+def test_a_refused_request_lets_nothing_expire_and_the_next_does() -> None:
+    clock = Clock()
+    campaign = make(clock)
+    first = one(campaign)
+    clock.now = 170.0
+    with pytest.raises(InvalidAnswer):
+        campaign.tell(first.id, 99)
+    assert "EXPIRED" not in kinds(campaign)
+    assert campaign.status().pending == 1
+    assert isinstance(campaign.ask(), Batch)
+    assert kinds(campaign).count("EXPIRED") == 1
+
+
+def test_expired_leases_end_a_wait() -> None:
+    clock = Clock()
+    campaign = make(clock, workers=[Worker("a", 2, limit=1)])
+    one(campaign)
+    assert campaign.ask() == Wait("answers")
+    clock.now = 161.0
+    assert isinstance(campaign.ask(), Batch)
+
+
+def test_the_time_of_events_is_the_clocks() -> None:
+    clock = Clock()
+    campaign = make(clock)
+    one(campaign)
+    clock.now = 170.0
+    one(campaign)
+    times = {event.kind: event.time for event in campaign.log()}
+    assert times[Kind.EXPIRED] == 170.0

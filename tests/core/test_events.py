@@ -1,0 +1,107 @@
+"""Events and their JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from askwise.core.events import Event, Kind, PlanRow
+from askwise.core.money import LARGEST
+from askwise.testing.stores import sample_events
+
+names = st.text(min_size=1, max_size=20)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | numbers | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+rows = st.builds(
+    PlanRow,
+    worker=names,
+    task=st.none() | names,
+    count=st.integers(1, 2**40),
+    propensity=st.none() | st.floats(0, 1, exclude_min=True),
+)
+
+
+def maybe(strategy: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.none() | strategy
+
+
+events = st.builds(
+    Event,
+    kind=st.sampled_from(Kind),
+    seq=st.integers(0, 2**50),
+    time=numbers,
+    key=maybe(names),
+    decision=maybe(st.integers(0, 2**50)),
+    assignment=maybe(st.integers(0, 2**50)),
+    task=maybe(names),
+    worker=maybe(names),
+    value=maybe(numbers | names),
+    propensity=maybe(st.floats(0, 1, exclude_min=True)),
+    price=maybe(st.integers(0, LARGEST)),
+    expires=maybe(numbers),
+    note=maybe(names),
+    outcome=maybe(names),
+    confidence=maybe(st.floats(0, 1)),
+    rows=maybe(st.lists(rows, max_size=3).map(tuple)),
+    available=maybe(st.lists(names, max_size=3).map(tuple)),
+    tasks=maybe(st.lists(st.dictionaries(names, plain, max_size=3), max_size=2).map(tuple)),
+    workers=maybe(st.lists(st.dictionaries(names, plain, max_size=3), max_size=2).map(tuple)),
+)
+
+
+@given(events)
+def test_an_event_comes_back_from_its_json(event: Event) -> None:
+    assert Event.from_json(json.loads(json.dumps(event.to_json(), allow_nan=False))) == event
+
+
+def test_one_event_of_every_kind_comes_back_from_its_json() -> None:
+    for event in sample_events():
+        assert Event.from_json(json.loads(json.dumps(event.to_json()))) == event
+
+
+def test_the_json_has_kinds_by_name_money_as_strings_and_nothing_that_is_not_set() -> None:
+    event = Event(Kind.ASKED, seq=3, time=1.5, decision=0, worker="a", price=50_000)
+    assert event.to_json() == {
+        "kind": "ASKED",
+        "seq": 3,
+        "time": 1.5,
+        "decision": 0,
+        "worker": "a",
+        "price": "0.05",
+    }
+
+
+def test_a_plan_is_written_compactly() -> None:
+    event = Event(Kind.DECIDED, rows=(PlanRow("a", None, 2, 0.5),), available=("a",))
+    assert event.to_json()["rows"] == [[None, "a", 2, 0.5]]
+    assert event.to_json()["available"] == ["a"]
+
+
+def test_the_numbers_of_kinds_do_not_change() -> None:
+    # They are in stored logs.
+    assert [(kind.name, int(kind)) for kind in Kind] == [
+        ("DECIDED", 1),
+        ("ASKED", 2),
+        ("ANSWER", 3),
+        ("TRUTH", 4),
+        ("EXPIRED", 5),
+        ("DECLINED", 6),
+        ("CLOSED", 7),
+        ("ADDED", 8),
+        ("JOINED", 9),
+        ("LEFT", 10),
+        ("BID", 11),
+        ("QUOTED", 12),
+        ("PAID", 13),
+        ("TOPPED_UP", 14),
+        ("PAUSED", 15),
+        ("RESUMED", 16),
+        ("STOPPED", 17),
+    ]
