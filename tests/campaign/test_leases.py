@@ -11,6 +11,7 @@ from askwise import Campaign, Worker
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import Conflict, InvalidAnswer, OverBudget
 from askwise.core.events import Kind
+from askwise.store import MemoryStore
 
 pytestmark = pytest.mark.sample
 
@@ -68,8 +69,6 @@ def test_what_is_past_its_lease_is_released_by_the_next_write() -> None:
 
 
 def test_a_lease_survives_reopening() -> None:
-    from askwise.store import MemoryStore
-
     clock, store = Clock(), MemoryStore()
     one(make(clock, store=store))
     clock.now = 161.0
@@ -124,18 +123,20 @@ def test_a_late_answer_beyond_the_limit_is_refused() -> None:
 
 
 def test_a_late_answer_does_not_take_what_is_planned() -> None:
-    # The plan is all to one: a's four units. One expires; the other three are handed out one by
-    # one and keep their money.
+    # All to one: four units of a for 8. Two expire and are decided anew; of those one is handed
+    # out and one planned. Three are out (6), one is planned (2), nothing is left.
     campaign = make(workers=[Worker("a", 2)], budget=8, policy="random")
-    first = one(campaign)
-    campaign.expire(first.id)
-    with pytest.raises(OverBudget, match="left"):
-        make_room = campaign.top_up("1.99")
-        assert make_room is None
-        campaign.tell(first.id, 0.5)
-    campaign.top_up("0.01")
-    campaign.tell(first.id, 0.5)
-    assert campaign.status().spent == 2
+    late = [one(campaign), one(campaign)]
+    for each in late:
+        campaign.expire(each.id)
+    for _ in range(3):
+        one(campaign)
+    assert (campaign.status().reserved, campaign.status().pending) == (8, 3)
+    with pytest.raises(OverBudget, match="the budget has 0 left"):
+        campaign.tell(late[0].id, 0.5)
+    campaign.top_up(2)
+    campaign.tell(late[0].id, 0.5)
+    assert (campaign.status().spent, campaign.status().reserved) == (2, 8)
 
 
 TASKS: dict[str, Any] = {"tasks": ["t"], "options": ["no", "yes"], "outcome": None}
