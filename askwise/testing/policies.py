@@ -234,16 +234,26 @@ class Referee:
         """Micro-units reserved for what is out."""
         return sum(self.work[seq].price for seq in self.out)
 
-    @property
-    def planned(self) -> int:
-        """Micro-units reserved for what was decided and not handed out."""
-        return sum(left * self.prices[worker] for _, worker, left in self.plan)
+    def planned(self, *, alive: bool) -> Counter[str]:
+        """Units by worker that were decided and not handed out: all, or those that can still be.
 
-    def free(self, planned: bool) -> int:
-        """Micro-units left, with or without what is planned."""
-        if self.budget is None:
-            return UNLIMITED**2
-        return self.budget - self.spent - self.held - (self.planned if planned else 0)
+        A plan that leaves the task open may outlive the tasks that it was made for.
+        """
+        units: Counter[str] = Counter()
+        for task, worker, left in self.plan:
+            dies = alive and task is None and not self.problem.repeat
+            units[worker] += min(left, self.tasks_for(worker)) if dies else left
+        return units
+
+    def reserved(self, *, alive: bool) -> int:
+        """Micro-units reserved for such units."""
+        units = self.planned(alive=alive)
+        return sum(count * self.prices[worker] for worker, count in units.items())
+
+    @property
+    def free(self) -> int:
+        """Micro-units that are neither spent nor held for what is out."""
+        return UNLIMITED**2 if self.budget is None else self.budget - self.spent - self.held
 
     def tasks_for(self, worker: str) -> int:
         """How many open tasks may be put to a worker."""
@@ -255,17 +265,22 @@ class Referee:
         here = worker in self.joined and self.asked[worker] < self.limits[worker]
         return here and self.tasks_for(worker) > 0
 
-    def takes_late(self, seq: int) -> bool:
-        """Whether an answer to an expired assignment is to be accepted."""
+    def takes_late(self, seq: int) -> bool | None:
+        """Whether an answer to an expired assignment is to be accepted.
+
+        None where that hangs on units that were planned and can't be handed out any more.
+        """
         work = self.work[seq]
         if self.stopped or work.task not in self.open_tasks:
             return False
-        planned = sum(left for _, worker, left in self.plan if worker == work.worker)
-        if self.asked[work.worker] + planned >= self.limits[work.worker]:
-            return False
         if not self.problem.repeat and self.pairs[work.task, work.worker]:
             return False
-        return work.price <= self.free(planned=True)
+        verdicts = set()
+        for alive in (True, False):
+            asked = self.asked[work.worker] + self.planned(alive=alive)[work.worker]
+            left = self.free - self.reserved(alive=alive)
+            verdicts.add(asked < self.limits[work.worker] and work.price <= left)
+        return verdicts.pop() if len(verdicts) == 1 else None
 
     def see(self, event: Event, offered: Collection[str] | None = None) -> None:
         """Take in the next event; ``offered`` is whom the ask was restricted to."""
@@ -298,7 +313,8 @@ class Referee:
         elif kind == Kind.STOPPED:
             self.stopped = True
             self.plan = []
-        assert self.free(planned=True) >= 0, f"after event {event.seq} the budget is exceeded"
+        left = self.free - self.reserved(alive=True)
+        assert left >= 0, f"after event {event.seq} the budget is exceeded by {-left}"
 
     def _drop(self, gone: Callable[[str | None, str], bool]) -> None:
         self.plan = [row for row in self.plan if not gone(row[0], row[1])]
@@ -382,7 +398,6 @@ class Referee:
         books = {
             columns.SPENT: self.spent,
             columns.HELD: self.held,
-            columns.PLANNED: self.planned,
             columns.PENDING: len(self.out),
             columns.ANSWERS: len(self.settled),
             columns.OPEN: len(self.open_tasks),
@@ -390,6 +405,9 @@ class Referee:
         }
         found = {column: ledger.total(column) for column in books}
         assert found == books, f"the ledger's totals are {found}, by the log they are {books}"
+        least, most = self.reserved(alive=True), self.reserved(alive=False)
+        planned = ledger.total(columns.PLANNED)
+        assert least <= planned <= most, f"{planned} is planned, by the log {least} to {most}"
         for at, worker in enumerate(self.order):
             row = ledger.book.workers[at]
             due = (self.prices[worker], self.asked[worker], worker in self.joined)
@@ -555,9 +573,10 @@ class _Player:
     def late(self, number: int) -> None:
         if self.referee.expired and self._current():
             seq = self._pick(self.referee.expired, number)
-            if self.referee.takes_late(seq):
+            taken = self.referee.takes_late(seq)
+            if taken:
                 self.session.tell(seq)
-            else:
+            elif taken is not None:
                 self.session.tell_in_vain(seq)
 
     def twice(self, number: int) -> None:

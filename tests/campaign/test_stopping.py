@@ -79,16 +79,6 @@ def test_an_answer_in_its_lease_to_a_closed_task_changes_no_verdict() -> None:
     assert campaign.status().spent == 3
 
 
-def test_the_mean_of_a_closed_utility_task_is_what_it_was_closed_with() -> None:
-    campaign = make(1, tasks=["t"], options=None, outcome="utility")
-    batch = campaign.ask(2)
-    assert isinstance(batch, Batch)
-    campaign.tell(batch[0].id, 1.0)
-    campaign.tell(batch[1].id, 0.0)
-    (answer,) = campaign.answers()
-    assert (answer.value, answer.outcome) == (1.0, "confident")
-
-
 @pytest.mark.parametrize("n", [0, -1, 1.5, True, "2"])
 def test_so_many_is_a_whole_number_from_one(n: Any) -> None:
     with pytest.raises(InvalidParameter, match="n is") as caught:

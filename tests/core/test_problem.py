@@ -135,7 +135,7 @@ def test_a_wrong_task_is_refused(raw: Any, message: str) -> None:
 
 PROBLEMS: list[tuple[dict[str, Any], str, str]] = [
     ({"options": ["a", "b"]}, "options", "exactly one of options"),
-    ({"outcome": None}, "options", "exactly one of options"),
+    ({"outcome": None}, "outcome", "exactly one of options"),
     ({"outcome": None, "options": ["a"], "tasks": ["t"]}, "options", "at least two"),
     ({"outcome": None, "options": "ab", "tasks": ["t"]}, "options", "give a list of names"),
     ({"outcome": None, "options": ["a", "a"], "tasks": ["t"]}, "option", "'a' is named twice"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from functools import cache
 from typing import Any
 from unittest import mock
@@ -94,6 +97,32 @@ def test_the_live_log_is_the_labs(name: str) -> None:
 @pytest.mark.parametrize("name", policies.names())
 def test_the_plain_log_is_the_compiled_one(name: str) -> None:
     contract.the_plain_log_is_the_compiled_one(*variants_of(name))
+
+
+ALWAYS_COMPILED = """
+import sys
+from askwise.core.registry import from_label
+from askwise.policies import policies
+from askwise.testing.policies import the_live_log_is_the_labs
+
+for label in sys.argv[1:]:
+    the_live_log_is_the_labs(policies.make(from_label(label)))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", policies.names())
+def test_a_live_campaign_on_compiled_kernels_has_the_same_log(name: str) -> None:
+    # Left alone, kernels called from Python run as they are for their first two seconds.
+    labels = [label_of(policy) for policy in variants_of(name)]
+    done = subprocess.run(
+        [sys.executable, "-c", ALWAYS_COMPILED, *labels],
+        env={**os.environ, "ASKWISE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_every_policy_is_checked_with_every_choice_of_its_parameters() -> None:

@@ -93,7 +93,7 @@ def auto_share(book: Book, state: State, confidence: float) -> int:
             low, high = min(low, density), max(high, density)
     if untried or n == 0:
         # One part more than the division says: rounding must not cost the round.
-        return min(SHARE_UNIT, int(math.ceil(total / budget * SHARE_UNIT)) + 1)
+        return min(SHARE_UNIT, math.ceil(total / budget * SHARE_UNIT) + 1)
     d_max = high - low
     if d_max <= 0.0:
         return SHARE_UNIT
