@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from numbers import Real
 from typing import Any, TypeVar
 
 from askwise.campaign import reading
@@ -15,10 +17,10 @@ from askwise.campaign.rules import Rules
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.views import Answer, Explanation, Payment, Status
 from askwise.core.choices import Assignment, Batch, Done, Wait
-from askwise.core.errors import Conflict, InvalidProblem
+from askwise.core.errors import AskwiseError, Conflict, InvalidProblem
 from askwise.core.events import Event, Kind
 from askwise.core.money import Amount, from_micro, to_micro
-from askwise.core.problem import Task, Worker, as_task, as_worker
+from askwise.core.problem import Task, Worker, as_task, as_worker, listed
 from askwise.policies import Policy
 from askwise.store import Reply, Snapshot, Store, Transaction, open_store
 
@@ -127,6 +129,10 @@ class Campaign:
         }
         spec = make_spec(raw)
         made = check_name(name)
+        if clock is not None and not callable(clock):
+            raise InvalidProblem(
+                f"clock is {clock!r}: give a function that returns seconds", field="clock"
+            )
         opened = open_store(store)
         opened.create(made, spec.to_json(), (clock or time.time)())
         return cls(opened, made, spec, clock)
@@ -172,6 +178,9 @@ class Campaign:
         and the task is open; else it is refused with the reason.
         """
         seq = self._seq_of(assignment_id)
+        if isinstance(value, Real) and not isinstance(value, bool):
+            # One number is one request, however it is typed.
+            value = float(value)
         self._do("tell", {"assignment": seq, "value": value}, key, lambda r: r.tell(seq, value))
 
     def truth(self, task: str, option: str, key: str | None = None) -> None:
@@ -185,7 +194,11 @@ class Campaign:
         self._do("expire", {"assignment": seq}, key, lambda r: r.release(seq, Kind.EXPIRED))
 
     def decline(self, assignment_id: str, key: str | None = None) -> None:
-        """Release an assignment that its worker turns down; the pair is not offered again."""
+        """Release an assignment that its worker turns down.
+
+        The pair is not offered again. Where pairs may repeat (units of work), he is passed
+        over until somebody has answered, unless ``ask(workers=...)`` names him.
+        """
         seq = self._seq_of(assignment_id)
         self._do("decline", {"assignment": seq}, key, lambda r: r.release(seq, Kind.DECLINED))
 
@@ -199,7 +212,8 @@ class Campaign:
         key: str | None = None,
     ) -> None:
         """Add tasks and workers; a worker who left may come back, at another price too."""
-        new_tasks, new_workers = [as_task(t) for t in tasks], [as_worker(w) for w in workers]
+        new_tasks = [as_task(task) for task in listed(tasks, "tasks")]
+        new_workers = [as_worker(worker) for worker in listed(workers, "workers")]
         arguments = {
             "tasks": [task.to_json() for task in new_tasks],
             "workers": [worker.to_json() for worker in new_workers],
@@ -335,14 +349,20 @@ class Campaign:
     def _current(self) -> Engine:
         """The engine at the end of the log."""
         engine = self._loaded()
-        for event in self._store.read(self.name, engine.seq):
-            engine.fold(event)
-        return engine
+        return self._fold_all(engine, self._store.read(self.name, engine.seq))
 
     def _caught_up(self, transaction: Transaction) -> Engine:
         engine = self._loaded()
-        for event in transaction.tail(engine.seq):
-            engine.fold(event)
+        return self._fold_all(engine, transaction.tail(engine.seq))
+
+    def _fold_all(self, engine: Engine, events: Iterable[Event]) -> Engine:
+        try:
+            for event in events:
+                engine.fold(event)
+        except BaseException:
+            # Interrupted within an event: what is half folded must not be used again.
+            self._engine = None
+            raise
         return engine
 
     def _loaded(self) -> Engine:
@@ -370,8 +390,13 @@ class Campaign:
         mark = FIRST_SNAPSHOT
         while mark <= before:
             mark *= 2
-        if engine.seq >= mark:
+        if engine.seq < mark:
+            return
+        try:
             self._store.save(self.name, Snapshot(engine.seq, engine.version, engine.snapshot()))
+        except AskwiseError as error:
+            # The write itself is committed; a snapshot only saves time.
+            logging.getLogger(__name__).warning("no snapshot at event %d: %s", engine.seq, error)
 
     # Ids.
 
@@ -379,11 +404,13 @@ class Campaign:
         return reading.seq_of(self.name, assignment_id)
 
     def _offered(self, workers: Iterable[str]) -> list[str]:
-        if isinstance(workers, str):
-            raise InvalidProblem(
-                f"workers is {workers!r}: give a list of worker ids", field="workers"
-            )
-        return sorted(set(workers))
+        found = listed(workers, "workers")
+        for worker in found:
+            if not isinstance(worker, str):
+                raise InvalidProblem(
+                    f"workers names {worker!r}: give a list of worker ids", field="workers"
+                )
+        return sorted(set(found))
 
 
 def _read_choice(raw: dict[str, Any]) -> Batch | Wait | Done:

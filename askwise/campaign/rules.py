@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -70,25 +71,33 @@ class Rules:
             return Wait("resume")
         available = self._available(offered)
         found: list[Assignment] = []
+        decided = False
         while len(found) < limit:
             row, alive = self._next_row(available)
             if row is not None:
                 found.append(self._hand_out(*row))
+                decided = False
                 continue
             if alive and self.engine.spec.policy.plans:
                 nothing: Wait | Done = Wait("workers")
                 break
+            if decided:
+                raise self._fault(columns.BAD_TASK)
             choice = self._decide(available, offered)
             if choice is not None:
                 nothing = choice
                 break
+            decided = True
         return Batch(tuple(found)) if found else nothing
 
     def _available(self, offered: Sequence[str] | None) -> Array:
         ledger = self.ledger
         joined = ledger.book.workers[: ledger.total(columns.WORKERS), columns.JOINED]
         if offered is None:
-            return joined.astype(np.int8)
+            mask = joined.astype(np.int8)
+            # Whoever just declined is not asked again before somebody has answered.
+            mask[list(ledger.passed_over)] = 0
+            return mask
         mask = np.zeros(len(joined), np.int8)
         for worker in offered:
             at = ledger.worker_at(worker)
@@ -136,16 +145,16 @@ class Rules:
         """Let the policy choose and take its decision into the log; None when it did."""
         policy = self.engine.spec.policy
         if policy.plans:
-            available, offered = self._available(None), None
+            everyone = self.ledger.book.workers[: len(available), columns.JOINED]
+            available, offered = everyone.astype(np.int8), None
+        elif offered is None and self.ledger.passed_over:
+            offered = [self.ledger.workers[at].id for at in np.flatnonzero(available)]
         choice = self.engine.choose(available)
         if isinstance(choice, Wait | Done):
             return choice
         wrong = columns.fault(self.ledger.book, choice, available)
         if wrong != columns.FINE:
-            raise PolicyFault(
-                f"policy {policy.name!r} proposed {FAULTS[int(wrong)]}; nothing was asked",
-                field="policy",
-            )
+            raise self._fault(int(wrong))
         self.emit(
             Kind.DECIDED,
             decision=self.ledger.total(columns.DECISIONS),
@@ -154,6 +163,12 @@ class Rules:
             available=None if offered is None else tuple(offered),
         )
         return None
+
+    def _fault(self, wrong: int) -> PolicyFault:
+        name = self.engine.spec.policy.name
+        return PolicyFault(
+            f"policy {name!r} proposed {FAULTS[wrong]}; nothing was asked", field="policy"
+        )
 
     # Answers.
 
@@ -230,7 +245,7 @@ class Rules:
             return value
         low, high = problem.range
         number = value
-        if isinstance(number, bool) or not isinstance(number, int | float | np.number):
+        if isinstance(number, bool) or not isinstance(number, Real):
             raise InvalidAnswer(
                 f"answer is {value!r}: give a number from {low:g} to {high:g}", field="value"
             )
@@ -348,6 +363,8 @@ class Rules:
 
     def close(self, task: str) -> None:
         """Close a task by hand."""
+        if self.engine.spec.problem.taskless:
+            raise Conflict("this campaign has no tasks to close: stop() ends it", field="task")
         at = self.ledger.task_at(task)
         if self.ledger.book.tasks[at, columns.CLOSED]:
             raise Conflict(f"task {task!r} is closed already", field="task")

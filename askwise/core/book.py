@@ -289,6 +289,8 @@ def fault(book: Book, out: Proposal, available: Array) -> int:
             return OVER_LIMIT
         if task >= 0 and bad_task(book, task, worker, count):
             return BAD_TASK
+        if task < 0 and totals[REPEAT] == 0 and tasks_left(book, worker) < count:
+            return BAD_TASK
         if not np.isnan(odds[row]) and not 0.0 < odds[row] <= 1.0:
             return BAD_ODDS
         # In floats first: a wild count must not overflow its way past the check.

@@ -37,6 +37,8 @@ class Ledger:
         self.tasks: list[Task] = []
         self._worker_index: dict[str, int] = {}
         self._task_index: dict[str, int] = {}
+        self.passed_over: set[int] = set()
+        """Who declined a unit of work since the last answer (where pairs may repeat)."""
         self.closings: dict[int, tuple[int, str, float | None]] = {}
         totals = np.zeros(17, np.int64)
         totals[columns.BUDGET] = NO_CAP if problem.budget is None else problem.budget
@@ -75,9 +77,10 @@ class Ledger:
 
     def worker_at(self, worker: str) -> int:
         """Index of a worker."""
-        if worker not in self._worker_index:
+        if not isinstance(worker, str) or worker not in self._worker_index:
             raise UnknownName(
-                f"worker {worker!r} is not in this campaign: {nearest(worker, self._worker_index)}",
+                f"worker {worker!r} is not in this campaign: "
+                f"{nearest(str(worker), self._worker_index)}",
                 field="worker",
             )
         return self._worker_index[worker]
@@ -86,7 +89,7 @@ class Ledger:
         """Index of a task; a campaign without tasks has one nameless task."""
         if task is None and self.problem.taskless:
             return 0
-        if task is None or task not in self._task_index:
+        if not isinstance(task, str) or task not in self._task_index:
             raise UnknownName(
                 f"task {task!r} is not in this campaign: {nearest(str(task), self._task_index)}",
                 field="task",
@@ -145,9 +148,12 @@ class Ledger:
             if event.kind == Kind.ANSWER:
                 value = self.number(event.value)
                 columns.settle(self.book, at, value)
+                self.passed_over.clear()
                 self.utility += 0.0 if self.problem.options else value
             else:
                 expired = event.kind == Kind.EXPIRED
+                if not expired and self.problem.repeat:
+                    self.passed_over.add(worker)
                 columns.release(self.book, at, columns.EXPIRED if expired else columns.DECLINED)
             task = int(self.book.assignments[at, columns.TASK])
         elif event.kind == Kind.TRUTH:
@@ -208,8 +214,10 @@ class Ledger:
             row[columns.PRICE] = worker.micro
             row[columns.LIMIT] = UNLIMITED if worker.limit is None else worker.limit
             row[columns.JOINED] = 1
+            self.book.ratings[at] = 0.0
             if worker.rating is not None and worker.rating_weight is not None:
                 self.book.ratings[at] = (worker.rating - low) / (high - low), worker.rating_weight
+            self.passed_over.discard(at)
 
     def _add(self, tasks: Sequence[Task]) -> None:
         for task in tasks:
@@ -274,6 +282,7 @@ class Ledger:
             {
                 "seq": self.seq,
                 "utility": self.utility,
+                "passed_over": sorted(self.passed_over),
                 "workers": [worker.to_json() for worker in self.workers],
                 "tasks": [task.to_json() for task in self.tasks],
                 "closings": [[task, *closing] for task, closing in self.closings.items()],
@@ -286,6 +295,7 @@ class Ledger:
         ledger = cls(problem)
         raw = json.loads(names)
         ledger.seq, ledger.utility = raw["seq"], raw["utility"]
+        ledger.passed_over = set(raw["passed_over"])
         ledger.workers = [Worker(**each) for each in raw["workers"]]
         ledger.tasks = [Task(**each) for each in raw["tasks"]]
         ledger._worker_index = {worker.id: at for at, worker in enumerate(ledger.workers)}

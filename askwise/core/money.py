@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
+from numbers import Integral
 
 from askwise.core.errors import InvalidProblem
 
@@ -24,31 +25,59 @@ def to_micro(value: object, field: str) -> int:
     >>> to_micro("0.05", "price"), to_micro(3, "price"), to_micro(0.1, "price")
     (50000, 3000000, 100000)
     """
-    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+    if isinstance(value, bool) or not isinstance(value, str | Integral | float | Decimal):
         raise InvalidProblem(
             f"{field} is {value!r}: give an amount of money as a string, int or Decimal",
             field=field,
         )
-    try:
-        # A float is taken at its decimal writing: 0.1 means one tenth.
-        amount = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-    except InvalidOperation:
-        amount = Decimal("NaN")
+    amount = _as_decimal(value)
     if not amount.is_finite():
         raise InvalidProblem(f"{field} is {value!r}: give a finite amount of money", field=field)
-    if amount < 0:
+    # In integers, not in Decimal arithmetic: that rounds to the caller's own precision.
+    sign, digits, exponent = amount.as_tuple()
+    assert isinstance(exponent, int)
+    shift = exponent + 6
+    if not any(digits):
+        return 0
+    if sign:
         raise InvalidProblem(f"{field} is {value!r}: give an amount of 0 or more", field=field)
-    micro = amount * MICRO
+    if len(digits) + shift > len(str(LARGEST)):
+        raise _too_large(value, field)
+    if shift < -len(digits) or len(digits) > 100:
+        raise _too_fine(value, field)
+    number = int("".join(map(str, digits)))
+    micro, rest = (number * 10**shift, 0) if shift >= 0 else divmod(number, 10**-shift)
+    if rest:
+        raise _too_fine(value, field)
     if micro > LARGEST:
-        raise InvalidProblem(
-            f"{field} is {value!r}: amounts go up to {from_micro(LARGEST)}", field=field
-        )
-    if micro != micro.to_integral_value():
-        raise InvalidProblem(
-            f"{field} is {value!r}: amounts have at most six decimals, and askwise does not round",
-            field=field,
-        )
-    return int(micro)
+        raise _too_large(value, field)
+    return micro
+
+
+def _as_decimal(value: str | Integral | float | Decimal) -> Decimal:
+    if isinstance(value, Decimal):
+        return value
+    if isinstance(value, float):
+        # A float is taken at its decimal writing: 0.1 means one tenth.
+        return Decimal(repr(float(value)))
+    try:
+        return Decimal(value if isinstance(value, str) else int(value))
+    except InvalidOperation:
+        return Decimal("NaN")
+
+
+def _too_large(value: object, field: str) -> InvalidProblem:
+    # Not the value itself: Python refuses to write out whole numbers beyond 4300 digits.
+    return InvalidProblem(
+        f"{field} is too large: amounts go up to {from_micro(LARGEST)}", field=field
+    )
+
+
+def _too_fine(value: object, field: str) -> InvalidProblem:
+    return InvalidProblem(
+        f"{field} is {value!r}: amounts have at most six decimals, and askwise does not round",
+        field=field,
+    )
 
 
 def from_micro(micro: int) -> Decimal:
@@ -59,5 +88,6 @@ def from_micro(micro: int) -> Decimal:
     >>> from_micro(50_000), from_micro(30_000_000)
     (Decimal('0.05'), Decimal('30'))
     """
-    amount = Decimal(int(micro)).scaleb(-6).normalize()
-    return amount.quantize(Decimal(1)) if amount == amount.to_integral_value() else amount
+    sign, size = ("-" if micro < 0 else ""), abs(int(micro))
+    whole, part = divmod(size, MICRO)
+    return Decimal(sign + (f"{whole}.{part:06d}".rstrip("0") if part else str(whole)))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 from askwise.core.errors import InvalidProblem, nearest
@@ -52,7 +53,8 @@ class Worker:
         if self.limit is not None:
             _check_whole(self.limit, f"limit of worker {self.id!r}", at_least=1, at_most=UNLIMITED)
         if self.rating is not None:
-            _check_real(self.rating, f"rating of worker {self.id!r}")
+            rating = _check_real(self.rating, f"rating of worker {self.id!r}")
+            object.__setattr__(self, "rating", rating)
             if self.rating_weight is None:
                 object.__setattr__(self, "rating_weight", 1.0)
         elif self.rating_weight is not None:
@@ -62,10 +64,10 @@ class Worker:
             )
         if self.rating_weight is not None:
             name = f"rating_weight of worker {self.id!r}"
-            if _check_real(self.rating_weight, name) < 0:
-                raise InvalidProblem(
-                    f"{name} is {self.rating_weight!r}: give 0 or more", field="rating_weight"
-                )
+            weight = _check_real(self.rating_weight, name)
+            if weight < 0:
+                raise InvalidProblem(f"{name} is {weight!r}: give 0 or more", field="rating_weight")
+            object.__setattr__(self, "rating_weight", weight)
 
     @property
     def micro(self) -> int:
@@ -166,9 +168,10 @@ class Problem:
             low, high = self.utility
             _check_real(low, "lower end of the range")
             _check_real(high, "upper end of the range")
-            if not low < high:
+            if not low < high or not 1e-12 <= high - low <= 1e12:
                 raise InvalidProblem(
-                    f"range is {low} to {high}: the lower end must be below the upper",
+                    f"range is {low} to {high}: the lower end must be below the upper, by 1e-12 "
+                    "to 1e12",
                     field="range",
                 )
         _check_unique([worker.id for worker in self.workers], "worker")
@@ -228,11 +231,10 @@ def make_problem(
     repeat: bool | None = None,
 ) -> Problem:
     """Build a Problem from what users write: mappings, names, money in any accepted form."""
-    made_tasks = tuple(as_task(task) for task in tasks or ())
-    if isinstance(options, str):
-        raise InvalidProblem(f"options is {options!r}: give a list of names", field="options")
+    made_tasks = tuple(as_task(task) for task in listed(tasks, "tasks"))
+    names = tuple(listed(options, "options"))
     utility = _read_outcome(outcome)
-    if not options and utility is None:
+    if not names and utility is None:
         raise InvalidProblem(
             "give exactly one of options (a list of names) and outcome='utility'", field="outcome"
         )
@@ -246,18 +248,29 @@ def make_problem(
             field="repeat",
         )
     return Problem(
-        workers=tuple(as_worker(worker) for worker in workers),
+        workers=tuple(as_worker(worker) for worker in listed(workers, "workers")),
         tasks=made_tasks,
-        options=tuple(options or ()),
+        options=names,
         utility=utility,
         budget=None if budget is None else to_micro(budget, "budget"),
         repeat=repeat,
     )
 
 
+def listed(value: Any, field: str) -> list[Any]:
+    """Take a list (or another iterable, but no text and no single thing); None is empty."""
+    if value is None:
+        return []
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise InvalidProblem(f"{field} is {value!r}: give a list", field=field)
+    return list(value)
+
+
 def _read_outcome(outcome: str | Mapping[str, Any] | None) -> tuple[float, float] | None:
     if outcome is None:
         return None
+    if not isinstance(outcome, str | Mapping):
+        raise InvalidProblem(f"outcome is {outcome!r}: give 'utility'", field="outcome")
     raw: dict[str, Any] = {"kind": outcome} if isinstance(outcome, str) else dict(outcome)
     kind, low, high = raw.pop("kind", "utility"), raw.pop("low", 0.0), raw.pop("high", 1.0)
     if kind != "utility" or raw:
@@ -319,8 +332,12 @@ def _check_whole(value: object, field: str, *, at_least: int, at_most: int) -> N
 
 
 def _check_real(value: object, field: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         raise InvalidProblem(f"{field} is {value!r}: give a number", field=field)
-    if not math.isfinite(value):
+    try:
+        number = float(value)
+    except (OverflowError, ValueError):
+        number = math.inf
+    if not math.isfinite(number):
         raise InvalidProblem(f"{field} is {value!r}: give a finite number", field=field)
-    return float(value)
+    return number

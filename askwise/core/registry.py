@@ -10,6 +10,7 @@ import ast
 import dataclasses
 import importlib
 import pkgutil
+from abc import ABC
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
@@ -76,16 +77,26 @@ class Registry(Generic[T]):
                     f"{self.kind} is {dict(spec)!r}: a mapping needs a 'name'", field=self.kind
                 )
             return self._with_parameters(self.get(name), parameters)
-        if isinstance(getattr(spec, "name", None), str):
+        if isinstance(spec, tuple(self._bases())) and getattr(spec, "name", None):
             return spec
         raise InvalidParameter(
             f"{self.kind} is {spec!r}: give a name, a mapping with a 'name', or an instance",
             field=self.kind,
         )
 
+    def _bases(self) -> set[type]:
+        """What instances descend from: the abstract class that the entries have in common."""
+        self._load()
+        return {
+            base
+            for entry in self._entries.values()
+            for base in entry.__mro__
+            if ABC in base.__bases__
+        }
+
     def _with_parameters(self, entry: type[T], parameters: dict[str, Any]) -> T:
         known = [field.name for field in dataclasses.fields(entry) if field.init]  # type: ignore[arg-type]
-        for parameter in parameters:
+        for parameter in map(str, parameters):
             if parameter not in known:
                 raise InvalidParameter(
                     f"{self.kind} {entry.name!r} has no parameter {parameter!r}: "  # type: ignore[attr-defined]

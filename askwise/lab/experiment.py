@@ -102,6 +102,8 @@ def _read(key: str, text: str, default: Any) -> Any:
         if isinstance(default, tuple):
             # A comma inside a policy's brackets does not part two policies.
             parts = [part.strip() for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+            if not parts:
+                raise InvalidParameter(f"{key} is empty: give at least one value", field=key)
             kind = type(default[0]) if default else str
             return tuple(kind(part) for part in parts)
         if isinstance(default, int) and not isinstance(default, bool):

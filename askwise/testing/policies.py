@@ -235,14 +235,14 @@ class Referee:
         return sum(self.work[seq].price for seq in self.out)
 
     def planned(self, *, alive: bool) -> Counter[str]:
-        """Units by worker that were decided and not handed out: all, or those that can still be.
+        """Units by worker that were decided and not handed out: all, or those never in doubt.
 
-        A plan that leaves the task open may outlive the tasks that it was made for.
+        A plan that leaves the task open may outlive the tasks that it was made for. Whether such
+        units are given up is the ledger's business.
         """
         units: Counter[str] = Counter()
-        for task, worker, left in self.plan:
-            dies = alive and task is None and not self.problem.repeat
-            units[worker] += min(left, self.tasks_for(worker)) if dies else left
+        for _, worker, left, sure in self.plan:
+            units[worker] += sure if alive else left
         return units
 
     def reserved(self, *, alive: bool) -> int:
@@ -268,7 +268,7 @@ class Referee:
     def takes_late(self, seq: int) -> bool | None:
         """Whether an answer to an expired assignment is to be accepted.
 
-        None where that hangs on units that were planned and can't be handed out any more.
+        None where that hangs on units that were planned for tasks that are gone.
         """
         work = self.work[seq]
         if self.stopped or work.task not in self.open_tasks:
@@ -313,6 +313,9 @@ class Referee:
         elif kind == Kind.STOPPED:
             self.stopped = True
             self.plan = []
+        for row in self.plan:
+            if row[0] is None and not self.problem.repeat:
+                row[3] = min(row[3], self.tasks_for(row[1]))
         left = self.free - self.reserved(alive=True)
         assert left >= 0, f"after event {event.seq} the budget is exceeded by {-left}"
 
@@ -323,7 +326,7 @@ class Referee:
         assert event.rows, "a decision is empty"
         assert event.decision == self.decisions, "decisions are not counted up"
         self.decisions += 1
-        self.plan = [[row.task, row.worker, row.count] for row in event.rows]
+        self.plan = [[row.task, row.worker, row.count, row.count] for row in event.rows]
         wanted: Counter[str] = Counter()
         for row in event.rows:
             assert row.worker in self.joined, f"{row.worker} is planned and not there"
@@ -353,7 +356,7 @@ class Referee:
         self._may_be_asked(event.task, worker)
         for row in self.plan:
             if row[1] == worker and row[2] > 0 and row[0] in (None, event.task):
-                row[2] -= 1
+                row[2], row[3] = row[2] - 1, max(0, row[3] - 1)
                 break
         else:
             raise AssertionError(f"{worker} is asked about {event.task}, which was not decided")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar
 
@@ -92,8 +92,19 @@ class BoundedExperiment(Experiment):
             raise InvalidParameter("table (a CSV file) and world=table go together", field="table")
         if not self.policies:
             raise InvalidParameter("policies is empty: name at least one", field="policies")
-        for label in self.policies:
-            _made(label)
+        labels = self.labels()
+        for label in labels:
+            if labels.count(label) > 1:
+                raise InvalidParameter(f"policies names {label!r} twice", field="policies")
+        for field in fields(self):
+            values = getattr(self, field.name)
+            least = 0 if field.name in ("variances", "changes") else 1
+            if isinstance(values, tuple) and field.name not in ("policies", "noises"):
+                for value in values:
+                    if value < least:
+                        raise InvalidParameter(
+                            f"{field.name} has {value!r}: give {least} or more", field=field.name
+                        )
 
     @abstractmethod
     def cells(self) -> list[BoundedCell]:
