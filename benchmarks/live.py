@@ -97,7 +97,7 @@ def serve(directory: str, length: float) -> None:
 
 def main(quick: bool) -> None:
     """Print the table."""
-    length, rounds = (0.5, 2) if quick else (2.0, 7)
+    length, rounds = (0.5, 2) if quick else (1.5, 5)
     directory = tempfile.mkdtemp(prefix="askwise-bench-", dir=Path.cwd())
     children = {
         tier: subprocess.Popen(
@@ -133,9 +133,7 @@ def main(quick: bool) -> None:
             child.communicate()
         shutil.rmtree(directory)
 
-    print(
-        f"K={WORKERS}, B={BUDGET:,}, one campaign after the other; memory by CPU time, SQLite by clock"
-    )
+    print(f"K={WORKERS}, B={BUDGET:,}; memory by CPU time, SQLite by the clock")
     rows = []
     for (policy, tier), rounds_of in found.items():
         share = statistics.median(2.0 * each["commit"] / each["sqlite"] for each in rounds_of)

@@ -403,6 +403,22 @@ def settle(book: Book, at: int, value: float) -> None:
 
 
 @kernel
+def trim_plan(book: Book) -> None:
+    """Give up what the plan holds for workers beyond the tasks that are left for them."""
+    totals, workers, plan = book.totals, book.workers, book.plan
+    if totals[REPEAT] == 1:
+        return
+    for row in range(totals[PLAN_ROWS]):
+        worker, count = plan[row, PLAN_WORKER], plan[row, PLAN_COUNT]
+        # Cheap first: more open tasks than he was ever asked are surely enough.
+        sure = totals[OPEN] - workers[worker, ASKED] - workers[worker, REFUSED]
+        if plan[row, PLAN_TASK] < 0 and count > sure:
+            excess = count - min(count, tasks_left(book, worker))
+            plan[row, PLAN_COUNT] -= excess
+            totals[PLANNED] -= excess * workers[worker, PRICE]
+
+
+@kernel
 def release(book: Book, at: int, status: int) -> None:
     """Take an assignment back (EXPIRED or DECLINED): its money and its place are free again."""
     totals, workers, tasks, assignments = book.totals, book.workers, book.tasks, book.assignments
@@ -414,6 +430,8 @@ def release(book: Book, at: int, status: int) -> None:
     workers[worker, ASKED] -= 1
     tasks[task, TASK_ASKED] -= 1
     requeue(tasks, book.queue, task)
+    if status == DECLINED:
+        trim_plan(book)
 
 
 @kernel
@@ -428,6 +446,7 @@ def close_task(book: Book, task: int) -> None:
     for row in range(totals[PLAN_ROWS]):
         if plan[row, PLAN_TASK] == task or totals[OPEN] == 0:
             drop_row(book, row)
+    trim_plan(book)
 
 
 @kernel

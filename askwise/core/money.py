@@ -17,8 +17,11 @@ LARGEST = 10**15
 Amount = str | int | float | Decimal
 
 
-def to_micro(value: object, field: str) -> int:
+def to_micro(value: object, label: str) -> int:
     """Read an amount as micro-units, exactly or not at all.
+
+    ``label`` names it in messages: a field (``price``) or a field of something (``price of
+    worker 'ann'``).
 
     Examples
     --------
@@ -27,12 +30,14 @@ def to_micro(value: object, field: str) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, str | Integral | float | Decimal):
         raise InvalidProblem(
-            f"{field} is {value!r}: give an amount of money as a string, int or Decimal",
-            field=field,
+            f"{label} is {value!r}: give an amount of money as a string, int or Decimal",
+            field=field_of(label),
         )
     amount = _as_decimal(value)
     if not amount.is_finite():
-        raise InvalidProblem(f"{field} is {value!r}: give a finite amount of money", field=field)
+        raise InvalidProblem(
+            f"{label} is {value!r}: give a finite amount of money", field=field_of(label)
+        )
     # In integers, not in Decimal arithmetic: that rounds to the caller's own precision.
     sign, digits, exponent = amount.as_tuple()
     assert isinstance(exponent, int)
@@ -40,18 +45,25 @@ def to_micro(value: object, field: str) -> int:
     if not any(digits):
         return 0
     if sign:
-        raise InvalidProblem(f"{field} is {value!r}: give an amount of 0 or more", field=field)
+        raise InvalidProblem(
+            f"{label} is {value!r}: give an amount of 0 or more", field=field_of(label)
+        )
     if len(digits) + shift > len(str(LARGEST)):
-        raise _too_large(value, field)
+        raise _too_large(value, label)
     if shift < -len(digits) or len(digits) > 100:
-        raise _too_fine(value, field)
+        raise _too_fine(value, label)
     number = int("".join(map(str, digits)))
     micro, rest = (number * 10**shift, 0) if shift >= 0 else divmod(number, 10**-shift)
     if rest:
-        raise _too_fine(value, field)
+        raise _too_fine(value, label)
     if micro > LARGEST:
-        raise _too_large(value, field)
+        raise _too_large(value, label)
     return micro
+
+
+def field_of(label: str) -> str:
+    """The field that a label names: ``price`` in ``price of worker 'ann'``."""
+    return label.split()[0]
 
 
 def _as_decimal(value: str | Integral | float | Decimal) -> Decimal:
@@ -66,17 +78,17 @@ def _as_decimal(value: str | Integral | float | Decimal) -> Decimal:
         return Decimal("NaN")
 
 
-def _too_large(value: object, field: str) -> InvalidProblem:
+def _too_large(value: object, label: str) -> InvalidProblem:
     # Not the value itself: Python refuses to write out whole numbers beyond 4300 digits.
     return InvalidProblem(
-        f"{field} is too large: amounts go up to {from_micro(LARGEST)}", field=field
+        f"{label} is too large: amounts go up to {from_micro(LARGEST)}", field=field_of(label)
     )
 
 
-def _too_fine(value: object, field: str) -> InvalidProblem:
+def _too_fine(value: object, label: str) -> InvalidProblem:
     return InvalidProblem(
-        f"{field} is {value!r}: amounts have at most six decimals, and askwise does not round",
-        field=field,
+        f"{label} is {value!r}: amounts have at most six decimals, and askwise does not round",
+        field=field_of(label),
     )
 
 

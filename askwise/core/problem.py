@@ -10,7 +10,7 @@ from numbers import Real
 from typing import Any
 
 from askwise.core.errors import InvalidProblem, nearest
-from askwise.core.money import Amount, from_micro, to_micro
+from askwise.core.money import Amount, field_of, from_micro, to_micro
 
 UNLIMITED = 2**40
 """Stands for "no limit" on the number of answers a worker may give."""
@@ -166,12 +166,12 @@ class Problem:
                 )
         if self.utility is not None:
             low, high = self.utility
-            _check_real(low, "lower end of the range")
-            _check_real(high, "upper end of the range")
+            _check_real(low, "low end of outcome")
+            _check_real(high, "high end of outcome")
             if not low < high or not 1e-12 <= high - low <= 1e12:
                 raise InvalidProblem(
-                    f"range is {low} to {high}: the lower end must be below the upper, by 1e-12 "
-                    "to 1e12",
+                    f"range is {low} to {high}: the lower end must be below the upper, by "
+                    "1e-12 to 1e12",
                     field="range",
                 )
         _check_unique([worker.id for worker in self.workers], "worker")
@@ -324,20 +324,21 @@ def _check_unique(names: Sequence[str], kind: str) -> None:
         seen.add(name)
 
 
-def _check_whole(value: object, field: str, *, at_least: int, at_most: int) -> None:
+def _check_whole(value: object, label: str, *, at_least: int, at_most: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or not at_least <= value <= at_most:
         raise InvalidProblem(
-            f"{field} is {value!r}: give a whole number from {at_least} to {at_most}", field=field
+            f"{label} is {value!r}: give a whole number from {at_least} to {at_most}",
+            field=field_of(label),
         )
 
 
-def _check_real(value: object, field: str) -> float:
+def _check_real(value: object, label: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real | Decimal):
-        raise InvalidProblem(f"{field} is {value!r}: give a number", field=field)
+        raise InvalidProblem(f"{label} is {value!r}: give a number", field=field_of(label))
     try:
         number = float(value)
     except (OverflowError, ValueError):
         number = math.inf
     if not math.isfinite(number):
-        raise InvalidProblem(f"{field} is {value!r}: give a finite number", field=field)
+        raise InvalidProblem(f"{label} is {value!r}: give a finite number", field=field_of(label))
     return number

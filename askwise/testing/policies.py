@@ -205,6 +205,7 @@ class Referee:
     out: list[int] = field(default_factory=list)
     expired: list[int] = field(default_factory=list)
     settled: list[int] = field(default_factory=list)
+    passed_over: set[str] = field(default_factory=set)
     budget: int | None = None
     spent: int = 0
     decisions: int = 0
@@ -224,6 +225,7 @@ class Referee:
             self.prices[worker.id] = worker.micro
             self.limits[worker.id] = UNLIMITED if worker.limit is None else worker.limit
             self.joined.add(worker.id)
+            self.passed_over.discard(worker.id)
 
     def _open(self, tasks: Sequence[str | None]) -> None:
         for task in tasks:
@@ -352,7 +354,8 @@ class Referee:
         assert not self.paused, "the campaign is paused"
         assert not self.stopped, "the campaign was stopped"
         assert worker in self.joined, f"{worker} is asked and not there"
-        assert offered is None or worker in offered, f"{worker} is asked and not on offer"
+        here = self.joined - self.passed_over if offered is None else offered
+        assert worker in here, f"{worker} is asked and not on offer"
         self._may_be_asked(event.task, worker)
         for row in self.plan:
             if row[1] == worker and row[2] > 0 and row[0] in (None, event.task):
@@ -378,6 +381,7 @@ class Referee:
             self.expired.remove(seq)
             self._count(seq, 1)
         self.settled.append(seq)
+        self.passed_over.clear()
         assert event.price == self.work[seq].price, "an answer is paid another price"
         self.spent += event.price
 
@@ -387,8 +391,10 @@ class Referee:
         self._count(seq, -1)
         if event.kind == Kind.EXPIRED:
             self.expired.append(seq)
+        elif self.problem.repeat:
+            # Not before somebody has answered, unless he is named.
+            self.passed_over.add(self.work[seq].worker)
         else:
-            # A declined pair is not offered again.
             self.pairs[self.work[seq].task, self.work[seq].worker] += 1
 
     def _count(self, seq: int, step: int) -> None:
@@ -420,11 +426,11 @@ class Referee:
         """Object to a wait that nothing would end, and to a wrong reason for the end."""
         able = [worker for worker in self.order if self.can_work(worker)]
         if isinstance(choice, Wait):
-            others = self.joined if offered is None else set(offered)
+            here = self.joined - self.passed_over if offered is None else set(offered)
             right = {
                 "resume": self.paused,
                 "answers": bool(self.out),
-                "workers": not self.joined or bool(self.joined - others),
+                "workers": not self.joined or bool(self.joined - here),
                 "truth": bool(self.problem.options and self.open_tasks),
             }[choice.what]
         else:
@@ -505,7 +511,8 @@ class Session:
         for _ in range(MOST_STEPS):
             for seq in tuple(self.referee.out):
                 self.tell(seq)
-            choice = self.ask()
+            everyone = sorted(self.referee.joined) if self.referee.passed_over else None
+            choice = self.ask(workers=everyone)
             if isinstance(choice, Done):
                 return choice
             assert isinstance(choice, Batch), f"with nothing out and all on offer: {choice}"
@@ -827,13 +834,13 @@ def renaming_workers_renames_the_decisions(policy: Policy) -> None:
             some = None if offer is None else [f"w{at}" for at in offer]
             plain.ask(2, some)
             named.ask(2, None if some is None else [new[one] for one in some])
-            _same_logs(named.log, [_renamed(event, new) for event in plain.log], "renamed")
+            _same_logs(_renamed(named.log), _renamed(plain.log, new), "renamed")
             for seq in tuple(plain.referee.out):
                 plain.tell(seq)
                 named.tell(seq)
         plain.finish()
         named.finish()
-        _same_logs(named.log, [_renamed(event, new) for event in plain.log], "renamed")
+        _same_logs(_renamed(named.log), _renamed(plain.log, new), "renamed")
 
 
 @_listed
@@ -1096,13 +1103,19 @@ def _same_state(one: Engine, other: Engine) -> None:
     assert one.ledger.names() == other.ledger.names()
 
 
-def _renamed(event: Event, new: dict[str, str]) -> Event:
-    changes: dict[str, Any] = {}
-    if event.worker is not None:
-        changes["worker"] = new[event.worker]
-    if event.rows is not None:
-        changes["rows"] = tuple(replace(row, worker=new[row.worker]) for row in event.rows)
-    if event.available is not None:
-        # The log has them by name: which ones they are counts, not their order.
-        changes["available"] = tuple(sorted(new[worker] for worker in event.available))
-    return replace(event, **changes)
+def _renamed(log: Iterable[Event], new: dict[str, str] | None = None) -> list[Event]:
+    """Rename the workers of a log; of those available it counts who they are, not their order."""
+    names = new or {}
+    found = []
+    for event in log:
+        changes: dict[str, Any] = {}
+        if event.worker is not None:
+            changes["worker"] = names.get(event.worker, event.worker)
+        if event.rows is not None:
+            changes["rows"] = tuple(
+                replace(row, worker=names.get(row.worker, row.worker)) for row in event.rows
+            )
+        if event.available is not None:
+            changes["available"] = tuple(sorted(names.get(one, one) for one in event.available))
+        found.append(replace(event, **changes))
+    return found

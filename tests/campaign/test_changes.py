@@ -143,8 +143,9 @@ def test_a_campaign_of_units_takes_no_tasks() -> None:
     with pytest.raises(Conflict, match="it has no tasks") as caught:
         campaign.add(tasks=["t"])
     assert caught.value.field == "tasks"
-    with pytest.raises(UnknownName, match="task 't'"):
+    with pytest.raises(Conflict, match="has no tasks to close") as caught:
         campaign.close("t")
+    assert caught.value.field == "task"
 
 
 def test_adding_nothing_changes_nothing() -> None:

@@ -207,10 +207,30 @@ def test_when_all_have_declined_it_is_over_whatever_the_policy() -> None:
         assert campaign.ask() == Done("tasks"), policy
 
 
-def test_a_declined_unit_of_work_may_be_offered_again() -> None:
-    campaign = make(workers=[Worker("a", 2, limit=1)])
+def test_whoever_declines_a_unit_of_work_is_passed_over_until_somebody_has_answered() -> None:
+    campaign = make(policy="thompson-knapsack", workers=[Worker("a", 1), Worker("b", 1)])
+    campaign.decline(one(campaign, ["a"]).id)
+    out = [one(campaign) for _ in range(3)]
+    assert {each.worker for each in out} == {"b"}
+    campaign.tell(out[0].id, 0.5)
+    one(campaign)
+    decided = [event.available for event in campaign.log() if event.kind == Kind.DECIDED]
+    assert decided == [("a",), ("b",), ("b",), ("b",), None]
+
+
+def test_whoever_has_declined_is_asked_when_he_is_named() -> None:
+    for policy in ("uniform", "random", "thompson-knapsack", "bounded-kube"):
+        campaign = make(policy=policy, workers=[Worker("a", 2, limit=1)])
+        campaign.decline(one(campaign).id)
+        assert campaign.ask() == Wait("workers"), policy
+        assert one(campaign, ["a"]).worker == "a", policy
+
+
+def test_being_passed_over_survives_reopening() -> None:
+    store = MemoryStore()
+    campaign = make(store=store, workers=[Worker("a", 2, limit=1)])
     campaign.decline(one(campaign).id)
-    assert one(campaign).worker == "a"
+    assert Campaign.open(store, "cats", clock=Clock()).ask() == Wait("workers")
 
 
 @pytest.mark.parametrize("verb", ["expire", "decline"])

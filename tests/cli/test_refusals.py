@@ -131,7 +131,7 @@ def busy_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("explain", "shop:1"), "assignment 'shop:1' is not known: event 1 of the log is no ASKED"),
         (("explain", "shop"), "assignment is 'shop': ids look like NAME:12"),
         (("truth", "shop", "t1", "cat"), "a utility campaign has no true option"),
-        (("close", "shop", "t1"), "task 't1' is not in this campaign"),
+        (("close", "shop", "t1"), "this campaign has no tasks to close"),
         (("leave", "shop", "anne"), "worker 'anne' is not in this campaign: did you mean 'ann'?"),
         (("add", "shop"), "nothing to add: give --worker, --task or --file"),
         (("add", "shop", "--worker", "fay"), "worker 'fay' lacks 'price'"),

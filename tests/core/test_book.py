@@ -267,19 +267,19 @@ def proposal(*rows: tuple[int, int, int, float]) -> Any:
         ([], EMPTY),
         ([(-1, 0, 1, 1.0)], FINE),
         ([(-1, 0, 1, np.nan)], FINE),
-        ([(-1, 2, 1, 1.0)], ABSENT),
+        ([(-1, 0, 4, 1.0), (-1, 2, 3, 1.0)], FINE),
+        ([(-1, 7, 1, 1.0)], ABSENT),
         ([(-1, -1, 1, 1.0)], ABSENT),
         ([(-1, 1, 1, 1.0)], ABSENT),
         ([(-1, 0, 0, 1.0)], OVER_LIMIT),
         ([(-1, 0, 5, 1.0)], OVER_LIMIT),
         ([(-1, 0, 2, 1.0), (-1, 0, 3, 1.0)], OVER_LIMIT),
-        ([(-1, 3, 5, 1.0)], OVER_MONEY),
-        ([(-1, 0, 4, 1.0), (-1, 3, 4, 1.0)], OVER_MONEY),
-        ([(-1, 3, 2**40, 1.0)], OVER_MONEY),
-        ([(0, 0, 1, 1.0)], FINE),
+        ([(-1, 2, 5, 1.0)], OVER_MONEY),
+        ([(-1, 0, 4, 1.0), (-1, 2, 4, 1.0)], OVER_MONEY),
+        ([(-1, 2, 2**40, 1.0)], OVER_MONEY),
+        ([(0, 0, 2, 1.0)], FINE),
         ([(2, 0, 1, 1.0)], BAD_TASK),
         ([(1, 0, 1, 1.0)], BAD_TASK),
-        ([(0, 0, 2, 1.0)], BAD_TASK),
         ([(-1, 0, 1, 0.0)], BAD_ODDS),
         ([(-1, 0, 1, 1.5)], BAD_ODDS),
         ([(-1, 0, 1, -0.5)], BAD_ODDS),
@@ -287,14 +287,30 @@ def proposal(*rows: tuple[int, int, int, float]) -> Any:
     ],
 )
 def test_a_proposal_is_checked_whatever_the_policy(rows: list[Any], due: int) -> None:
-    # w0 may be asked four times at 2, w1 has left, w2 does not exist, w3 is w2 with price 10;
-    # 40 in all; t1 is closed.
-    both = Both(2, [2, 1, 10], [4, 9, UNLIMITED], repeat=False)
+    # w0 may be asked four times at 2, w1 has left, w2 costs 10 of the 40 there are; t1 is closed
+    # and there is no t2.
+    both = Both(2, [2, 1, 10], [4, 9, UNLIMITED], repeat=True)
     both.leave(1)
     both.close(1)
-    moved = [(task, {3: 2, 2: 7}.get(worker, worker), n, p) for task, worker, n, p in rows]
     everyone = np.array([1, 0, 1], np.int8)
-    assert fault(both.ledger.book, proposal(*moved), everyone) == due
+    assert fault(both.ledger.book, proposal(*rows), everyone) == due
+
+
+@pytest.mark.parametrize(
+    ("row", "due"),
+    [
+        ((0, 0, 1, 1.0), BAD_TASK),  # he was asked about it
+        ((1, 0, 1, 1.0), FINE),
+        ((1, 0, 2, 1.0), BAD_TASK),  # twice at once
+        ((-1, 0, 1, 1.0), FINE),
+        ((-1, 0, 2, 1.0), BAD_TASK),  # one task is left for him
+        ((-1, 1, 2, 1.0), FINE),
+    ],
+)
+def test_a_proposal_may_not_repeat_a_pair(row: Any, due: int) -> None:
+    both = Both(2, [2, 1], [4, 9], repeat=False)
+    both.ask(0)
+    assert fault(both.ledger.book, proposal(row), np.ones(2, np.int8)) == due
 
 
 def test_a_proposal_for_somebody_not_on_offer_is_a_fault() -> None:

@@ -137,7 +137,7 @@ PROBLEMS: list[tuple[dict[str, Any], str, str]] = [
     ({"options": ["a", "b"]}, "options", "exactly one of options"),
     ({"outcome": None}, "outcome", "exactly one of options"),
     ({"outcome": None, "options": ["a"], "tasks": ["t"]}, "options", "at least two"),
-    ({"outcome": None, "options": "ab", "tasks": ["t"]}, "options", "give a list of names"),
+    ({"outcome": None, "options": "ab", "tasks": ["t"]}, "options", "give a list"),
     ({"outcome": None, "options": ["a", "a"], "tasks": ["t"]}, "option", "'a' is named twice"),
     ({"outcome": None, "options": ["a", ""], "tasks": ["t"]}, "option", "option is ''"),
     ({"outcome": None, "options": ["a", "b"], "repeat": True}, "tasks", "tasks is empty"),

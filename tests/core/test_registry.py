@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,8 +20,12 @@ from askwise.core.registry import (
 from askwise.policies import policies
 
 
+class Kind(ABC):  # noqa: B024
+    """What all things have in common."""
+
+
 @dataclass(frozen=True)
-class Thing:
+class Thing(Kind):
     name: ClassVar[str] = ""
     size: int = 1
     colour: str = "red"
