@@ -7,9 +7,10 @@ from typing import Any
 
 from askwise.aggregation.base import Aggregator, aggregation
 from askwise.core.book import TASK_ANSWERED
-from askwise.core.draws import Draw, uniform
+from askwise.core.draws import Draw
 from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
+from askwise.core.votes import leading_option
 
 
 @aggregation.register("majority")
@@ -29,6 +30,5 @@ class Majority(Aggregator):
         if answered == 0:
             return None, None
         votes = ledger.book.votes[task]
-        leaders = [option for option, count in enumerate(votes) if count == votes.max()]
-        option = leaders[min(int(uniform(draw, task) * len(leaders)), len(leaders) - 1)]
+        option = leading_option(votes, draw, task)
         return float(option), float(votes[option] / answered)

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 from askwise.core.book import TASK_ANSWERED
 from askwise.core.checks import whole
-from askwise.core.draws import Draw, uniform
+from askwise.core.draws import Draw
 from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
+from askwise.core.votes import leading_option
 from askwise.stopping.base import StoppingRule, Verdict, stopping
 
 
@@ -61,6 +62,5 @@ class Fixed(StoppingRule):
         if not problem.options:
             return Verdict(None, "confident")
         votes = ledger.book.votes[task]
-        leaders = [option for option, count in enumerate(votes) if count == votes.max()]
-        option = leaders[min(int(uniform(draw, 0) * len(leaders)), len(leaders) - 1)]
+        option = leading_option(votes, draw, 0)
         return Verdict(option, "confident", float(votes[option] / answered))

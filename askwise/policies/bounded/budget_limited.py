@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from askwise.core.book import (
-    JOINED,
     PENDING,
     PROPOSED,
     WAIT_ANSWERS,
@@ -23,14 +22,14 @@ from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import (
-    CHOSEN,
     EXPLOIT,
+    NOBODY,
     STAGE,
     BoundedPolicy,
     State,
-    after_the_one,
     explore_uniformly,
     give_all_to,
+    go_on_with_the_one,
     keep_stage,
     learn,
     mean,
@@ -49,11 +48,9 @@ def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Explore uniformly; then the worker who promises the largest total, to the end."""
-    chosen = state.phase[CHOSEN] - 1
-    if state.phase[STAGE] == EXPLOIT and book.workers[chosen, JOINED] == 1:
-        if give_all_to(book, chosen, out):
-            return PROPOSED
-        return after_the_one(book, chosen, available)
+    code = go_on_with_the_one(book, state, out)
+    if code != NOBODY:
+        return code
     if state.phase[STAGE] < EXPLOIT and explore_uniformly(book, state, params.share, out):
         return PROPOSED
     if book.totals[PENDING] > 0:

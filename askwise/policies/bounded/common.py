@@ -23,13 +23,13 @@ from askwise.core.book import (
     LIMIT,
     PENDING,
     PRICE,
+    PROPOSED,
     SPENT,
     WAIT_ANSWERS,
     WORKERS,
     Array,
     Book,
     Proposal,
-    idle,
     money_left,
     propose,
     room,
@@ -244,13 +244,25 @@ def give_all_to(book: Book, worker: int, out: Proposal) -> bool:
     return True
 
 
+NOBODY = 1
+
+
 @kernel
-def after_the_one(book: Book, worker: int, available: Array) -> int:
+def go_on_with_the_one(book: Book, state: State, out: Proposal) -> int:
+    """Give all further work to whom exploitation settled on; NOBODY before that, or if he left."""
+    chosen = state.phase[CHOSEN] - 1
+    if chosen < 0 or book.workers[chosen, JOINED] == 0:
+        return NOBODY
+    if give_all_to(book, chosen, out):
+        return PROPOSED
+    return after_the_one(book, chosen)
+
+
+@kernel
+def after_the_one(book: Book, worker: int) -> int:
     """Why a policy that gives all work to one worker has come to its end."""
     if book.totals[PENDING] > 0:
         return WAIT_ANSWERS
-    if book.workers[worker, JOINED] == 0:
-        return idle(book, available)
     if book.workers[worker, ASKED] >= book.workers[worker, LIMIT]:
         return DONE_LIMITS
     if book.workers[worker, PRICE] > money_left(book.totals):

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from askwise.core.book import (
-    JOINED,
     PROPOSED,
     WORKERS,
     Array,
@@ -21,12 +20,11 @@ from askwise.core.draws import Draw, uniform
 from askwise.core.events import Fact
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import (
-    CHOSEN,
-    EXPLOIT,
+    NOBODY,
     BoundedPolicy,
     State,
-    after_the_one,
     give_all_to,
+    go_on_with_the_one,
     keep_stage,
 )
 
@@ -42,11 +40,9 @@ def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Draw once; then the same worker to the end."""
-    chosen = state.phase[CHOSEN] - 1
-    if chosen >= 0 and book.workers[chosen, JOINED] == 1:
-        if give_all_to(book, chosen, out):
-            return PROPOSED
-        return after_the_one(book, chosen, available)
+    code = go_on_with_the_one(book, state, out)
+    if code != NOBODY:
+        return code
     money = money_left(book.totals)
     able = 0
     for worker in range(book.totals[WORKERS]):
@@ -107,4 +103,4 @@ class RandomWorker(BoundedPolicy):
 
     def params(self) -> Params:
         """Nothing to set."""
-        return Params(EXPLOIT)
+        return Params(0)

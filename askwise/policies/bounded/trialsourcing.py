@@ -7,7 +7,6 @@ from typing import ClassVar, NamedTuple
 
 from askwise.core.book import (
     ASKED,
-    JOINED,
     PENDING,
     PRICE,
     PROPOSED,
@@ -26,16 +25,14 @@ from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import (
-    CHOSEN,
     COUNT,
-    EXPLOIT,
+    NOBODY,
     PASSES,
-    STAGE,
     BoundedPolicy,
     State,
-    after_the_one,
     cheapest_first,
     give_all_to,
+    go_on_with_the_one,
     keep_stage,
     learn,
     mean,
@@ -53,11 +50,9 @@ def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Trials first, cheapest up; then the best density to his limit."""
-    chosen = state.phase[CHOSEN] - 1
-    if state.phase[STAGE] == EXPLOIT and book.workers[chosen, JOINED] == 1:
-        if give_all_to(book, chosen, out):
-            return PROPOSED
-        return after_the_one(book, chosen, available)
+    code = go_on_with_the_one(book, state, out)
+    if code != NOBODY:
+        return code
     # Also when the one worker has left: newcomers get their trial.
     if propose_trials(book, out):
         return PROPOSED
