@@ -30,6 +30,7 @@ from askwise.core.book import (
     Array,
     Book,
     Proposal,
+    has_task,
     money_left,
     propose,
     room,
@@ -265,9 +266,7 @@ def after_the_one(book: Book, worker: int) -> int:
         return WAIT_ANSWERS
     if book.workers[worker, ASKED] >= book.workers[worker, LIMIT]:
         return DONE_LIMITS
-    if book.workers[worker, PRICE] > money_left(book.totals):
-        return DONE_BUDGET
-    return DONE_TASKS
+    return DONE_BUDGET if has_task(book, worker) else DONE_TASKS
 
 
 @step
