@@ -22,7 +22,8 @@ from askwise.core.events import Kind
 from askwise.core.registry import spec_of
 from askwise.policies import policies
 from askwise.stopping.base import StoppingRule
-from askwise.testing.policies import RULED, VOTES, Scene, Session, comparable, resume, start
+from askwise.testing.scenes import RULED, VOTES, Scene
+from askwise.testing.sessions import Session, comparable, resume, start
 
 Check = Callable[[StoppingRule], None]
 

@@ -19,7 +19,7 @@ import pytest
 from askwise import Campaign
 from askwise.core.events import Event, Kind
 from askwise.store import SqliteStore
-from askwise.testing.policies import comparable
+from askwise.testing.sessions import comparable
 
 RUNNER = Path(__file__).with_name("runner.py")
 

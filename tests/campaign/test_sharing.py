@@ -16,7 +16,8 @@ from askwise.core.choices import Batch
 from askwise.core.errors import AskwiseError
 from askwise.core.events import Event, Kind
 from askwise.store import SqliteStore
-from askwise.testing.policies import Referee, spec_of_campaign
+from askwise.testing.referee import Referee
+from askwise.testing.sessions import spec_of_campaign
 
 RUNNER = Path(__file__).with_name("runner.py")
 

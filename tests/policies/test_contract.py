@@ -25,7 +25,9 @@ from askwise.policies.bounded.random_worker import RandomWorker
 from askwise.policies.bounded.thompson import ThompsonKnapsack
 from askwise.policies.bounded.uniform import Uniform
 from askwise.testing import policies as contract
-from askwise.testing.policies import Check, Scene, scenes_for
+from askwise.testing import sessions
+from askwise.testing.policies import Check
+from askwise.testing.scenes import Scene, scenes_for
 
 CHOICES: dict[str, list[dict[str, Any]]] = {
     "bounded-epsilon-first": [
@@ -143,7 +145,7 @@ scripts = st.lists(st.integers(0, 2**16), max_size=50)
 def test_whatever_happens_the_laws_hold(label: str, data: st.DataObject) -> None:
     policy = VARIANTS[label]
     scene = data.draw(st.sampled_from(scenes_for(policy)))
-    contract.play(policy, scene, data.draw(scripts), seed=data.draw(st.integers(0, 3)))
+    sessions.play(policy, scene, data.draw(scripts), seed=data.draw(st.integers(0, 3)))
 
 
 @pytest.mark.slow
@@ -153,7 +155,7 @@ def test_whatever_happens_the_laws_hold(label: str, data: st.DataObject) -> None
 def test_whatever_happens_the_laws_hold_for_long(label: str, data: st.DataObject) -> None:
     policy = VARIANTS[label]
     scene = data.draw(st.sampled_from(scenes_for(policy)))
-    contract.play(policy, scene, data.draw(scripts), seed=data.draw(st.integers(0, 99)))
+    sessions.play(policy, scene, data.draw(scripts), seed=data.draw(st.integers(0, 99)))
 
 
 @cache
@@ -161,7 +163,7 @@ def whole_log(policy: Policy, number: int) -> tuple[Scene, list[Event]]:
     """The log of a scene without a rule: a rule's CLOSED is never cut from its ANSWER."""
     scenes = [scene for scene in scenes_for(policy) if scene.rule is None]
     scene = scenes[number % len(scenes)]
-    session = contract.start(policy, scene, seed=4)
+    session = sessions.start(policy, scene, seed=4)
     session.finish()
     return scene, session.log
 

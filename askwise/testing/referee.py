@@ -1,0 +1,283 @@
+"""A referee that keeps books of its own and objects to whatever a campaign may not do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from askwise.core import book as columns
+from askwise.core.choices import Done, Wait
+from askwise.core.events import Event, Kind
+from askwise.core.ledger import Ledger
+from askwise.core.problem import UNLIMITED, Problem, Worker
+
+
+@dataclass
+class _Work:
+    """An assignment as the referee has it."""
+
+    task: str | None
+    worker: str
+    price: int
+    k: int
+    elapsed: float
+
+
+@dataclass
+class Referee:
+    """Follows a log with books of its own and objects to what may not be."""
+
+    problem: Problem
+    prices: dict[str, int] = field(default_factory=dict)
+    limits: dict[str, int] = field(default_factory=dict)
+    joined: set[str] = field(default_factory=set)
+    order: list[str] = field(default_factory=list)
+    open_tasks: dict[str | None, int] = field(default_factory=dict)
+    numbers: dict[str | None, int] = field(default_factory=dict)
+    asked: Counter[str] = field(default_factory=Counter)
+    pairs: Counter[tuple[str | None, str]] = field(default_factory=Counter)
+    plan: list[list[Any]] = field(default_factory=list)
+    work: dict[int, _Work] = field(default_factory=dict)
+    out: list[int] = field(default_factory=list)
+    expired: list[int] = field(default_factory=list)
+    settled: list[int] = field(default_factory=list)
+    passed_over: set[str] = field(default_factory=set)
+    budget: int | None = None
+    spent: int = 0
+    decisions: int = 0
+    seq: int = 0
+    paused: bool = False
+    stopped: bool = False
+
+    def __post_init__(self) -> None:
+        self.budget = self.problem.budget
+        self._join(self.problem.workers)
+        self._open([task.id for task in self.problem.tasks] or [None])
+
+    def _join(self, workers: Iterable[Worker]) -> None:
+        for worker in workers:
+            if worker.id not in self.prices:
+                self.order.append(worker.id)
+            self.prices[worker.id] = worker.micro
+            self.limits[worker.id] = UNLIMITED if worker.limit is None else worker.limit
+            self.joined.add(worker.id)
+            self.passed_over.discard(worker.id)
+
+    def _open(self, tasks: Sequence[str | None]) -> None:
+        for task in tasks:
+            self.open_tasks[task] = self.numbers[task] = len(self.numbers)
+
+    @property
+    def held(self) -> int:
+        """Micro-units reserved for what is out."""
+        return sum(self.work[seq].price for seq in self.out)
+
+    def planned(self, *, alive: bool) -> Counter[str]:
+        """Units by worker that were decided and not handed out: all, or those never in doubt.
+
+        A plan that leaves the task open may outlive the tasks that it was made for. Whether such
+        units are given up is the ledger's business.
+        """
+        units: Counter[str] = Counter()
+        for _, worker, left, sure in self.plan:
+            units[worker] += sure if alive else left
+        return units
+
+    def reserved(self, *, alive: bool) -> int:
+        """Micro-units reserved for such units."""
+        units = self.planned(alive=alive)
+        return sum(count * self.prices[worker] for worker, count in units.items())
+
+    @property
+    def free(self) -> int:
+        """Micro-units that are neither spent nor held for what is out."""
+        return UNLIMITED**2 if self.budget is None else self.budget - self.spent - self.held
+
+    def tasks_for(self, worker: str) -> int:
+        """How many open tasks may be put to a worker."""
+        again = self.problem.repeat
+        return sum(again or not self.pairs[task, worker] for task in self.open_tasks)
+
+    def can_work(self, worker: str) -> bool:
+        """Whether limit and tasks leave a worker who is there something to do."""
+        here = worker in self.joined and self.asked[worker] < self.limits[worker]
+        return here and self.tasks_for(worker) > 0
+
+    def takes_late(self, seq: int) -> bool | None:
+        """Whether an answer to an expired assignment is to be accepted.
+
+        None where that hangs on units that were planned for tasks that are gone.
+        """
+        work = self.work[seq]
+        if self.stopped or work.task not in self.open_tasks:
+            return False
+        if not self.problem.repeat and self.pairs[work.task, work.worker]:
+            return False
+        verdicts = set()
+        for alive in (True, False):
+            asked = self.asked[work.worker] + self.planned(alive=alive)[work.worker]
+            left = self.free - self.reserved(alive=alive)
+            verdicts.add(asked < self.limits[work.worker] and work.price <= left)
+        return verdicts.pop() if len(verdicts) == 1 else None
+
+    def see(self, event: Event, offered: Collection[str] | None = None) -> None:
+        """Take in the next event; ``offered`` is whom the ask was restricted to."""
+        assert event.seq == self.seq + 1, f"event {event.seq} follows event {self.seq}"
+        self.seq = event.seq
+        kind = event.kind
+        if kind == Kind.DECIDED:
+            self._decided(event)
+        elif kind == Kind.ASKED:
+            self._asked(event, offered)
+        elif kind == Kind.ANSWER:
+            self._answered(event)
+        elif kind in (Kind.EXPIRED, Kind.DECLINED):
+            self._released(event)
+        elif kind == Kind.CLOSED:
+            del self.open_tasks[event.task]
+            self._drop(lambda task, worker: task == event.task or not self.open_tasks)
+        elif kind == Kind.ADDED:
+            self._open([raw["id"] for raw in event.tasks or ()])
+        elif kind == Kind.JOINED:
+            self._join(Worker(**raw) for raw in event.workers or ())
+        elif kind == Kind.LEFT:
+            self.joined.discard(event.worker or "")
+            self._drop(lambda task, worker: worker == event.worker)
+        elif kind == Kind.TOPPED_UP:
+            assert self.budget is not None
+            self.budget += event.price or 0
+        elif kind in (Kind.PAUSED, Kind.RESUMED):
+            self.paused = kind == Kind.PAUSED
+        elif kind == Kind.STOPPED:
+            self.stopped = True
+            self.plan = []
+        for row in self.plan:
+            if row[0] is None and not self.problem.repeat:
+                row[3] = min(row[3], self.tasks_for(row[1]))
+        left = self.free - self.reserved(alive=True)
+        assert left >= 0, f"after event {event.seq} the budget is exceeded by {-left}"
+
+    def _drop(self, gone: Callable[[str | None, str], bool]) -> None:
+        self.plan = [row for row in self.plan if not gone(row[0], row[1])]
+
+    def _decided(self, event: Event) -> None:
+        assert event.rows, "a decision is empty"
+        assert event.decision == self.decisions, "decisions are not counted up"
+        self.decisions += 1
+        self.plan = [[row.task, row.worker, row.count, row.count] for row in event.rows]
+        wanted: Counter[str] = Counter()
+        for row in event.rows:
+            assert row.worker in self.joined, f"{row.worker} is planned and not there"
+            if event.available is not None:
+                assert row.worker in event.available, f"{row.worker} is planned, not available"
+            assert row.count >= 1, f"{row.worker} is planned {row.count} times"
+            wanted[row.worker] += row.count
+            if row.task is not None:
+                self._may_be_asked(row.task, row.worker)
+            odds = row.propensity
+            assert odds is None or 0.0 < odds <= 1.0, f"a propensity is {odds}"
+        for worker, count in wanted.items():
+            most = self.limits[worker] - self.asked[worker]
+            assert count <= most, f"{worker} is planned {count} times and has {most} left"
+
+    def _may_be_asked(self, task: str | None, worker: str) -> None:
+        assert task in self.open_tasks, f"task {task} is not open"
+        repeated = self.pairs[task, worker] and not self.problem.repeat
+        assert not repeated, f"{worker} was asked about task {task} before"
+
+    def _asked(self, event: Event, offered: Collection[str] | None) -> None:
+        worker = event.worker or ""
+        assert not self.paused, "the campaign is paused"
+        assert not self.stopped, "the campaign was stopped"
+        assert worker in self.joined, f"{worker} is asked and not there"
+        here = self.joined - self.passed_over if offered is None else offered
+        assert worker in here, f"{worker} is asked and not on offer"
+        self._may_be_asked(event.task, worker)
+        for row in self.plan:
+            if row[1] == worker and row[2] > 0 and row[0] in (None, event.task):
+                row[2], row[3] = row[2] - 1, max(0, row[3] - 1)
+                break
+        else:
+            raise AssertionError(f"{worker} is asked about {event.task}, which was not decided")
+        assert event.price == self.prices[worker], "the price is not the worker's"
+        elapsed = self.spent / self.budget if self.budget else 0.0
+        self.work[event.seq] = _Work(
+            event.task, worker, self.prices[worker], self.asked[worker], elapsed
+        )
+        self.out.append(event.seq)
+        self._count(event.seq, 1)
+        most = self.limits[worker]
+        assert self.asked[worker] <= most, f"{worker} is asked more than {most} times"
+
+    def _answered(self, event: Event) -> None:
+        seq = event.assignment or 0
+        if seq in self.out:
+            self.out.remove(seq)
+        else:
+            self.expired.remove(seq)
+            self._count(seq, 1)
+        self.settled.append(seq)
+        self.passed_over.clear()
+        assert event.price == self.work[seq].price, "an answer is paid another price"
+        self.spent += event.price
+
+    def _released(self, event: Event) -> None:
+        seq = event.assignment or 0
+        self.out.remove(seq)
+        self._count(seq, -1)
+        if event.kind == Kind.EXPIRED:
+            self.expired.append(seq)
+        elif self.problem.repeat:
+            # Not before somebody has answered, unless he is named.
+            self.passed_over.add(self.work[seq].worker)
+        else:
+            self.pairs[self.work[seq].task, self.work[seq].worker] += 1
+
+    def _count(self, seq: int, step: int) -> None:
+        work = self.work[seq]
+        self.asked[work.worker] += step
+        self.pairs[work.task, work.worker] += step
+
+    def compare(self, ledger: Ledger) -> None:
+        """See whether the ledger has the same books."""
+        books = {
+            columns.SPENT: self.spent,
+            columns.HELD: self.held,
+            columns.PENDING: len(self.out),
+            columns.ANSWERS: len(self.settled),
+            columns.OPEN: len(self.open_tasks),
+            columns.DECISIONS: self.decisions,
+        }
+        found = {column: ledger.total(column) for column in books}
+        assert found == books, f"the ledger's totals are {found}, by the log they are {books}"
+        least, most = self.reserved(alive=True), self.reserved(alive=False)
+        planned = ledger.total(columns.PLANNED)
+        assert least <= planned <= most, f"{planned} is planned, by the log {least} to {most}"
+        for at, worker in enumerate(self.order):
+            row = ledger.book.workers[at]
+            due = (self.prices[worker], self.asked[worker], worker in self.joined)
+            assert (row[columns.PRICE], row[columns.ASKED], row[columns.JOINED]) == due
+
+    def judge(self, choice: Wait | Done, offered: Collection[str] | None) -> None:
+        """Object to a wait that nothing would end, and to a wrong reason for the end."""
+        able = [worker for worker in self.order if self.can_work(worker)]
+        if isinstance(choice, Wait):
+            here = self.joined - self.passed_over if offered is None else set(offered)
+            right = {
+                "resume": self.paused,
+                "answers": bool(self.out),
+                "workers": not self.joined or bool(self.joined - here),
+                "truth": bool(self.problem.options and self.open_tasks),
+            }[choice.what]
+        else:
+            # One worker may stand for all: some policies give everything to one.
+            right = {
+                "stopped": self.stopped,
+                "budget": bool(able),
+                "limits": any(self.asked[one] >= self.limits[one] for one in self.joined),
+                "tasks": not self.open_tasks
+                or any(self.tasks_for(one) == 0 for one in self.joined),
+            }[choice.why]
+        assert right, f"{choice} is not so: out {self.out}, could be asked {able}"

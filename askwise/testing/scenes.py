@@ -1,0 +1,89 @@
+"""The small campaigns that policies and rules are put through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from askwise.campaign import Campaign
+from askwise.core.problem import Worker
+from askwise.lab.worlds.base import Market, answer, rated_world
+from askwise.policies.base import Policy
+
+LEASE = 10.0
+
+
+PRICES = (3, 5, 2, 7, 2, 11)
+LIMITS = (9, 4, 3, 50, 1, 6)
+"""Of the first workers; later ones repeat them. Two prices are equal, a limit is one."""
+
+
+def worker_number(at: int, **changes: Any) -> Worker:
+    """Make the worker ``w<at>``."""
+    worker = Worker(f"w{at}", PRICES[at % 6], LIMITS[at % 6])
+    return replace(worker, **changes)
+
+
+def _small_market() -> Market:
+    stars = [np.array([at * 7 % 5, at * 3 % 5, at % 4]) / 4.0 for at in range(64)]
+    world = rated_world(stars)
+    return Market(
+        np.array(PRICES, np.int64) * 1_000_000, np.array(LIMITS, np.int64), world.means[:6], world
+    )
+
+
+MARKET = _small_market()
+CROWD = replace(MARKET, prices=np.zeros(64, np.int64)).answering(5, 0)
+"""How each of 64 workers would answer."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A small campaign: workers w0, w1, ..., their answers fixed beforehand."""
+
+    workers: int = 6
+    budget: str | None = "90"
+    tasks: int = 0
+    options: tuple[str, ...] = ()
+    repeat: bool | None = None
+    rule: dict[str, Any] | None = None
+
+    def create(self, policy: Policy, seed: int = 1, **more: Any) -> Campaign:
+        """Start it."""
+        raw: dict[str, Any] = {
+            "workers": [worker_number(at) for at in range(self.workers)],
+            "tasks": [f"t{at}" for at in range(self.tasks)] or None,
+            "budget": self.budget,
+            "repeat": self.repeat,
+            "stopping": self.rule,
+        }
+        raw.update({"options": self.options} if self.options else {"outcome": "utility"})
+        raw.update(more)
+        return Campaign.create(policy=policy, seed=seed, name="scene", **raw)
+
+    def answer(self, worker: int, task: int, k: int) -> float | str:
+        """What a worker answers about a task when asked for the k-th time."""
+        value = float(answer(CROWD, worker, k + 100 * task, 0.0))
+        return self.options[int(value * len(self.options))] if self.options else value
+
+
+UNITS = Scene()
+TASKS = Scene(workers=4, tasks=5, budget="70")
+REPEATED = Scene(workers=4, tasks=3, budget="60", repeat=True)
+RULED = Scene(workers=5, tasks=4, budget="60", rule={"name": "fixed", "n": 2})
+VOTES = Scene(
+    workers=5, tasks=4, options=("no", "yes"), budget="60", rule={"name": "fixed", "n": 2}
+)
+UNCAPPED = Scene(workers=3, budget=None)
+
+
+def scenes_for(policy: Policy) -> list[Scene]:
+    """List the scenes that a policy can play in."""
+    found = [UNITS, TASKS, REPEATED, RULED] if "utility" in policy.outcomes else []
+    if "options" in policy.outcomes:
+        found.append(VOTES)
+    if not policy.needs_budget and "utility" in policy.outcomes:
+        found.append(UNCAPPED)
+    return found
