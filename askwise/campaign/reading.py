@@ -105,8 +105,7 @@ def answers(engine: Engine) -> list[Answer]:
     ledger, options = engine.ledger, engine.spec.problem.options
     found = []
     for task in range(ledger.total(columns.TASKS)):
-        option, outcome, sure = ledger.closings.get(task, (-1, "open", None))
-        value: float | None = float(option) if option >= 0 else None
+        value, outcome, sure = ledger.closings.get(task, (None, "open", None))
         if value is None:
             value, sure = engine.label(task)
         shown: str | float | None = value

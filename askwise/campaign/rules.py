@@ -202,14 +202,11 @@ class Rules:
         )
         verdict = self.engine.verdict(task)
         if verdict is not None:
-            options = self.engine.spec.problem.options
-            self.emit(
-                Kind.CLOSED,
-                task=ledger.task_id(task),
-                value=None if verdict.option is None else options[verdict.option],
-                outcome=verdict.outcome,
-                confidence=verdict.confidence,
-            )
+            # Without an option of the rule's the answer stays as it is at this moment.
+            answer, sure = self.engine.label(task)
+            if verdict.option is not None:
+                answer, sure = float(verdict.option), verdict.confidence
+            self._close(task, answer, verdict.outcome, sure)
 
     def _check_late(self, seq: int, worker: int, task: int, cost: int) -> None:
         """A late answer needs what its expiry gave back: money, the worker's limit, the pair."""
@@ -368,7 +365,19 @@ class Rules:
         at = self.ledger.task_at(task)
         if self.ledger.book.tasks[at, columns.CLOSED]:
             raise Conflict(f"task {task!r} is closed already", field="task")
-        self.emit(Kind.CLOSED, task=task, outcome="closed")
+        answer, sure = self.engine.label(at)
+        self._close(at, answer, "closed", sure)
+
+    def _close(self, task: int, answer: float | None, outcome: str, sure: float | None) -> None:
+        """Close a task; what is answered later changes nothing about its answer."""
+        options = self.engine.spec.problem.options
+        self.emit(
+            Kind.CLOSED,
+            task=self.ledger.task_id(task),
+            value=options[int(answer)] if options and answer is not None else answer,
+            outcome=outcome,
+            confidence=sure,
+        )
 
     def _check_running(self) -> None:
         if self.ledger.total(columns.STOPPED):

@@ -39,7 +39,7 @@ class Ledger:
         self._task_index: dict[str, int] = {}
         self.passed_over: set[int] = set()
         """Who declined a unit of work since the last answer (where pairs may repeat)."""
-        self.closings: dict[int, tuple[int, str, float | None]] = {}
+        self.closings: dict[int, tuple[float | None, str, float | None]] = {}
         totals = np.zeros(17, np.int64)
         totals[columns.BUDGET] = NO_CAP if problem.budget is None else problem.budget
         totals[columns.REPEAT] = problem.repeat
@@ -160,8 +160,8 @@ class Ledger:
             value = self.number(event.value)
             self.book.tasks[task, columns.TRUTH] = int(value)
         elif event.kind == Kind.CLOSED:
-            option = -1 if event.value is None else int(self.number(event.value))
-            self.closings[task] = (option, event.outcome or "", event.confidence)
+            answer = None if event.value is None else self.number(event.value)
+            self.closings[task] = (answer, event.outcome or "", event.confidence)
             columns.close_task(self.book, task)
         elif event.kind == Kind.ADDED:
             self._add([Task(**raw) for raw in event.tasks or ()])
@@ -300,7 +300,7 @@ class Ledger:
         ledger.tasks = [Task(**each) for each in raw["tasks"]]
         ledger._worker_index = {worker.id: at for at, worker in enumerate(ledger.workers)}
         ledger._task_index = {task.id: at for at, task in enumerate(ledger.tasks)}
-        ledger.closings = {task: (option, why, sure) for task, option, why, sure in raw["closings"]}
+        ledger.closings = {task: (answer, why, sure) for task, answer, why, sure in raw["closings"]}
         held = {name: np.array(array) for name, array in arrays.items()}
         half = 1 << max(0, len(held["tasks"]) - 1).bit_length()
         queue = np.full(2 * half, -1, np.int64)

@@ -84,7 +84,7 @@ def a_task_is_closed_by_an_answer_in_its_words(rule: StoppingRule) -> None:
             if event.kind == Kind.CLOSED:
                 assert (before.kind, before.task) == (Kind.ANSWER, event.task)
                 assert event.outcome in OUTCOMES, f"the outcome is {event.outcome}"
-                assert event.value in options if options else event.value is None
+                assert event.value in options if options else isinstance(event.value, float)
                 assert event.confidence is None or 0.0 <= event.confidence <= 1.0
 
 

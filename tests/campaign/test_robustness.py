@@ -230,3 +230,16 @@ def test_odd_leavers_are_refused() -> None:
     for worker in (None, ["a"], "nobody"):
         with pytest.raises(AskwiseError):
             utility().leave(worker)  # type: ignore[arg-type]
+
+
+def test_an_answer_after_the_closing_is_paid_and_changes_nothing() -> None:
+    campaign = utility(tasks=["t"])
+    batch = campaign.ask(limit=2)
+    assert isinstance(batch, Batch)
+    campaign.tell(batch[0].id, 0.2)
+    campaign.close("t")
+    closed = campaign.answers()[0]
+    assert (closed.value, closed.outcome) == (0.2, "closed")
+    campaign.tell(batch[1].id, 0.9)
+    assert campaign.answers()[0].value == 0.2
+    assert campaign.status().spent == 2

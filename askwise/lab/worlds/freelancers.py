@@ -61,7 +61,7 @@ def freelancer_market(
     cap : int
         The dearest price: highly paid workers do not apply for small projects.
     floor : int
-        The lowest price: 3 is the default market, 5 the alternative of the notes.
+        The lowest price: 3 is the default market, 5 the alternative.
     candidates : int, optional
         Fixes the number of applicants.
     """
