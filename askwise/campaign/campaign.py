@@ -60,7 +60,6 @@ class Campaign:
         self._clock = clock or time.time
         self._lock = threading.RLock()
         self._engine: Engine | None = None
-        self._fresh: list[Event] = []
 
     # Making one.
 

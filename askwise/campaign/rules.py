@@ -25,6 +25,7 @@ from askwise.core.errors import (
     nearest,
 )
 from askwise.core.events import Event, Kind
+from askwise.core.ledger import Ledger
 from askwise.core.money import LARGEST, NO_CAP, from_micro
 from askwise.core.problem import Task, Worker
 
@@ -49,7 +50,7 @@ class Rules:
         self.events: list[Event] = []
 
     @property
-    def ledger(self) -> Any:
+    def ledger(self) -> Ledger:
         """The engine's ledger."""
         return self.engine.ledger
 

@@ -33,7 +33,7 @@ from askwise.core.book import (
 from askwise.core.choices import IDLE, Done, Wait
 from askwise.core.compiling import bind
 from askwise.core.draws import Draw
-from askwise.core.errors import PolicyFault, TooLarge
+from askwise.core.errors import PolicyFault
 from askwise.core.events import Fact, Kind
 from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
@@ -156,8 +156,8 @@ def simulate(
         ledger.room_for_assignments(max(1024, 3 * len(ledger.book.assignments)))
     if code == FAULTY:
         raise PolicyFault(f"policy {policy.name!r} proposed something illegal", field="policy")
-    if code not in IDLE:
-        raise TooLarge(f"policy {policy.name!r} can't plan this instance exactly", field="policy")
+    if code == columns.TOO_LARGE:
+        raise policy.too_large()
     ledger.seq, ledger.utility = int(tally[SEQ]), float(tally[UTILITY])
     return _outcome(ledger, IDLE[code])
 

@@ -13,7 +13,7 @@ from askwise.core import book as codes
 from askwise.core.book import Array, Proposal, new_proposal
 from askwise.core.choices import IDLE, Done, Wait
 from askwise.core.draws import Draw
-from askwise.core.errors import InvalidProblem
+from askwise.core.errors import InvalidProblem, TooLarge
 from askwise.core.events import Fact
 from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem, Worker
@@ -148,6 +148,8 @@ class KernelPolicy(Policy):
     """A policy whose choosing and absorbing are kernels: the same two live and in the lab."""
 
     kernels: ClassVar[Kernels]
+    instead: ClassVar[str] = "a policy that approximates"
+    """What to use where an exact decision is not affordable."""
 
     @abstractmethod
     def params(self) -> Any:
@@ -159,7 +161,17 @@ class KernelPolicy(Policy):
         """Run the choosing kernel."""
         out = new_proposal(ledger.total(codes.WORKERS))
         code = self.kernels.choose(ledger.book, state, self.params(), draw, available, out)
+        if code == codes.TOO_LARGE:
+            raise self.too_large()
         return out if code == codes.PROPOSED else IDLE[code]
+
+    def too_large(self) -> TooLarge:
+        """Say that an exact decision of this size is not affordable."""
+        return TooLarge(
+            f"policy {self.name!r} can't plan a problem of this size exactly: use "
+            f"{self.instead}, or prices with a larger common divisor",
+            field="policy",
+        )
 
     def absorb(
         self, problem: Problem, state: State, ledger: Ledger, fact: Fact, draw: Draw

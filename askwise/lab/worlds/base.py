@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -110,11 +109,6 @@ class Market:
         """Utility and spending of the fractional plan with true means: an upper bound."""
         counts = bounded_fractional(self.means, self.prices, self.limits, budget)
         return float(counts @ self.means), float(counts @ self.prices) / MICRO
-
-    @cached_property
-    def densities(self) -> Array:
-        """True utility per money unit."""
-        return self.means / (self.prices / MICRO)
 
 
 def rated_world(ratings: list[Array], changes: Array | None = None) -> World:

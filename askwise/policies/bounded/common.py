@@ -12,7 +12,6 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from askwise.core.book import (
-    ANSWERED,
     ASKED,
     BUDGET,
     DONE_BUDGET,
@@ -277,9 +276,3 @@ def keep_stage(book: Book, state: State, fact: Fact) -> None:
     state.phase[STAGE] = max(state.phase[STAGE], fact.note)
     if fact.note == EXPLOIT:
         state.phase[CHOSEN] = book.plan[0, 1] + 1
-
-
-@kernel
-def unanswered(book: Book, worker: int) -> bool:
-    """Whether a worker has work out but has not answered anything yet."""
-    return bool(book.workers[worker, ASKED] > 0 and book.workers[worker, ANSWERED] == 0)

@@ -16,6 +16,7 @@ from askwise.core.book import (
     PRICE,
     PROPOSED,
     REPEAT,
+    TOO_LARGE,
     WAIT_ANSWERS,
     WORKERS,
     Array,
@@ -28,18 +29,14 @@ from askwise.core.book import (
     room,
 )
 from askwise.core.checks import flag, real
-from askwise.core.choices import Done, Wait
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, uniform
-from askwise.core.errors import TooLarge
 from askwise.core.events import Fact
 from askwise.core.knapsack import exact_into, fill_by_density
 from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.bounded.common import COUNT, SUM, BoundedPolicy, State, learn
-
-TOO_LARGE = -99
 
 
 class Params(NamedTuple):
@@ -167,19 +164,6 @@ class _Kube(BoundedPolicy):
         """The factor."""
         return Params(float(self.bonus), int(self.raw_bonus))
 
-    def choose(
-        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
-    ) -> Proposal | Wait | Done:
-        """Run the kernel; an exact plan beyond what is affordable is an error."""
-        try:
-            return super().choose(problem, state, ledger, draw, available)
-        except KeyError:
-            raise TooLarge(
-                f"policy {self.name!r} can't solve a knapsack of this size exactly: use "
-                "'simplified-bounded-kube', or prices with a larger common divisor",
-                field="policy",
-            ) from None
-
     def scores(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
     ) -> list[Score]:
@@ -241,6 +225,7 @@ class BoundedKube(_Kube):
     """
 
     kernels: ClassVar[Kernels] = Kernels(choose_exactly, absorb)
+    instead: ClassVar[str] = "'simplified-bounded-kube'"
 
 
 @policies.register("simplified-bounded-kube")
