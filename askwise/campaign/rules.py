@@ -13,6 +13,7 @@ import numpy as np
 from askwise.campaign.engine import Engine
 from askwise.campaign.reading import assignment_id, assignment_of
 from askwise.core import book as columns
+from askwise.core import booking
 from askwise.core.book import Array
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import (
@@ -117,7 +118,7 @@ class Rules:
                 continue
             if task < 0:
                 task = int(columns.next_task(book, worker))
-            elif columns.bad_task(book, task, worker, 1):
+            elif booking.bad_task(book, task, worker, 1):
                 task = -1
             if task < 0:
                 continue
@@ -153,7 +154,7 @@ class Rules:
         choice = self.engine.choose(available)
         if isinstance(choice, Wait | Done):
             return choice
-        wrong = columns.fault(self.ledger.book, choice, available)
+        wrong = booking.fault(self.ledger.book, choice, available)
         if wrong != columns.FINE:
             raise self._fault(int(wrong))
         self.emit(

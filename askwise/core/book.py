@@ -20,7 +20,7 @@ Array = npt.NDArray[Any]
 # Columns of `totals`; money in micro-units. HELD is reserved for assignments that are out,
 # PLANNED for the part of the current decision that was not handed out yet.
 (BUDGET, SPENT, HELD, PLANNED, TASKS, WORKERS, ASSIGNMENTS, ANSWERS, PENDING, DECISIONS, OPEN,
- PLAN_ROWS, REPEAT, TASKLESS, OPTIONS, PAUSED, STOPPED) = range(17)  # fmt: skip
+ PLAN_ROWS, REPEAT, TASKLESS, OPTIONS, PAUSED, STOPPED, CELLS) = range(18)  # fmt: skip
 
 # Columns of `workers`. ASKED counts what is pending or answered: what his limit is about.
 # REFUSED counts what he declined: those tasks are not put to him again.
@@ -29,11 +29,17 @@ PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED = range(7)
 # Columns of `ratings`: prior mean, scaled to 0..1, and how many answers it is worth.
 RATING, WEIGHT = range(2)
 
-# Columns of `tasks`. TRUTH is the option's index, -1 while unknown.
-CLOSED, TASK_ASKED, TASK_ANSWERED, TASK_LAST, TRUTH = range(5)
+# Columns of `tasks`. TRUTH is the option's index, -1 while unknown; FIRST_CELL and VOICE are
+# cells (-1: none): the newest, and that of the last answer.
+(CLOSED, TASK_ASKED, TASK_ANSWERED, TASK_LAST, TRUTH, TASK_SPENT, FIRST_CELL,
+ VOICE) = range(8)  # fmt: skip
+
+# Columns of `cells`: one row for each pair of task and worker ever asked (options only); the
+# votes, one column an option, begin at VOTES.
+CELL_WORKER, NEXT_CELL, CELL_OUT, CELL_ANSWERS, VOTES = range(5)
 
 # Columns of `assignments` and of `marks`.
-TASK, WORKER, COST, STATUS, DECISION, SEQ, BEFORE_OF_TASK, BEFORE_OF_WORKER = range(8)
+TASK, WORKER, COST, STATUS, DECISION, SEQ, BEFORE_OF_TASK, BEFORE_OF_WORKER, CELL = range(9)
 VALUE, PROPENSITY, EXPIRES = range(3)
 
 # Status of an assignment.
@@ -62,6 +68,7 @@ class Book(NamedTuple):
     tasks: Array
     queue: Array
     votes: Array
+    cells: Array
     assignments: Array
     marks: Array
     plan: Array
@@ -128,6 +135,16 @@ def asked_before(book: Book, task: int, worker: int) -> bool:
             return True
         at = assignments[at, BEFORE_OF_TASK]
     return False
+
+
+@step
+def cell_of(book: Book, task: int, worker: int) -> int:
+    """Row of `cells` of a pair; -1 if it was never asked."""
+    cells = book.cells
+    at = book.tasks[task, FIRST_CELL]
+    while at >= 0 and cells[at, CELL_WORKER] != worker:
+        at = cells[at, NEXT_CELL]
+    return at
 
 
 @step
@@ -206,7 +223,8 @@ def idle(book: Book, available: Array) -> int:
 
 
 @step
-def _ahead(tasks: Array, one: int, other: int) -> bool:
+def ahead(tasks: Array, one: int, other: int) -> bool:
+    """Whether a task comes before another (-1 is none and comes last)."""
     if one < 0 or other < 0:
         return one >= 0
     if tasks[one, CLOSED] != tasks[other, CLOSED]:
@@ -214,28 +232,6 @@ def _ahead(tasks: Array, one: int, other: int) -> bool:
     if tasks[one, TASK_ASKED] != tasks[other, TASK_ASKED]:
         return bool(tasks[one, TASK_ASKED] < tasks[other, TASK_ASKED])
     return one < other
-
-
-@step
-def requeue(tasks: Array, queue: Array, task: int) -> None:
-    """Mend the tournament after a task's row changed."""
-    half = len(queue) // 2
-    node = (half + task) // 2
-    while node >= 1:
-        left, right = queue[2 * node], queue[2 * node + 1]
-        queue[node] = left if _ahead(tasks, left, right) else right
-        node //= 2
-
-
-@kernel
-def build_queue(tasks: Array, queue: Array, count: int) -> None:
-    """Fill the tournament for ``count`` tasks; its length is twice a power of two."""
-    half = len(queue) // 2
-    for task in range(half):
-        queue[half + task] = task if task < count else -1
-    for node in range(half - 1, 0, -1):
-        left, right = queue[2 * node], queue[2 * node + 1]
-        queue[node] = left if _ahead(tasks, left, right) else right
 
 
 @kernel
@@ -256,7 +252,7 @@ def next_task(book: Book, worker: int) -> int:
         depth -= 1
         node = stack[depth]
         task = queue[node]
-        if task < 0 or tasks[task, CLOSED] == 1 or (best >= 0 and not _ahead(tasks, task, best)):
+        if task < 0 or tasks[task, CLOSED] == 1 or (best >= 0 and not ahead(tasks, task, best)):
             continue
         # A subtree's winner that he was not asked is the best that the subtree has for him.
         if not asked_before(book, task, worker):
@@ -266,201 +262,3 @@ def next_task(book: Book, worker: int) -> int:
             stack[depth + 1] = 2 * node
             depth += 2
     return best
-
-
-# Writing: only the ledger and the lab's loop call these.
-
-
-@step
-def fault(book: Book, out: Proposal, available: Array) -> int:
-    """Check a proposal against limits, money, presence and open tasks, whatever the policy."""
-    totals, workers = book.totals, book.workers
-    rows, odds, head = out.rows, out.odds, out.head
-    if head[0] <= 0:
-        return EMPTY
-    money = money_left(totals)
-    cost = 0
-    for row in range(head[0]):
-        task, worker, count = rows[row, PLAN_TASK], rows[row, PLAN_WORKER], rows[row, PLAN_COUNT]
-        if worker < 0 or worker >= totals[WORKERS] or workers[worker, JOINED] == 0:
-            return ABSENT
-        if available[worker] == 0:
-            return ABSENT
-        if count < 1 or count > workers[worker, LIMIT] - workers[worker, ASKED]:
-            return OVER_LIMIT
-        if task >= 0 and bad_task(book, task, worker, count):
-            return BAD_TASK
-        if task < 0 and totals[REPEAT] == 0 and tasks_left(book, worker) < count:
-            return BAD_TASK
-        if not np.isnan(odds[row]) and not 0.0 < odds[row] <= 1.0:
-            return BAD_ODDS
-        # In floats first: a wild count must not overflow its way past the check.
-        if float(workers[worker, PRICE]) * count > money:
-            return OVER_MONEY
-        cost += workers[worker, PRICE] * count
-        if cost > money:
-            return OVER_MONEY
-    return FINE if head[0] == 1 else over_limit(totals, workers, rows, head[0])
-
-
-@kernel
-def over_limit(totals: Array, workers: Array, rows: Array, length: int) -> int:
-    """Check limits over all rows of a worker together."""
-    wanted = np.zeros(totals[WORKERS], np.int64)
-    for row in range(length):
-        worker = rows[row, PLAN_WORKER]
-        wanted[worker] += rows[row, PLAN_COUNT]
-        if wanted[worker] > workers[worker, LIMIT] - workers[worker, ASKED]:
-            return OVER_LIMIT
-    return FINE
-
-
-@step
-def bad_task(book: Book, task: int, worker: int, count: int) -> bool:
-    """Whether a named task is unknown, closed, or may not be put to this worker (again)."""
-    if task >= book.totals[TASKS] or book.tasks[task, CLOSED] == 1:
-        return True
-    return bool(book.totals[REPEAT] == 0 and (count > 1 or asked_before(book, task, worker)))
-
-
-@step
-def decide(book: Book, out: Proposal) -> None:
-    """Take a proposal as the current decision: reserve its money as a whole."""
-    totals, workers, plan, chances = book.totals, book.workers, book.plan, book.odds
-    rows, odds, head = out.rows, out.odds, out.head
-    planned = 0
-    for row in range(head[0]):
-        plan[row, PLAN_TASK] = rows[row, PLAN_TASK]
-        plan[row, PLAN_WORKER] = rows[row, PLAN_WORKER]
-        plan[row, PLAN_COUNT] = rows[row, PLAN_COUNT]
-        chances[row] = odds[row]
-        planned += workers[rows[row, PLAN_WORKER], PRICE] * rows[row, PLAN_COUNT]
-    totals[PLAN_ROWS] = head[0]
-    totals[PLANNED] = planned
-    totals[DECISIONS] += 1
-
-
-@kernel
-def drop_row(book: Book, row: int) -> None:
-    """Give up what is left of a plan's row."""
-    plan = book.plan
-    price = book.workers[plan[row, PLAN_WORKER], PRICE]
-    book.totals[PLANNED] -= price * plan[row, PLAN_COUNT]
-    plan[row, PLAN_COUNT] = 0
-
-
-@step
-def hand_out(book: Book, row: int, task: int, seq: int, expires: float) -> int:
-    """Turn one unit of a plan's row into an assignment; returns its index."""
-    totals, workers, tasks, assignments = book.totals, book.workers, book.tasks, book.assignments
-    plan, marks = book.plan, book.marks
-    worker = plan[row, PLAN_WORKER]
-    price = workers[worker, PRICE]
-    at = totals[ASSIGNMENTS]
-    assignments[at, TASK] = task
-    assignments[at, WORKER] = worker
-    assignments[at, COST] = price
-    assignments[at, STATUS] = OUT
-    assignments[at, DECISION] = totals[DECISIONS] - 1
-    assignments[at, SEQ] = seq
-    assignments[at, BEFORE_OF_TASK] = tasks[task, TASK_LAST]
-    assignments[at, BEFORE_OF_WORKER] = workers[worker, LAST]
-    marks[at, VALUE] = np.nan
-    marks[at, PROPENSITY] = book.odds[row]
-    marks[at, EXPIRES] = expires
-    plan[row, PLAN_COUNT] -= 1
-    totals[PLANNED] -= price
-    totals[HELD] += price
-    totals[ASSIGNMENTS] = at + 1
-    totals[PENDING] += 1
-    workers[worker, ASKED] += 1
-    workers[worker, LAST] = at
-    tasks[task, TASK_ASKED] += 1
-    tasks[task, TASK_LAST] = at
-    requeue(tasks, book.queue, task)
-    return at
-
-
-@step
-def settle(book: Book, at: int, value: float) -> None:
-    """Book an answer: what was held for it is spent; a late one was released before."""
-    totals, workers, tasks, assignments = book.totals, book.workers, book.tasks, book.assignments
-    worker, task, cost = assignments[at, WORKER], assignments[at, TASK], assignments[at, COST]
-    if assignments[at, STATUS] == OUT:
-        totals[HELD] -= cost
-        totals[PENDING] -= 1
-    else:
-        workers[worker, ASKED] += 1
-        tasks[task, TASK_ASKED] += 1
-        requeue(tasks, book.queue, task)
-    assignments[at, STATUS] = SETTLED
-    book.marks[at, VALUE] = value
-    totals[SPENT] += cost
-    totals[ANSWERS] += 1
-    workers[worker, ANSWERED] += 1
-    tasks[task, TASK_ANSWERED] += 1
-    if totals[OPTIONS] > 0:
-        book.votes[task, int(value)] += 1
-
-
-@kernel
-def trim_plan(book: Book) -> None:
-    """Give up what the plan holds for workers beyond the tasks that are left for them."""
-    totals, workers, plan = book.totals, book.workers, book.plan
-    if totals[REPEAT] == 1:
-        return
-    for row in range(totals[PLAN_ROWS]):
-        worker, count = plan[row, PLAN_WORKER], plan[row, PLAN_COUNT]
-        # Cheap first: more open tasks than he was ever asked are surely enough.
-        sure = totals[OPEN] - workers[worker, ASKED] - workers[worker, REFUSED]
-        if plan[row, PLAN_TASK] < 0 and count > sure:
-            excess = count - min(count, tasks_left(book, worker))
-            plan[row, PLAN_COUNT] -= excess
-            totals[PLANNED] -= excess * workers[worker, PRICE]
-
-
-@kernel
-def release(book: Book, at: int, status: int) -> None:
-    """Take an assignment back (EXPIRED or DECLINED): its money and its place are free again."""
-    totals, workers, tasks, assignments = book.totals, book.workers, book.tasks, book.assignments
-    worker, task = assignments[at, WORKER], assignments[at, TASK]
-    assignments[at, STATUS] = status
-    workers[worker, REFUSED] += status == DECLINED
-    totals[HELD] -= assignments[at, COST]
-    totals[PENDING] -= 1
-    workers[worker, ASKED] -= 1
-    tasks[task, TASK_ASKED] -= 1
-    requeue(tasks, book.queue, task)
-    if status == DECLINED:
-        trim_plan(book)
-
-
-@kernel
-def close_task(book: Book, task: int) -> None:
-    """Close a task; rows of the plan that ask about it (or about any, when none is left) go."""
-    totals, tasks, plan = book.totals, book.tasks, book.plan
-    if tasks[task, CLOSED] == 1:
-        return
-    tasks[task, CLOSED] = 1
-    totals[OPEN] -= 1
-    requeue(tasks, book.queue, task)
-    for row in range(totals[PLAN_ROWS]):
-        if plan[row, PLAN_TASK] == task or totals[OPEN] == 0:
-            drop_row(book, row)
-    trim_plan(book)
-
-
-@kernel
-def leave(book: Book, worker: int) -> None:
-    """Let a worker go: he is not asked again; what he still has out may be answered."""
-    book.workers[worker, JOINED] = 0
-    for row in range(book.totals[PLAN_ROWS]):
-        if book.plan[row, PLAN_WORKER] == worker:
-            drop_row(book, row)
-
-
-@kernel
-def drop_plan(book: Book) -> None:
-    """Give up the rest of the current decision."""
-    for row in range(book.totals[PLAN_ROWS]):
-        drop_row(book, row)

@@ -33,7 +33,10 @@ class Kind(IntEnum):
 
 
 class Fact(NamedTuple):
-    """An event as kernels see it: numbers only, tasks and workers by index (-1: none)."""
+    """An event as kernels see it: numbers only, tasks and workers by index (-1: none).
+
+    ``note``: of a DECIDED which of the policy's notes, of a CLOSED whether it is confident.
+    """
 
     kind: int
     task: int

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from askwise.core import book as columns
+from askwise.core import booking
 from askwise.core.book import Array, Book, Proposal, new_proposal
 from askwise.core.errors import UnknownName, nearest
 from askwise.core.events import Event, Fact, Kind
@@ -40,7 +41,7 @@ class Ledger:
         self.passed_over: set[int] = set()
         """Who declined a unit of work since the last answer (where pairs may repeat)."""
         self.closings: dict[int, tuple[float | None, str, float | None]] = {}
-        totals = np.zeros(17, np.int64)
+        totals = np.zeros(18, np.int64)
         totals[columns.BUDGET] = NO_CAP if problem.budget is None else problem.budget
         totals[columns.REPEAT] = problem.repeat
         totals[columns.TASKLESS] = problem.taskless
@@ -50,10 +51,11 @@ class Ledger:
             scale=np.array(problem.range, np.float64),
             workers=np.zeros((spare, 7), np.int64),
             ratings=np.zeros((spare, 2)),
-            tasks=np.zeros((1, 5), np.int64),
+            tasks=np.zeros((1, 8), np.int64),
             queue=np.full(2, -1, np.int64),
             votes=np.zeros((1, max(1, len(problem.options))), np.int64),
-            assignments=np.zeros((spare, 8), np.int64),
+            cells=np.zeros((1, columns.VOTES + max(1, len(problem.options))), np.int64),
+            assignments=np.zeros((spare, 9), np.int64),
             marks=np.zeros((spare, 3)),
             plan=np.zeros((spare, 3), np.int64),
             odds=np.zeros(spare),
@@ -133,12 +135,12 @@ class Ledger:
         self.seq = event.seq
         task = -1 if event.task is None else self.task_at(event.task)
         worker = -1 if event.worker is None else self.worker_at(event.worker)
-        value, at = np.nan, -1
+        value, note, at = np.nan, 0, -1
         totals = self.book.totals
         if event.kind == Kind.DECIDED:
             out = self.proposal(event)
             self._reserve_plan(int(out.head[0]))
-            columns.decide(self.book, out)
+            booking.decide(self.book, out)
         elif event.kind == Kind.ASKED:
             at = self._ask(event, task, worker)
         elif event.kind in (Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED):
@@ -147,14 +149,14 @@ class Ledger:
             at = found
             if event.kind == Kind.ANSWER:
                 value = self.number(event.value)
-                columns.settle(self.book, at, value)
+                booking.settle(self.book, at, value)
                 self.passed_over.clear()
                 self.utility += 0.0 if self.problem.options else value
             else:
                 expired = event.kind == Kind.EXPIRED
                 if not expired and self.problem.repeat:
                     self.passed_over.add(worker)
-                columns.release(self.book, at, columns.EXPIRED if expired else columns.DECLINED)
+                booking.release(self.book, at, columns.EXPIRED if expired else columns.DECLINED)
             task = int(self.book.assignments[at, columns.TASK])
         elif event.kind == Kind.TRUTH:
             value = self.number(event.value)
@@ -162,21 +164,23 @@ class Ledger:
         elif event.kind == Kind.CLOSED:
             answer = None if event.value is None else self.number(event.value)
             self.closings[task] = (answer, event.outcome or "", event.confidence)
-            columns.close_task(self.book, task)
+            value = np.nan if answer is None else answer
+            note = int(event.outcome == "confident")
+            booking.close_task(self.book, task)
         elif event.kind == Kind.ADDED:
             self._add([Task(**raw) for raw in event.tasks or ()])
         elif event.kind == Kind.JOINED:
             self._join([Worker(**raw) for raw in event.workers or ()])
         elif event.kind == Kind.LEFT:
-            columns.leave(self.book, worker)
+            booking.leave(self.book, worker)
         elif event.kind == Kind.TOPPED_UP:
             totals[columns.BUDGET] += event.price or 0
         elif event.kind in (Kind.PAUSED, Kind.RESUMED):
             totals[columns.PAUSED] = event.kind == Kind.PAUSED
         elif event.kind == Kind.STOPPED:
             totals[columns.STOPPED] = 1
-            columns.drop_plan(self.book)
-        return Fact(int(event.kind), task, worker, value, 0, at)
+            booking.drop_plan(self.book)
+        return Fact(int(event.kind), task, worker, value, note, at)
 
     def number(self, value: float | str | None) -> float:
         """An answer as a number: a utility as it is, an option by its index."""
@@ -197,7 +201,7 @@ class Ledger:
         assert wanted[row], f"event {event.seq} asks what was not decided"
         self.room_for_assignments(1)
         expires = np.inf if event.expires is None else event.expires
-        return columns.hand_out(self.book, row, task, event.seq, expires)
+        return booking.hand_out(self.book, row, task, event.seq, expires)
 
     def _join(self, workers: Sequence[Worker]) -> None:
         low, high = self.problem.range
@@ -229,19 +233,22 @@ class Ledger:
         before = self.total(columns.TASKS)
         after = before + count
         self._grow_rows(("tasks", "votes"), after)
-        self.book.tasks[before:after, [columns.TASK_LAST, columns.TRUTH]] = -1
+        unknown = [columns.TASK_LAST, columns.TRUTH, columns.FIRST_CELL, columns.VOICE]
+        self.book.tasks[before:after, unknown] = -1
         self.book.totals[columns.TASKS] = after
         self.book.totals[columns.OPEN] += count
         half = 1 << max(0, after - 1).bit_length()
         if len(self.book.queue) < 2 * half:
             self.book = self.book._replace(queue=np.full(2 * half, -1, np.int64))
-        columns.build_queue(self.book.tasks, self.book.queue, after)
+        booking.build_queue(self.book.tasks, self.book.queue, after)
 
     def room_for_assignments(self, count: int) -> None:
-        """Make sure that ``count`` more assignments fit."""
+        """Make sure that ``count`` more assignments fit, each in a cell of its own at worst."""
         # Handing out writes every cell of a row: no need to clear them first.
         needed = self.total(columns.ASSIGNMENTS) + count
         self._grow_rows(("assignments", "marks"), needed, blank=np.empty)
+        if self.problem.options:
+            self._grow_rows(("cells",), self.total(columns.CELLS) + count, blank=np.empty)
 
     def _reserve_plan(self, rows: int) -> None:
         self._grow_rows(("plan", "odds"), rows)
@@ -268,6 +275,7 @@ class Ledger:
             "ratings": columns.WORKERS,
             "tasks": columns.TASKS,
             "votes": columns.TASKS,
+            "cells": columns.CELLS,
             "assignments": columns.ASSIGNMENTS,
             "marks": columns.ASSIGNMENTS,
             "plan": columns.PLAN_ROWS,
@@ -304,8 +312,8 @@ class Ledger:
         held = {name: np.array(array) for name, array in arrays.items()}
         half = 1 << max(0, len(held["tasks"]) - 1).bit_length()
         queue = np.full(2 * half, -1, np.int64)
-        columns.build_queue(held["tasks"], queue, len(held["tasks"]))
-        for name in ("workers", "ratings", "plan", "odds", "assignments", "marks"):
+        booking.build_queue(held["tasks"], queue, len(held["tasks"]))
+        for name in ("workers", "ratings", "plan", "odds", "cells", "assignments", "marks"):
             if len(held[name]) == 0:
                 held[name] = np.zeros((1, *held[name].shape[1:]), held[name].dtype)
         ledger.book = Book(queue=queue, **held)

@@ -24,12 +24,9 @@ from askwise.core.book import (
     Array,
     Book,
     Proposal,
-    decide,
-    fault,
-    hand_out,
     new_proposal,
-    settle,
 )
+from askwise.core.booking import decide, fault, hand_out, settle
 from askwise.core.choices import IDLE, Done, Wait
 from askwise.core.compiling import bind
 from askwise.core.draws import Draw

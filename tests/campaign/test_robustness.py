@@ -12,7 +12,7 @@ import pytest
 
 from askwise import Batch, Campaign, Done, Wait, Worker
 from askwise.campaign import campaign as module
-from askwise.core import book
+from askwise.core import booking
 from askwise.core.book import Proposal, new_proposal, propose
 from askwise.core.errors import AskwiseError, Conflict, InvalidProblem, PolicyFault, StoreError
 from askwise.core.money import from_micro, to_micro
@@ -53,7 +53,7 @@ def test_a_fold_that_was_interrupted_is_begun_anew(monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr(book, "hand_out", interrupted)
+        broken.setattr(booking, "hand_out", interrupted)
         with pytest.raises(KeyboardInterrupt):
             other.status()
     assert other.status() == one.status()

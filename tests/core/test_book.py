@@ -20,10 +20,10 @@ from askwise.core.book import (
     FINE,
     OVER_LIMIT,
     OVER_MONEY,
-    fault,
     new_proposal,
     propose,
 )
+from askwise.core.booking import fault
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.ledger import Ledger
 from askwise.core.problem import UNLIMITED, make_problem
