@@ -29,6 +29,6 @@ class Majority(Aggregator):
         answered = int(ledger.book.tasks[task, TASK_ANSWERED])
         if answered == 0:
             return None, None
-        votes = ledger.book.votes[task]
-        option = leading_option(votes, draw, task)
-        return float(option), float(votes[option] / answered)
+        votes = ledger.book.votes
+        option = leading_option(votes, task, 0, len(problem.options), draw, task)
+        return float(option), float(votes[task, option] / answered)

@@ -100,6 +100,26 @@ class Engine:
             self.spec.problem, self.rule_state, self.ledger, task, draw, self.beliefs
         )
 
+    def ran_out(self) -> str:
+        """The outcome of tasks that are open: why nothing more can be asked, if so.
+
+        They stay open: more money or workers, and the asking goes on.
+        """
+        if self.spec.rule is None:
+            return "open"
+        everyone = self.ledger.book.workers[: self.ledger.total(columns.WORKERS), columns.JOINED]
+        code = columns.idle(self.ledger.book, everyone.astype(np.int8))
+        if code == columns.DONE_BUDGET:
+            return "over_budget"
+        return "low_confidence" if code in (columns.DONE_LIMITS, columns.DONE_TASKS) else "open"
+
+    def guess(self, task: int) -> tuple[float | None, float | None]:
+        """What the rule would name now, before it is sure."""
+        assert self.spec.rule is not None
+        return self.spec.rule.guess(
+            self.spec.problem, self.rule_state, self.ledger, task, self.draw(draws.RULE, self.seq)
+        )
+
     def label(self, task: int) -> tuple[float | None, float | None]:
         """The aggregator's answer to a task and its confidence."""
         return self.spec.aggregator.label(

@@ -101,11 +101,16 @@ def status(name: str, engine: Engine) -> Status:
 
 
 def answers(engine: Engine) -> list[Answer]:
-    """Every task's answer: the rule's where it closed the task, else the aggregator's."""
+    """Every task's answer: the rule's where it closed the task or came to no end, else the
+    aggregator's.
+    """
     ledger, options = engine.ledger, engine.spec.problem.options
+    over = engine.ran_out()
     found = []
     for task in range(ledger.total(columns.TASKS)):
-        value, outcome, sure = ledger.closings.get(task, (None, "open", None))
+        value, outcome, sure = ledger.closings.get(task, (None, over, None))
+        if value is None and outcome in ("over_budget", "low_confidence"):
+            value, sure = engine.guess(task)
         if value is None:
             value, sure = engine.label(task)
         shown: str | float | None = value

@@ -78,25 +78,25 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
     for key in ("workers", "policy"):
         if raw.get(key) is None:
             raise InvalidProblem(f"{key} is missing", field=key)
-    problem = make_problem(**{key: raw[key] for key in PROBLEM_FIELDS if key in raw})
-    kind = "options" if problem.options else "utility"
     policy = policies.make(raw["policy"])
+    given = {key: raw[key] for key in PROBLEM_FIELDS if key in raw}
+    if given.get("repeat") is None and policy.repeats:
+        given["repeat"] = True
+    problem = make_problem(**given)
+    kind = "options" if problem.options else "utility"
     rule = None if raw.get("stopping") is None else stopping.make(raw["stopping"])
     default = "majority" if problem.options else "mean"
     wanted = raw.get("aggregation")
     aggregator = aggregation.make(default if wanted is None else wanted)
     payment = raw.get("mechanism")
     policy.check(problem)
-    for part, field in ((rule, "stopping"), (aggregator, "aggregation")):
-        if part is not None and kind not in part.outcomes:
-            raise InvalidProblem(
-                f"{field} {part.name!r} works on {' or '.join(part.outcomes)}, "
-                f"this campaign has {kind}",
-                field=field,
-            )
-    if rule is not None and problem.taskless:
+    if rule is not None:
+        rule.check(problem)
+    if kind not in aggregator.outcomes:
         raise InvalidProblem(
-            f"stopping {rule.name!r} closes tasks, this campaign has none", field="stopping"
+            f"aggregation {aggregator.name!r} works on {' or '.join(aggregator.outcomes)}, "
+            f"this campaign has {kind}",
+            field="aggregation",
         )
     return Spec(
         problem=problem,

@@ -111,12 +111,13 @@ def step(function: Function) -> Function:
     return _compile(function, forceinline=True, _nrt=False)
 
 
-def bind(template: Function, label: str, **names: Any) -> Function:
+def bind(template: Function, label: str, *, at_once: bool = True, **names: Any) -> Function:
     """Compile ``template`` with its global names replaced by ``names``.
 
     A function passed as an argument or closed over would miss Numba's disk cache; a
     module-level name hits it. So the loop is rebuilt over a namespace of its own, under a
-    name of its own (the cache's file name), for each set of kernels it is bound to.
+    name of its own (the cache's file name), for each set of kernels it is bound to. Unless
+    ``at_once``, it is compiled when it pays, like any kernel.
     """
     source = getattr(template, "py_func", template)
     bound = types.FunctionType(
@@ -127,4 +128,4 @@ def bind(template: Function, label: str, **names: Any) -> Function:
     )
     bound.__qualname__ = bound.__name__
     bound.__module__ = source.__module__
-    return _compile(bound, at_once=True)  # type: ignore[return-value]
+    return _compile(bound, at_once=at_once)  # type: ignore[return-value]

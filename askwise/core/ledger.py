@@ -248,7 +248,9 @@ class Ledger:
         needed = self.total(columns.ASSIGNMENTS) + count
         self._grow_rows(("assignments", "marks"), needed, blank=np.empty)
         if self.problem.options:
-            self._grow_rows(("cells",), self.total(columns.CELLS) + count, blank=np.empty)
+            pairs = self.total(columns.TASKS) * self.total(columns.WORKERS)
+            most = min(self.total(columns.CELLS) + count, pairs)
+            self._grow_rows(("cells",), most, blank=np.empty)
 
     def _reserve_plan(self, rows: int) -> None:
         self._grow_rows(("plan", "odds"), rows)

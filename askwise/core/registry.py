@@ -149,7 +149,7 @@ def from_label(label: str) -> str | dict[str, Any]:
     if not inside.endswith(")"):
         raise InvalidParameter(f"{label!r} lacks its closing bracket", field=name)
     spec: dict[str, Any] = {"name": name}
-    for part in inside[:-1].split(","):
+    for part in split_outside_brackets(inside[:-1]):
         key, equals, text = part.partition("=")
         if not equals:
             raise InvalidParameter(f"{label!r} needs parameters as key=value", field=name)
@@ -158,6 +158,24 @@ def from_label(label: str) -> str | dict[str, Any]:
         except (ValueError, SyntaxError):
             spec[key.strip()] = text.strip()
     return spec
+
+
+def split_outside_brackets(text: str) -> list[str]:
+    """Split at commas; those inside brackets part nothing.
+
+    Examples
+    --------
+    >>> split_outside_brackets("lead,composite(rule=gap(quality=2,smooth=False),total=False)")
+    ['lead', 'composite(rule=gap(quality=2,smooth=False),total=False)']
+    """
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
 
 
 def label_of(entry: Any) -> str:

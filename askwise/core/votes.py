@@ -1,12 +1,80 @@
-"""Counting votes."""
+"""Counting votes: leaders, gaps, and the paper's confidence term (004, section 2).
+
+Votes are a stretch of a row in a table of whole numbers (the ledger's `votes` or `cells`):
+kernels take the table, the row and the column where the options begin, as a slice would cost
+more than the counting.
+"""
 
 from __future__ import annotations
 
+import math
+
 from askwise.core.book import Array
+from askwise.core.compiling import step
 from askwise.core.draws import Draw, uniform
 
 
-def leading_option(votes: Array, draw: Draw, index: int) -> int:
+@step
+def answers_in(table: Array, row: int, first: int, options: int) -> int:
+    """How many answers a source has given."""
+    count = 0
+    for option in range(options):
+        count += table[row, first + option]
+    return count
+
+
+@step
+def lead_in(table: Array, row: int, first: int, options: int) -> int:
+    """By how many votes the first option leads the second: gap times answers."""
+    top = -1
+    second = -1
+    for option in range(options):
+        votes = table[row, first + option]
+        if votes > top:
+            second = top
+            top = votes
+        elif votes > second:
+            second = votes
+    return top - second
+
+
+@step
+def leading_option(table: Array, row: int, first: int, options: int, draw: Draw, index: int) -> int:
     """The option with the most votes; a tie is broken by the draw at ``index``."""
-    leaders = [option for option, count in enumerate(votes) if count == votes.max()]
-    return leaders[min(int(uniform(draw, index) * len(leaders)), len(leaders) - 1)]
+    top = -1
+    leaders = 0
+    leader = 0
+    for option in range(options):
+        votes = table[row, first + option]
+        if votes > top:
+            top, leader, leaders = votes, option, 1
+        elif votes == top:
+            leaders += 1
+    if leaders == 1:
+        return leader
+    pick = min(int(uniform(draw, index) * leaders), leaders - 1)
+    for option in range(options):
+        if table[row, first + option] == top:
+            if pick == 0:
+                return option
+            pick -= 1
+    return leader
+
+
+@step
+def confidence_term(quality: float, answers: int, smooth: bool, chance: float) -> float:
+    """Right-hand side of rule (1), C*sqrt(N); smooth: rounded up as often as its fraction says.
+
+    ``chance`` is a uniform draw.
+    """
+    term = quality * math.sqrt(answers)
+    if not smooth:
+        return term
+    down = math.floor(term)
+    return down + 1.0 if chance < term - down else down
+
+
+@step
+def theorem_1_quality(options: int, delta: float, answers: int) -> float:
+    """C_qty of 004, Theorem 1: grows with the answers, for an error of order ``delta``."""
+    return math.sqrt(math.log(options / delta * answers * answers))

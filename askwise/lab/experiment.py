@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from askwise.core.book import Array
 from askwise.core.errors import InvalidParameter, nearest
-from askwise.core.registry import Registry
+from askwise.core.registry import Registry, split_outside_brackets
 from askwise.lab.results import ReferenceRow, Row
 
 
@@ -100,8 +99,7 @@ def _read(key: str, text: str, default: Any) -> Any:
     """Read text as what the default is: a number, a list of them, or a word."""
     try:
         if isinstance(default, tuple):
-            # A comma inside a policy's brackets does not part two policies.
-            parts = [part.strip() for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+            parts = [part.strip() for part in split_outside_brackets(text) if part.strip()]
             if not parts:
                 raise InvalidParameter(f"{key} is empty: give at least one value", field=key)
             kind = type(default[0]) if default else str

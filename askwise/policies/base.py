@@ -59,6 +59,9 @@ class Policy(ABC):
     plans: ClassVar[bool] = False
     """Whether it decides on a plan for all who joined (``ask(workers=)`` then restricts only
     the handing out) rather than among those available."""
+    repeats: ClassVar[bool] = False
+    """Whether its workers are crowds: unless a campaign says otherwise, they are asked about the
+    same task again and again."""
     notes: ClassVar[tuple[str, ...]] = ("choose",)
     """What a decision may be for, in a word each; the first is the usual one."""
     rule: ClassVar[str] = ""
@@ -69,6 +72,10 @@ class Policy(ABC):
     """Fields of the State with one row a worker; they grow when workers join."""
     per_task: ClassVar[tuple[str, ...]] = ()
     """Fields of the State with one row a task."""
+    per_cell: ClassVar[tuple[str, ...]] = ()
+    """Fields of the State with one row a pair of task and worker, as in the ledger's cells."""
+    per_assignment: ClassVar[tuple[str, ...]] = ()
+    """Fields of the State with one row an assignment."""
 
     def check(self, problem: Problem) -> None:
         """Refuse a problem that this policy can't work on."""
@@ -115,9 +122,12 @@ class Policy(ABC):
     def grow(self, state: State, ledger: Ledger) -> State:
         """Copy beliefs into larger arrays after workers or tasks were added."""
         grown = {}
+        book = ledger.book
         for names, rows in (
-            (self.per_worker, len(ledger.book.workers)),
-            (self.per_task, len(ledger.book.tasks)),
+            (self.per_worker, len(book.workers)),
+            (self.per_task, len(book.tasks)),
+            (self.per_cell, len(book.cells)),
+            (self.per_assignment, len(book.assignments)),
         ):
             for name in names:
                 array = getattr(state, name)
@@ -130,7 +140,12 @@ class Policy(ABC):
     def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
         """The part of the beliefs that counts: what snapshots keep and equality is about."""
         kept = dict(state._asdict())
-        for names, column in ((self.per_worker, codes.WORKERS), (self.per_task, codes.TASKS)):
+        for names, column in (
+            (self.per_worker, codes.WORKERS),
+            (self.per_task, codes.TASKS),
+            (self.per_cell, codes.CELLS),
+            (self.per_assignment, codes.ASSIGNMENTS),
+        ):
             for name in names:
                 kept[name] = kept[name][: ledger.total(column)]
         return kept

@@ -3,14 +3,41 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
+from askwise.core.book import (
+    JOINED,
+    OPTIONS,
+    PRICE,
+    TASK_ANSWERED,
+    TASK_ASKED,
+    TASK_SPENT,
+    WORKERS,
+    Array,
+    Book,
+)
+from askwise.core.checks import whole
+from askwise.core.compiling import step
 from askwise.core.draws import Draw
+from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.events import Fact
 from askwise.core.ledger import Ledger
-from askwise.core.problem import Problem
+from askwise.core.money import NO_CAP, Amount, from_micro, to_micro
+from askwise.core.problem import UNLIMITED, Problem
 from askwise.core.registry import Registry
+
+# What judging may say.
+GO_ON, CONFIDENT, LOW_CONFIDENCE, OVER_BUDGET = range(4)
+
+OUTCOMES = ("open", "confident", "low_confidence", "over_budget")
+"""The same in words."""
+
+# Cells of a ruling; scratch space follows, four cells an option.
+OPTION, SURE, SCRATCH = range(3)
 
 
 class Verdict(NamedTuple):
@@ -33,10 +60,37 @@ class StoppingRule(ABC):
     """
 
     name: ClassVar[str] = ""
-    outcomes: ClassVar[tuple[str, ...]] = ("utility", "options")
+    paper: ClassVar[str] = ""
+    outcomes: ClassVar[tuple[str, ...]] = ("options",)
+    most_options: ClassVar[int | None] = None
+    """The most options that it can tell apart; None for any number."""
+    guarantees: ClassVar[bool] = False
+    """Whether it keeps a stated error on every instance, rather than trading error for cost."""
     promise: ClassVar[str] = ""
-    """Whether it guarantees an error or only trades it, and what it assumes."""
+    """What exactly it guarantees or trades, and what it assumes."""
+    dial: ClassVar[str] = ""
+    """The parameter that trades error for cost."""
     version: ClassVar[int] = 1
+
+    def check(self, problem: Problem) -> None:
+        """Refuse a problem that this rule can't work on."""
+        kind = "options" if problem.options else "utility"
+        if kind not in self.outcomes:
+            raise InvalidProblem(
+                f"stopping {self.name!r} works on {' or '.join(self.outcomes)}, "
+                f"this campaign has {kind}",
+                field="stopping",
+            )
+        if problem.taskless:
+            raise InvalidProblem(
+                f"stopping {self.name!r} closes tasks, this campaign has none", field="stopping"
+            )
+        if self.most_options is not None and len(problem.options) > self.most_options:
+            raise InvalidProblem(
+                f"stopping {self.name!r} works on {self.most_options} options, this campaign has "
+                f"{len(problem.options)}: use another rule",
+                field="stopping",
+            )
 
     def start(self, problem: Problem, ledger: Ledger) -> Any:
         """State before anything has happened: a NamedTuple of arrays, or () for none."""
@@ -56,7 +110,133 @@ class StoppingRule(ABC):
         draw: Draw,
         beliefs: Any = None,
     ) -> Verdict | None:
-        """Whether a task is finished, and with which option."""
+        """Whether a task is finished, and with which option. The task has an answer."""
+
+    def guess(
+        self, problem: Problem, state: Any, ledger: Ledger, task: int, draw: Draw
+    ) -> tuple[int | None, float | None]:
+        """The option that the rule would name if it had to, and how sure it is."""
+        return None, None
+
+
+class Limits(NamedTuple):
+    """The most answers, and the most micro-units, that a question may take."""
+
+    horizon: int
+    cap: int
+
+
+@step
+def at_limit(book: Book, task: int, limits: Limits) -> int:
+    """Say whether horizon or cap end a question that the rule would go on with.
+
+    The cap counts what is out, and one more answer, at the dearest price there is: so it is
+    never exceeded when answers come one at a time.
+    """
+    tasks, workers = book.tasks, book.workers
+    if tasks[task, TASK_ANSWERED] >= limits.horizon:
+        return LOW_CONFIDENCE
+    if limits.cap < NO_CAP:
+        dearest = 0
+        for worker in range(book.totals[WORKERS]):
+            if workers[worker, JOINED] == 1:
+                dearest = max(dearest, workers[worker, PRICE])
+        more = 1 + tasks[task, TASK_ASKED] - tasks[task, TASK_ANSWERED]
+        if tasks[task, TASK_SPENT] + more * dearest > limits.cap:
+            return OVER_BUDGET
+    return GO_ON
+
+
+@dataclass(frozen=True)
+class KernelRule(StoppingRule):
+    """A rule that reads votes only, by one kernel: the same live and in the lab.
+
+    The kernel is ``judge(book, params, task, draw, ruling) -> code``. It writes the option it
+    would name now into ``ruling[OPTION]`` and how sure it is into ``ruling[SURE]``, and may use
+    the cells from SCRATCH on.
+    """
+
+    _: KW_ONLY
+    horizon: int | None = None
+    cap: Amount | None = None
+
+    def __post_init__(self) -> None:
+        if self.horizon is not None:
+            whole(self.horizon, "horizon", least=1)
+        if self.cap is not None:
+            micro = to_micro(self.cap, "cap")
+            if micro == 0:
+                raise InvalidParameter("cap is 0: give an amount above 0", field="cap")
+            object.__setattr__(self, "cap", str(from_micro(micro)))
+
+    @property
+    @abstractmethod
+    def judge(self) -> Callable[..., int]:
+        """The kernel."""
+
+    @abstractmethod
+    def params(self) -> Any:
+        """Parameters as a NamedTuple of plain numbers, as the kernel takes them."""
+
+    def limits(self) -> Limits:
+        """Horizon and cap as plain numbers."""
+        return Limits(
+            UNLIMITED if self.horizon is None else self.horizon,
+            NO_CAP if self.cap is None else to_micro(self.cap, "cap"),
+        )
+
+    def verdict(
+        self,
+        problem: Problem,
+        state: Any,
+        ledger: Ledger,
+        task: int,
+        draw: Draw,
+        beliefs: Any = None,
+    ) -> Verdict | None:
+        """Run the kernel; where it would go on, see whether horizon or cap end the question."""
+        if not ledger.book.tasks[task, TASK_ANSWERED]:
+            return None
+        ruling = new_ruling(len(problem.options))
+        code = self.judge(ledger.book, self.params(), task, draw, ruling)
+        if code == GO_ON:
+            code = at_limit(ledger.book, task, self.limits())
+        return None if code == GO_ON else _verdict(ruling, code)
+
+    def guess(
+        self, problem: Problem, state: Any, ledger: Ledger, task: int, draw: Draw
+    ) -> tuple[int | None, float | None]:
+        """What the kernel would name now; nothing before the first answer."""
+        if not ledger.book.tasks[task, TASK_ANSWERED]:
+            return None, None
+        ruling = new_ruling(len(problem.options))
+        self.judge(ledger.book, self.params(), task, draw, ruling)
+        return _read(ruling)
+
+
+def new_ruling(options: int) -> Array:
+    """Room for a ruling and the scratch space of its kernel."""
+    return np.zeros(SCRATCH + 4 * max(1, options))
+
+
+def _verdict(ruling: Array, code: int) -> Verdict:
+    option, sure = _read(ruling)
+    return Verdict(option, OUTCOMES[code], sure)
+
+
+def _read(ruling: Array) -> tuple[int | None, float | None]:
+    option, sure = int(ruling[OPTION]), float(ruling[SURE])
+    return (option, sure) if option >= 0 else (None, None)
+
+
+@step
+def no_option(book: Book, ruling: Array) -> bool:
+    """In a utility campaign there is no option to name."""
+    if book.totals[OPTIONS] == 0:
+        ruling[OPTION] = -1.0
+        ruling[SURE] = 0.0
+        return True
+    return False
 
 
 stopping: Registry[StoppingRule] = Registry("stopping", "askwise.stopping")

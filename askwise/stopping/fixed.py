@@ -2,27 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
-from askwise.core.book import TASK_ANSWERED
+from askwise.core.book import OPTIONS, TASK_ANSWERED, Array, Book
 from askwise.core.checks import whole
+from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
-from askwise.core.ledger import Ledger
-from askwise.core.problem import Problem
-from askwise.core.votes import leading_option
-from askwise.stopping.base import StoppingRule, Verdict, stopping
+from askwise.core.votes import answers_in, leading_option
+from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, no_option, stopping
+from askwise.stopping.single import TOTAL, SingleCrowdRule
+
+
+class Params(NamedTuple):
+    """How many answers."""
+
+    n: int
+
+
+@step
+def halts(
+    table: Array,
+    row: int,
+    first: int,
+    options: int,
+    params: Params,
+    draw: Draw,
+    source: int,
+    ruling: Array,
+) -> int:
+    """Count, then take the most frequent option."""
+    answers = answers_in(table, row, first, options)
+    option = leading_option(table, row, first, options, draw, 2 * source + 1)
+    ruling[OPTION] = option
+    ruling[SURE] = table[row, first + option] / answers
+    return CONFIDENT if answers >= params.n else GO_ON
+
+
+@kernel
+def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
+    """Count answers, which a utility campaign has as well."""
+    if no_option(book, ruling):
+        return CONFIDENT if book.tasks[task, TASK_ANSWERED] >= params.n else GO_ON
+    return halts(book.votes, task, 0, book.totals[OPTIONS], params, draw, TOTAL, ruling)
 
 
 @stopping.register("fixed")
 @dataclass(frozen=True)
-class Fixed(StoppingRule):
+class Fixed(SingleCrowdRule):
     """Close a task after ``n`` answers, with the option most of them gave.
 
     Parameters
     ----------
     n : int
         How many answers a task gets. A tie is broken by a declared draw.
+    horizon, cap
+        As in ``gap``.
+
+    Assumes nothing; works on utilities as well.
+
+    Not for saving money: easy questions get as many answers as hard ones. It is the yardstick
+    of paper 004, appendix C.
+
+    References
+    ----------
+    Paper 004, appendix C (the non-adaptive rule).
 
     Examples
     --------
@@ -41,26 +86,22 @@ class Fixed(StoppingRule):
     """
 
     n: int = 3
-    promise: ClassVar[str] = "Trades error for cost; guarantees nothing about either."
+    outcomes: ClassVar[tuple[str, ...]] = ("utility", "options")
+    paper: ClassVar[str] = "004"
+    promise: ClassVar[str] = "Trades error for cost by its number; guarantees no error."
+    dial: ClassVar[str] = "n"
+    version: ClassVar[int] = 2
+    single: ClassVar[Callable[..., int]] = halts
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         whole(self.n, "n", least=1)
 
-    def verdict(
-        self,
-        problem: Problem,
-        state: Any,
-        ledger: Ledger,
-        task: int,
-        draw: Draw,
-        beliefs: Any = None,
-    ) -> Verdict | None:
-        """Count, then take the most frequent option."""
-        answered = int(ledger.book.tasks[task, TASK_ANSWERED])
-        if answered < self.n:
-            return None
-        if not problem.options:
-            return Verdict(None, "confident")
-        votes = ledger.book.votes[task]
-        option = leading_option(votes, draw, 0)
-        return Verdict(option, "confident", float(votes[option] / answered))
+    @property
+    def judge(self) -> Callable[..., int]:
+        """The rule on all answers, utilities too."""
+        return judge
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(self.n)

@@ -4,9 +4,12 @@ from askwise.lab.worlds.base import Market, World, answer
 from askwise.lab.worlds.correlation import correlation_market
 from askwise.lab.worlds.drift import drifting_market
 from askwise.lab.worlds.freelancers import freelancer_market, market_from_table, read_table
+from askwise.lab.worlds.survey import Survey, SurveyWorld, two_options
 
 __all__ = [
     "Market",
+    "Survey",
+    "SurveyWorld",
     "World",
     "answer",
     "correlation_market",
@@ -14,4 +17,5 @@ __all__ = [
     "freelancer_market",
     "market_from_table",
     "read_table",
+    "two_options",
 ]

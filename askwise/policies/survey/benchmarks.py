@@ -1,0 +1,138 @@
+"""Omniscient benchmarks: the best crowd and the best mixture, known beforehand. Lab only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from askwise.core.book import Array
+from askwise.core.errors import InvalidParameter
+from askwise.core.ledger import Ledger
+from askwise.core.problem import Problem
+from askwise.policies.base import policies
+from askwise.policies.survey.common import price_unit, ranked_price
+from askwise.policies.survey.mixtures import mixture
+from askwise.policies.survey.non_adaptive import DrawingPolicy
+
+Truth = Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Omniscient(DrawingPolicy):
+    """Base: is told each crowd's true distribution over the options, the right one first."""
+
+    truth: Truth = ()
+
+    def __post_init__(self) -> None:
+        if self.truth:
+            mixture(np.array(self.truth, np.float64))
+
+    def check(self, problem: Problem) -> None:
+        """Refuse to work where nobody knows the truth."""
+        super().check(problem)
+        if not self.truth:
+            raise InvalidParameter(
+                f"policy {self.name!r} must be told the truth, a list of each crowd's true "
+                "distribution over the options: it is a benchmark for the lab",
+                field="truth",
+            )
+        if any(len(row) != len(problem.options) for row in self.truth):
+            raise InvalidParameter(
+                f"truth has rows that are not of {len(problem.options)} probabilities, one an "
+                "option",
+                field="truth",
+            )
+
+    def prices(self, ledger: Ledger) -> Array:
+        """Prices of the crowds it was told about."""
+        unit = price_unit(ledger.book)
+        return np.array([ranked_price(ledger.book, at, unit) for at in range(len(self.truth))])
+
+    def spread(self, ledger: Ledger, weights: Array) -> Array:
+        """Weights of all crowds: none for those it was told nothing about."""
+        held = np.zeros(max(len(ledger.workers), len(weights)))
+        held[: len(weights)] = weights
+        return held[: len(ledger.workers)]
+
+
+@policies.register("best-crowd")
+@dataclass(frozen=True)
+class BestCrowd(Omniscient):
+    """Always ask the crowd that is truly best: the deterministic benchmark.
+
+    The best is the one with the smallest price / gap^2, which approximates what a single-crowd
+    rule costs.
+
+    Parameters
+    ----------
+    truth : list of distributions
+        Of each crowd, in the order of the workers, over the options; the right one is on top.
+
+    Assumes that the truth is known: a benchmark for the lab, refused without it.
+
+    Not for use: it is what others are measured by.
+
+    References
+    ----------
+    Paper 004, section 3 (deterministic benchmark).
+
+    Examples
+    --------
+    >>> from askwise.policies import policies
+    >>> policies.make({"name": "best-crowd", "truth": [[0.5, 0.5], [0.8, 0.2]]}).name
+    'best-crowd'
+    """
+
+    rule: ClassVar[str] = "always ask the crowd with the smallest true price per squared gap"
+
+    def weights(self, ledger: Ledger) -> Array:
+        """All on the best."""
+        rows = np.sort(np.array(self.truth, np.float64), axis=1)
+        gaps = rows[:, -1] - rows[:, -2] if len(rows) else np.zeros(0)
+        held = np.zeros(len(gaps))
+        if len(gaps):
+            held[int(np.argmax(gaps / np.sqrt(self.prices(ledger))))] = 1.0
+        return self.spread(ledger, held)
+
+
+@policies.register("best-mixture")
+@dataclass(frozen=True)
+class BestMixture(Omniscient):
+    """Draw from the truly best mixture of crowds: the randomized benchmark, any prices.
+
+    The mixture has the largest gap of the mixed answers per root of its mean price. With three
+    options or more it may be far better than the best crowd (Lemma 6).
+
+    Parameters
+    ----------
+    truth : list of distributions
+        Of each crowd, in the order of the workers, over the options; the right one is on top.
+
+    Assumes that the truth is known: a benchmark for the lab, refused without it. Mixtures of up
+    to three crowds are searched, which is exact for up to four options.
+
+    Not for use: it is what others are measured by. Goes with ``gap``, which takes all answers as
+    one source.
+
+    References
+    ----------
+    Paper 004, sections 3 and 5 (randomized benchmark), for equal prices; beyond it for others.
+
+    Examples
+    --------
+    >>> from askwise.policies import policies
+    >>> policies.make({"name": "best-mixture", "truth": [[0.5, 0.5], [0.8, 0.2]]}).name
+    'best-mixture'
+    """
+
+    rule: ClassVar[str] = "draw from the mixture of crowds that is truly best per root of price"
+
+    def weights(self, ledger: Ledger) -> Array:
+        """The mixture."""
+        if not self.truth:
+            return np.zeros(len(ledger.workers))
+        best, _ = mixture(np.array(self.truth, np.float64), self.prices(ledger))
+        return self.spread(ledger, np.asarray(best))

@@ -1,0 +1,285 @@
+"""What the policies of the survey family share: the next question, votes, prices.
+
+Paper 004: I. Abraham, O. Alonso, V. Kandylas, A. Slivkins, "Adaptive crowdsourcing algorithms
+for the bandit survey problem", COLT 2013. A worker here is a crowd: asked about the same
+question again and again, each time somebody else answers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from askwise.core.book import (
+    ASKED,
+    CELL,
+    CELL_ANSWERS,
+    CELL_OUT,
+    CELL_WORKER,
+    FIRST_CELL,
+    JOINED,
+    LIMIT,
+    NEXT_CELL,
+    OPEN,
+    OPTIONS,
+    PRICE,
+    REPEAT,
+    VOTES,
+    WORKERS,
+    Array,
+    Book,
+    ahead,
+    asked_before,
+    cell_of,
+    money_left,
+    next_task,
+)
+from askwise.core.checks import real
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
+from askwise.core.events import Fact, Kind
+from askwise.core.ledger import Ledger
+from askwise.core.money import MICRO
+from askwise.core.problem import Problem
+from askwise.policies.base import KernelPolicy, Score
+
+PAPER = "004"
+
+DECIDED, ASKED_FACT, ANSWER, CLOSED = (
+    int(kind) for kind in (Kind.DECIDED, Kind.ASKED, Kind.ANSWER, Kind.CLOSED)
+)
+
+FREE = 0.01
+"""A crowd that costs nothing is ranked as if it cost this share of the cheapest price."""
+
+# Columns of `shown`: answers to questions closed since, and how many of them were right.
+SEEN, RIGHT = range(2)
+
+
+class State(NamedTuple):
+    """Votes by pair of question and crowd, old ones faded; what crowds showed elsewhere."""
+
+    counts: Array
+    shown: Array
+
+
+class Memory(NamedTuple):
+    """How votes fade, and how many answers a crowd's record on other questions is worth."""
+
+    discount: float
+    prior: float
+
+
+class Heard(NamedTuple):
+    """What a crowd said about a question: votes of its two leading options, of all, and the
+    number of its answers that are still out.
+    """
+
+    top: float
+    second: float
+    total: float
+    out: int
+
+
+@step
+def may_ask(book: Book, task: int, worker: int, money: int, available: Array) -> bool:
+    """Whether a crowd may be asked about a question now."""
+    workers = book.workers
+    here = available[worker] == 1 and workers[worker, JOINED] == 1
+    if not here or workers[worker, ASKED] >= workers[worker, LIMIT]:
+        return False
+    if workers[worker, PRICE] > money:
+        return False
+    return bool(book.totals[REPEAT] == 1 or not asked_before(book, task, worker))
+
+
+@kernel
+def next_question(book: Book, available: Array) -> int:
+    """The open question that was asked least, then the first, that somebody can be asked now.
+
+    -1 if there is none.
+    """
+    totals, workers = book.totals, book.workers
+    if totals[OPEN] == 0:
+        return -1
+    money = money_left(totals)
+    best = -1
+    for worker in range(totals[WORKERS]):
+        here = available[worker] == 1 and workers[worker, JOINED] == 1
+        if not here or workers[worker, ASKED] >= workers[worker, LIMIT]:
+            continue
+        if workers[worker, PRICE] <= money:
+            task = next_task(book, worker)
+            if task >= 0 and (best < 0 or ahead(book.tasks, task, best)):
+                best = task
+            if totals[REPEAT] == 1:
+                break
+    return best
+
+
+@step
+def price_unit(book: Book) -> float:
+    """The cheapest price above zero; 1 if everything is free."""
+    workers = book.workers
+    unit = math.inf
+    for worker in range(book.totals[WORKERS]):
+        if workers[worker, JOINED] == 1 and workers[worker, PRICE] > 0:
+            unit = min(unit, float(workers[worker, PRICE]))
+    return unit if unit < math.inf else 1.0
+
+
+@step
+def ranked_price(book: Book, worker: int, unit: float) -> float:
+    """Price relative to the cheapest; an index divides by its root, so never zero."""
+    price = book.workers[worker, PRICE]
+    return price / unit if price > 0 else FREE
+
+
+@step
+def record(state: State, worker: int, options: int, memory: Memory) -> tuple[float, float]:
+    """Votes that a crowd's record stands for: for its leading option, for each of the others."""
+    seen = state.shown[worker, SEEN]
+    if memory.prior <= 0.0 or seen <= 0.0:
+        return 0.0, 0.0
+    weight = min(memory.prior, seen)
+    right = max(state.shown[worker, RIGHT] / seen, 1.0 / options)
+    return weight * right, weight * (1.0 - right) / (options - 1.0)
+
+
+@step
+def heard(book: Book, state: State, memory: Memory, task: int, worker: int) -> Heard:
+    """What a crowd said about a question, with its record on others as a prior."""
+    counts = state.counts
+    options = book.totals[OPTIONS]
+    cell = cell_of(book, task, worker)
+    top = 0.0
+    second = 0.0
+    total = 0.0
+    out = 0
+    if cell >= 0:
+        out = book.cells[cell, CELL_OUT]
+        for option in range(options):
+            votes = counts[cell, option]
+            total += votes
+            if votes > top:
+                second = top
+                top = votes
+            elif votes > second:
+                second = votes
+    leading, other = record(state, worker, options, memory)
+    return Heard(top + leading, second + other, total + leading + (options - 1) * other, out)
+
+
+@step
+def learn(book: Book, state: State, memory: Memory, fact: Fact) -> None:
+    """Count an answer; at a confident end see how often each crowd was right."""
+    cells, counts = book.cells, state.counts
+    if fact.kind == ANSWER:
+        if memory.discount < 1.0:
+            fade(book, state, fact.task, memory.discount)
+        counts[book.assignments[fact.assignment, CELL], int(fact.value)] += 1.0
+    elif fact.kind == CLOSED and fact.note == 1 and memory.prior > 0.0:
+        cell = book.tasks[fact.task, FIRST_CELL]
+        while cell >= 0:
+            worker = cells[cell, CELL_WORKER]
+            state.shown[worker, SEEN] += cells[cell, CELL_ANSWERS]
+            state.shown[worker, RIGHT] += cells[cell, VOTES + int(fact.value)]
+            cell = cells[cell, NEXT_CELL]
+
+
+@step
+def fade(book: Book, state: State, task: int, discount: float) -> None:
+    """Let all earlier answers to a question count a little less."""
+    counts = state.counts
+    cell = book.tasks[task, FIRST_CELL]
+    while cell >= 0:
+        for option in range(book.totals[OPTIONS]):
+            counts[cell, option] *= discount
+        cell = book.cells[cell, NEXT_CELL]
+
+
+@dataclass(frozen=True)
+class SurveyPolicy(KernelPolicy):
+    """Base of the family: questions with options, crowds that are asked again and again."""
+
+    paper: ClassVar[str] = PAPER
+    outcomes: ClassVar[tuple[str, ...]] = ("options",)
+    needs_budget: ClassVar[bool] = False
+    repeats: ClassVar[bool] = True
+
+    def start(self, problem: Problem, ledger: Ledger) -> Any:
+        """Nothing to remember, unless a policy says otherwise."""
+        return Nothing(np.zeros(0))
+
+
+class Nothing(NamedTuple):
+    """Beliefs of a policy that has none."""
+
+    none: Array
+
+
+@step
+def learn_nothing(book: Book, state: Any, params: Any, fact: Fact, draw: Draw) -> None:
+    """Answers teach nothing."""
+    return
+
+
+@dataclass(frozen=True)
+class LearningPolicy(SurveyPolicy):
+    """Base of those that learn from votes.
+
+    Parameters
+    ----------
+    discount : float
+        Factor on all earlier answers to a question at each new one; below 1 for crowds that
+        drift.
+    prior : float
+        The most answers that a crowd's record on questions closed before is worth; 0: each
+        question is a survey of its own.
+    """
+
+    discount: float = 1.0
+    prior: float = 0.0
+    per_cell: ClassVar[tuple[str, ...]] = ("counts",)
+    per_worker: ClassVar[tuple[str, ...]] = ("shown",)
+
+    def __post_init__(self) -> None:
+        real(self.discount, "discount", "a factor above 0 and at most 1", least=1e-9, most=1)
+        real(self.prior, "prior", "a number of answers, 0 or more", least=0)
+
+    def memory(self) -> Memory:
+        """As plain numbers."""
+        return Memory(float(self.discount), float(self.prior))
+
+    def start(self, problem: Problem, ledger: Ledger) -> State:
+        """No votes yet."""
+        book = ledger.book
+        options = max(1, len(problem.options))
+        return State(np.zeros((len(book.cells), options)), np.zeros((len(book.workers), 2)))
+
+    def index(self, book: Book, state: State, task: int, worker: int, draw: Draw) -> float | None:
+        """What a crowd is ranked by for a question; None where there is no such number."""
+        return None
+
+    def scores(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> list[Score]:
+        """Votes, gap and index of every crowd on the question that is next."""
+        book = ledger.book
+        task = int(next_question(book, available))
+        if task < 0:
+            return []
+        found = []
+        for at, worker in enumerate(ledger.workers):
+            said = heard(book, state, self.memory(), task, at)
+            details = {
+                "answers": said.total,
+                "gap": (said.top - said.second) / said.total if said.total > 0 else math.nan,
+                "out": float(said.out),
+                "price": int(book.workers[at, PRICE]) / MICRO,
+            }
+            found.append(Score(worker.id, self.index(book, state, task, at, draw), details))
+        return found

@@ -1,0 +1,139 @@
+"""Thompson's heuristic over mixtures of crowds, at any prices: beyond paper 004."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from askwise.core.book import (
+    OPTIONS,
+    PROPOSED,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    cell_of,
+    idle,
+    money_left,
+)
+from askwise.core.compiling import kernel
+from askwise.core.draws import Draw, gamma, uniform
+from askwise.policies.base import Kernels, policies
+from askwise.policies.survey.common import (
+    LearningPolicy,
+    Memory,
+    State,
+    may_ask,
+    next_question,
+    price_unit,
+    ranked_price,
+)
+from askwise.policies.survey.mixtures import best_mixture_any
+from askwise.policies.survey.non_adaptive import draw_crowd
+from askwise.policies.survey.virt_thompson import Params, absorb, first_leader, shape
+
+
+@kernel
+def sample_responses(
+    book: Book, state: State, memory: Memory, task: int, draw: Draw, responses: Array
+) -> None:
+    """Draw each crowd's distribution over the options from its Dirichlet posterior."""
+    options = book.totals[OPTIONS]
+    for worker in range(book.totals[WORKERS]):
+        cell = cell_of(book, task, worker)
+        leader = first_leader(book, state, cell)
+        total = 0.0
+        for option in range(options):
+            a = shape(book, state, memory, worker, cell, option, leader)
+            drawn = gamma(draw, 64 * (worker * options + option), a)
+            responses[worker, option] = drawn
+            total += drawn
+        for option in range(options):
+            responses[worker, option] /= total
+
+
+@kernel
+def choose(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Sample distributions, find their best mixture, draw a crowd from it."""
+    task = next_question(book, available)
+    if task < 0:
+        return idle(book, available)
+    crowds, options = book.totals[WORKERS], book.totals[OPTIONS]
+    responses = np.empty((crowds, options))
+    sample_responses(book, state, params.memory, task, draw, responses)
+    prices = np.empty(crowds)
+    usable = np.zeros(crowds, np.int8)
+    money = money_left(book.totals)
+    unit = price_unit(book)
+    for worker in range(crowds):
+        prices[worker] = ranked_price(book, worker, unit)
+        if may_ask(book, task, worker, money, available):
+            usable[worker] = 1
+    scratch = np.empty(crowds)
+    weights = np.empty(crowds)
+    best_mixture_any(responses, prices, usable, scratch, weights)
+    # Beyond all indices that the samples use.
+    chance = uniform(draw, 64 * crowds * options)
+    draw_crowd(book, weights, task, chance, available, out)
+    out.odds[0] = np.nan
+    return PROPOSED
+
+
+@policies.register("lp-thompson")
+@dataclass(frozen=True)
+class LpThompson(LearningPolicy):
+    """Draw every crowd's answers from their posterior, and ask from the mixture best for them.
+
+    Each crowd's distribution over the options is drawn from Dirichlet(1 + votes). Of all
+    mixtures of crowds the one with the largest gap per root of its mean price is found (a small
+    linear program, by its vertices), and a crowd is drawn from it.
+
+    Parameters
+    ----------
+    discount : float
+        Factor on earlier answers to a question at each new one; below 1 for crowds that drift.
+    prior : float
+        The most answers that a crowd's record on closed questions is worth; 0: none.
+
+    Assumes that all crowds have the same right option. Goes with rules that see all answers as
+    one source or join the crowds' evidence (``gap``, ``posterior``, ``joint-glr``). Mixtures of
+    up to three crowds are searched, which is exact for up to four options.
+
+    Not with two options: there the best mixture is a single crowd (Lemma 7), and
+    ``virt-thompson`` finds it with less. Not with very many crowds and options: the search goes
+    over all triples.
+
+    References
+    ----------
+    Beyond paper 004: its first open question (the randomized benchmark, unequal prices).
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("a", 1), Worker("b", 3)],
+    ...     tasks=["q"],
+    ...     options=["x", "y", "z"],
+    ...     policy="lp-thompson",
+    ...     stopping="gap",
+    ...     seed=1,
+    ... )
+    >>> campaign.ask()[0].worker in ("a", "b")
+    True
+    """
+
+    paper: ClassVar[str] = "beyond 004"
+    notes: ClassVar[tuple[str, ...]] = ("drawn from the best mixture of a sample",)
+    rule: ClassVar[str] = (
+        "of the question asked least, draw each crowd's answers from what is believed of them, "
+        "find the mixture of crowds with the largest gap per root of price, draw a crowd from it"
+    )
+    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(self.memory())

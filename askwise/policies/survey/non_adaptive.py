@@ -1,0 +1,182 @@
+"""Crowds drawn from a fixed distribution, whatever they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from askwise.core.book import (
+    PROPOSED,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    idle,
+    money_left,
+    propose,
+)
+from askwise.core.checks import real
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw, uniform
+from askwise.core.errors import InvalidParameter, UnknownName, nearest
+from askwise.core.ledger import Ledger
+from askwise.core.problem import Problem
+from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.survey.common import (
+    SurveyPolicy,
+    learn_nothing,
+    may_ask,
+    next_question,
+)
+
+
+class Weights(NamedTuple):
+    """How often each crowd is drawn, up to a factor."""
+
+    weights: Array
+
+
+class Params(NamedTuple):
+    """Nothing but the weights, which are in the state."""
+
+    none: int
+
+
+@step
+def draw_crowd(
+    book: Book, weights: Array, task: int, chance: float, available: Array, out: Proposal
+) -> None:
+    """Propose a crowd drawn by weight among those that may be asked; evenly if none has any."""
+    money = money_left(book.totals)
+    total = 0.0
+    able = 0
+    for worker in range(book.totals[WORKERS]):
+        if may_ask(book, task, worker, money, available):
+            able += 1
+            total += weights[worker]
+    chosen = -1
+    odds = 1.0 / able
+    reached = 0.0
+    for worker in range(book.totals[WORKERS]):
+        if may_ask(book, task, worker, money, available):
+            share = weights[worker] / total if total > 0.0 else 1.0 / able
+            if share > 0.0:
+                # The last with a share is taken if rounding leaves a gap at the end.
+                chosen, odds = worker, share
+                reached += share
+                if chance < reached:
+                    break
+    propose(out, task, chosen, 1, odds)
+
+
+@kernel
+def choose(
+    book: Book, state: Weights, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Draw by weight."""
+    task = next_question(book, available)
+    if task < 0:
+        return idle(book, available)
+    draw_crowd(book, state.weights, task, uniform(draw, 0), available, out)
+    return PROPOSED
+
+
+@dataclass(frozen=True)
+class DrawingPolicy(SurveyPolicy):
+    """Base: crowds are drawn by weights that answers do not change."""
+
+    per_worker: ClassVar[tuple[str, ...]] = ("weights",)
+    notes: ClassVar[tuple[str, ...]] = ("drawn",)
+    kernels: ClassVar[Kernels] = Kernels(choose, learn_nothing)
+
+    def params(self) -> Params:
+        """Nothing to set."""
+        return Params(0)
+
+    def weights(self, ledger: Ledger) -> Array:
+        """How often to draw each crowd of the start, up to a factor; newcomers have no weight."""
+        raise NotImplementedError
+
+    def start(self, problem: Problem, ledger: Ledger) -> Weights:
+        """Weights of those who are there."""
+        held = np.zeros(len(ledger.book.workers))
+        held[: len(ledger.workers)] = self.weights(ledger)
+        return Weights(held)
+
+    def scores(
+        self, problem: Problem, state: Weights, ledger: Ledger, draw: Draw, available: Array
+    ) -> list[Score]:
+        """The weight of every crowd."""
+        return [
+            Score(worker.id, float(state.weights[at]), {"weight": float(state.weights[at])})
+            for at, worker in enumerate(ledger.workers)
+        ]
+
+
+@policies.register("non-adaptive")
+@dataclass(frozen=True)
+class NonAdaptive(DrawingPolicy):
+    """Draw the crowd for each answer from a fixed distribution.
+
+    Parameters
+    ----------
+    shares : mapping of crowd to weight, optional
+        How often each crowd is drawn, relative to the others; crowds not named (or that join
+        later) are drawn only when no other can be asked. Without it all are drawn equally often.
+
+    Assumes nothing about quality and learns nothing.
+
+    Not for saving money: on some questions any such policy costs as many times what the best
+    crowd alone would cost as there are crowds (Theorem 5).
+
+    References
+    ----------
+    Paper 004, section 4.3 (non-adaptive crowd selection), Theorem 5.
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("a", 1), Worker("b", 1)],
+    ...     tasks=["q"],
+    ...     options=["no", "yes"],
+    ...     policy={"name": "non-adaptive", "shares": {"a": 3, "b": 1}},
+    ...     seed=1,
+    ... )
+    >>> campaign.ask()[0].propensity in (0.75, 0.25)
+    True
+    """
+
+    shares: Mapping[str, float] | None = None
+    rule: ClassVar[str] = "of the question asked least, ask a crowd drawn by its fixed share"
+
+    def __post_init__(self) -> None:
+        if self.shares is None:
+            return
+        if not isinstance(self.shares, Mapping):
+            raise InvalidParameter(
+                f"shares is {self.shares!r}: give a mapping of crowd to weight", field="shares"
+            )
+        for crowd, share in self.shares.items():
+            real(share, f"shares[{crowd!r}]", "a weight of 0 or more", least=0)
+        if not any(self.shares.values()):
+            raise InvalidParameter("shares has no weight above 0: give one", field="shares")
+
+    def check(self, problem: Problem) -> None:
+        """Every crowd that has a share must be there."""
+        super().check(problem)
+        known = [worker.id for worker in problem.workers]
+        for crowd in self.shares or ():
+            if crowd not in known:
+                raise UnknownName(
+                    f"shares names {crowd!r}, which is no worker: {nearest(crowd, known)}",
+                    field="shares",
+                )
+
+    def weights(self, ledger: Ledger) -> Array:
+        """As given; where nobody has any, crowds are drawn evenly."""
+        shares = self.shares or {}
+        return np.array([float(shares.get(worker.id, 0.0)) for worker in ledger.workers])

@@ -1,0 +1,153 @@
+"""Explore, exploit, roll back: the straw man of paper 004, appendix F."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from askwise.core.book import (
+    CELL,
+    OPTIONS,
+    PROPOSED,
+    TASK_ANSWERED,
+    TASK_ASKED,
+    VOTES,
+    Array,
+    Book,
+    Proposal,
+    idle,
+    money_left,
+    propose,
+)
+from askwise.core.checks import flag, real
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw, uniform
+from askwise.core.events import Fact
+from askwise.core.ledger import Ledger
+from askwise.core.problem import Problem
+from askwise.core.votes import answers_in, confidence_term, lead_in
+from askwise.policies.base import Kernels, policies
+from askwise.policies.survey.common import ANSWER, SurveyPolicy, may_ask, next_question
+from askwise.policies.survey.rand_rr import draw_by_price
+
+# Columns of `stages` (one row a question): the crowd to exploit (its index + 1, 0 while
+# exploring) and how many answers the exploration took.
+CHOSEN, EXPLORED = range(2)
+
+# What a decision is for.
+EXPLORE, EXPLOIT, ROLL_BACK = range(3)
+
+
+class Stages(NamedTuple):
+    """Where each question is."""
+
+    stages: Array
+
+
+class Params(NamedTuple):
+    """C'_qty, how long to exploit (in explorations), smooth or not."""
+
+    low_quality: float
+    alpha: float
+    smooth: bool
+
+
+@kernel
+def choose(
+    book: Book, state: Stages, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Explore until a crowd stands out, exploit that crowd, then explore again."""
+    task = next_question(book, available)
+    if task < 0:
+        return idle(book, available)
+    stages = state.stages
+    chosen = stages[task, CHOSEN] - 1
+    if chosen >= 0:
+        until = (1.0 + params.alpha) * stages[task, EXPLORED]
+        asked = book.tasks[task, TASK_ASKED]
+        if asked < until and may_ask(book, task, chosen, money_left(book.totals), available):
+            propose(out, task, chosen, 1, 1.0)
+            out.head[1] = EXPLOIT
+            return PROPOSED
+        out.head[1] = ROLL_BACK
+    draw_by_price(book, task, draw, available, out)
+    return PROPOSED
+
+
+@step
+def absorb(book: Book, state: Stages, params: Params, fact: Fact, draw: Draw) -> None:
+    """See after each answer whether the low-confidence rule stops for its crowd."""
+    if fact.kind == ANSWER and state.stages[fact.task, CHOSEN] == 0:
+        cells, options = book.cells, book.totals[OPTIONS]
+        cell = book.assignments[fact.assignment, CELL]
+        answers = answers_in(cells, cell, VOTES, options)
+        term = confidence_term(params.low_quality, answers, params.smooth, uniform(draw, 0))
+        if lead_in(cells, cell, VOTES, options) > term:
+            state.stages[fact.task, CHOSEN] = fact.worker + 1
+            state.stages[fact.task, EXPLORED] = book.tasks[fact.task, TASK_ANSWERED]
+
+
+@policies.register("explore-exploit-rollback")
+@dataclass(frozen=True)
+class ExploreExploitRollback(SurveyPolicy):
+    """Draw crowds until one seems clear with low confidence, ask it for a while, then draw again.
+
+    While exploring it draws as ``rand-rr``, until rule (1) with ``low`` times ``quality`` stops
+    for some crowd. That crowd is asked ``alpha`` times as long as exploring took; if the
+    stopping rule has not closed the question by then, it goes back to drawing.
+
+    Parameters
+    ----------
+    quality : float
+        C_qty of the stopping rule that the campaign uses.
+    low : float
+        Share of it for the low-confidence rule.
+    alpha : float, optional
+        How long to exploit, in explorations; 1 / ``low`` by default (the paper's conjecture).
+    smooth : bool
+        Whether the low-confidence rule rounds at random, as ``gap`` does.
+
+    Assumes a ``composite`` rule of ``gap`` with the same quality.
+
+    Not for saving money: it is hardly better than drawing at random, in the paper and here.
+
+    References
+    ----------
+    Paper 004, appendix F and footnote 9.
+
+    Examples
+    --------
+    >>> from askwise.policies import policies
+    >>> policies.make({"name": "explore-exploit-rollback", "quality": 2.0}).params().low_quality
+    1.5
+    """
+
+    quality: float = 2.0
+    low: float = 0.75
+    alpha: float | None = None
+    smooth: bool = True
+    per_task: ClassVar[tuple[str, ...]] = ("stages",)
+    notes: ClassVar[tuple[str, ...]] = ("explore", "exploit", "roll back")
+    rule: ClassVar[str] = (
+        "draw crowds by one over price until one stands out with low confidence, ask it alpha "
+        "times as long, then draw again"
+    )
+    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+
+    def __post_init__(self) -> None:
+        real(self.quality, "quality", "a number of 0 or more", least=0)
+        real(self.low, "low", "a share above 0 and at most 1", least=1e-9, most=1)
+        if self.alpha is not None:
+            real(self.alpha, "alpha", "a number of 0 or more", least=0)
+        flag(self.smooth, "smooth")
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        alpha = 1.0 / self.low if self.alpha is None else float(self.alpha)
+        return Params(self.low * self.quality, alpha, self.smooth)
+
+    def start(self, problem: Problem, ledger: Ledger) -> Stages:
+        """All questions are explored first."""
+        return Stages(np.zeros((len(ledger.book.tasks), 2), np.int64))

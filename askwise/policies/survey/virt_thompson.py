@@ -1,0 +1,180 @@
+"""Thompson's heuristic with virtual rewards: paper 004, algorithm 2."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from askwise.core.book import (
+    OPTIONS,
+    PROPOSED,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    cell_of,
+    idle,
+    money_left,
+    propose,
+)
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw, beta, gamma
+from askwise.core.events import Fact
+from askwise.policies.base import Kernels, policies
+from askwise.policies.survey.common import (
+    LearningPolicy,
+    Memory,
+    State,
+    heard,
+    learn,
+    may_ask,
+    next_question,
+    price_unit,
+    ranked_price,
+    record,
+)
+
+
+class Params(NamedTuple):
+    """How votes are remembered."""
+
+    memory: Memory
+
+
+@step
+def shape(
+    book: Book, state: State, memory: Memory, worker: int, cell: int, option: int, leader: int
+) -> float:
+    """Parameter of an option in a crowd's Dirichlet posterior: 1 + votes + prior votes."""
+    leading, other = record(state, worker, book.totals[OPTIONS], memory)
+    votes = state.counts[cell, option] if cell >= 0 else 0.0
+    return 1.0 + votes + (leading if option == leader else other)
+
+
+@step
+def first_leader(book: Book, state: State, cell: int) -> int:
+    """The option with most votes in a cell, ties by the lowest number; 0 without a cell."""
+    leader = 0
+    if cell >= 0:
+        for option in range(1, book.totals[OPTIONS]):
+            if state.counts[cell, option] > state.counts[cell, leader]:
+                leader = option
+    return leader
+
+
+@kernel
+def sampled_gap(
+    book: Book, state: State, params: Params, task: int, worker: int, draw: Draw
+) -> float:
+    """A draw of the crowd's gap from what is believed of it.
+
+    Two options: Beta(1 + max, 1 + min) of the crowd's own votes; it must not know which option
+    is right, and takes the crowd's leader for it (as the paper does).
+    """
+    options = book.totals[OPTIONS]
+    memory = params.memory
+    if options == 2:
+        said = heard(book, state, memory, task, worker)
+        return 2.0 * beta(draw, worker, 1.0 + said.top, 1.0 + said.second) - 1.0
+    cell = cell_of(book, task, worker)
+    leader = first_leader(book, state, cell)
+    total = 0.0
+    top = 0.0
+    second = 0.0
+    for option in range(options):
+        a = shape(book, state, memory, worker, cell, option, leader)
+        drawn = gamma(draw, 64 * (worker * options + option), a)
+        total += drawn
+        if drawn > top:
+            second = top
+            top = drawn
+        elif drawn > second:
+            second = drawn
+    return (top - second) / total
+
+
+@kernel
+def choose(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Sample every crowd's gap, ask the largest per root of price."""
+    task = next_question(book, available)
+    if task < 0:
+        return idle(book, available)
+    money = money_left(book.totals)
+    unit = price_unit(book)
+    best = -1
+    best_index = -math.inf
+    for worker in range(book.totals[WORKERS]):
+        if may_ask(book, task, worker, money, available):
+            gap = sampled_gap(book, state, params, task, worker, draw)
+            index = gap / math.sqrt(ranked_price(book, worker, unit))
+            if best < 0 or index > best_index:
+                best, best_index = worker, index
+    propose(out, task, best, 1, np.nan)
+    return PROPOSED
+
+
+@step
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Count votes."""
+    learn(book, state, params.memory, fact)
+
+
+@policies.register("virt-thompson")
+@dataclass(frozen=True)
+class VirtThompson(LearningPolicy):
+    """Draw each crowd's gap from its posterior and ask the largest draw per root of price.
+
+    Two options: Beta(1 + votes of the crowd's leader, 1 + votes of the other). More: Dirichlet
+    (1 + votes), and the gap of the drawn distribution.
+
+    Parameters
+    ----------
+    discount : float
+        Factor on earlier answers to a question at each new one; below 1 for crowds that drift.
+    prior : float
+        The most answers that a crowd's record on closed questions is worth; 0: none.
+
+    Assumes that all crowds have the same right option. It never sees which one that is: the
+    paper's curves for it come out only if the posterior is told.
+
+    Not when decisions need a stated propensity: a Thompson draw has none in closed form.
+
+    References
+    ----------
+    Paper 004, section 4.1 (algorithm 2).
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("panel", "0.10"), Worker("vendor", "0.05")],
+    ...     tasks=["q"],
+    ...     options=["no", "yes"],
+    ...     policy="virt-thompson",
+    ...     stopping="composite",
+    ...     seed=1,
+    ... )
+    >>> campaign.ask()[0].propensity is None
+    True
+    """
+
+    notes: ClassVar[tuple[str, ...]] = ("largest sample",)
+    rule: ClassVar[str] = (
+        "of the question asked least, draw each crowd's gap from what is believed of it and ask "
+        "the largest draw per root of its price"
+    )
+    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(self.memory())
+
+    def index(self, book: Book, state: State, task: int, worker: int, draw: Draw) -> float | None:
+        """The sampled gap per root of price."""
+        gap = sampled_gap(book, state, self.params(), task, worker, draw)
+        return float(gap) / math.sqrt(ranked_price(book, worker, price_unit(book)))

@@ -1,0 +1,159 @@
+"""UCB1 with virtual rewards: paper 004, algorithm 1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from askwise.core.book import (
+    PROPOSED,
+    TASK_ANSWERED,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    idle,
+    money_left,
+    propose,
+)
+from askwise.core.checks import one_of, real
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
+from askwise.core.events import Fact
+from askwise.policies.base import Kernels, policies
+from askwise.policies.survey.common import (
+    LearningPolicy,
+    Memory,
+    State,
+    heard,
+    learn,
+    may_ask,
+    next_question,
+    price_unit,
+    ranked_price,
+)
+
+
+class Params(NamedTuple):
+    """C of index (2); whether it grows as in the analysis; how votes are remembered."""
+
+    exploration: float
+    growing: bool
+    memory: Memory
+
+
+@step
+def virtual_index(
+    book: Book, state: State, params: Params, task: int, worker: int, unit: float
+) -> float:
+    """Index (2): the gap plus a confidence term, per root of the price.
+
+    Answers that are out count in the confidence term: the next ask looks elsewhere.
+    """
+    said = heard(book, state, params.memory, task, worker)
+    asked = said.total + said.out
+    if asked <= 0.0:
+        return math.inf
+    gap = (said.top - said.second) / said.total if said.total > 0.0 else 0.0
+    width = params.exploration
+    if params.growing:
+        # t counts from 1: the round that is about to be.
+        width *= math.sqrt(8.0 * math.log(book.tasks[task, TASK_ANSWERED] + 1.0))
+    return (gap + width / math.sqrt(asked)) / math.sqrt(ranked_price(book, worker, unit))
+
+
+@kernel
+def choose(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Ask the crowd with the largest index, ties by the lowest number."""
+    task = next_question(book, available)
+    if task < 0:
+        return idle(book, available)
+    money = money_left(book.totals)
+    unit = price_unit(book)
+    best = -1
+    best_index = -math.inf
+    for worker in range(book.totals[WORKERS]):
+        if may_ask(book, task, worker, money, available):
+            index = virtual_index(book, state, params, task, worker, unit)
+            if best < 0 or index > best_index:
+                best, best_index = worker, index
+    propose(out, task, best, 1, 1.0)
+    return PROPOSED
+
+
+@step
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Count votes."""
+    learn(book, state, params.memory, fact)
+
+
+@policies.register("virt-ucb")
+@dataclass(frozen=True)
+class VirtUcb(LearningPolicy):
+    """Ask the crowd whose gap, with a bonus for being little known, is largest per root of price.
+
+    The cost of finding the answer with crowd i alone is about c_i / gap_i^2. So gap / sqrt(c)
+    is taken as a reward (never seen itself, but estimated from votes) and UCB1 is run on it:
+    index (gap + C / sqrt(N)) / sqrt(c).
+
+    Parameters
+    ----------
+    exploration : float
+        C of the index; the paper's experiments found 1 best.
+    schedule : "constant" or "log"
+        ``log`` multiplies C by sqrt(8 log t), as in the analysis (Theorem 4).
+    discount : float
+        Factor on earlier answers to a question at each new one; below 1 for crowds that drift.
+    prior : float
+        The most answers that a crowd's record on closed questions is worth; 0: none.
+
+    Assumes that all crowds have the same right option. Deterministic given the answers. A crowd
+    that costs nothing is ranked as if it cost a hundredth of the cheapest.
+
+    Not where a mixture of crowds is far better than the best of them (three options or more that
+    different crowds confuse differently: 004, Lemma 6): see ``lp-thompson``, ``glr-directed``.
+
+    References
+    ----------
+    Paper 004, section 4.1 (algorithm 1, index (2)), Theorem 4.
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("panel", "0.10"), Worker("vendor", "0.05")],
+    ...     tasks=["q"],
+    ...     options=["no", "yes"],
+    ...     policy="virt-ucb",
+    ...     stopping="composite",
+    ... )
+    >>> for answer in ("yes", "no", "yes"):
+    ...     campaign.tell(campaign.ask()[0].id, answer)
+    >>> campaign.ask()[0].worker
+    'vendor'
+    """
+
+    exploration: float = 1.0
+    schedule: str = "constant"
+    notes: ClassVar[tuple[str, ...]] = ("largest index",)
+    rule: ClassVar[str] = (
+        "of the question asked least, ask the crowd with the largest (gap + C / sqrt(answers)) "
+        "per root of its price; a crowd never asked comes first"
+    )
+    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        real(self.exploration, "exploration", "a number of 0 or more", least=0)
+        one_of(self.schedule, "schedule", ("constant", "log"))
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(float(self.exploration), self.schedule == "log", self.memory())
+
+    def index(self, book: Book, state: State, task: int, worker: int, draw: Draw) -> float | None:
+        """Index (2)."""
+        return float(virtual_index(book, state, self.params(), task, worker, price_unit(book)))

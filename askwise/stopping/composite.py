@@ -1,0 +1,120 @@
+"""One instance of a single-crowd rule for each crowd, and one for all together (004)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from askwise.core.book import CELL_WORKER, OPTIONS, VOICE, VOTES, Array, Book
+from askwise.core.checks import flag
+from askwise.core.draws import Draw, uniform
+from askwise.core.errors import InvalidParameter
+from askwise.core.registry import from_label, label_of
+from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, KernelRule, stopping
+from askwise.stopping.single import TOTAL, SingleCrowdRule, bound, halts
+
+_PICK = 2**32 - 1
+"""Index of the draw between two instances that stop at once: no instance uses it."""
+
+
+class Params(NamedTuple):
+    """The single rule's parameters; whether the total crowd has an instance."""
+
+    single: Any
+    total: bool
+
+
+def judge_each(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
+    """Judge the instances that received the last answer: its crowd's and the total crowd's."""
+    cells = book.cells
+    options = book.totals[OPTIONS]
+    cell = book.tasks[task, VOICE]
+    source = cells[cell, CELL_WORKER] + 1
+    own = halts(cells, cell, VOTES, options, params.single, draw, source, ruling)
+    if not params.total:
+        return own
+    option, sure = ruling[OPTION], ruling[SURE]
+    total = halts(book.votes, task, 0, options, params.single, draw, TOTAL, ruling)
+    if own == GO_ON or (own != CONFIDENT and total == CONFIDENT):
+        return total
+    # Several stop at once: uniformly among their options (004, footnote 5).
+    if total != own or uniform(draw, _PICK) < 0.5:
+        ruling[OPTION] = option
+        ruling[SURE] = sure
+    return own
+
+
+@stopping.register("composite")
+@dataclass(frozen=True)
+class Composite(KernelRule):
+    """Stop as soon as a single-crowd rule stops for some crowd, or for all crowds together.
+
+    Each crowd has an instance that sees its answers only; the total crowd has one that sees
+    all. After an answer the instances that received it are judged, each with draws of its own.
+    If both stop, one of their options is taken by a draw.
+
+    Parameters
+    ----------
+    rule : name, ``name(parameter=value)`` or mapping
+        The single-crowd rule: ``gap``, ``lead``, ``fixed``, ``quorum``, ``posterior`` or
+        ``e-process``.
+    total : bool
+        Whether the total crowd has an instance too.
+    horizon, cap
+        As in ``gap``, for the question as a whole.
+
+    Assumes what the single rule assumes, and that all crowds have the same right option.
+
+    Not when crowds together say more than each alone: ``posterior`` joins their evidence.
+
+    References
+    ----------
+    Paper 004, section 2 ("stopping rules for multiple crowds"), Eq. (4).
+
+    Examples
+    --------
+    >>> from askwise.stopping import stopping
+    >>> stopping.make({"name": "composite", "rule": {"name": "gap", "quality": 1.5}}).rule
+    'gap(quality=1.5)'
+    """
+
+    rule: str | Mapping[str, Any] | SingleCrowdRule = "gap"
+    total: bool = True
+    paper: ClassVar[str] = "004"
+    promise: ClassVar[str] = (
+        "Trades error for cost as its single rule does. If that keeps an error of delta, so does "
+        "the composite of (crowds + 1) times delta (Eq. 4)."
+    )
+    dial: ClassVar[str] = "rule"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        flag(self.total, "total")
+        object.__setattr__(self, "rule", label_of(self.inner))
+        if self.inner.horizon is not None or self.inner.cap is not None:
+            raise InvalidParameter(
+                "horizon and cap are the composite's: set them there, not in its rule",
+                field="horizon",
+            )
+
+    @property
+    def inner(self) -> SingleCrowdRule:
+        """The single-crowd rule."""
+        written = from_label(self.rule) if isinstance(self.rule, str) else self.rule
+        rule = stopping.make(written)
+        if not isinstance(rule, SingleCrowdRule):
+            raise InvalidParameter(
+                f"rule is {rule.name!r}: give a rule on a single crowd, such as gap or lead",
+                field="rule",
+            )
+        return rule
+
+    @property
+    def judge(self) -> Callable[..., int]:
+        """The rule on each crowd."""
+        return bound(judge_each, type(self.inner))
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(self.inner.params(), self.total)

@@ -1,0 +1,124 @@
+"""Stop when the gap between the two leading options is large: rule (1) of paper 004."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from askwise.core.book import Array
+from askwise.core.checks import between, flag, real
+from askwise.core.compiling import step
+from askwise.core.draws import Draw, uniform
+from askwise.core.votes import (
+    answers_in,
+    confidence_term,
+    lead_in,
+    leading_option,
+    theorem_1_quality,
+)
+from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, stopping
+from askwise.stopping.single import SingleCrowdRule
+
+
+class Params(NamedTuple):
+    """C_qty, the delta of Theorem 1's schedule (0: constant C_qty), smooth or not."""
+
+    quality: float
+    delta: float
+    smooth: bool
+
+
+@step
+def halts(
+    table: Array,
+    row: int,
+    first: int,
+    options: int,
+    params: Params,
+    draw: Draw,
+    source: int,
+    ruling: Array,
+) -> int:
+    """Compare the lead with C_qty * sqrt(answers), strictly."""
+    answers = answers_in(table, row, first, options)
+    option = leading_option(table, row, first, options, draw, 2 * source + 1)
+    ruling[OPTION] = option
+    ruling[SURE] = table[row, first + option] / answers
+    quality = params.quality
+    if params.delta > 0.0:
+        quality = theorem_1_quality(options, params.delta, answers)
+    chance = uniform(draw, 2 * source) if params.smooth else 0.0
+    term = confidence_term(quality, answers, params.smooth, chance)
+    return CONFIDENT if lead_in(table, row, first, options) > term else GO_ON
+
+
+@stopping.register("gap")
+@dataclass(frozen=True)
+class Gap(SingleCrowdRule):
+    """Stop when the lead of the first option over the second exceeds C times root of answers.
+
+    With N answers and empirical gap e it stops when e N > C sqrt(N), strictly. It takes all
+    answers as one source; ``composite`` applies it to each crowd.
+
+    Parameters
+    ----------
+    quality : float
+        The paper's C_qty: larger asks more and errs less. 1 to 3 is usual.
+    delta : float, optional
+        Theorem 1's schedule instead: C = sqrt(log(n / delta * N^2)) for n options, for an error
+        of order ``delta``.
+    smooth : bool
+        Round the right-hand side up or down at random, afresh at each answer, as in the paper's
+        experiments; else with C below 1 one answer is enough.
+    horizon : int, optional
+        The most answers a question may take (rule (3)); it then ends ``low_confidence``.
+    cap : amount, optional
+        The most money a question may take; it then ends ``over_budget``.
+
+    Assumes that answers are independent and that the right option is the most probable one.
+
+    Not when an error must be kept whatever the question: on questions whose options are nearly
+    equal it errs nearly half of the time (``e-process`` keeps its error).
+
+    References
+    ----------
+    Paper 004, section 2, rules (1) and (3), Theorem 1; the smooth version of appendix C.
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("a", 1), Worker("b", 1)],
+    ...     tasks=["t"],
+    ...     options=["no", "yes"],
+    ...     policy="round-robin",
+    ...     stopping={"name": "gap", "quality": 1.5, "smooth": False},
+    ... )
+    >>> while not campaign.status().open_tasks == 0:
+    ...     campaign.tell(campaign.ask()[0].id, "yes")
+    >>> campaign.answers()[0].answers
+    3
+    """
+
+    quality: float = 2.0
+    delta: float | None = None
+    smooth: bool = True
+    paper: ClassVar[str] = "004"
+    promise: ClassVar[str] = (
+        "Trades error for cost by its quality. With a delta its error is of the order of delta "
+        "(Theorem 1), not at most delta. Assumes independent answers."
+    )
+    dial: ClassVar[str] = "quality"
+    single: ClassVar[Callable[..., int]] = halts
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        real(self.quality, "quality", "a number of 0 or more", least=0)
+        if self.delta is not None:
+            between(self.delta, "delta", 0, 1)
+        flag(self.smooth, "smooth")
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(float(self.quality), self.delta or 0.0, self.smooth)

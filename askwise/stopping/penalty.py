@@ -1,0 +1,162 @@
+"""Stop when another answer costs more than the mistakes it would save."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from askwise.core.book import (
+    CELL_ANSWERS,
+    FIRST_CELL,
+    JOINED,
+    NEXT_CELL,
+    PRICE,
+    VOTES,
+    WORKERS,
+    Array,
+    Book,
+    cell_of,
+)
+from askwise.core.checks import whole
+from askwise.core.compiling import kernel
+from askwise.core.draws import Draw
+from askwise.core.errors import InvalidParameter
+from askwise.core.money import Amount, from_micro, to_micro
+from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, KernelRule, stopping
+from askwise.stopping.evidence import log_evidence
+from askwise.stopping.posterior import add_evidence, clear, name_likeliest
+
+
+class Params(NamedTuple):
+    """What a mistake costs, in micro-units; how many answers to look ahead."""
+
+    penalty: float
+    ahead: int
+
+
+@kernel
+def error_after(a: int, b: int, rest: float, more: int) -> float:
+    """Expected posterior error after ``more`` answers of one crowd.
+
+    The crowd has a votes for the first option and b for the second; ``rest`` is what the other
+    crowds say for the first against the second, in logarithms. Every outcome of the answers
+    leaves as error the smaller of the two joint probabilities.
+    """
+    now_first = rest + log_evidence(a, b, 2)
+    now_second = log_evidence(b, a, 2)
+    top = max(now_first, now_second)
+    scale = top + math.log(math.exp(now_first - top) + math.exp(now_second - top))
+    log_ways = -more * math.log(2.0)
+    error = 0.0
+    for first in range(more + 1):
+        joint_first = rest + log_evidence(a + first, b + more - first, 2)
+        joint_second = log_evidence(b + more - first, a + first, 2)
+        error += math.exp(log_ways + min(joint_first, joint_second) - scale)
+        log_ways += math.log((more - first) / (first + 1.0)) if first < more else 0.0
+    return error
+
+
+@kernel
+def worth_asking(
+    book: Book, task: int, worker: int, error: float, params: Params, ruling: Array
+) -> bool:
+    """Whether some number of answers of a crowd saves more than it costs."""
+    cells = book.cells
+    a = 0
+    b = 0
+    cell = cell_of(book, task, worker)
+    if cell >= 0:
+        a, b = cells[cell, VOTES], cells[cell, VOTES + 1]
+    said = log_evidence(a, b, 2) - log_evidence(b, a, 2)
+    rest = ruling[SCRATCH] - ruling[SCRATCH + 1] - said
+    price = float(book.workers[worker, PRICE])
+    more = 1
+    while more <= params.ahead and more * price < params.penalty * error:
+        saved = error - error_after(a, b, rest, more)
+        # Free answers are worth asking for as long as they may change anything to speak of.
+        if params.penalty * saved > more * price and saved > 1e-9:
+            return True
+        # 1, 2, 3, 4, 6, 8, 12, ...: the saving is smooth in the number of answers.
+        more += 1 if more < 4 else (more // 2 if (more & (more - 1)) == 0 else more // 3)
+    return False
+
+
+@kernel
+def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
+    """Go on while some crowd's further answers are worth their price."""
+    cells, workers = book.cells, book.workers
+    clear(2, ruling)
+    cell = book.tasks[task, FIRST_CELL]
+    while cell >= 0:
+        if cells[cell, CELL_ANSWERS] > 0:
+            add_evidence(cells, cell, VOTES, 2, ruling)
+        cell = cells[cell, NEXT_CELL]
+    error = name_likeliest(2, ruling)
+    for worker in range(book.totals[WORKERS]):
+        if workers[worker, JOINED] == 1 and worth_asking(book, task, worker, error, params, ruling):
+            return GO_ON
+    return CONFIDENT
+
+
+@stopping.register("penalty")
+@dataclass(frozen=True)
+class Penalty(KernelRule):
+    """Stop when further answers would cost more than the mistakes they are expected to save.
+
+    With ``posterior``'s beliefs it computes how far 1, 2, 3, 4, 6, 8, 12, ... further answers of
+    a crowd are expected to lower the error; times the penalty that is what they save. It goes on
+    while for some crowd and number the saving exceeds the price. (One answer alone often saves
+    nothing: it can't turn a lead of two.)
+
+    Parameters
+    ----------
+    penalty : amount
+        What a wrong answer costs you.
+    ahead : int
+        The most answers to look ahead.
+    horizon, cap
+        As in ``gap``.
+
+    Assumes what ``posterior`` assumes, and two options.
+
+    Not when a mistake has no price: give a target error to ``posterior`` instead.
+
+    References
+    ----------
+    Paper 004, section 6, second extended model (a monetary penalty for a mistake).
+
+    Examples
+    --------
+    >>> from askwise.stopping import stopping
+    >>> stopping.make({"name": "penalty", "penalty": "2.50"}).penalty
+    '2.5'
+    """
+
+    penalty: Amount = "20"
+    ahead: int = 64
+    most_options: ClassVar[int | None] = 2
+    paper: ClassVar[str] = "beyond 004"
+    promise: ClassVar[str] = (
+        "Trades error for cost at the price you give, on average over questions as posterior "
+        "assumes them; guarantees no error on a single one."
+    )
+    dial: ClassVar[str] = "penalty"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        micro = to_micro(self.penalty, "penalty")
+        if micro == 0:
+            raise InvalidParameter("penalty is 0: give an amount above 0", field="penalty")
+        object.__setattr__(self, "penalty", str(from_micro(micro)))
+        whole(self.ahead, "ahead", least=1)
+
+    @property
+    def judge(self) -> Callable[..., int]:
+        """The rule on all crowds."""
+        return judge
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(float(to_micro(self.penalty, "penalty")), self.ahead)

@@ -1,0 +1,138 @@
+"""Stop when an option has enough votes, or when none can get them any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from askwise.core.book import (
+    ASKED,
+    JOINED,
+    LIMIT,
+    OPTIONS,
+    REPEAT,
+    TASK_ANSWERED,
+    TASK_ASKED,
+    WORKERS,
+    Array,
+    Book,
+    asked_before,
+)
+from askwise.core.checks import whole
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
+from askwise.core.errors import InvalidParameter
+from askwise.core.votes import answers_in, leading_option
+from askwise.stopping.base import (
+    CONFIDENT,
+    GO_ON,
+    LOW_CONFIDENCE,
+    OPTION,
+    SURE,
+    stopping,
+)
+from askwise.stopping.single import TOTAL, SingleCrowdRule
+
+
+class Params(NamedTuple):
+    """Votes needed, out of at most so many answers."""
+
+    quorum: int
+    of: int
+
+
+@step
+def halts(
+    table: Array,
+    row: int,
+    first: int,
+    options: int,
+    params: Params,
+    draw: Draw,
+    source: int,
+    ruling: Array,
+) -> int:
+    """Compare the leader's votes with the quorum, now and if all further answers were his."""
+    answers = answers_in(table, row, first, options)
+    option = leading_option(table, row, first, options, draw, 2 * source + 1)
+    votes = table[row, first + option]
+    ruling[OPTION] = option
+    ruling[SURE] = votes / answers
+    if votes >= params.quorum:
+        return CONFIDENT
+    return LOW_CONFIDENCE if votes + params.of - answers < params.quorum else GO_ON
+
+
+@kernel
+def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
+    """Also count who is left to be asked, where nobody is asked twice."""
+    tasks, workers = book.tasks, book.workers
+    options = book.totals[OPTIONS]
+    code = halts(book.votes, task, 0, options, params, draw, TOTAL, ruling)
+    if code != GO_ON or book.totals[REPEAT] == 1:
+        return code
+    more = tasks[task, TASK_ASKED] - tasks[task, TASK_ANSWERED]
+    for worker in range(book.totals[WORKERS]):
+        here = workers[worker, JOINED] == 1 and workers[worker, ASKED] < workers[worker, LIMIT]
+        if here and not asked_before(book, task, worker):
+            more += 1
+    reachable = book.votes[task, int(ruling[OPTION])] + more
+    return LOW_CONFIDENCE if reachable < params.quorum else GO_ON
+
+
+@stopping.register("quorum")
+@dataclass(frozen=True)
+class Quorum(SingleCrowdRule):
+    """Stop when an option has ``quorum`` votes, or when none can reach them any more.
+
+    Parameters
+    ----------
+    quorum : int
+        Votes that an option needs.
+    of : int
+        The most answers a question gets. When the votes still missing are more than the answers
+        left (of these, or of workers not asked yet), it ends ``low_confidence``.
+    horizon, cap
+        As in ``gap``.
+
+    Assumes nothing.
+
+    Not for saving money on easy questions with a large quorum: it asks at least so many times.
+
+    References
+    ----------
+    Common practice on crowdsourcing platforms; for comparison with paper 004's rules.
+
+    Examples
+    --------
+    >>> from askwise.stopping import stopping
+    >>> stopping.make({"name": "quorum", "quorum": 3, "of": 5}).of
+    5
+    """
+
+    quorum: int = 3
+    of: int = 5
+    paper: ClassVar[str] = "practice"
+    promise: ClassVar[str] = "Trades error for cost by its quorum; guarantees no error."
+    dial: ClassVar[str] = "quorum"
+    single: ClassVar[Callable[..., int]] = halts
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole(self.quorum, "quorum", least=1)
+        whole(self.of, "of", least=1)
+        if self.of < self.quorum:
+            raise InvalidParameter(
+                f"of is {self.of}: a quorum of {self.quorum} needs at least as many answers",
+                field="of",
+            )
+
+    @property
+    def judge(self) -> Callable[..., int]:
+        """The rule on all answers."""
+        return judge
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(self.quorum, self.of)

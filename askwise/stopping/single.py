@@ -1,0 +1,56 @@
+"""Rules on one source of answers: a crowd, or all crowds taken as one (004, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+from askwise.core.book import OPTIONS, Array, Book
+from askwise.core.compiling import bind
+from askwise.core.draws import Draw
+from askwise.stopping.base import KernelRule
+
+TOTAL = 0
+"""Which source the total crowd is; a worker's is his index + 1. Each has draws of its own."""
+
+
+def halts(
+    table: Array,
+    row: int,
+    first: int,
+    options: int,
+    params: Any,
+    draw: Draw,
+    source: int,
+    ruling: Array,
+) -> int:
+    """Bound to a rule's own: judges the votes of one source, as ``judge`` does a task's.
+
+    It may use the draws at ``2 * source`` and ``2 * source + 1``.
+    """
+    raise NotImplementedError
+
+
+def judge_total(book: Book, params: Any, task: int, draw: Draw, ruling: Array) -> int:
+    """Apply a single-crowd rule to all answers of a task, whoever gave them."""
+    return halts(book.votes, task, 0, book.totals[OPTIONS], params, draw, TOTAL, ruling)
+
+
+@cache
+def bound(template: Callable[..., int], rule: type[SingleCrowdRule]) -> Callable[..., int]:
+    """Bind a template of this kind to the kernel of a rule."""
+    return bind(template, f"{rule.__module__}.{rule.name}", at_once=False, halts=rule.single)
+
+
+@dataclass(frozen=True)
+class SingleCrowdRule(KernelRule):
+    """Base: a rule on the votes of one source. Alone it takes all answers as one source."""
+
+    single: ClassVar[Callable[..., int]]
+
+    @property
+    def judge(self) -> Callable[..., int]:
+        """The rule on the total crowd."""
+        return bound(judge_total, type(self))
