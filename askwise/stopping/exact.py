@@ -185,29 +185,32 @@ def quality_for(
         exact = over_gaps(low, high, quality, reading=reading, smooth=smooth, horizon=horizon)
         return float(exact.forced_error)
 
+    def excess(quality: float) -> float:
+        return math.log(max(errs(quality), 1e-300) / error)
+
     # From sqrt(horizon) on nothing stops before the horizon, and no rule errs less.
     most = min(math.sqrt(horizon), 30.0)
-    under, over, at_under = 0.0, min(0.5, most), errs(0.0)
-    if at_under <= error:
+    under, over, above = 0.0, min(0.5, most), excess(0.0)
+    if above <= 0.0:
         return 0.0
-    while (at_over := errs(over)) > error:
+    while (below := excess(over)) > 0.0:
         if over == most:
             raise InvalidParameter(
-                f"error is {error!r}: with {horizon} answers give at least {at_over:.4g}",
+                f"error is {error!r}: with {horizon} answers give at least {errs(most):.4g}",
                 field="error",
             )
-        under, at_under, over = over, at_over, min(2.0 * over, most)
-    halve = False
-    while over - under > 1e-6 and at_over < error * (1.0 - 1e-9):
-        # Errors fall about geometrically; every other step halves, for plain rules jump.
-        part = math.log(at_under / error) / math.log(at_under / max(at_over, 1e-300))
-        middle = under + (0.5 if halve else min(max(part, 0.01), 0.99)) * (over - under)
-        halve = not halve
-        at_middle = errs(middle)
-        if at_middle <= error:
-            over, at_over = middle, at_middle
+        under, above, over = over, below, min(2.0 * over, most)
+    # False position on the logarithm, after Illinois: an end that stays counts half.
+    stayed = 0
+    while over - under > 1e-6 and below < -1e-7:
+        part = min(max(above / (above - below), 1e-3), 0.999)
+        middle = under + part * (over - under)
+        if (at := excess(middle)) > 0.0:
+            under, above, below = middle, at, below / 2.0 if stayed > 0 else below
+            stayed = 1
         else:
-            under, at_under = middle, at_middle
+            over, below, above = middle, at, above / 2.0 if stayed < 0 else above
+            stayed = -1
     return over
 
 
@@ -306,7 +309,7 @@ def least_cost(gap: float, error: float, horizon: int, *, least_gap: float | Non
     gap : float
         Gap of the crowd that is asked, below 1.
     error : float
-        The most that the rule may err at ``least_gap``, and so at all larger gaps.
+        The most that the rule may err at ``least_gap``; at larger gaps nothing is asked of it.
     horizon : int
         The most answers, after which it must have answered.
     least_gap : float, optional
@@ -334,11 +337,10 @@ def least_cost(gap: float, error: float, horizon: int, *, least_gap: float | Non
         )
     if error >= (1.0 - least) / 2.0:
         return 1.0
-    # Weak duality: every price gives a lower bound, and the best price the exact value. At a
-    # price of 1 nothing pays after the first answer.
-    best, under, over = 1.0, 1.0, math.inf
-    while over / under > 1.0 + 1e-7 and under < 1e15:
-        price = 8.0 * under if over == math.inf else math.sqrt(under * over)
+    # Weak duality: every price gives a lower bound, and the best price the exact value.
+    best, under, over = 1.0, 1e-12, 1e15
+    while over / under > 1.0 + 1e-7:
+        price = math.sqrt(under * over)
         cost, errs = _priced(gap, least, horizon, price)
         best = max(best, cost + price * (errs - error))
         under, over = (price, over) if errs > error else (under, price)
@@ -388,8 +390,8 @@ def _walk(term: Array, smooth: bool, p: float) -> _Ends:
     """Follow fair answers until hardly any walk with the least ``p`` is left."""
     down = np.floor(term)
     stay = (term - down if smooth else np.zeros_like(term)).tolist()
-    floors = down.astype(np.int64).tolist()
-    horizon = len(floors)
+    horizon = len(term)
+    floors = np.minimum(down, horizon).astype(np.int64).tolist()
     size = min(floors[-1] + 2, horizon) + 3
     now, then = np.zeros(size), np.zeros(size)
     now[0] = 1.0
@@ -412,10 +414,11 @@ def _walk(term: Array, smooth: bool, p: float) -> _Ends:
             now[first] -= halt
         if answers == check:
             check += check // 8
-            if np.sum(_weighted(np.array([p]), answers, np.arange(size), now)) < _TAIL:
+            left = now[: answers + 1]
+            if np.sum(_weighted(np.array([p]), answers, np.arange(len(left)), left)) < _TAIL:
                 break
     table = np.array([end for end in ends if end[2] > 0.0]).reshape(-1, 3)
-    return _Ends(table[:, 0], table[:, 1], table[:, 2], answers, now)
+    return _Ends(table[:, 0], table[:, 1], table[:, 2], answers, now[: answers + 1])
 
 
 def _weighted(p: Array, answers: Any, lead: Array, chance: Array) -> tuple[Array, Array]:
@@ -424,8 +427,9 @@ def _weighted(p: Array, answers: Any, lead: Array, chance: Array) -> tuple[Array
     # What has no answer for the other option is possible at p = 1: 0 * log(0) is to be 0.
     with np.errstate(divide="ignore"):
         log_p, log_q = np.log(2.0 * p), np.maximum(np.log(2.0 - 2.0 * p), -1e300)
+        log_chance = np.log(chance)[:, np.newaxis]
     lead = lead[:, np.newaxis]
-    ahead = chance[:, np.newaxis] * np.exp((wrong + lead) * log_p + wrong * log_q)
+    ahead = np.exp(log_chance + (wrong + lead) * log_p + wrong * log_q)
     return ahead, ahead * np.exp(lead * (log_q - log_p))
 
 
@@ -442,7 +446,7 @@ def _at(p: Array, ends: _Ends, shape: tuple[int, ...]) -> Exact:
     # Where nobody leads the two are one and the same.
     leads = (ahead[1:].sum(axis=0), ahead[0], behind[1:].sum(axis=0))
     rest = sum(leads)
-    if np.any(np.abs(right + error + rest - 1.0) > 1e-9):
+    if not np.all(np.abs(right + error + rest - 1.0) < 1e-9):
         raise InvalidParameter(
             "quality is too large for exact figures: give up to about 30", field="quality"
         )

@@ -11,7 +11,7 @@ from askwise.core.book import FIRST_CELL, NEXT_CELL, OPTIONS, VOTES, Array, Book
 from askwise.core.checks import real
 from askwise.core.compiling import kernel
 from askwise.core.draws import Draw
-from askwise.core.likelihood import NONE, distance_from_top
+from askwise.core.likelihood import distance_from_top
 from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SCRATCH, SURE, KernelRule, stopping
 
 
@@ -31,7 +31,7 @@ def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> i
         distance = 0.0
         cell = book.tasks[task, FIRST_CELL]
         while cell >= 0:
-            distance += distance_from_top(cells, cell, VOTES, options, option, NONE)
+            distance += distance_from_top(cells, cell, VOTES, options, option)
             cell = cells[cell, NEXT_CELL]
         ruling[SCRATCH + option] = distance
         if distance < ruling[SCRATCH + best]:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from askwise.core import draws
 from askwise.core.book import Array
-from askwise.core.compiling import step
+from askwise.core.compiling import bind, step
+from askwise.core.draws import Draw, uniform
 from askwise.core.money import Amount
 from askwise.core.problem import Problem, make_problem
 
 
 class SurveyWorld(NamedTuple):
-    """Hidden distributions as arrays; one row of the last three for each question.
+    """Hidden distributions as arrays; kind, order and right option of each question.
 
     ``reaches[kind, crowd, option]`` is the probability of an answer up to this option, the right
     one first. ``order[question, worker]`` is the crowd that a worker is on this question, and
@@ -28,6 +30,7 @@ class SurveyWorld(NamedTuple):
     order: Array
     right: Array
     keys: Array
+    first: int
 
 
 @step
@@ -36,7 +39,8 @@ def survey_reply(world: SurveyWorld, task: int, worker: int, k: int, elapsed: fl
     reaches, keys = world.reaches, world.keys
     kind, crowd = world.kinds[task], world.order[task, worker]
     options = reaches.shape[2]
-    x, y = draws.threefry(keys[task, 0], keys[task, 1], crowd, k)
+    key0, key1 = draws.threefry(keys[0], keys[1], world.first + task, crowd)
+    x, y = draws.threefry(key0, key1, k, 0)
     chance = ((x >> 5) * 67108864.0 + (y >> 6)) / 9007199254740992.0
     option = 0
     while option < options - 1 and chance >= reaches[kind, crowd, option]:
@@ -91,27 +95,57 @@ class Survey:
 
         ``kinds`` is each question's kind; drawn evenly if not given.
         """
-        order = np.zeros((questions, self.crowds), np.int64)
+        order = np.tile(np.arange(self.crowds), (questions, 1))
         right = np.zeros(questions, np.int64)
-        keys = np.zeros((questions, 2), np.int64)
         drawn = np.zeros(questions, np.int64)
-        groups = self._same_price()
-        for at in range(questions):
-            rng = np.random.default_rng([seed, draws.WORLD, first + at])
-            drawn[at] = rng.integers(len(self.responses))
-            right[at] = rng.integers(self.options)
-            for group in groups:
-                order[at, group] = rng.permutation(group) if self.shuffled else group
-            keys[at] = rng.integers(2**32, size=2)
+        stream = draws.stream(seed, draws.MARKET, 0)
+        groups = self._groups() if self.shuffled else np.arange(self.crowds)
+        _drawing()(stream, first, len(self.responses), self.options, groups, drawn, order, right)
+        keys = np.array(draws.stream(seed, draws.WORLD, 0), np.int64)
         reaches = np.cumsum(self.responses, axis=2)
-        return SurveyWorld(reaches, drawn if kinds is None else kinds, order, right, keys)
+        return SurveyWorld(reaches, drawn if kinds is None else kinds, order, right, keys, first)
 
-    def _same_price(self) -> list[Array]:
+    def _groups(self) -> Array:
+        """For each crowd the first of its price: within such a group the order is shuffled."""
         prices = [str(price) for price in (self.prices or (1,) * self.crowds)]
-        return [
-            np.array([at for at, each in enumerate(prices) if each == price])
-            for price in dict.fromkeys(prices)
-        ]
+        return np.array([prices.index(price) for price in prices])
+
+
+def _draw_questions(
+    stream: tuple[int, int],
+    first: int,
+    kinds: int,
+    options: int,
+    groups: Array,
+    drawn: Array,
+    order: Array,
+    right: Array,
+) -> None:
+    """Draw each question's kind, its right option and the order of its crowds."""
+    crowds = len(groups)
+    for at in range(len(drawn)):
+        draw = Draw(stream[0], stream[1], first + at)
+        drawn[at] = int(uniform(draw, 0) * kinds)
+        right[at] = int(uniform(draw, 1) * options)
+        # Fisher and Yates, each place against the earlier ones of its group.
+        for place in range(crowds):
+            members = 0
+            for other in range(place + 1):
+                members += groups[other] == groups[place]
+            pick = int(uniform(draw, 2 + place) * members)
+            for other in range(place + 1):
+                if groups[other] == groups[place]:
+                    if pick == 0:
+                        held = order[at, other]
+                        order[at, other] = order[at, place]
+                        order[at, place] = held
+                        break
+                    pick -= 1
+
+
+@cache
+def _drawing() -> Any:
+    return bind(_draw_questions, "survey")
 
 
 def two_options(*chances: float) -> Array:

@@ -1,0 +1,155 @@
+"""Mixtures of crowds on a grid, as arms of a bandit: what paper 004, appendix I needs.
+
+A grid of granularity 1/m holds all mixtures whose shares are whole multiples of 1/m. Its points
+are numbered; a number is turned into shares when needed, so that no table of them is kept.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from askwise.core.book import WORKERS, Array, Book
+from askwise.core.compiling import kernel, step
+from askwise.core.events import Fact
+from askwise.policies.survey.common import ANSWER, ASKED_FACT, ranked_price
+
+MOST_POINTS = 64
+"""A grid has at most so many points, or as many as there are crowds."""
+
+LAST_PHASE = 11
+"""Beyond 4,094 answers to one question the grid stays as it is."""
+
+# Columns of `phases` (one row a question): the phase its arms belong to, the number of crowds
+# then, and the arm decided on last.
+PHASE, CROWDS, ARM = range(3)
+
+# Column of `arms` (one row a question and arm): how often it was played; votes follow.
+PLAYED, ARM_VOTES = range(2)
+
+
+class State(NamedTuple):
+    """What each arm of each question brought in the phase under way."""
+
+    arms: Array
+    phases: Array
+    arm_of: Array
+
+
+@step
+def phase_at(asked: int) -> int:
+    """Phases 1, 2, 3, ... last 2, 4, 8, ... asks."""
+    phase = 1
+    while asked >= 2 ** (phase + 1) - 2:
+        phase += 1
+    return phase
+
+
+@step
+def points(crowds: int, parts: int) -> int:
+    """How many mixtures of ``crowds`` have shares that are multiples of 1/``parts``."""
+    count = 1
+    for at in range(1, crowds):
+        count = count * (parts + at) // at
+    return count
+
+
+@step
+def most_points(crowds: int) -> int:
+    """The largest grid that is kept."""
+    return max(MOST_POINTS, crowds)
+
+
+@step
+def next_in(left: int, remaining: int, crowds: int) -> tuple[int, int]:
+    """Parts of the first crowd in the mixture number ``left`` of the rest, and its number there.
+
+    Mixtures are in the order of most parts for the first crowd first.
+    """
+    for mine in range(remaining, -1, -1):
+        below = points(crowds - 1, remaining - mine) if crowds > 1 else 1
+        if left < below:
+            return mine, left
+        left -= below
+    return 0, 0
+
+
+@kernel
+def shares_of(arm: int, parts: int, crowds: int, shares: Array) -> None:
+    """Write out the shares of a mixture by its number."""
+    left = arm
+    remaining = parts
+    for crowd in range(crowds - 1):
+        mine, left = next_in(left, remaining, crowds - crowd)
+        shares[crowd] = mine / parts
+        remaining -= mine
+    shares[crowds - 1] = remaining / parts
+
+
+@kernel
+def gap_of(arms: Array, task: int, arm: int, options: int) -> float:
+    """Empirical gap of the answers that an arm brought; 0 without any."""
+    top = 0.0
+    second = 0.0
+    total = 0.0
+    for option in range(options):
+        votes = arms[task, arm, ARM_VOTES + option]
+        total += votes
+        if votes > top:
+            second = top
+            top = votes
+        elif votes > second:
+            second = votes
+    return (top - second) / total if total > 0.0 else 0.0
+
+
+@kernel
+def mean_price(book: Book, shares: Array, unit: float) -> float:
+    """Price of a mixture's answer, relative to the cheapest crowd's."""
+    price = 0.0
+    for worker in range(book.totals[WORKERS]):
+        price += shares[worker] * ranked_price(book, worker, unit)
+    return price
+
+
+@step
+def keep_arm(book: Book, state: State, task: int, phase: int, arm: int) -> None:
+    """At a decision: begin the phase anew if it is another, count the arm as played."""
+    arms, phases = state.arms, state.phases
+    crowds = book.totals[WORKERS]
+    if phases[task, PHASE] != phase or phases[task, CROWDS] != crowds:
+        phases[task, PHASE] = phase
+        phases[task, CROWDS] = crowds
+        for each in range(arms.shape[1]):
+            for column in range(arms.shape[2]):
+                arms[task, each, column] = 0.0
+    phases[task, ARM] = arm
+    arms[task, arm, PLAYED] += 1.0
+
+
+@step
+def credit(book: Book, state: State, fact: Fact) -> None:
+    """Remember which arm an assignment is for; count its answer there, if its phase still runs."""
+    arms, phases, arm_of = state.arms, state.phases, state.arm_of
+    if fact.kind == ASKED_FACT:
+        arm_of[fact.assignment, 0] = phases[fact.task, PHASE]
+        arm_of[fact.assignment, 1] = phases[fact.task, ARM]
+    elif fact.kind == ANSWER and arm_of[fact.assignment, 0] == phases[fact.task, PHASE]:
+        arms[fact.task, arm_of[fact.assignment, 1], ARM_VOTES + int(fact.value)] += 1.0
+
+
+@step
+def uniform_parts(crowds: int, phase: int) -> int:
+    """1 / granularity of a phase: about 2^(phase / (crowds + 2)) (004, appendix I)."""
+    parts = int(2.0 ** (min(phase, LAST_PHASE) / (crowds + 2.0)) + 0.5)
+    while parts > 1 and points(crowds, parts) > most_points(crowds):
+        parts -= 1
+    return max(parts, 1)
+
+
+@step
+def finest_parts(crowds: int) -> int:
+    """1 / granularity of the finest grid that is kept, up to 8."""
+    parts = 8
+    while parts > 1 and points(crowds, parts) > most_points(crowds):
+        parts -= 1
+    return parts

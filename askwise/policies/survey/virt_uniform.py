@@ -1,0 +1,273 @@
+"""Bandits over mixtures of crowds: paper 004, appendix I."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from askwise.core.book import (
+    OPTIONS,
+    PLAN_TASK,
+    PROPOSED,
+    TASK_ASKED,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    idle,
+)
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw, uniform
+from askwise.core.events import Fact
+from askwise.core.ledger import Ledger
+from askwise.core.problem import Problem
+from askwise.policies.base import Kernels, policies
+from askwise.policies.survey.common import DECIDED, SurveyPolicy, next_question, price_unit
+from askwise.policies.survey.grid import (
+    ARM_VOTES,
+    CROWDS,
+    PHASE,
+    PLAYED,
+    State,
+    credit,
+    finest_parts,
+    gap_of,
+    keep_arm,
+    mean_price,
+    most_points,
+    phase_at,
+    points,
+    shares_of,
+    uniform_parts,
+)
+from askwise.policies.survey.non_adaptive import draw_crowd
+
+
+class Params(NamedTuple):
+    """Whether the grid is zoomed into, rather than taken as a whole."""
+
+    zoom: bool
+
+
+@kernel
+def arm_to_play(book: Book, state: State, params: Params, task: int, asked: int) -> int:
+    """Number of the mixture to draw from when a question has been asked so often."""
+    crowds = book.totals[WORKERS]
+    phase = phase_at(asked)
+    phases = state.phases
+    if phases[task, PHASE] != phase or phases[task, CROWDS] != crowds:
+        return 0
+    begun = 2**phase - 2
+    if params.zoom:
+        return zoom(book, state, task, phase)
+    return play_ucb1(book, state, task, phase, asked - begun)
+
+
+@kernel
+def play_ucb1(book: Book, state: State, task: int, phase: int, played: int) -> int:
+    """UCB1 on the empirical gaps of all mixtures of the grid, per root of price."""
+    crowds, options = book.totals[WORKERS], book.totals[OPTIONS]
+    parts = uniform_parts(crowds, phase)
+    shares = np.empty(crowds)
+    unit = price_unit(book)
+    best = 0
+    best_index = -math.inf
+    for arm in range(points(crowds, parts)):
+        times = state.arms[task, arm, PLAYED]
+        if times == 0.0:
+            return arm
+        shares_of(arm, parts, crowds, shares)
+        bonus = math.sqrt(2.0 * math.log(played) / times)
+        index = gap_of(state.arms, task, arm, options) + bonus
+        index /= math.sqrt(mean_price(book, shares, unit))
+        if index > best_index:
+            best, best_index = arm, index
+    return best
+
+
+@kernel
+def zoom(book: Book, state: State, task: int, phase: int) -> int:
+    """The zooming algorithm: activate a mixture that no active one covers, else play the best.
+
+    An active mixture covers all within its confidence radius, in the metric n * L1 in which the
+    gap is Lipschitz (Claim 17). A mixture is active once it has been played: one just activated
+    has the widest radius and is played at once.
+    """
+    crowds, options = book.totals[WORKERS], book.totals[OPTIONS]
+    parts = finest_parts(crowds)
+    count = points(crowds, parts)
+    shares = np.empty((count, crowds))
+    for arm in range(count):
+        shares_of(arm, parts, crowds, shares[arm])
+    for arm in range(count):
+        covered = False
+        for other in range(count):
+            times = state.arms[task, other, PLAYED]
+            if times > 0.0:
+                distance = 0.0
+                for crowd in range(crowds):
+                    distance += abs(shares[arm, crowd] - shares[other, crowd])
+                if options * distance <= radius(phase, times):
+                    covered = True
+                    break
+        if not covered:
+            return arm
+    unit = price_unit(book)
+    best = 0
+    best_index = -math.inf
+    for arm in range(count):
+        times = state.arms[task, arm, PLAYED]
+        if times > 0.0:
+            index = gap_of(state.arms, task, arm, options) + 2.0 * radius(phase, times)
+            index /= math.sqrt(mean_price(book, shares[arm], unit))
+            if index > best_index:
+                best, best_index = arm, index
+    return best
+
+
+@step
+def radius(phase: int, times: float) -> float:
+    """Confidence radius of an arm played so often (Kleinberg, Slivkins, Upfal 2008)."""
+    return math.sqrt(8.0 * phase / (2.0 + times))
+
+
+@kernel
+def choose(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Take the arm to play and draw a crowd from its mixture."""
+    task = next_question(book, available)
+    if task < 0:
+        return idle(book, available)
+    crowds = book.totals[WORKERS]
+    asked = book.tasks[task, TASK_ASKED]
+    arm = arm_to_play(book, state, params, task, asked)
+    parts = finest_parts(crowds) if params.zoom else uniform_parts(crowds, phase_at(asked))
+    shares = np.empty(crowds)
+    shares_of(arm, parts, crowds, shares)
+    draw_crowd(book, shares, task, uniform(draw, 0), available, out)
+    return PROPOSED
+
+
+@kernel
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Note the arm that was decided on (deterministic, so found again), and what it brought."""
+    if fact.kind == DECIDED:
+        task = book.plan[0, PLAN_TASK]
+        asked = book.tasks[task, TASK_ASKED]
+        arm = arm_to_play(book, state, params, task, asked)
+        keep_arm(book, state, task, phase_at(asked), arm)
+    else:
+        credit(book, state, fact)
+
+
+@dataclass(frozen=True)
+class GridPolicy(SurveyPolicy):
+    """Base: mixtures on a grid are the arms of a bandit, empirical gaps its rewards."""
+
+    per_task: ClassVar[tuple[str, ...]] = ("arms", "phases")
+    per_assignment: ClassVar[tuple[str, ...]] = ("arm_of",)
+    notes: ClassVar[tuple[str, ...]] = ("drawn from a mixture",)
+    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+
+    def start(self, problem: Problem, ledger: Ledger) -> State:
+        """No arm played."""
+        book = ledger.book
+        columns = ARM_VOTES + max(1, len(problem.options))
+        arms = np.zeros((len(book.tasks), most_points(len(book.workers)), columns))
+        phases = np.zeros((len(book.tasks), 3), np.int64)
+        return State(arms, phases, np.zeros((len(book.assignments), 2), np.int64))
+
+    def grow(self, state: State, ledger: Ledger) -> State:
+        """Room for new questions, assignments, and for the arms of new crowds."""
+        grown: State = super().grow(state, ledger)
+        needed = most_points(len(ledger.book.workers))
+        if grown.arms.shape[1] < needed:
+            wider = np.zeros((len(grown.arms), needed, grown.arms.shape[2]))
+            wider[:, : grown.arms.shape[1]] = grown.arms
+            grown = grown._replace(arms=wider)
+        return grown
+
+
+@policies.register("virt-uniform")
+@dataclass(frozen=True)
+class VirtUniform(GridPolicy):
+    """Run UCB1 over mixtures of crowds on a grid that grows finer from phase to phase.
+
+    Phases last 2, 4, 8, ... asks. In each, all mixtures whose shares are multiples of a
+    granularity of about 2^(-phase / (crowds + 2)) are arms; an arm's reward is the empirical gap
+    of the answers drawn from it in this phase, per root of its mean price.
+
+    Assumes that all crowds have the same right option. Goes with ``gap`` (rule (3): all answers
+    as one source).
+
+    Not for saving money in practice: the paper's is a proof that mixtures can be learned, and
+    phases forget. ``lp-thompson`` learns them faster. With many crowds the grid holds little
+    more than the crowds themselves (64 mixtures, or as many as there are crowds).
+
+    References
+    ----------
+    Paper 004, section 5 (Theorem 8) and appendix I (VirtUniform).
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("a", 1), Worker("b", 1)],
+    ...     tasks=["q"],
+    ...     options=["x", "y", "z"],
+    ...     policy="virt-uniform",
+    ...     stopping="gap",
+    ... )
+    >>> campaign.ask()[0].worker
+    'a'
+    """
+
+    rule: ClassVar[str] = (
+        "of the question asked least, take the mixture of crowds with the largest gap plus "
+        "UCB1's bonus, and draw a crowd from it"
+    )
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(False)
+
+
+@policies.register("virt-zooming")
+@dataclass(frozen=True)
+class VirtZooming(GridPolicy):
+    """Zoom into the mixtures of crowds that look best: VirtUniform's second variant.
+
+    Phases last 2, 4, 8, ... asks. An arm covers all mixtures within its confidence radius; one
+    that nothing covers is tried, else the arm with the largest gap plus twice its radius. So
+    the grid is tried finely only where it pays.
+
+    Assumes that all crowds have the same right option. Goes with ``gap`` (rule (3): all answers
+    as one source).
+
+    Not for saving money in practice, like ``virt-uniform``: radii shrink slowly, and phases
+    forget. Mixtures have shares that are multiples of 1/8, coarser with many crowds.
+
+    References
+    ----------
+    Paper 004, appendix I (the zooming algorithm).
+    R. Kleinberg, A. Slivkins, E. Upfal, "Multi-armed bandits in metric spaces", STOC 2008.
+
+    Examples
+    --------
+    >>> from askwise.policies import policies
+    >>> policies.make("virt-zooming").name
+    'virt-zooming'
+    """
+
+    rule: ClassVar[str] = (
+        "of the question asked least, take a mixture of crowds that no tried one covers, else "
+        "that with the largest gap plus twice its radius, and draw a crowd from it"
+    )
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(True)
