@@ -22,6 +22,7 @@ EXECUTED = (
     DOCS / "tutorial.md",
     DOCS / "how-to" / "lab.md",
     DOCS / "write-your-own-policy.md",
+    DOCS / "write-your-own-rule.md",
 )
 
 _NEW_PROCESS = "<!-- a new process -->"

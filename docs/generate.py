@@ -1,7 +1,7 @@
 """Write the pages that follow from the code: ``python -m docs.generate``.
 
-One page a policy and one an experiment, from the registries; the reference of the API, the
-commands and the JSON; the changelog. The pages are not kept in the repository.
+One page a policy, a stopping rule and an experiment, from the registries; the reference of the
+API, the commands and the JSON; the changelog. The pages are not kept in the repository.
 """
 
 from __future__ import annotations
@@ -11,38 +11,31 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from askwise.aggregation import aggregation
-from askwise.core.registry import Registry, from_label
 from askwise.lab.experiment import Experiment, experiments
 from askwise.lab.report import Cell, tables_of
 from askwise.lab.results import Results, Row
-from askwise.mechanisms import mechanisms
-from askwise.policies import Policy, policies
+from askwise.policies import policies
 from askwise.stopping import stopping
-from docs.docstrings import Docstring, body, doc_of, example, markdown, table
+from docs.docstrings import doc_of, markdown, table
+from docs.entries import (
+    default_of,
+    ours,
+    papers_in,
+    policy_index,
+    policy_page,
+    rule_index,
+    rule_page,
+)
 from docs.references import api_page, cli_page, json_page
 
 HERE = Path(__file__).resolve().parent
-PAPERS = {
-    "003": (
-        "Paper 003 is L. Tran-Thanh, S. Stein, A. Rogers, N. R. Jennings, *Efficient crowdsourcing "
-        "of unknown experts using bounded multi-armed bandits*, Artificial Intelligence 214 (2014)."
-    ),
-}
 MARK = "<!-- Written by `python -m docs.generate`: change the code, not this page. -->\n\n"
-
-
-def ours(registry: Registry[Any]) -> list[Any]:
-    """The entries that come with askwise, by name; plug-ins have documentation of their own."""
-    found = [registry.get(name) for name in registry.names()]
-    return [entry for entry in found if entry.__module__.startswith("askwise.")]
 
 
 def generate(root: Path = HERE) -> list[Path]:
     """Write all pages below ``root`` (which holds the hand-written ones); returns them."""
-    for folder in ("policies", "reproductions"):
+    for folder in ("policies", "rules", "reproductions"):
         shutil.rmtree(root / folder, ignore_errors=True)
     written = []
     for name, text in _pages(root):
@@ -57,6 +50,9 @@ def _pages(root: Path) -> Iterator[tuple[str, str]]:
     yield "policies/index.md", policy_index()
     for policy in ours(policies):
         yield f"policies/{policy.name}.md", policy_page(policy)
+    yield "rules/index.md", rule_index()
+    for rule in ours(stopping):
+        yield f"rules/{rule.name}.md", rule_page(rule)
     yield "reproductions/index.md", reproduction_index(root)
     for experiment in ours(experiments):
         yield f"reproductions/{experiment.name}.md", reproduction_page(experiment, root)
@@ -64,113 +60,6 @@ def _pages(root: Path) -> Iterator[tuple[str, str]]:
     yield "reference/cli.md", cli_page()
     yield "reference/json.md", json_page(root / "reference")
     yield "changelog.md", (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-# Policies.
-
-
-def policy_index() -> str:
-    """All policies in one table, and what goes with them."""
-    rows = [
-        (
-            f"[`{policy.name}`]({policy.name}.md)",
-            markdown(doc_of(policy).sentence),
-            " or ".join(policy.outcomes),
-            "yes" if policy.needs_budget else "no",
-            "a plan" if policy.plans else "those available",
-            _origin(policy),
-        )
-        for policy in ours(policies)
-    ]
-    head = ("policy", "what it does", "answers", "needs a budget", "decides on", "from")
-    parts = ["# Policies", "A policy decides whom to ask next.", table(head, rows)]
-    parts.append(
-        "*A plan* covers everyone who has joined; `ask(workers=...)` then restricts only what is "
-        "handed out. *Those available*: each decision is made among the workers on offer."
-    )
-    for title, words, registry in (
-        ("Stopping rules", "A rule closes a task.", stopping),
-        ("Aggregators", "An aggregator says what the answer to a task is so far.", aggregation),
-        ("Mechanisms", "A mechanism says what workers are paid.", mechanisms),
-    ):
-        parts += [f"## {title}", words]
-        for entry in ours(registry):
-            parts += [f"### `{entry.name}`", body(doc_of(entry))]
-            if getattr(entry, "promise", ""):
-                parts.append(f"*What it promises:* {entry.promise}")
-    return "\n\n".join(parts)
-
-
-def policy_page(policy: type[Policy]) -> str:
-    """A policy's docstring, its capabilities and the experiments it takes part in."""
-    read = doc_of(policy)
-    needs, unfit = read.beginning("Assumes"), read.beginning("Not ")
-    parts = [f"# {policy.name}", markdown(read.sentence)]
-    parts += [markdown(each) for each in read.prose if each not in (needs, unfit)]
-    parts += ["## Parameters", _parameters(policy, read)]
-    parts += ["## What it assumes and needs", markdown(needs)]
-    parts += ["## When not to use it", markdown(unfit)]
-    parts += ["## Capabilities", _capabilities(policy)]
-    parts += ["## Example", example(read.sections["Examples"])]
-    parts += ["## Where it comes from", markdown(read.sections["References"])]
-    parts.append(PAPERS.get(policy.paper, ""))
-    parts += ["## Experiments", _experiments_with(policy)]
-    return "\n\n".join(parts)
-
-
-def _parameters(policy: type[Policy], read: Docstring) -> str:
-    """Type and meaning from the docstring, the default from the class."""
-    said = {entry.names: entry for entry in read.entries.get("Parameters", ())}
-    rows = []
-    for field in dataclasses.fields(policy):
-        entry = said[field.name]
-        rows.append((f"`{field.name}`", markdown(entry.kind), _default(field), entry.text))
-    if not rows:
-        return "None."
-    return table(("name", "type", "default", "meaning"), [(*r[:3], markdown(r[3])) for r in rows])
-
-
-def _default(field: dataclasses.Field[Any]) -> str:
-    value = field.default
-    if isinstance(value, tuple):
-        return ", ".join(f"`{each}`" for each in value) or "none"
-    return f"`{value}`" if value != "" else "none"
-
-
-def _capabilities(policy: type[Policy]) -> str:
-    facts = [
-        ("answers it works on", " or ".join(policy.outcomes)),
-        ("needs a budget", "yes" if policy.needs_budget else "no"),
-        ("decides on", "a plan for all who joined" if policy.plans else "those available"),
-        ("a decision is for", ", ".join(each for each in policy.notes if each != "none")),
-        ("the rule in words", policy.rule),
-    ]
-    return table(("what", "this policy"), facts)
-
-
-def _origin(policy: type[Policy]) -> str:
-    beyond = doc_of(policy).sections.get("References", "").startswith("Beyond")
-    return f"beyond paper {policy.paper}" if beyond else f"paper {policy.paper}"
-
-
-def _experiments_with(policy: type[Policy]) -> str:
-    rows = [
-        (
-            f"[{entry.title}](../reproductions/{entry.name}.md)",
-            f"`askwise lab run {entry.name}`",
-        )
-        for entry in ours(experiments)
-        if policy.name in _policies_in(entry)
-    ]
-    return table(("experiment", "command"), rows) if rows else "None of ours."
-
-
-def _policies_in(entry: type[Experiment]) -> set[str]:
-    labels = [from_label(label) for label in getattr(entry(), "policies", ())]
-    return {label if isinstance(label, str) else str(label["name"]) for label in labels}
-
-
-# Reproductions.
 
 
 def reproduction_index(root: Path) -> str:
@@ -193,7 +82,7 @@ def reproduction_index(root: Path) -> str:
             "report. The same seed gives the same numbers, whatever the number of processes. "
             "[How to run and change them](../how-to/lab.md).",
             table(head, rows, "<<><<"),
-            *PAPERS.values(),
+            papers_in(*(entry.reproduces for entry in ours(experiments))),
         ]
     )
 
@@ -297,7 +186,7 @@ def _settings(entry: type[Experiment]) -> str:
             first, *others = (name.strip() for name in line.names.split(","))
             said |= {first: line.text, **dict.fromkeys(others, f"See `{first}`.")}
     rows = [
-        (f"`{field.name}`", _default(field), markdown(said.get(field.name, "")))
+        (f"`{field.name}`", default_of(field), markdown(said.get(field.name, "")))
         for field in dataclasses.fields(entry)
     ]
     return "Set one with `--set name=value`.\n\n" + table(("name", "default", "meaning"), rows)

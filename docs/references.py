@@ -24,6 +24,8 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ("Files", "askwise.data", ""),
     ("Policies", "askwise.policies", "Policy KernelPolicy Kernels Score"),
     ("Stopping rules", "askwise.stopping", "StoppingRule Verdict"),
+    ("Stopping rules as kernels", "askwise.stopping.base", "KernelRule Limits no_option"),
+    ("Stopping rules on one crowd", "askwise.stopping.single", "SingleCrowdRule"),
     ("Aggregators", "askwise.aggregation", "Aggregator"),
     ("Mechanisms", "askwise.mechanisms", "Mechanism Owed"),
     ("Registries", "askwise.core.registry", "Registry from_label label_of spec_of"),
@@ -31,6 +33,11 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
         "For kernels: reading the ledger",
         "askwise.core.book",
         "Book Proposal new_proposal propose money_left room idle scaled next_task asked_before",
+    ),
+    (
+        "For kernels: counting votes",
+        "askwise.core.votes",
+        "answers_in lead_in leading_option confidence_term",
     ),
     ("For kernels: draws", "askwise.core.draws", "Draw uniform normal_and_uniform gamma beta"),
     ("For kernels: compiling", "askwise.core.compiling", "kernel step"),
@@ -143,7 +150,7 @@ def _errors() -> str:
 
 def _suites() -> str:
     package = importlib.import_module("askwise.testing")
-    parts = ["`askwise.testing`: what every policy and store passes, ours and yours."]
+    parts = ["`askwise.testing`: what every policy, rule and store passes, ours and yours."]
     # Read, not imported: the suites need the tools that test with them.
     for file in sorted(Path(package.__path__[0]).glob("[a-z]*.py")):
         text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""

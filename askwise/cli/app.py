@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from askwise import __version__
-from askwise.cli import asking, campaigns, lab, output, policies, reading
+from askwise.cli import asking, campaigns, lab, output, policies, reading, rules
 from askwise.cli.frame import Frame
 
 app = typer.Typer(
@@ -48,7 +48,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "explain": reading.explain,
     },
 }
-LEARNING = "Policies and experiments"
+LEARNING = "Policies, rules and experiments"
 
 TAKE_MINUS = ("tell", "top-up", "truth")
 """An argument of these may begin with a minus sign and is no option then."""
@@ -79,6 +79,7 @@ def _register() -> None:
 
 _register()
 app.add_typer(policies.app, name="policies", rich_help_panel=LEARNING)
+app.add_typer(rules.app, name="rules", rich_help_panel=LEARNING)
 app.add_typer(lab.app, name="lab", rich_help_panel=LEARNING)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Annotated, Any
 
 import typer
 
-from askwise.cli import output
+from askwise.cli import output, registered
 from askwise.cli.options import AsJson
 from askwise.cli.stored import leave_compiler_out
 
@@ -17,9 +16,7 @@ app = typer.Typer()
 @app.callback(invoke_without_command=True)
 def list_policies(context: typer.Context, as_json: AsJson = False) -> None:
     """List the policies, or describe one."""
-    if context.invoked_subcommand is not None:
-        # Asked for before or after `show`, JSON is JSON.
-        context.obj = as_json
+    if not registered.is_listing(context, as_json):
         return
     found = [_describe(name) for name in _registry().names()]
     if as_json:
@@ -41,9 +38,6 @@ def show_policy(
 ) -> None:
     """Describe a policy: what it does, its parameters, what it needs, where it comes from."""
     found = _describe(name)
-    if as_json or context.obj:
-        output.show_json(found)
-        return
     facts = (
         ("policy", found["name"]),
         ("family", found["family"]),
@@ -51,17 +45,8 @@ def show_policy(
         ("works on", ", ".join(found["outcomes"])),
         ("needs a budget", found["needs_budget"]),
         ("rule", found["rule"] or None),
-        ("parameters", _parameters(found["parameters"]) or None),
     )
-    if not output.for_people():
-        for fact in facts:
-            output.line(*fact)
-        print(f"\n{found['description']}")
-        return
-    screen = output.console()
-    screen.print(output.grid(facts))
-    screen.print()
-    screen.print(found["description"])
+    registered.show(context, found, facts, as_json)
 
 
 def _show_families(found: list[dict[str, Any]]) -> None:
@@ -90,30 +75,12 @@ def _registry() -> Any:
 
 
 def _describe(name: str) -> dict[str, Any]:
-    from askwise.core.registry import parameters_of
-
     entry = _registry().get(name)
-    description = inspect.getdoc(entry) or ""
-    return {
-        "name": entry.name,
-        "family": _family(entry),
-        "paper": entry.paper,
-        "summary": " ".join(description.split("\n\n")[0].split()),
-        "outcomes": list(entry.outcomes),
-        "needs_budget": entry.needs_budget,
-        "plans": entry.plans,
-        "purposes": list(entry.notes),
-        "rule": entry.rule,
-        "parameters": parameters_of(entry()),
-        "description": description,
-    }
-
-
-def _family(entry: type) -> str:
-    parts = entry.__module__.split(".")
-    ours = parts[:2] == ["askwise", "policies"]
-    return parts[2] if ours else parts[0]
-
-
-def _parameters(parameters: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in parameters.items())
+    return registered.describe(
+        entry,
+        family=registered.family_of(entry),
+        needs_budget=entry.needs_budget,
+        plans=entry.plans,
+        purposes=list(entry.notes),
+        rule=entry.rule,
+    )

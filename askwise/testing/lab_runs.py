@@ -7,8 +7,9 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -18,30 +19,74 @@ from askwise.campaign import Campaign
 from askwise.core import book as columns
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.events import Event, Kind, PlanRow
-from askwise.core.money import from_micro
+from askwise.core.problem import Problem
 from askwise.core.registry import parameters_of
-from askwise.lab.simulate import Outcome, simulate
-from askwise.lab.worlds import correlation_market, drifting_market, freelancer_market
-from askwise.lab.worlds.base import Market, answer
+from askwise.lab.simulate import CLOSED_SEQ, REPLIES, Outcome, simulate
+from askwise.lab.worlds import (
+    Survey,
+    SurveyWorld,
+    World,
+    correlation_market,
+    drifting_market,
+    freelancer_market,
+    two_options,
+)
 from askwise.policies.base import KernelPolicy, Policy
+from askwise.stopping import stopping
 from askwise.testing.referee import Referee
 from askwise.testing.scenes import (
     MARKET,
+    plays_in,
 )
 from askwise.testing.sessions import (
     same_logs,
 )
 
 
-def lab_cases() -> list[tuple[Market, int]]:
-    """Markets and budgets (micro-units) on which live, compiled and plain runs are compared."""
+@dataclass(frozen=True)
+class Case:
+    """A campaign and its world, on which live, compiled and plain runs are compared."""
+
+    problem: Problem
+    world: World | SurveyWorld
+    rule: dict[str, Any] | None = None
+
+
+def lab_cases(policy: Policy) -> list[Case]:
+    """List the cases that a policy can play in; the seed is the case's number.
+
+    A plan may outlive a question: what the lab hands out then does not tell what was planned.
+    """
+    cases = _utility_cases() + ([] if policy.plans else _survey_cases())
+    return [case for case in cases if plays_in(policy, case.problem)]
+
+
+def _utility_cases() -> list[Case]:
     rng = np.random.default_rng(3)
-    return [
+    markets = [
         (MARKET, 90_000_000),
         (replace(MARKET, limits=np.full(6, 400, np.int64)), 300_500_000),
         (freelancer_market(rng, cap=30, candidates=12), 400_000_000),
         (drifting_market(rng, cap=30, changes=3), 300_000_000),
         (correlation_market(rng, cap=30, variance=1.0, noise=1.0), 300_000_000),
+    ]
+    return [
+        Case(market.problem(budget), market.answering(seed, 0))
+        for seed, (market, budget) in enumerate(markets)
+    ]
+
+
+def _survey_cases() -> list[Case]:
+    three = np.array([[[0.5, 0.3, 0.2], [0.4, 0.2, 0.4], [0.9, 0.05, 0.05]]])
+    cases: list[tuple[Survey, int, int | None, dict[str, Any] | None]] = [
+        (Survey(two_options(0.8, 0.6, 0.6)), 12, None, {"name": "composite"}),
+        (Survey(three, ("1", "0.5", "3")), 5, 90, {"name": "e-process", "horizon": 40}),
+        (Survey(three[:, :2], (0, 2)), 4, 40, {"name": "gap", "cap": 12, "horizon": 30}),
+        (Survey(two_options(0.5, 0.7)), 3, 50, None),
+    ]
+    return [
+        Case(survey.problem(questions, budget), survey.answering(seed, 0, questions), rule)
+        for seed, (survey, questions, budget, rule) in enumerate(cases)
     ]
 
 
@@ -49,9 +94,10 @@ Run = tuple[list[Event], Wait | Done]
 """A log, without notes, and what came instead of a further question."""
 
 
-def lab_run(policy: KernelPolicy, market: Market, budget: int, seed: int) -> Run:
+def lab_run(policy: KernelPolicy, case: Case, seed: int) -> Run:
     """Run the lab's loop and write its ledger out as a log."""
-    outcome = simulate(policy, market.problem(budget), market.answering(seed, 0), seed=seed)
+    rule = None if case.rule is None else stopping.make(case.rule)
+    outcome = simulate(policy, case.problem, case.world, rule=rule, seed=seed)
     return log_of_outcome(outcome), outcome.ended
 
 
@@ -59,18 +105,21 @@ def log_of_outcome(outcome: Outcome) -> list[Event]:
     """Write the ledger of a simulation out as the log that a live campaign would have."""
     ledger = outcome.ledger
     book, count = ledger.book, ledger.total(columns.ASSIGNMENTS)
+    options = ledger.problem.options
+    closed = {int(row[CLOSED_SEQ]): task for task, row in enumerate(outcome.closings)}
     log: list[Event] = []
 
     def add(kind: Kind, **fields: Any) -> None:
         log.append(Event(kind, seq=len(log) + 1, **fields))
 
+    tasks = [ledger.task_id(int(at)) for at in book.assignments[:count, columns.TASK]]
     names = [ledger.workers[int(at)].id for at in book.assignments[:count, columns.WORKER]]
     odds = [None if np.isnan(p) else float(p) for p in book.marks[:count, columns.PROPENSITY]]
     decisions = book.assignments[:count, columns.DECISION].tolist()
     for decision, units in groupby(range(count), key=decisions.__getitem__):
         group = list(units)
         rows = [
-            PlanRow(worker, None, len(same), odds[same[0]])
+            PlanRow(worker, tasks[same[0]], len(same), odds[same[0]])
             for worker, same in (
                 (worker, list(each)) for worker, each in groupby(group, key=names.__getitem__)
             )
@@ -79,26 +128,28 @@ def log_of_outcome(outcome: Outcome) -> list[Event]:
         for at in group:
             seq, price = len(log) + 1, int(book.assignments[at, columns.COST])
             assert seq == book.assignments[at, columns.SEQ], "the lab counts events differently"
-            worker = names[at]
-            add(Kind.ASKED, decision=decision, worker=worker, price=price, propensity=odds[at])
-            value = float(book.marks[at, columns.VALUE])
-            add(Kind.ANSWER, assignment=seq, worker=worker, price=price, value=value)
+            worker, task = names[at], tasks[at]
+            add(
+                Kind.ASKED, decision=decision, task=task, worker=worker, price=price,
+                propensity=odds[at],
+            )  # fmt: skip
+            value: float | str = float(book.marks[at, columns.VALUE])
+            value = options[int(value)] if options else value
+            add(Kind.ANSWER, assignment=seq, task=task, worker=worker, price=price, value=value)
+            if len(log) + 1 in closed:
+                answer, why, sure = ledger.closings[closed[len(log) + 1]]
+                named = options[int(answer)] if options and answer is not None else answer
+                add(Kind.CLOSED, task=task, value=named, outcome=why, confidence=sure)
     assert len(log) == ledger.seq, "the lab's log has another length"
     return log
 
 
-def live_run(policy: Policy, market: Market, budget: int, seed: int) -> Run:
+def live_run(policy: Policy, case: Case, seed: int) -> Run:
     """Run the same as a campaign, answered by the same world."""
-    problem, world = market.problem(budget), market.answering(seed, 0)
-    low, high = problem.range
-    campaign = Campaign.create(
-        workers=problem.workers,
-        outcome={"kind": "utility", "low": low, "high": high},
-        budget=from_micro(budget),
-        policy=policy,
-        seed=seed,
-    )
-    referee, log = Referee(problem), list[Event]()
+    raw = case.problem.to_json()
+    campaign = Campaign.create(**raw, policy=policy, stopping=case.rule, seed=seed)
+    referee, log = Referee(case.problem), list[Event]()
+    asked: Counter[tuple[str | None, str]] = Counter()
     while True:
         choice = campaign.ask()
         for event in campaign.log(after=len(log)):
@@ -106,9 +157,13 @@ def live_run(policy: Policy, market: Market, budget: int, seed: int) -> Run:
             referee.see(event)
         if not isinstance(choice, Batch):
             return [replace(event, note=None) for event in log], choice
-        work = referee.work[len(log)]
-        value = answer(world, int(work.worker[1:]), work.k, work.elapsed)
-        campaign.tell(choice[0].id, float(value))
+        work = referee.work[log[-1].seq]
+        k = asked[work.task, work.worker]
+        asked[work.task, work.worker] += 1
+        task, worker = referee.numbers[work.task], int(work.worker[1:])
+        reply = REPLIES[type(case.world)](case.world, task, worker, k, work.elapsed)
+        options = case.problem.options
+        campaign.tell(choice[0].id, options[int(reply)] if options else float(reply))
 
 
 def same_runs(found: Run, due: Run, what: str) -> None:
@@ -147,6 +202,6 @@ def serve() -> None:
     answers = []
     for module, name, parameters in json.load(sys.stdin):
         policy = getattr(importlib.import_module(module), name)(**parameters)
-        runs = [lab_run(policy, *case, seed) for seed, case in enumerate(lab_cases())]
+        runs = [lab_run(policy, case, seed) for seed, case in enumerate(lab_cases(policy))]
         answers.append([[[each.to_json() for each in log], end.to_json()] for log, end in runs])
     json.dump(answers, sys.stdout)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import Campaign
-from askwise.core.problem import Worker
+from askwise.core.errors import AskwiseError
+from askwise.core.problem import Problem, Worker, make_problem
 from askwise.lab.worlds.base import Market, answer, rated_world
 from askwise.policies.base import Policy
 
@@ -50,6 +51,17 @@ class Scene:
     repeat: bool | None = None
     rule: dict[str, Any] | None = None
 
+    def problem(self) -> Problem:
+        """What a policy is asked to take on."""
+        return make_problem(
+            workers=[worker_number(at) for at in range(self.workers)],
+            tasks=[f"t{at}" for at in range(self.tasks)],
+            options=self.options,
+            outcome=None if self.options else "utility",
+            budget=self.budget,
+            repeat=self.repeat,
+        )
+
     def create(self, policy: Policy, seed: int = 1, **more: Any) -> Campaign:
         """Start it."""
         raw: dict[str, Any] = {
@@ -76,14 +88,27 @@ RULED = Scene(workers=5, tasks=4, budget="60", rule={"name": "fixed", "n": 2})
 VOTES = Scene(
     workers=5, tasks=4, options=("no", "yes"), budget="60", rule={"name": "fixed", "n": 2}
 )
+CROWDS = Scene(
+    workers=4,
+    tasks=4,
+    options=("no", "yes", "maybe"),
+    budget="120",
+    repeat=True,
+    rule={"name": "posterior", "error": 0.2, "horizon": 12},
+)
 UNCAPPED = Scene(workers=3, budget=None)
 
 
 def scenes_for(policy: Policy) -> list[Scene]:
     """List the scenes that a policy can play in."""
-    found = [UNITS, TASKS, REPEATED, RULED] if "utility" in policy.outcomes else []
-    if "options" in policy.outcomes:
-        found.append(VOTES)
-    if not policy.needs_budget and "utility" in policy.outcomes:
-        found.append(UNCAPPED)
-    return found
+    scenes = (UNITS, TASKS, REPEATED, RULED, VOTES, CROWDS, UNCAPPED)
+    return [scene for scene in scenes if plays_in(policy, scene.problem())]
+
+
+def plays_in(policy: Policy, problem: Problem) -> bool:
+    """Whether a policy takes a problem on."""
+    try:
+        policy.check(problem)
+    except AskwiseError:
+        return False
+    return True

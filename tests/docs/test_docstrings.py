@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from askwise.mechanisms import mechanisms
 from askwise.policies import policies
 from askwise.stopping import stopping
 from docs.docstrings import doc_of, parse, table
-from docs.generate import ours
+from docs.entries import ours
 
 
 def by_name(registry: Any) -> Any:
@@ -24,26 +25,36 @@ def fields_of(entry: Any) -> set[str]:
     return {field.name for field in dataclasses.fields(entry)}
 
 
-@by_name(policies)
-def test_a_policy_says_what_it_does_needs_and_is_not_for(entry: Any) -> None:
+def check_parts(entry: Any) -> None:
+    """All parts are there, in the house order."""
     read = doc_of(entry)
     assert read.sentence.endswith(".")
     assert read.described == fields_of(entry)
-    assert read.beginning("Assumes")
-    assert read.beginning("Not ")
+    parts = ["Parameters\n-", "Assumes ", "Not ", "References\n-", "Examples\n-"]
+    if not read.described:
+        parts.remove("Parameters\n-")
+    text = inspect.cleandoc(entry.__doc__)
+    places = [text.find(f"\n\n{part}") for part in parts]
+    assert -1 not in places, parts[places.index(-1)]
+    assert places == sorted(places)
     assert read.sections["References"]
     assert ">>> " in read.sections["Examples"]
+    assert entry.paper
+
+
+@by_name(policies)
+def test_a_policy_says_what_it_does_needs_and_is_not_for(entry: Any) -> None:
+    check_parts(entry)
     assert entry.rule
     assert entry.notes
 
 
 @by_name(stopping)
-def test_a_rule_says_what_it_does_and_what_it_promises(entry: Any) -> None:
-    read = doc_of(entry)
-    assert read.sentence.endswith(".")
-    assert read.described == fields_of(entry)
-    assert ">>> " in read.sections["Examples"]
-    assert entry.promise
+def test_a_rule_says_what_it_does_needs_promises_and_is_not_for(entry: Any) -> None:
+    check_parts(entry)
+    assert entry.promise.startswith("Guarantees " if entry.guarantees else "Trades ")
+    assert entry.promise.endswith(".")
+    assert entry.dial in fields_of(entry)
 
 
 @by_name(aggregation)

@@ -16,8 +16,10 @@ import askwise
 from askwise.lab.experiment import experiments, with_settings
 from askwise.lab.results import Results
 from askwise.policies import policies
+from askwise.stopping import stopping
 from docs.blocks import DOCS, ROOT
-from docs.generate import generate, ours
+from docs.entries import ours
+from docs.generate import generate
 from docs.references import api_page, cli_page
 
 
@@ -25,15 +27,16 @@ from docs.references import api_page, cli_page
 def site_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the documentation with its generated pages and nothing left from before."""
     folder = tmp_path_factory.mktemp("docs") / "docs"
-    ignored = shutil.ignore_patterns("policies", "reproductions", "*.py", "__pycache__")
+    ignored = shutil.ignore_patterns("policies", "rules", "reproductions", "*.py", "__pycache__")
     shutil.copytree(DOCS, folder, ignore=ignored)
     (folder / "assets" / "reproductions").mkdir(exist_ok=True)
     generate(folder)
     return folder
 
 
-def test_every_policy_and_every_experiment_has_a_page(site_sources: Path) -> None:
-    for registry, place in ((policies, "policies"), (experiments, "reproductions")):
+def test_every_policy_rule_and_experiment_has_a_page(site_sources: Path) -> None:
+    registries: Any = {"policies": policies, "rules": stopping, "reproductions": experiments}
+    for place, registry in registries.items():
         made = {path.stem for path in (site_sources / place).glob("*.md")}
         assert made == {entry.name for entry in ours(registry)} | {"index"}
 
@@ -44,6 +47,39 @@ def test_a_policys_page_has_all_parts(site_sources: Path) -> None:
     for title in ("Parameters", "What it assumes and needs", "When not to use it", "Example"):
         assert f"## {title}\n" in page
     assert "`askwise lab run bounded-drift`" in page
+
+
+def test_every_policy_is_in_the_index_below_its_family(site_sources: Path) -> None:
+    index = (site_sources / "policies" / "index.md").read_text(encoding="utf-8")
+    for policy in ours(policies):
+        family = policy.__module__.split(".")[2].capitalize()
+        below = index.partition(f"\n## {family}\n")[2].partition("\n## ")[0]
+        assert f"| [`{policy.name}`]({policy.name}.md) |" in below
+
+
+@pytest.mark.parametrize("rule", ours(stopping), ids=lambda rule: rule.name)
+def test_a_rules_page_begins_with_its_promise_and_has_all_parts(
+    rule: Any, site_sources: Path
+) -> None:
+    page = (site_sources / "rules" / f"{rule.name}.md").read_text(encoding="utf-8")
+    word = "Guarantees" if rule.guarantees else "Trades"
+    assert f"\n# {rule.name}\n\n**{word}** " in page
+    for title in ("Parameters", "What it assumes and needs", "When not to use it", "Example"):
+        assert f"\n## {title}\n\n" in page
+    assert f"| trades error for cost by | `{rule.dial}` |" in page
+    # What is said of a parameter elsewhere is repeated here.
+    assert "As in" not in page
+    assert "| `horizon` | int, optional | none | The most answers a question may take" in page
+
+
+def test_the_index_of_rules_says_which_guarantee_an_error(site_sources: Path) -> None:
+    index = (site_sources / "rules" / "index.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in index.splitlines() if line.startswith("| [`")]
+    assert {row[0].split("`")[1]: row[2] for row in rows} == {
+        rule.name: "**guarantees**" if rule.guarantees else "trades" for rule in ours(stopping)
+    }
+    assert rows[0][2] == "**guarantees**"
+    assert rows[0][5] == "beyond paper 004 |"
 
 
 def made_up(name: str, settings: dict[str, str], extra: int) -> Results:
@@ -96,7 +132,9 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 def test_every_command_is_in_the_reference() -> None:
     page = cli_page()
-    for command in ("ask", "tell", "status", "log", "explain", "lab run", "policies show"):
+    for command in ("ask", "tell", "status", "log", "explain", "lab run"):
+        assert f"## askwise {command}\n" in page
+    for command in ("policies", "policies show", "rules", "rules show"):
         assert f"## askwise {command}\n" in page
     assert "`--scheduler ADDRESS`" in page
 

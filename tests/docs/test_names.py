@@ -17,7 +17,7 @@ from askwise.mechanisms import mechanisms
 from askwise.policies import policies
 from askwise.stopping import stopping
 from docs.blocks import DOCS, ROOT, commands_of
-from docs.generate import ours
+from docs.entries import ours
 
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
 PAGES += sorted((DOCS / "how-to").glob("*.md"))
@@ -27,7 +27,7 @@ REGISTRIES = (policies, stopping, aggregation, mechanisms, experiments)
 OTHER_WORDS = {"successive-rejects", "hoeffding-races", "lab-out", "demo-out"}
 """Values of parameters and folders that look like names of policies."""
 
-MADE_UP = {"fair-pay", "optimist", "few-workers"}
+MADE_UP = {"fair-pay", "optimist", "few-workers", "clear-majority", "second-opinion"}
 """Examples of what a reader writes himself."""
 
 
@@ -56,10 +56,11 @@ def test_what_looks_like_a_registered_name_is_one(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_policy_in_code_exists(page: Path) -> None:
-    quoted = r"""policy["']?\s*[=:]\s*(?:\{\s*["']name["']:\s*)?["']([\w-]+)["']"""
-    for name in re.findall(quoted, text_of(page)):
-        assert name in set(policies.names()) | MADE_UP
+def test_a_policy_or_rule_in_code_exists(page: Path) -> None:
+    for word, registry in (("policy", policies), ("stopping", stopping)):
+        quoted = word + r"""["']?\s*[=:]\s*(?:\{\s*["']?name["']?\s*[=:]\s*)?["']([\w-]+)["']"""
+        for name in re.findall(quoted, text_of(page)):
+            assert name in set(registry.names()) | MADE_UP
 
 
 @cache
@@ -82,7 +83,8 @@ def test_a_command_exists_with_its_options_and_names(page: Path) -> None:
         assert not (rest and hasattr(command, "commands") and rest[0][0] != "-"), words
         options = {option for each in command.params for option in each.opts} | {"--help", "-h"}
         assert {word for word in rest if re.match("--?[a-z]", word)} <= options, words
-        if words[1:3] in (["lab", "run"], ["lab", "show"], ["policies", "show"]) and rest:
+        named = (["lab", "run"], ["lab", "show"], ["policies", "show"], ["rules", "show"])
+        if words[1:3] in named and rest:
             assert rest[0].isupper() or rest[0] in registered() | MADE_UP, words
 
 

@@ -13,7 +13,12 @@ import pytest
 
 from docs.blocks import DOCS, EXECUTED, ROOT, blocks_of, run_page
 
-OWN_POLICY = DOCS / "write-your-own-policy.md"
+OWN = {
+    "policies": (DOCS / "write-your-own-policy.md", "optimist"),
+    "stopping": (DOCS / "write-your-own-rule.md", "clear-majority"),
+}
+"""Pages on writing one's own: by registry, with a name that the page registers."""
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -50,17 +55,19 @@ def files_of(page: Path, folder: Path) -> None:
             (folder / block.title).write_text(block.code, encoding="utf-8")
 
 
-def test_the_entry_points_of_the_page_are_found_by_the_registry(tmp_path: Path) -> None:
-    files_of(OWN_POLICY, tmp_path)
+@pytest.mark.parametrize("kind", OWN)
+def test_the_entry_points_of_a_page_are_found_by_the_registry(kind: str, tmp_path: Path) -> None:
+    page, name = OWN[kind]
+    files_of(page, tmp_path)
     project = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     installed = tmp_path / f"{project['name']}-{project['version']}.dist-info"
     installed.mkdir()
     head = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
     (installed / "METADATA").write_text(head)
-    points = project["entry-points"]["askwise.policies"]
-    lines = ["[askwise.policies]", *(f"{name} = {where}" for name, where in points.items())]
+    points = project["entry-points"][f"askwise.{kind}"]
+    lines = [f"[askwise.{kind}]", *(f"{point} = {where}" for point, where in points.items())]
     (installed / "entry_points.txt").write_text("\n".join(lines))
-    code = "from askwise.policies import policies; print(policies.get('optimist').__module__)"
+    code = f"from askwise.{kind} import {kind}; print({kind}.get({name!r}).__module__)"
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
@@ -69,14 +76,16 @@ def test_the_entry_points_of_the_page_are_found_by_the_registry(tmp_path: Path) 
         text=True,
         check=True,
     )
-    assert done.stdout == "optimist\n"
+    assert done.stdout == name.replace("-", "_") + "\n"
 
 
 @pytest.mark.slow
-def test_the_test_file_of_the_page_passes(tmp_path: Path) -> None:
-    files_of(OWN_POLICY, tmp_path)
+@pytest.mark.parametrize("kind", OWN)
+def test_the_test_file_of_a_page_passes(kind: str, tmp_path: Path) -> None:
+    files_of(OWN[kind][0], tmp_path)
+    (tests,) = tmp_path.glob("test_*.py")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "test_my_policies.py", "-p", "no:cacheprovider"],
+        [sys.executable, "-m", "pytest", "-q", tests.name, "-p", "no:cacheprovider"],
         cwd=tmp_path,
         env={"PYTHONPATH": f"{tmp_path}:{ROOT}"},
         capture_output=True,

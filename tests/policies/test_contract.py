@@ -46,14 +46,28 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "bounded-kube": [{"bonus": 0.0}, {"raw_bonus": True, "bonus": 0.25}],
     "simplified-bounded-kube": [{"bonus": 0.0}, {"raw_bonus": True, "bonus": 0.25}],
     "thompson-knapsack": [{"discount": 0.9}, {"patience": 0}, {"discount": 0.9, "patience": 1}],
+    "virt-ucb": [{"schedule": "log"}, {"discount": 0.8, "prior": 5.0}],
+    "virt-thompson": [{"discount": 0.8, "prior": 5.0}],
+    "lp-thompson": [{"discount": 0.8, "prior": 5.0}],
+    "glr-directed": [{"discount": 0.8, "prior": 5.0}],
+    "explore-exploit-rollback": [{"quality": 0.9, "smooth": False}, {"alpha": 0.0}],
+    "non-adaptive": [{"shares": {"w0": 3, "w1": 0, "w2": 0.5}}],
     "knowledge-gradient": [{"discount": 0.9}, {"screen": 0.0}, {"screen": 1.0}],
 }
+
+TRUTH = [[0.5, 0.3, 0.2], [0.6, 0.4, 0.0], [0.3, 0.2, 0.5]]
+
+NEEDED: dict[str, dict[str, Any]] = {
+    "best-crowd": {"truth": TRUTH},
+    "best-mixture": {"truth": TRUTH},
+}
+"""What a policy must be told to work at all."""
 
 VARIANTS = {
     label_of(policy): policy
     for name in policies.names()
     for policy in (
-        policies.make(name),
+        policies.make({"name": name, **NEEDED.get(name, {})}),
         *(policies.make({"name": name, **choice}) for choice in CHOICES.get(name, [])),
     )
 }

@@ -1,0 +1,66 @@
+"""What the commands on policies and on rules share: an entry of a registry, described."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+import typer
+
+from askwise.cli import output
+
+
+def is_listing(context: typer.Context, as_json: bool) -> bool:
+    """Whether a group was called without a command, and so has to list its entries."""
+    # Asked for before or after `show`, JSON is JSON.
+    context.obj = as_json
+    return context.invoked_subcommand is None
+
+
+def describe(entry: Any, **facts: Any) -> dict[str, Any]:
+    """What can be said of a registered class: what all have, and facts of its kind."""
+    from askwise.core.registry import parameters_of
+
+    description = inspect.getdoc(entry) or ""
+    defaults = parameters_of(entry())
+    return {
+        "name": entry.name,
+        "paper": entry.paper,
+        "summary": " ".join(description.split("\n\n")[0].replace("``", "").split()),
+        "outcomes": list(entry.outcomes),
+        **facts,
+        # As the constructor takes them: an entry's own before those that its base adds.
+        "parameters": {name: defaults[name] for name in inspect.signature(entry).parameters},
+        "description": description,
+    }
+
+
+def show(
+    context: typer.Context,
+    found: dict[str, Any],
+    facts: Iterable[tuple[str, Any]],
+    as_json: bool,
+) -> None:
+    """Print what was found as JSON; or facts, the parameters and the description."""
+    if as_json or context.obj:
+        output.show_json(found)
+        return
+    parameters = ", ".join(f"{name}={value}" for name, value in found["parameters"].items())
+    facts = [*facts, ("parameters", parameters or None)]
+    if not output.for_people():
+        for fact in facts:
+            output.line(*fact)
+        print(f"\n{found['description']}")
+        return
+    screen = output.console()
+    screen.print(output.grid(facts))
+    screen.print()
+    screen.print(found["description"])
+
+
+def family_of(entry: type) -> str:
+    """The family of a policy: the package it is in, or the distribution that adds it."""
+    parts = entry.__module__.split(".")
+    ours = parts[:2] == ["askwise", "policies"]
+    return parts[2] if ours else parts[0]

@@ -1,0 +1,238 @@
+"""The pages of policies and stopping rules, from the registries."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from askwise.aggregation import aggregation
+from askwise.cli.registered import family_of
+from askwise.core.registry import Registry, from_label
+from askwise.lab.experiment import Experiment, experiments
+from askwise.mechanisms import mechanisms
+from askwise.policies import Policy, policies
+from askwise.stopping import StoppingRule, stopping
+from askwise.stopping.single import SingleCrowdRule
+from docs.docstrings import Entry, body, doc_of, example, markdown, table
+
+PAPERS = {
+    "003": (
+        "Paper 003 is L. Tran-Thanh, S. Stein, A. Rogers, N. R. Jennings, *Efficient crowdsourcing "
+        "of unknown experts using bounded multi-armed bandits*, Artificial Intelligence 214 (2014)."
+    ),
+    "004": (
+        "Paper 004 is I. Abraham, O. Alonso, V. Kandylas, A. Slivkins, *Adaptive crowdsourcing "
+        "algorithms for the bandit survey problem*, COLT 2013."
+    ),
+}
+
+Facts = Sequence[tuple[str, str]]
+
+
+def ours(registry: Registry[Any]) -> list[Any]:
+    """The entries that come with askwise, by name; plug-ins have documentation of their own."""
+    found = [registry.get(name) for name in registry.names()]
+    return [entry for entry in found if entry.__module__.startswith("askwise.")]
+
+
+def papers_in(*texts: str) -> str:
+    """Which papers the numbers in some texts stand for.
+
+    Examples
+    --------
+    >>> papers_in("beyond 004", "common practice").partition(",")[0]
+    'Paper 004 is I. Abraham'
+    """
+    numbers = {number for text in texts for number in re.findall(r"\b\d{3}\b", text)}
+    return "\n\n".join(PAPERS[number] for number in sorted(numbers & set(PAPERS)))
+
+
+def default_of(field: dataclasses.Field[Any]) -> str:
+    """Write the default of a parameter."""
+    value = field.default
+    if isinstance(value, tuple):
+        return ", ".join(f"`{each}`" for each in value) or "none"
+    return "none" if value is None or value == "" else f"`{value}`"
+
+
+def _origin(paper: str) -> str:
+    """Say where an entry comes from: ``004``, ``beyond 004``, or words."""
+    return re.sub(r"^(beyond )?(\d{3})", r"\1paper \2", paper)
+
+
+def _page(entry: Any, *, opening: Sequence[str], capabilities: Facts) -> list[str]:
+    """What a page of any kind of entry has: the parts of the docstring, the capabilities."""
+    read = doc_of(entry)
+    needs, unfit = read.beginning("Assumes"), read.beginning("Not ")
+    parts = [f"# {entry.name}", *opening, markdown(read.sentence)]
+    parts += [markdown(each) for each in read.prose if each not in (needs, unfit)]
+    parts += ["## Parameters", _parameters(entry)]
+    parts += ["## What it assumes and needs", markdown(needs)]
+    parts += ["## When not to use it", markdown(unfit)]
+    parts += ["## Capabilities", table(("what", "here"), capabilities)]
+    parts += ["## Example", example(read.sections["Examples"])]
+    parts += ["## Where it comes from", markdown(read.sections["References"])]
+    parts.append(papers_in(entry.paper))
+    return [part for part in parts if part]
+
+
+def _parameters(entry: type) -> str:
+    """Type and meaning from the docstring, the default from the class."""
+    defaults = {field.name: default_of(field) for field in dataclasses.fields(entry)}
+    rows = [
+        (f"`{name}`", markdown(said.kind), defaults[name], markdown(said.text))
+        for name, said in _said(entry).items()
+    ]
+    return table(("name", "type", "default", "meaning"), rows) if rows else "None."
+
+
+def _said(entry: type) -> dict[str, Entry]:
+    """What a docstring says of each parameter; "as in" another rule is looked up there."""
+    said = {}
+    for line in doc_of(entry).entries.get("Parameters", ()):
+        for name in (each.strip() for each in line.names.split(",")):
+            same = re.match(r"As in ``([\w-]+)``(.*)", line.text)
+            if same is None:
+                said[name] = line
+                continue
+            there = _said(stopping.get(same[1]))[name]
+            said[name] = Entry(name, there.kind, there.text.rstrip(".") + same[2])
+    return said
+
+
+# Policies.
+
+
+def policy_index() -> str:
+    """All policies, a table for each family, and what goes with them."""
+    parts = [
+        "# Policies",
+        "A policy decides whom to ask next. When a task has enough answers is decided by a "
+        "[stopping rule](../rules/index.md). [Write your own](../write-your-own-policy.md).",
+        "*A plan* covers everyone who has joined; `ask(workers=...)` then restricts only what is "
+        "handed out. *Those available*: each decision is made among the workers on offer.",
+    ]
+    families: dict[str, list[type[Policy]]] = {}
+    for policy in ours(policies):
+        families.setdefault(family_of(policy), []).append(policy)
+    for family, members in sorted(families.items()):
+        about = doc_of(importlib.import_module(f"askwise.policies.{family}"))
+        parts += [f"## {family.capitalize()}", markdown(about.sentence), _policy_table(members)]
+    parts.append(papers_in(*(policy.paper for policy in ours(policies))))
+    for title, words, registry in (
+        ("Aggregators", "An aggregator says what the answer to a task is so far.", aggregation),
+        ("Mechanisms", "A mechanism says what workers are paid.", mechanisms),
+    ):
+        parts += [f"## {title}", words]
+        for entry in ours(registry):
+            parts += [f"### `{entry.name}`", body(doc_of(entry))]
+    return "\n\n".join(parts)
+
+
+def _policy_table(members: Sequence[type[Policy]]) -> str:
+    rows = [
+        (
+            f"[`{policy.name}`]({policy.name}.md)",
+            markdown(doc_of(policy).sentence),
+            " or ".join(policy.outcomes),
+            "yes" if policy.needs_budget else "no",
+            "a plan" if policy.plans else "those available",
+            _origin(policy.paper),
+        )
+        for policy in members
+    ]
+    head = ("policy", "what it does", "answers", "needs a budget", "decides on", "from")
+    return table(head, rows)
+
+
+def policy_page(policy: type[Policy]) -> str:
+    """A policy's docstring, its capabilities and the experiments it takes part in."""
+    capabilities = [
+        ("answers it works on", " or ".join(policy.outcomes)),
+        ("needs a budget", "yes" if policy.needs_budget else "no"),
+        ("decides on", "a plan for all who joined" if policy.plans else "those available"),
+        ("asks a worker about a task", "again and again" if policy.repeats else "once"),
+        ("a decision is for", ", ".join(each for each in policy.notes if each != "none")),
+        ("the rule in words", policy.rule),
+    ]
+    parts = _page(policy, opening=(), capabilities=capabilities)
+    return "\n\n".join([*parts, "## Experiments", _experiments_with(policy)])
+
+
+def _experiments_with(policy: type[Policy]) -> str:
+    rows = [
+        (
+            f"[{entry.title}](../reproductions/{entry.name}.md)",
+            f"`askwise lab run {entry.name}`",
+        )
+        for entry in ours(experiments)
+        if policy.name in _policies_in(entry)
+    ]
+    return table(("experiment", "command"), rows) if rows else "None of ours."
+
+
+def _policies_in(entry: type[Experiment]) -> set[str]:
+    labels = [from_label(label) for label in getattr(entry(), "policies", ())]
+    return {label if isinstance(label, str) else str(label["name"]) for label in labels}
+
+
+# Stopping rules.
+
+
+def rule_index() -> str:
+    """All stopping rules in one table, those that guarantee an error first."""
+    rules = sorted(ours(stopping), key=lambda rule: not rule.guarantees)
+    rows = [
+        (
+            f"[`{rule.name}`]({rule.name}.md)",
+            markdown(doc_of(rule).sentence),
+            "**guarantees**" if rule.guarantees else "trades",
+            f"`{rule.dial}`",
+            _options(rule),
+            _origin(rule.paper),
+        )
+        for rule in rules
+    ]
+    head = ("rule", "what it does", "its error", "dial", "options", "from")
+    return "\n\n".join(
+        [
+            "# Stopping rules",
+            "A rule decides when a task has enough answers, and closes it. It goes with any "
+            "[policy](../policies/index.md) whose answers it takes: "
+            '`Campaign.create(..., stopping={"name": "gap", "quality": 1.5})`. '
+            "[Write your own](../write-your-own-rule.md).",
+            "A rule that *guarantees* an error keeps it on every question, as long as what it "
+            "assumes is true. A rule that *trades* makes fewer errors if you pay for more "
+            "answers; how many it makes depends on the questions, and on the hardest it may do "
+            "little better than guess. The *dial* is the parameter that trades error for cost.",
+            table(head, rows),
+            papers_in(*(rule.paper for rule in rules)),
+            "## What each promises",
+            table(("rule", "promise"), [(f"`{rule.name}`", _promise(rule)) for rule in rules]),
+        ]
+    )
+
+
+def rule_page(rule: type[StoppingRule]) -> str:
+    """What a rule promises, its docstring and its capabilities."""
+    capabilities = [
+        ("answers it works on", " or ".join(rule.outcomes)),
+        ("options it tells apart", _options(rule)),
+        ("guarantees an error", "yes" if rule.guarantees else "no"),
+        ("trades error for cost by", f"`{rule.dial}`"),
+        ("may be the rule of `composite`", "yes" if issubclass(rule, SingleCrowdRule) else "no"),
+    ]
+    return "\n\n".join(_page(rule, opening=(_promise(rule),), capabilities=capabilities))
+
+
+def _promise(rule: type[StoppingRule]) -> str:
+    """The promise, its first word (guarantees or trades) in bold."""
+    first, _, rest = rule.promise.partition(" ")
+    return f"**{first}** {markdown(rest)}"
+
+
+def _options(rule: type[StoppingRule]) -> str:
+    return "any number" if rule.most_options is None else f"up to {rule.most_options}"
