@@ -15,7 +15,7 @@ import re
 import tempfile
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -111,6 +111,18 @@ def step(function: Function) -> Function:
     return _compile(function, forceinline=True, _nrt=False)
 
 
+def _digest_of_others(kernels: Iterable[Any]) -> str:
+    """Digest of the files of kernels from outside; ours are in the cache directory's name."""
+    digest = hashlib.sha256()
+    found = False
+    for each in kernels:
+        path = Path(getattr(each, "py_func", each).__code__.co_filename)
+        if path.is_file() and _PACKAGE not in path.resolve().parents:
+            found = True
+            digest.update(path.read_bytes())
+    return f"_{digest.hexdigest()[:12]}" if found else ""
+
+
 def bind(template: Function, label: str, *, at_once: bool = True, **names: Any) -> Function:
     """Compile ``template`` with its global names replaced by ``names``.
 
@@ -120,6 +132,7 @@ def bind(template: Function, label: str, *, at_once: bool = True, **names: Any) 
     ``at_once``, it is compiled when it pays, like any kernel.
     """
     source = getattr(template, "py_func", template)
+    label += _digest_of_others(names.values())
     bound = types.FunctionType(
         source.__code__,
         {**source.__globals__, **names},

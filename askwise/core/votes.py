@@ -77,4 +77,4 @@ def confidence_term(quality: float, answers: int, smooth: bool, chance: float) -
 @step
 def theorem_1_quality(options: int, delta: float, answers: int) -> float:
     """C_qty of 004, Theorem 1: grows with the answers, for an error of order ``delta``."""
-    return math.sqrt(math.log(options / delta * answers * answers))
+    return math.sqrt(math.log(options) - math.log(delta) + 2.0 * math.log(answers))

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from askwise.core.book import Array
 from askwise.core.errors import InvalidParameter, nearest
 from askwise.core.registry import Registry, split_outside_brackets
@@ -48,6 +50,8 @@ class Experiment(ABC):
     summary: ClassVar[str] = ""
     reproduces: ClassVar[str] = ""
     reps: ClassVar[int] = 200
+    chunk: ClassVar[int] = 20
+    """Replications computed at a time by one job."""
     figures: ClassVar[tuple[Figure, ...]] = ()
     ours: ClassVar[tuple[str, ...]] = ()
     """Names of policies beyond the paper, drawn bolder."""
@@ -56,9 +60,13 @@ class Experiment(ABC):
     def cells(self) -> Sequence[Cell]:
         """The points to compute."""
 
-    @abstractmethod
     def sample(self, cell: Any, seed: int, replication: int) -> Array:
         """All measurements of one replication, as one flat array of fixed meaning."""
+        raise NotImplementedError
+
+    def samples(self, cell: Any, seed: int, first: int, last: int) -> Array:
+        """Those of replications ``first`` to ``last`` (exclusive), one row each."""
+        return np.array([self.sample(cell, seed, each) for each in range(first, last)])
 
     @abstractmethod
     def rows(self, cell: Any, samples: Array, seed: int) -> list[Row]:

@@ -18,9 +18,6 @@ from askwise.lab import figures, report
 from askwise.lab.experiment import Cell, Experiment
 from askwise.lab.results import ReferenceRow, Results, Row
 
-CHUNK = 20
-"""Replications computed at a time by one job."""
-
 BACKENDS = ("loky", "dask", "ray")
 
 Progress = Callable[[str, int, int], None]
@@ -67,14 +64,14 @@ def run(
     cells = experiment.cells()
     # Compile here, once: the jobs then read the machine code from disk.
     tell("compiling", 0, 1)
-    experiment.sample(cells[0], seed, 0)
+    experiment.samples(cells[0], seed, 0, 1)
     tell("compiling", 1, 1)
     gathered = [_Gathered(count) for _ in cells]
     done, total = 0, count * len(cells)
     tell("simulating", 0, total)
     parts = [
-        (at, first, min(first + CHUNK, count))
-        for first in range(0, count, CHUNK)
+        (at, first, min(first + experiment.chunk, count))
+        for first in range(0, count, experiment.chunk)
         for at in range(len(cells))
     ]
     with _workers(backend, jobs, scheduler) as spread:
@@ -107,8 +104,7 @@ class _Gathered:
 def _chunk(
     experiment: Experiment, at: int, cell: Cell, first: int, last: int, seed: int
 ) -> tuple[int, int, Array]:
-    samples = [experiment.sample(cell, seed, each) for each in range(first, last)]
-    return at, first, np.array(samples)
+    return at, first, experiment.samples(cell, seed, first, last)
 
 
 Part = tuple[int, int, int]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from askwise.core.book import (
+    BEFORE_OF_TASK,
+    COST,
     JOINED,
     OPTIONS,
+    OUT,
     PRICE,
+    STATUS,
     TASK_ANSWERED,
-    TASK_ASKED,
+    TASK_LAST,
     TASK_SPENT,
     WORKERS,
     Array,
@@ -22,7 +27,7 @@ from askwise.core.book import (
 )
 from askwise.core.checks import whole
 from askwise.core.compiling import step
-from askwise.core.draws import Draw
+from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.events import Fact
 from askwise.core.ledger import Ledger
@@ -92,6 +97,15 @@ class StoppingRule(ABC):
                 field="stopping",
             )
 
+    def turned(self, value: float) -> StoppingRule:
+        """The same rule with its dial at a value."""
+        if not self.dial:
+            raise InvalidParameter(
+                f"stopping {self.name!r} has no parameter that trades error for cost",
+                field="stopping",
+            )
+        return replace(self, **{self.dial: value})
+
     def start(self, problem: Problem, ledger: Ledger) -> Any:
         """State before anything has happened: a NamedTuple of arrays, or () for none."""
         return ()
@@ -130,7 +144,7 @@ class Limits(NamedTuple):
 def at_limit(book: Book, task: int, limits: Limits) -> int:
     """Say whether horizon or cap end a question that the rule would go on with.
 
-    The cap counts what is out, and one more answer, at the dearest price there is: so it is
+    The cap counts what is out, and one more answer at the dearest price there is: so it is
     never exceeded when answers come one at a time.
     """
     tasks, workers = book.tasks, book.workers
@@ -141,8 +155,13 @@ def at_limit(book: Book, task: int, limits: Limits) -> int:
         for worker in range(book.totals[WORKERS]):
             if workers[worker, JOINED] == 1:
                 dearest = max(dearest, workers[worker, PRICE])
-        more = 1 + tasks[task, TASK_ASKED] - tasks[task, TASK_ANSWERED]
-        if tasks[task, TASK_SPENT] + more * dearest > limits.cap:
+        cost = tasks[task, TASK_SPENT] + dearest
+        at = tasks[task, TASK_LAST]
+        while at >= 0:
+            if book.assignments[at, STATUS] == OUT:
+                cost += book.assignments[at, COST]
+            at = book.assignments[at, BEFORE_OF_TASK]
+        if cost > limits.cap:
             return OVER_BUDGET
     return GO_ON
 
@@ -168,6 +187,16 @@ class KernelRule(StoppingRule):
             if micro == 0:
                 raise InvalidParameter("cap is 0: give an amount above 0", field="cap")
             object.__setattr__(self, "cap", str(from_micro(micro)))
+
+    def check(self, problem: Problem) -> None:
+        """The cap must leave room for an answer of each worker."""
+        super().check(problem)
+        for worker in problem.workers:
+            if worker.micro > self.limits().cap:
+                raise InvalidProblem(
+                    f"cap is {self.cap}: an answer of worker {worker.id!r} costs {worker.price}",
+                    field="cap",
+                )
 
     @property
     @abstractmethod
@@ -227,6 +256,28 @@ def _verdict(ruling: Array, code: int) -> Verdict:
 def _read(ruling: Array) -> tuple[int | None, float | None]:
     option, sure = int(ruling[OPTION]), float(ruling[SURE])
     return (option, sure) if option >= 0 else (None, None)
+
+
+@step
+def name_largest(options: int, draw: Draw, index: int, ruling: Array) -> float:
+    """Name the option with the largest scratch cell, ties by a draw; returns that cell."""
+    largest = -math.inf
+    ties = 0
+    for option in range(options):
+        value = ruling[SCRATCH + option]
+        if value > largest:
+            largest = value
+            ties = 1
+        elif value == largest:
+            ties += 1
+    pick = min(int(uniform(draw, index) * ties), ties - 1) if ties > 1 else 0
+    for option in range(options):
+        if ruling[SCRATCH + option] == largest:
+            if pick == 0:
+                ruling[OPTION] = option
+                break
+            pick -= 1
+    return largest
 
 
 @step

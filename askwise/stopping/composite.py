@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 from askwise.core.book import CELL_WORKER, OPTIONS, VOICE, VOTES, Array, Book
 from askwise.core.checks import flag
 from askwise.core.draws import Draw, uniform
-from askwise.core.errors import InvalidParameter
+from askwise.core.errors import AskwiseError, InvalidParameter
 from askwise.core.registry import from_label, label_of
-from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, KernelRule, stopping
+from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, KernelRule, StoppingRule, stopping
 from askwise.stopping.single import TOTAL, SingleCrowdRule, bound, halts
 
 _PICK = 2**32 - 1
@@ -32,17 +32,17 @@ def judge_each(book: Book, params: Params, task: int, draw: Draw, ruling: Array)
     cell = book.tasks[task, VOICE]
     source = cells[cell, CELL_WORKER] + 1
     own = halts(cells, cell, VOTES, options, params.single, draw, source, ruling)
-    if not params.total:
-        return own
     option, sure = ruling[OPTION], ruling[SURE]
+    # Also without an instance of its own the total crowd says what to name in case of an end.
     total = halts(book.votes, task, 0, options, params.single, draw, TOTAL, ruling)
-    if own == GO_ON or (own != CONFIDENT and total == CONFIDENT):
-        return total
+    if own != CONFIDENT:
+        # A crowd that gives up (no quorum within reach) does not end the question for others.
+        return total if params.total else GO_ON
     # Several stop at once: uniformly among their options (004, footnote 5).
-    if total != own or uniform(draw, _PICK) < 0.5:
+    if not params.total or total != CONFIDENT or uniform(draw, _PICK) < 0.5:
         ruling[OPTION] = option
         ruling[SURE] = sure
-    return own
+    return CONFIDENT
 
 
 @stopping.register("composite")
@@ -92,23 +92,36 @@ class Composite(KernelRule):
         super().__post_init__()
         flag(self.total, "total")
         object.__setattr__(self, "rule", label_of(self.inner))
-        if self.inner.horizon is not None or self.inner.cap is not None:
-            raise InvalidParameter(
-                "horizon and cap are the composite's: set them there, not in its rule",
-                field="horizon",
-            )
+        for field in ("horizon", "cap"):
+            if getattr(self.inner, field) is not None:
+                raise InvalidParameter(
+                    f"{field} is the composite's: set it there, not in its rule", field=field
+                )
 
     @property
     def inner(self) -> SingleCrowdRule:
         """The single-crowd rule."""
+        if not isinstance(self.rule, str | Mapping | StoppingRule):
+            raise InvalidParameter(
+                f"rule is {self.rule!r}: give the name of a rule on a single crowd", field="rule"
+            )
         written = from_label(self.rule) if isinstance(self.rule, str) else self.rule
-        rule = stopping.make(written)
+        try:
+            rule = stopping.make(written)
+        except AskwiseError as error:
+            if error.field != "stopping":
+                raise
+            raise InvalidParameter(f"rule: {error}", field="rule") from None
         if not isinstance(rule, SingleCrowdRule):
             raise InvalidParameter(
                 f"rule is {rule.name!r}: give a rule on a single crowd, such as gap or lead",
                 field="rule",
             )
         return rule
+
+    def turned(self, value: float) -> StoppingRule:
+        """Its single rule's dial is the one."""
+        return replace(self, rule=label_of(self.inner.turned(value)))
 
     @property
     def judge(self) -> Callable[..., int]:

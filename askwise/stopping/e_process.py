@@ -11,9 +11,9 @@ from askwise.core.book import FIRST_CELL, NEXT_CELL, OPTIONS, VOTES, Array, Book
 from askwise.core.checks import between
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
-from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SCRATCH, SURE, stopping
+from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
 from askwise.stopping.evidence import log_evidence
-from askwise.stopping.single import SingleCrowdRule
+from askwise.stopping.single import TOTAL, SingleCrowdRule
 
 
 class Params(NamedTuple):
@@ -23,16 +23,18 @@ class Params(NamedTuple):
 
 
 @step
-def conclude(options: int, delta: float, ruling: Array) -> int:
-    """Stop if the best option's evidence against its nearest rival exceeds options / delta."""
-    best = 0
-    for option in range(1, options):
-        if ruling[SCRATCH + option] > ruling[SCRATCH + best]:
-            best = option
-    weakest = ruling[SCRATCH + best]
-    ruling[OPTION] = best
-    ruling[SURE] = 1.0 - min(1.0, options * math.exp(-weakest))
-    return CONFIDENT if weakest >= math.log(options / delta) else GO_ON
+def conclude(options: int, delta: float, draw: Draw, source: int, ruling: Array) -> int:
+    """Stop if one option's evidence against its nearest rival exceeds options / delta.
+
+    If two options' does, crowds contradict each other: then no answer can be stood behind.
+    """
+    enough = math.log(options) - math.log(delta)
+    weakest = name_largest(options, draw, 2 * source + 1, ruling)
+    winners = 0
+    for option in range(options):
+        winners += ruling[SCRATCH + option] >= enough
+    ruling[SURE] = 1.0 - min(1.0, options * math.exp(-weakest)) if winners <= 1 else 0.0
+    return CONFIDENT if winners == 1 else GO_ON
 
 
 @step
@@ -54,7 +56,7 @@ def halts(
                 a, b = table[row, first + option], table[row, first + rival]
                 least = min(least, log_evidence(a, b, 2))
         ruling[SCRATCH + option] = least
-    return conclude(options, params.delta, ruling)
+    return conclude(options, params.delta, draw, source, ruling)
 
 
 @kernel
@@ -86,7 +88,7 @@ def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> i
             if rival != option:
                 least = min(least, log_e_value(book, task, option, rival))
         ruling[SCRATCH + option] = least
-    return conclude(options, params.delta, ruling)
+    return conclude(options, params.delta, draw, TOTAL, ruling)
 
 
 @stopping.register("e-process")
@@ -131,7 +133,7 @@ class EProcess(SingleCrowdRule):
     ... )
     >>> while campaign.status().open_tasks:
     ...     campaign.tell(campaign.ask()[0].id, "yes")
-    >>> campaign.answers()[0].answers, campaign.answers()[0].outcome
+    >>> campaign.answers()[0].count, campaign.answers()[0].outcome
     (8, 'confident')
     """
 

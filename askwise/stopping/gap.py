@@ -97,7 +97,7 @@ class Gap(SingleCrowdRule):
     ... )
     >>> while not campaign.status().open_tasks == 0:
     ...     campaign.tell(campaign.ask()[0].id, "yes")
-    >>> campaign.answers()[0].answers
+    >>> campaign.answers()[0].count
     3
     """
 
@@ -114,7 +114,7 @@ class Gap(SingleCrowdRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        real(self.quality, "quality", "a number of 0 or more", least=0)
+        real(self.quality, "quality", "a number from 0 to a million", least=0, most=1e6)
         if self.delta is not None:
             between(self.delta, "delta", 0, 1)
         flag(self.smooth, "smooth")

@@ -12,7 +12,16 @@ from askwise.core.checks import real
 from askwise.core.compiling import kernel
 from askwise.core.draws import Draw
 from askwise.core.likelihood import distance_from_top
-from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SCRATCH, SURE, KernelRule, stopping
+from askwise.stopping.base import (
+    CONFIDENT,
+    GO_ON,
+    OPTION,
+    SCRATCH,
+    SURE,
+    KernelRule,
+    name_largest,
+    stopping,
+)
 
 
 class Params(NamedTuple):
@@ -26,22 +35,19 @@ def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> i
     """Add up the crowds' distances from each option; compare the two smallest."""
     cells = book.cells
     options = book.totals[OPTIONS]
-    best = 0
     for option in range(options):
         distance = 0.0
         cell = book.tasks[task, FIRST_CELL]
         while cell >= 0:
             distance += distance_from_top(cells, cell, VOTES, options, option)
             cell = cells[cell, NEXT_CELL]
-        ruling[SCRATCH + option] = distance
-        if distance < ruling[SCRATCH + best]:
-            best = option
-    second = math.inf
+        ruling[SCRATCH + option] = -distance
+    nearest = name_largest(options, draw, 0, ruling)
+    second = -math.inf
     for option in range(options):
-        if option != best:
-            second = min(second, ruling[SCRATCH + option])
-    margin = second - ruling[SCRATCH + best]
-    ruling[OPTION] = best
+        if option != int(ruling[OPTION]):
+            second = max(second, ruling[SCRATCH + option])
+    margin = nearest - second
     ruling[SURE] = 1.0 / (1.0 + math.exp(-margin))
     return CONFIDENT if margin > params.beta else GO_ON
 
@@ -90,7 +96,7 @@ class JointGlr(KernelRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        real(self.beta, "beta", "a number of 0 or more", least=0)
+        real(self.beta, "beta", "a number from 0 to a million", least=0, most=1e6)
 
     @property
     def judge(self) -> Callable[..., int]:

@@ -76,15 +76,16 @@ class Lead(SingleCrowdRule):
     lead: float = 3.0
     paper: ClassVar[str] = "beyond 004"
     promise: ClassVar[str] = (
-        "Trades error for cost by its lead; guarantees no error. If every answer is right with "
-        "probability p, the error is at most ((1 - p) / p)^lead: unknown as p is."
+        "Trades error for cost by its lead; guarantees no error. If every answer to a question of "
+        "two options is right with probability p, a whole lead errs with probability at most "
+        "((1 - p) / p)^lead: unknown as p is."
     )
     dial: ClassVar[str] = "lead"
     single: ClassVar[Callable[..., int]] = halts
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        real(self.lead, "lead", "a number from 1", least=1)
+        real(self.lead, "lead", "a number from 1 to a million", least=1, most=1e6)
 
     def params(self) -> Params:
         """As plain numbers."""

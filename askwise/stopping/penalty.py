@@ -8,25 +8,32 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from askwise.core.book import (
+    ASKED,
     CELL_ANSWERS,
     FIRST_CELL,
     JOINED,
+    LIMIT,
     NEXT_CELL,
     PRICE,
+    REPEAT,
+    TASK_ANSWERED,
+    TASK_ASKED,
     VOTES,
     WORKERS,
     Array,
     Book,
+    asked_before,
     cell_of,
 )
 from askwise.core.checks import whole
-from askwise.core.compiling import kernel
+from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import Amount, from_micro, to_micro
-from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, KernelRule, stopping
+from askwise.stopping.base import CONFIDENT, GO_ON, LOW_CONFIDENCE, SCRATCH, KernelRule, stopping
 from askwise.stopping.evidence import log_evidence
 from askwise.stopping.posterior import add_evidence, clear, name_likeliest
+from askwise.stopping.single import TOTAL
 
 
 class Params(NamedTuple):
@@ -83,21 +90,42 @@ def worth_asking(
     return False
 
 
+@step
+def can_go_on(book: Book, task: int, worker: int) -> bool:
+    """Whether the next answer may be this crowd's: there, within its limit, and in play.
+
+    Where crowds are asked again and again, one that was never asked about the question while it
+    got four answers a crowd is passed over by the policy, and no reason to go on.
+    """
+    workers = book.workers
+    here = workers[worker, JOINED] == 1 and workers[worker, ASKED] < workers[worker, LIMIT]
+    if not here:
+        return False
+    if book.totals[REPEAT] == 0:
+        return not asked_before(book, task, worker)
+    young = book.tasks[task, TASK_ANSWERED] < 4 * book.totals[WORKERS]
+    return young or cell_of(book, task, worker) >= 0
+
+
 @kernel
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Go on while some crowd's further answers are worth their price."""
-    cells, workers = book.cells, book.workers
+    cells, tasks = book.cells, book.tasks
     clear(2, ruling)
     cell = book.tasks[task, FIRST_CELL]
     while cell >= 0:
         if cells[cell, CELL_ANSWERS] > 0:
             add_evidence(cells, cell, VOTES, 2, ruling)
         cell = cells[cell, NEXT_CELL]
-    error = name_likeliest(2, ruling)
+    error = name_likeliest(2, draw, TOTAL, ruling)
+    anybody = tasks[task, TASK_ASKED] > tasks[task, TASK_ANSWERED]
     for worker in range(book.totals[WORKERS]):
-        if workers[worker, JOINED] == 1 and worth_asking(book, task, worker, error, params, ruling):
-            return GO_ON
-    return CONFIDENT
+        if can_go_on(book, task, worker):
+            anybody = True
+            if worth_asking(book, task, worker, error, params, ruling):
+                return GO_ON
+    # With nobody left to ask it has not been weighed whether more would have been worth it.
+    return CONFIDENT if anybody else LOW_CONFIDENCE
 
 
 @stopping.register("penalty")
@@ -107,8 +135,8 @@ class Penalty(KernelRule):
 
     With ``posterior``'s beliefs it computes how far 1, 2, 3, 4, 6, 8, 12, ... further answers of
     a crowd are expected to lower the error; times the penalty that is what they save. It goes on
-    while for some crowd and number the saving exceeds the price. (One answer alone often saves
-    nothing: it can't turn a lead of two.)
+    while for some crowd in play and some number the saving exceeds the price. (One answer alone
+    often saves nothing: it can't turn a lead of two.)
 
     Parameters
     ----------
@@ -134,7 +162,7 @@ class Penalty(KernelRule):
     '2.5'
     """
 
-    penalty: Amount = "20"
+    penalty: Amount = "100"
     ahead: int = 64
     most_options: ClassVar[int | None] = 2
     paper: ClassVar[str] = "beyond 004"

@@ -20,9 +20,9 @@ from askwise.core.checks import between
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.votes import answers_in
-from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SCRATCH, SURE, stopping
+from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
 from askwise.stopping.evidence import log_evidence
-from askwise.stopping.single import SingleCrowdRule
+from askwise.stopping.single import TOTAL, SingleCrowdRule
 
 
 class Params(NamedTuple):
@@ -41,17 +41,12 @@ def add_evidence(table: Array, row: int, first: int, options: int, ruling: Array
 
 
 @step
-def name_likeliest(options: int, ruling: Array) -> float:
+def name_likeliest(options: int, draw: Draw, source: int, ruling: Array) -> float:
     """Write the likeliest option and its posterior probability; returns that of an error."""
-    best = 0
-    for option in range(1, options):
-        if ruling[SCRATCH + option] > ruling[SCRATCH + best]:
-            best = option
-    others = 0.0
+    best = name_largest(options, draw, 2 * source + 1, ruling)
+    others = -1.0
     for option in range(options):
-        if option != best:
-            others += math.exp(ruling[SCRATCH + option] - ruling[SCRATCH + best])
-    ruling[OPTION] = best
+        others += math.exp(ruling[SCRATCH + option] - best)
     ruling[SURE] = 1.0 / (1.0 + others)
     return others / (1.0 + others)
 
@@ -77,7 +72,8 @@ def halts(
     """Judge one source."""
     clear(options, ruling)
     add_evidence(table, row, first, options, ruling)
-    return CONFIDENT if name_likeliest(options, ruling) <= params.error else GO_ON
+    error = name_likeliest(options, draw, source, ruling)
+    return CONFIDENT if error <= params.error else GO_ON
 
 
 @kernel
@@ -91,7 +87,8 @@ def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> i
         if cells[cell, CELL_ANSWERS] > 0:
             add_evidence(cells, cell, VOTES, options, ruling)
         cell = cells[cell, NEXT_CELL]
-    return CONFIDENT if name_likeliest(options, ruling) <= params.error else GO_ON
+    error = name_likeliest(options, draw, TOTAL, ruling)
+    return CONFIDENT if error <= params.error else GO_ON
 
 
 @stopping.register("posterior")

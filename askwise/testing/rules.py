@@ -22,7 +22,7 @@ from askwise.core.events import Kind
 from askwise.core.registry import spec_of
 from askwise.policies import policies
 from askwise.stopping.base import StoppingRule
-from askwise.testing.scenes import RULED, VOTES, Scene
+from askwise.testing.scenes import POLL, RULED, Scene
 from askwise.testing.sessions import Session, comparable, resume, start
 
 Check = Callable[[StoppingRule], None]
@@ -49,14 +49,17 @@ def _listed(check: Check) -> Check:
     return check
 
 
-def _scenes(rule: StoppingRule) -> list[Scene]:
-    scenes = {"options": VOTES, "utility": RULED}
-    return [replace(scenes[kind], rule=spec_of(rule)) for kind in rule.outcomes]
+def scenes_of(rule: StoppingRule) -> list[Scene]:
+    """List the small campaigns that a rule is put through; each closes some task."""
+    scenes = {"options": POLL, "utility": RULED}
+    # Small campaigns: without a horizon many a rule would close nothing.
+    ending = replace(rule, horizon=6) if getattr(rule, "horizon", 0) is None else rule  # type: ignore[call-arg]
+    return [replace(scenes[kind], rule=spec_of(ending)) for kind in rule.outcomes]
 
 
 def _sessions(rule: StoppingRule, seed: int = 1) -> list[Session]:
     uniform = policies.make("uniform")
-    return [start(uniform, scene, seed=seed) for scene in _scenes(rule)]
+    return [start(uniform, scene, seed=seed) for scene in scenes_of(rule)]
 
 
 @_listed

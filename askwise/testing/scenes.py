@@ -88,6 +88,7 @@ RULED = Scene(workers=5, tasks=4, budget="60", rule={"name": "fixed", "n": 2})
 VOTES = Scene(
     workers=5, tasks=4, options=("no", "yes"), budget="60", rule={"name": "fixed", "n": 2}
 )
+POLL = Scene(workers=4, tasks=4, options=("no", "yes"), budget="120", repeat=True)
 CROWDS = Scene(
     workers=4,
     tasks=4,

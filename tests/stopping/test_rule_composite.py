@@ -131,9 +131,6 @@ def test_confident_has_the_word_over_low_confidence() -> None:
     assert question.hear("b", "yzx")[-1] == (0, "confident", 0.5)
 
 
-@pytest.mark.xfail(
-    reason="a crowd that can't reach the quorum any more ends the question for all crowds"
-)
 def test_a_crowd_out_of_reach_of_its_quorum_leaves_the_others_theirs() -> None:
     # a is out of reach after 1-1 of 3; b has three answers left.
     question = Question(composite("quorum(quorum=3,of=3)", total=False))
@@ -152,9 +149,6 @@ def test_horizon_and_cap_are_of_the_question() -> None:
     assert first_stop(composite("lead", horizon=3, cap=3), "yyy", "a") == (3, (1, "confident", 1.0))
 
 
-@pytest.mark.xfail(
-    reason="without the total crowd the horizon's answer is that of whoever spoke last"
-)
 def test_without_the_total_crowd_the_horizon_answers_for_all_crowds() -> None:
     question = Question(composite("lead(lead=9)", total=False, horizon=7))
     question.hear("a", "yyyyyy")
@@ -174,7 +168,8 @@ def test_on_one_crowd_without_total_it_stops_as_its_rule_does(name: str, word: s
     inner = Question(stopping.make(outer.rule.inner), options="xyz")  # type: ignore[attr-defined]
     for option in word:
         found, due = outer.say("a", option), inner.say("a", option)
-        assert (found is None) == (due is None)
+        # A crowd that gives up does not end the question.
+        assert (found is None) == (due is None or due.outcome != "confident")
         if found and due:
             assert found.outcome == due.outcome
             assert found.confidence == pytest.approx(due.confidence)
@@ -232,11 +227,10 @@ def test_rules_on_several_crowds_are_refused_inside(inner: str) -> None:
     "inner", ["gap(horizon=5)", "lead(cap=5)", {"name": "fixed", "horizon": 9}], ids=str
 )
 def test_limits_inside_are_refused(inner: Any) -> None:
-    with pytest.raises(InvalidParameter, match="horizon and cap are the composite's"):
+    with pytest.raises(InvalidParameter, match="is the composite's: set it there"):
         stopping.make(composite(inner))
 
 
-@pytest.mark.xfail(reason="the refusal of an inner cap names the horizon")
 def test_the_refusal_of_an_inner_cap_names_it() -> None:
     with pytest.raises(InvalidParameter) as caught:
         stopping.make(composite("lead(cap=5)"))
@@ -250,11 +244,11 @@ def test_the_refusal_of_an_inner_cap_names_it() -> None:
         ({"rule": "gap(quality=loud)"}, "quality"),
         ({"rule": "gap(size=1)"}, "size"),
         ({"rule": {"name": "gap", "size": 1}}, "size"),
-        ({"rule": {"quality": 1}}, "stopping"),
-        ({"rule": "nonsense"}, "stopping"),
-        ({"rule": ""}, "stopping"),
-        ({"rule": 5}, "stopping"),
-        ({"rule": None}, "stopping"),
+        ({"rule": {"quality": 1}}, "rule"),
+        ({"rule": "nonsense"}, "rule"),
+        ({"rule": ""}, "rule"),
+        ({"rule": 5}, "rule"),
+        ({"rule": None}, "rule"),
         ({"rule": "gap(quality=1"}, "gap"),
         ({"rule": "gap(1)"}, "gap"),
         ({"total": 1}, "total"),

@@ -74,9 +74,6 @@ def test_it_must_beat_every_rival_and_answers_for_others_do_not_matter() -> None
     assert question.guess()[1] == pytest.approx(1 - 3 / 2 * (1 - (pair.guess()[1] or 0)))
 
 
-@pytest.mark.xfail(
-    reason="two crowds at odds refute both options: it names the first, with great confidence"
-)
 def test_crowds_each_of_one_mind_and_at_odds_are_not_called_confident() -> None:
     question = Question(e_process(0.05))
     question.hear("a", "x" * 15)

@@ -125,6 +125,8 @@ def test_it_stops_when_no_number_of_answers_of_any_crowd_is_worth_its_price(
             > more * prices[one]
             for one, other in ("ab", "ba")
             for more in looks_ahead(4)
+            # One that was never asked in four answers a crowd is taken to be passed over.
+            if one in crowds or at + 1 < 8
         )
         verdict = question.say(crowd, option)
         assert (verdict is None) == worth
@@ -219,9 +221,6 @@ def test_three_options_are_refused_with_the_fields_name(rule: Any) -> None:
         )
 
 
-@pytest.mark.xfail(
-    reason="it looks ahead over answers of a worker who has reached his limit, or was asked before"
-)
 @pytest.mark.parametrize("how", ["limit", "asked once"])
 def test_who_cannot_be_asked_any_more_is_not_worth_asking(how: str) -> None:
     # All that can follow is b's answer, for more than any mistake costs.
@@ -230,7 +229,6 @@ def test_who_cannot_be_asked_any_more_is_not_worth_asking(how: str) -> None:
     assert first_stop(penalty(20), "y", prices=prices, limits=limits, repeat=repeat) is not None
 
 
-@pytest.mark.xfail(reason="the same, in a campaign: it buys b's answer for 100 to save at most 5")
 def test_no_answer_is_bought_for_more_than_a_mistake_costs() -> None:
     campaign = Campaign.create(
         workers=[Worker("a", "0.01", limit=1), Worker("b", 100)],
@@ -247,7 +245,6 @@ def test_no_answer_is_bought_for_more_than_a_mistake_costs() -> None:
     assert not isinstance(campaign.ask(), Batch)
 
 
-@pytest.mark.xfail(reason="with nobody left nothing is worth asking: a tie ends confident")
 def test_a_tie_with_nobody_left_to_ask_is_not_called_confident() -> None:
     question = Question(penalty(10**6), prices={"a": 1, "b": 1})
     question.say("a", "x")
