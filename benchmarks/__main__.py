@@ -13,7 +13,7 @@ import platform
 import time
 from importlib.metadata import version
 
-NAMES = ("simulation", "knapsack", "live", "growth", "start", "memory")
+NAMES = ("simulation", "survey", "knapsack", "live", "growth", "start", "memory")
 
 
 def main() -> None:

@@ -123,13 +123,13 @@ def _digest_of_others(kernels: Iterable[Any]) -> str:
     return f"_{digest.hexdigest()[:12]}" if found else ""
 
 
-def bind(template: Function, label: str, *, at_once: bool = True, **names: Any) -> Function:
+def bind(template: Function, label: str, *, inline: bool = False, **names: Any) -> Function:
     """Compile ``template`` with its global names replaced by ``names``.
 
     A function passed as an argument or closed over would miss Numba's disk cache; a
     module-level name hits it. So the loop is rebuilt over a namespace of its own, under a
-    name of its own (the cache's file name), for each set of kernels it is bound to. Unless
-    ``at_once``, it is compiled when it pays, like any kernel.
+    name of its own (the cache's file name), for each set of kernels it is bound to. With
+    ``inline`` it is a step; else it is compiled at once.
     """
     source = getattr(template, "py_func", template)
     label += _digest_of_others(names.values())
@@ -141,4 +141,4 @@ def bind(template: Function, label: str, *, at_once: bool = True, **names: Any) 
     )
     bound.__qualname__ = bound.__name__
     bound.__module__ = source.__module__
-    return _compile(bound, at_once=at_once)  # type: ignore[return-value]
+    return step(bound) if inline else _compile(bound, at_once=True)  # type: ignore[return-value]

@@ -62,16 +62,18 @@ def leading_option(table: Array, row: int, first: int, options: int, draw: Draw,
 
 
 @step
-def confidence_term(quality: float, answers: int, smooth: bool, chance: float) -> float:
-    """Right-hand side of rule (1), C*sqrt(N); smooth: rounded up as often as its fraction says.
+def exceeds(lead: int, term: float, smooth: bool, draw: Draw, index: int) -> bool:
+    """Whether a lead is above a confidence term, strictly (rule (1)).
 
-    ``chance`` is a uniform draw.
+    Smooth: the term is rounded up as often as its fraction says, else down. The draw at
+    ``index`` is looked at only where it matters.
     """
-    term = quality * math.sqrt(answers)
     if not smooth:
-        return term
+        return lead > term
     down = math.floor(term)
-    return down + 1.0 if chance < term - down else down
+    if lead <= down or lead > down + 1:
+        return lead > down
+    return uniform(draw, index) >= term - down
 
 
 @step

@@ -56,6 +56,7 @@ from askwise.stopping.base import (
     KernelRule,
     Limits,
     StoppingRule,
+    Verdict,
     at_limit,
     new_ruling,
 )
@@ -227,6 +228,15 @@ class Outcome:
     closings: Array
     """One row a task: option, how sure, which outcome (0: open), the event's number."""
 
+    def closing(self, task: int) -> Verdict:
+        """What a closed task was closed with."""
+        option, sure, code, _ = self.closings[task].tolist()
+        return Verdict(
+            int(option) if option >= 0 else None,
+            OUTCOMES[int(code)],
+            sure if option >= 0 else None,
+        )
+
 
 def simulate(
     policy: Policy,
@@ -286,12 +296,6 @@ def simulate(
 
 
 def _outcome(ledger: Ledger, ended: Wait | Done, closings: Array) -> Outcome:
-    for task in np.flatnonzero(closings[:, CLOSED_CODE]).tolist():
-        option, sure, code, _ = closings[task].tolist()
-        named = option >= 0
-        ledger.closings[task] = (
-            option if named else None, OUTCOMES[int(code)], sure if named else None
-        )  # fmt: skip
     return Outcome(
         utility=ledger.utility,
         spent=ledger.total(SPENT) / MICRO,
@@ -390,5 +394,4 @@ def fork(ledger: Ledger) -> Ledger:
     copy = object.__new__(Ledger)
     copy.__dict__.update(ledger.__dict__)
     copy.book = Book(*(array.copy() for array in ledger.book))
-    copy.closings = {}
     return copy

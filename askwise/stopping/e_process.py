@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from askwise.core.book import FIRST_CELL, NEXT_CELL, OPTIONS, VOTES, Array, Book
 from askwise.core.checks import between
-from askwise.core.compiling import kernel, step
+from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
 from askwise.stopping.evidence import log_evidence
@@ -59,7 +59,7 @@ def halts(
     return conclude(options, params.delta, draw, source, ruling)
 
 
-@kernel
+@step
 def log_e_value(book: Book, task: int, option: int, rival: int) -> float:
     """Logarithm of the e-value against "rival is right", over all crowds.
 
@@ -78,7 +78,7 @@ def log_e_value(book: Book, task: int, option: int, rival: int) -> float:
     return larger + math.log(0.5 * (math.exp(apart - larger) + math.exp(together - larger)))
 
 
-@kernel
+@step
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Find for each option its evidence against its nearest rival; stop if one's is enough."""
     options = book.totals[OPTIONS]

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from askwise.core.book import OPTIONS, TASK_ANSWERED, Array, Book
 from askwise.core.checks import whole
-from askwise.core.compiling import kernel, step
+from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.votes import answers_in, leading_option
 from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, no_option, stopping
@@ -40,7 +40,7 @@ def halts(
     return CONFIDENT if answers >= params.n else GO_ON
 
 
-@kernel
+@step
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Count answers, which a utility campaign has as well."""
     if no_option(book, ruling):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -9,10 +10,10 @@ from typing import ClassVar, NamedTuple
 from askwise.core.book import Array
 from askwise.core.checks import between, flag, real
 from askwise.core.compiling import step
-from askwise.core.draws import Draw, uniform
+from askwise.core.draws import Draw
 from askwise.core.votes import (
     answers_in,
-    confidence_term,
+    exceeds,
     lead_in,
     leading_option,
     theorem_1_quality,
@@ -48,9 +49,8 @@ def halts(
     quality = params.quality
     if params.delta > 0.0:
         quality = theorem_1_quality(options, params.delta, answers)
-    chance = uniform(draw, 2 * source) if params.smooth else 0.0
-    term = confidence_term(quality, answers, params.smooth, chance)
-    return CONFIDENT if lead_in(table, row, first, options) > term else GO_ON
+    lead, term = lead_in(table, row, first, options), quality * math.sqrt(answers)
+    return CONFIDENT if exceeds(lead, term, params.smooth, draw, 2 * source) else GO_ON
 
 
 @stopping.register("gap")

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from askwise.core.book import FIRST_CELL, NEXT_CELL, OPTIONS, VOTES, Array, Book
 from askwise.core.checks import real
-from askwise.core.compiling import kernel
+from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.likelihood import distance_from_top
 from askwise.stopping.base import (
@@ -30,7 +30,7 @@ class Params(NamedTuple):
     beta: float
 
 
-@kernel
+@step
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Add up the crowds' distances from each option; compare the two smallest."""
     cells = book.cells

@@ -9,8 +9,8 @@ from typing import ClassVar, NamedTuple
 from askwise.core.book import Array
 from askwise.core.checks import real
 from askwise.core.compiling import step
-from askwise.core.draws import Draw, uniform
-from askwise.core.votes import answers_in, confidence_term, lead_in, leading_option
+from askwise.core.draws import Draw
+from askwise.core.votes import answers_in, exceeds, lead_in, leading_option
 from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, stopping
 from askwise.stopping.single import SingleCrowdRule
 
@@ -37,8 +37,9 @@ def halts(
     option = leading_option(table, row, first, options, draw, 2 * source + 1)
     ruling[OPTION] = option
     ruling[SURE] = table[row, first + option] / answers
-    least = confidence_term(params.lead, 1, True, uniform(draw, 2 * source))
-    return CONFIDENT if lead_in(table, row, first, options) >= least else GO_ON
+    # At least so many is more than one less.
+    lead, term = lead_in(table, row, first, options), params.lead - 1.0
+    return CONFIDENT if exceeds(lead, term, True, draw, 2 * source) else GO_ON
 
 
 @stopping.register("lead")

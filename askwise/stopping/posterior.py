@@ -17,7 +17,7 @@ from askwise.core.book import (
     Book,
 )
 from askwise.core.checks import between
-from askwise.core.compiling import kernel, step
+from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.votes import answers_in
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
@@ -76,7 +76,7 @@ def halts(
     return CONFIDENT if error <= params.error else GO_ON
 
 
-@kernel
+@step
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Multiply what each crowd says, each with a quality of its own."""
     cells = book.cells

@@ -20,7 +20,7 @@ from askwise.core.book import (
     asked_before,
 )
 from askwise.core.checks import whole
-from askwise.core.compiling import kernel, step
+from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.core.votes import answers_in, leading_option
@@ -64,7 +64,7 @@ def halts(
     return LOW_CONFIDENCE if votes + params.of - answers < params.quorum else GO_ON
 
 
-@kernel
+@step
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Also count who is left to be asked, where nobody is asked twice."""
     tasks, workers = book.tasks, book.workers

@@ -41,7 +41,7 @@ def judge_total(book: Book, params: Any, task: int, draw: Draw, ruling: Array) -
 @cache
 def bound(template: Callable[..., int], rule: type[SingleCrowdRule]) -> Callable[..., int]:
     """Bind a template of this kind to the kernel of a rule."""
-    return bind(template, f"{rule.__module__}.{rule.name}", at_once=False, halts=rule.single)
+    return bind(template, f"{rule.__module__}.{rule.name}", inline=True, halts=rule.single)
 
 
 @dataclass(frozen=True)

@@ -137,8 +137,8 @@ def log_of_outcome(outcome: Outcome) -> list[Event]:
             value = options[int(value)] if options else value
             add(Kind.ANSWER, assignment=seq, task=task, worker=worker, price=price, value=value)
             if len(log) + 1 in closed:
-                answer, why, sure = ledger.closings[closed[len(log) + 1]]
-                named = options[int(answer)] if options and answer is not None else answer
+                option, why, sure = outcome.closing(closed[len(log) + 1])
+                named = None if option is None else options[option]
                 add(Kind.CLOSED, task=task, value=named, outcome=why, confidence=sure)
     assert len(log) == ledger.seq, "the lab's log has another length"
     return log

@@ -51,7 +51,6 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "lp-thompson": [{"discount": 0.8, "prior": 5.0}],
     "glr-directed": [{"discount": 0.8, "prior": 5.0}],
     "explore-exploit-rollback": [{"quality": 0.9, "smooth": False}, {"alpha": 0.0}],
-    "non-adaptive": [{"shares": {"w0": 3, "w1": 0, "w2": 0.5}}],
     "knowledge-gradient": [{"discount": 0.9}, {"screen": 0.0}, {"screen": 1.0}],
 }
 

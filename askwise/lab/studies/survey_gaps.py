@@ -236,7 +236,7 @@ class Gaps(Experiment):
             found.append(of_set(metric, mean[at], lows[at], highs[at]))
         seen = gaps.seen.mean()
         found.append(of_set("mean_gap_if_uniform", seen, seen, seen))
-        # Triangle inequality: the distance of the law behind the set is within this of the sample's.
+        # Triangle inequality: the distance of what the tasks stand for is within this of theirs.
         off = float(np.quantile(samples[:, -1], CONFIDENCE))
         for metric, distance in (
             ("ks_uniform", gaps.shown.from_uniform()),

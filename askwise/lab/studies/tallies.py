@@ -102,9 +102,9 @@ def if_uniform(answers: Sequence[int], weights: Array) -> Steps:
     Then the share that an option has in the crowd is uniform as well, and so is the number of
     votes for it: 0, 1, ..., as many as there are answers.
     """
-    totals: Counter[int] = Counter()
+    totals: dict[int, float] = {}
     for count, weight in zip(answers, weights, strict=True):
-        totals[count] += weight
+        totals[count] = totals.get(count, 0.0) + weight
     values = [np.abs(2 * np.arange(count + 1) - count) / count for count in totals]
     shares = [np.full(count + 1, weight / (count + 1)) for count, weight in totals.items()]
     return Steps.of(np.concatenate(values), np.concatenate(shares))

@@ -39,8 +39,7 @@ def survey_reply(world: SurveyWorld, task: int, worker: int, k: int, elapsed: fl
     reaches, keys = world.reaches, world.keys
     kind, crowd = world.kinds[task], world.order[task, worker]
     options = reaches.shape[2]
-    key0, key1 = draws.threefry(keys[0], keys[1], world.first + task, crowd)
-    x, y = draws.threefry(key0, key1, k, 0)
+    x, y = draws.threefry(keys[0], keys[1], world.first + task, k * reaches.shape[1] + crowd)
     chance = ((x >> 5) * 67108864.0 + (y >> 6)) / 9007199254740992.0
     option = 0
     while option < options - 1 and chance >= reaches[kind, crowd, option]:

@@ -38,7 +38,7 @@ from askwise.core.book import (
     next_task,
 )
 from askwise.core.checks import real
-from askwise.core.compiling import kernel, step
+from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact, Kind
 from askwise.core.ledger import Ledger
@@ -96,7 +96,7 @@ def may_ask(book: Book, task: int, worker: int, money: int, available: Array) ->
     return bool(book.totals[REPEAT] == 1 or not asked_before(book, task, worker))
 
 
-@kernel
+@step
 def next_question(book: Book, available: Array) -> int:
     """The open question that was asked least, then the first, that somebody can be asked now.
 
@@ -112,11 +112,11 @@ def next_question(book: Book, available: Array) -> int:
         if not here or workers[worker, ASKED] >= workers[worker, LIMIT]:
             continue
         if workers[worker, PRICE] <= money:
+            if totals[REPEAT] == 1:
+                return book.queue[1]
             task = next_task(book, worker)
             if task >= 0 and (best < 0 or ahead(book.tasks, task, best)):
                 best = task
-            if totals[REPEAT] == 1:
-                break
     return best
 
 
@@ -135,7 +135,15 @@ def price_unit(book: Book) -> float:
 def ranked_price(book: Book, worker: int, unit: float) -> float:
     """Price relative to the cheapest; an index divides by its root, so never zero."""
     price = book.workers[worker, PRICE]
+    if price == unit:
+        return 1.0
     return price / unit if price > 0 else FREE
+
+
+@step
+def per_root(value: float, price: float) -> float:
+    """An index per root of price; most often all prices are equal, and a root is slow."""
+    return value if price == 1.0 else value / math.sqrt(price)
 
 
 @step

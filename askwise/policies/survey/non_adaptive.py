@@ -19,7 +19,7 @@ from askwise.core.book import (
     propose,
 )
 from askwise.core.checks import real
-from askwise.core.compiling import kernel, step
+from askwise.core.compiling import step
 from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, UnknownName, nearest
 from askwise.core.ledger import Ledger
@@ -72,7 +72,7 @@ def draw_crowd(
     propose(out, task, chosen, 1, odds)
 
 
-@kernel
+@step
 def choose(
     book: Book, state: Weights, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -22,12 +23,12 @@ from askwise.core.book import (
     propose,
 )
 from askwise.core.checks import flag, real
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, uniform
+from askwise.core.compiling import step
+from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
-from askwise.core.votes import answers_in, confidence_term, lead_in
+from askwise.core.votes import answers_in, exceeds, lead_in
 from askwise.policies.base import Kernels, policies
 from askwise.policies.survey.common import ANSWER, SurveyPolicy, may_ask, next_question
 from askwise.policies.survey.rand_rr import draw_by_price
@@ -54,7 +55,7 @@ class Params(NamedTuple):
     smooth: bool
 
 
-@kernel
+@step
 def choose(
     book: Book, state: Stages, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
@@ -83,8 +84,8 @@ def absorb(book: Book, state: Stages, params: Params, fact: Fact, draw: Draw) ->
         cells, options = book.cells, book.totals[OPTIONS]
         cell = book.assignments[fact.assignment, CELL]
         answers = answers_in(cells, cell, VOTES, options)
-        term = confidence_term(params.low_quality, answers, params.smooth, uniform(draw, 0))
-        if lead_in(cells, cell, VOTES, options) > term:
+        term = params.low_quality * math.sqrt(answers)
+        if exceeds(lead_in(cells, cell, VOTES, options), term, params.smooth, draw, 0):
             state.stages[fact.task, CHOSEN] = fact.worker + 1
             state.stages[fact.task, EXPLORED] = book.tasks[fact.task, TASK_ANSWERED]
 

@@ -18,7 +18,7 @@ from askwise.core.book import (
     money_left,
     propose,
 )
-from askwise.core.compiling import kernel
+from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.policies.base import Kernels, policies
 from askwise.policies.survey.common import (
@@ -31,7 +31,7 @@ from askwise.policies.survey.common import (
 from askwise.policies.survey.non_adaptive import Params
 
 
-@kernel
+@step
 def choose(
     book: Book, state: Nothing, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:

@@ -32,6 +32,7 @@ from askwise.policies.survey.common import (
     learn,
     may_ask,
     next_question,
+    per_root,
     price_unit,
     ranked_price,
     record,
@@ -96,7 +97,7 @@ def sampled_gap(
     return (top - second) / total
 
 
-@kernel
+@step
 def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
@@ -111,7 +112,7 @@ def choose(
     for worker in range(book.totals[WORKERS]):
         if may_ask(book, task, worker, money, available):
             gap = sampled_gap(book, state, params, task, worker, draw)
-            index = gap / math.sqrt(ranked_price(book, worker, unit))
+            index = per_root(gap, ranked_price(book, worker, unit))
             if best < 0 or index > best_index:
                 best, best_index = worker, index
     propose(out, task, best, 1, np.nan)
@@ -177,4 +178,4 @@ class VirtThompson(LearningPolicy):
     def index(self, book: Book, state: State, task: int, worker: int, draw: Draw) -> float | None:
         """The sampled gap per root of price."""
         gap = sampled_gap(book, state, self.params(), task, worker, draw)
-        return float(gap) / math.sqrt(ranked_price(book, worker, price_unit(book)))
+        return float(per_root(gap, ranked_price(book, worker, price_unit(book))))

@@ -18,7 +18,7 @@ from askwise.core.book import (
     propose,
 )
 from askwise.core.checks import one_of, real
-from askwise.core.compiling import kernel, step
+from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.policies.base import Kernels, policies
@@ -30,6 +30,7 @@ from askwise.policies.survey.common import (
     learn,
     may_ask,
     next_question,
+    per_root,
     price_unit,
     ranked_price,
 )
@@ -60,10 +61,10 @@ def virtual_index(
     if params.growing:
         # t counts from 1: the round that is about to be.
         width *= math.sqrt(8.0 * math.log(book.tasks[task, TASK_ANSWERED] + 1.0))
-    return (gap + width / math.sqrt(asked)) / math.sqrt(ranked_price(book, worker, unit))
+    return per_root(gap + width / math.sqrt(asked), ranked_price(book, worker, unit))
 
 
-@kernel
+@step
 def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
@@ -133,7 +134,7 @@ class VirtUcb(LearningPolicy):
     >>> for answer in ("yes", "no", "yes"):
     ...     campaign.tell(campaign.ask()[0].id, answer)
     >>> campaign.ask()[0].worker
-    'vendor'
+    'panel'
     """
 
     exploration: float = 1.0

@@ -60,19 +60,19 @@ def arm_to_play(book: Book, state: State, params: Params, task: int, asked: int)
     phases = state.phases
     if phases[task, PHASE] != phase or phases[task, CROWDS] != crowds:
         return 0
-    begun = 2**phase - 2
-    if params.zoom:
-        return zoom(book, state, task, phase)
-    return play_ucb1(book, state, task, phase, asked - begun)
+    return zoom(book, state, task, phase) if params.zoom else play_ucb1(book, state, task, phase)
 
 
 @kernel
-def play_ucb1(book: Book, state: State, task: int, phase: int, played: int) -> int:
+def play_ucb1(book: Book, state: State, task: int, phase: int) -> int:
     """UCB1 on the empirical gaps of all mixtures of the grid, per root of price."""
     crowds, options = book.totals[WORKERS], book.totals[OPTIONS]
     parts = uniform_parts(crowds, phase)
     shares = np.empty(crowds)
     unit = price_unit(book)
+    played = 0.0
+    for arm in range(points(crowds, parts)):
+        played += state.arms[task, arm, PLAYED]
     best = 0
     best_index = -math.inf
     for arm in range(points(crowds, parts)):
@@ -190,6 +190,20 @@ class GridPolicy(SurveyPolicy):
             wider[:, : grown.arms.shape[1]] = grown.arms
             grown = grown._replace(arms=wider)
         return grown
+
+    def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
+        """Without the spare arms."""
+        kept = super().used(state, ledger)
+        kept["arms"] = kept["arms"][:, : most_points(ledger.total(WORKERS))]
+        return kept
+
+    def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
+        """Put the arms back into their wider rows."""
+        fresh = self.start(problem, ledger)
+        wide = np.zeros((len(kept["arms"]), *fresh.arms.shape[1:]))
+        wide[:, : kept["arms"].shape[1]] = kept["arms"]
+        restored: State = super().restore(problem, ledger, {**kept, "arms": wide})
+        return restored
 
 
 @policies.register("virt-uniform")
