@@ -13,15 +13,19 @@ from scipy.special import betaincc, betaln
 from scipy.stats import binom
 
 from askwise.core.errors import InvalidParameter
-from askwise.policies.survey.bounds import (
+from askwise.policies.survey.appendix_b import (
     benchmark,
     equation_4,
     horizon_for,
-    induced_gap,
+    lemma_10,
+    theorem_9a,
+    theorem_9b,
+)
+from askwise.policies.survey.bounds import (
+    gap_of_mixture,
     lemma_3,
     lemma_6,
     lemma_7_holds,
-    lemma_10,
     theorem_1_quality,
     theorem_1_time,
     theorem_2,
@@ -31,10 +35,9 @@ from askwise.policies.survey.bounds import (
     theorem_5_shares,
     theorem_8,
     theorem_8_gap,
-    theorem_9a,
-    theorem_9b,
 )
-from askwise.stopping.exact import gap_rule, least_cost, majority_error, quality_for
+from askwise.stopping.exact import gap_rule, majority_error, quality_for
+from askwise.stopping.least import least_cost
 
 prices_of = st.lists(st.floats(0.1, 50), min_size=2, max_size=8)
 
@@ -234,11 +237,11 @@ def test_lemma_6_has_small_gaps_and_a_large_one_mixed(gap):
     assert responses.sum(axis=1) == pytest.approx([1, 1])
     assert responses.min() >= 0
     for crowd in ([1, 0], [0, 1]):
-        assert induced_gap(crowd, responses) == pytest.approx(gap)
-    assert induced_gap([0.5, 0.5], responses) == pytest.approx(0.1 + 1.5 * gap)
+        assert gap_of_mixture(crowd, responses) == pytest.approx(gap)
+    assert gap_of_mixture([0.5, 0.5], responses) == pytest.approx(0.1 + 1.5 * gap)
     # Claim 17 with 1 in place of n.
-    near = induced_gap([0.6, 0.4], responses)
-    assert abs(near - induced_gap([0.5, 0.5], responses)) <= 0.2 + 1e-12
+    near = gap_of_mixture([0.6, 0.4], responses)
+    assert abs(near - gap_of_mixture([0.5, 0.5], responses)) <= 0.2 + 1e-12
 
 
 @given(
@@ -429,8 +432,8 @@ def test_theorem_8_with_log_t_is_within_theorem_9b(best_gap, crowds, rho):
         (lambda: theorem_5([1, 1], [0.5, 0.6], 0.1), "shares"),
         (lambda: theorem_5([1, 1], [0.5, 0.5], 0.6), "rho"),
         (lambda: theorem_5_shares([]), "prices"),
-        (lambda: induced_gap([1], [0.5, 0.5]), "responses"),
-        (lambda: induced_gap([1], [[0.5, 0.4]]), "responses"),
+        (lambda: gap_of_mixture([1], [0.5, 0.5]), "responses"),
+        (lambda: gap_of_mixture([1], [[0.5, 0.4]]), "responses"),
         (lambda: lemma_6(0.3), "gap"),
         (lambda: lemma_7_holds([0.2, 0.1], [1, 2]), "gaps"),
         (lambda: lemma_7_holds([0.1, 0.2], [1, 0]), "times"),

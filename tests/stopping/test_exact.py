@@ -14,11 +14,11 @@ from askwise.core.errors import InvalidParameter
 from askwise.stopping.exact import (
     fixed_number,
     gap_rule,
-    least_cost,
     majority_error,
     over_gaps,
     quality_for,
 )
+from askwise.stopping.least import least_cost
 
 chances = st.floats(0.5, 1.0)
 qualities = st.floats(0.0, 2.5)

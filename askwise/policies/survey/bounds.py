@@ -52,26 +52,15 @@ Kleinberg's algorithm is t^(1-g) (log T)^g, which gives log T. The cost is that 
 gap f*^((k+2)/2); printed is f*^(2/(k+2)), more than the best there is. Mixtures have k - 1
 dimensions and f is 1-Lipschitz (Claim 17 has n), so k + 1 in place of k + 2 can be had.
 
-*Eq. (4): true for rules (1) and (3) on two options, not for all.* The total crowd's answers come
-from no single crowd. Let R0 stop only after 30 answers, if some option has 8 of the first 10 and
-14 in all. It errs with .0016 at most; asked 10 times of a crowd with p = .8 and then 20 times of
-one with p near .5 it errs with .0112, more than three times that. Where only the lead counts, the
-answers can be coupled with those of the worst crowd, and (4) holds.
-
-*T(rho) is infinite, and the absolute benchmarks are minima over nothing, for rho < 1/2*: see
-Theorem 5. Here the worst case is over gaps from a least one on. Theorem 9 (a) takes the rule
-that is best for the instance, which the algorithm does not know; (b) holds with log T in
-Theorem 8.
-
 References
 ----------
-Paper 004, sections 2 to 5, appendices B, E, G, H and I.
+Paper 004, sections 2 to 5, appendices E, G, H and I.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -80,20 +69,6 @@ from askwise.core.checks import between, real, whole
 from askwise.core.errors import InvalidParameter
 
 Array = npt.NDArray[Any]
-
-
-class Bracket(NamedTuple):
-    """Between which costs a benchmark lies."""
-
-    lower: float
-    upper: float
-
-
-class Promise(NamedTuple):
-    """What an algorithm is promised to cost and to err at most."""
-
-    cost: float
-    error: float
 
 
 def theorem_1_quality(
@@ -122,7 +97,7 @@ def theorem_1_quality(
     >>> theorem_1_quality([1, 10], delta=0.05).round(3).tolist()
     [1.921, 2.88]
     """
-    N = _numbers("answers", answers, least=1.0)
+    N = numbers_of("answers", answers, least=1.0)
     between(delta, "delta", 0, 1)
     whole(options, "options", least=2)
     if mended:
@@ -213,8 +188,8 @@ def lemma_3(crowd_cost: float, prices: npt.ArrayLike, pulls: npt.ArrayLike, crow
     >>> lemma_3(20.0, [1, 2, 3], [15, 4, 1], crowd=0)
     31.0
     """
-    c = _numbers("prices", prices, above=0.0)
-    others = c * _numbers("pulls", pulls, size=c.size)
+    c = numbers_of("prices", prices, above=0.0)
+    others = c * numbers_of("pulls", pulls, size=c.size)
     return crowd_cost + float(np.delete(others, crowd).sum())
 
 
@@ -316,10 +291,10 @@ def theorem_5(
     >>> theorem_5([1, 1, 2], [0.4, 0.4, 0.2], rho=0.05)
     2.1
     """
-    c = _numbers("prices", prices, above=0.0)
+    c = numbers_of("prices", prices, above=0.0)
     parts = c * _shares(shares, c.size)
     ratio = float(parts.sum() / parts.min()) if parts.min() > 0.0 else math.inf
-    return ratio * _undisturbed(rho, c.size, sharp)
+    return ratio * undisturbed(rho, c.size, sharp)
 
 
 def theorem_5_shares(prices: npt.ArrayLike) -> Array:
@@ -330,11 +305,11 @@ def theorem_5_shares(prices: npt.ArrayLike) -> Array:
     >>> theorem_5_shares([1, 1, 2]).tolist()
     [0.4, 0.4, 0.2]
     """
-    inverse = 1.0 / _numbers("prices", prices, above=0.0)
+    inverse = 1.0 / numbers_of("prices", prices, above=0.0)
     return inverse / inverse.sum()
 
 
-def induced_gap(shares: npt.ArrayLike, responses: npt.ArrayLike) -> float:
+def gap_of_mixture(shares: npt.ArrayLike, responses: npt.ArrayLike) -> float:
     """Gap of a mixture of crowds: of the first over the second option in the mean response.
 
     Parameters
@@ -346,7 +321,7 @@ def induced_gap(shares: npt.ArrayLike, responses: npt.ArrayLike) -> float:
 
     Examples
     --------
-    >>> round(induced_gap([0.5, 0.5], lemma_6(0.02)), 9)
+    >>> round(gap_of_mixture([0.5, 0.5], lemma_6(0.02)), 9)
     0.13
     """
     D = np.asarray(responses, dtype=np.float64)
@@ -386,10 +361,10 @@ def lemma_7_holds(gaps: npt.ArrayLike, times: npt.ArrayLike) -> bool:
     >>> lemma_7_holds([0.1, 0.2, 0.4], [100.0, 25.0, 6.25])
     True
     """
-    e = _numbers("gaps", gaps)
+    e = numbers_of("gaps", gaps)
     if np.any(np.diff(e) <= 0.0):
         raise InvalidParameter(f"gaps is {gaps!r}: give rising numbers", field="gaps")
-    slopes = np.diff(1.0 / _numbers("times", times, size=e.size, above=0.0)) / np.diff(e)
+    slopes = np.diff(1.0 / numbers_of("times", times, size=e.size, above=0.0)) / np.diff(e)
     return bool(np.all(np.diff(slopes) >= -1e-12))
 
 
@@ -435,178 +410,25 @@ def theorem_8_gap(best_gap: float, crowds: int) -> float:
     return float(_gap(best_gap) ** (whole(crowds, "crowds", least=1) / 2.0 + 1.0))
 
 
-def equation_4(rho: float, crowds: int) -> float:
-    """Eq. (4): worst-case error of a composite rule, (k + 1) rho, with the total crowd.
-
-    Two options, and an R0 that looks at the lead alone (rules (1) and (3)).
-
-    Examples
-    --------
-    >>> equation_4(0.01, 3)
-    0.04
-    """
-    return (whole(crowds, "crowds", least=1) + 1) * _error(rho)
-
-
-def lemma_10(rho: float, crowds: int, *, sharp: bool = False) -> float:
-    """Least worst-case error of a composite rule without the total crowd, rho (1 - 2 k rho).
-
-    Of a policy that goes on asking every crowd. ``sharp``: rho (1 - 2 rho)^(k - 1).
-
-    Examples
-    --------
-    >>> round(lemma_10(0.01, 3), 6), round(lemma_10(0.01, 3, sharp=True), 6)
-    (0.0094, 0.009604)
-    """
-    return rho * _undisturbed(rho, whole(crowds, "crowds", least=1), sharp)
-
-
-def horizon_for(rho: float, least_gap: float) -> float:
-    """T(rho): the least horizon at which rule (3) errs with rho at most, whatever the gap.
-
-    On two options, C_qty being free. The error of rule (3) falls in the gap, in the horizon and
-    in C_qty, so the worst gap is the least one and the best C_qty so large that all T answers
-    are taken: T(rho) is the least odd number whose majority errs with rho. No rule of fewer
-    answers does as well, for the majority is the likelier option. In Theorem 9 (b) C_qty is then
-    lowered until the error is rho: ``askwise.stopping.exact.quality_for``.
-
-    Parameters
-    ----------
-    rho : float
-        The error, up to 1/2.
-    least_gap : float
-        The smallest gap that the worst case ranges over.
-
-    Returns
-    -------
-    float
-        A whole number, or infinity: over all gaps above 0 (``least_gap`` 0) every horizon errs
-        with 1/2 in the worst case.
-
-    Examples
-    --------
-    >>> horizon_for(0.05, least_gap=0.2), horizon_for(0.05, least_gap=0)
-    (67, inf)
-    """
-    # The registry imports every module of this package, and SciPy takes its time.
-    from scipy.special import betainc
-
-    q = (1.0 - real(least_gap, "least_gap", "a number from 0 to 1", least=0, most=1)) / 2.0
-    if _error(rho) >= q:
-        return 1
-    if q == 0.5 or rho == 0.0:
-        return math.inf
-    # I_q(m, m) is the chance of fewer than m right ones of 2m - 1.
-    under, over = 1, 2
-    while betainc(over, over, q) > rho:
-        under, over = over, 2 * over
-    while over - under > 1:
-        middle = (under + over) // 2
-        under, over = (under, middle) if betainc(middle, middle, q) <= rho else (middle, over)
-    return 2 * over - 1
-
-
-def benchmark(
-    gap: float, rho: float, horizon: int, least_gap: float, *, rule_cost: float = math.inf
-) -> Bracket:
-    """Bracket the absolute benchmark: the cheapest rule that errs with rho and stops by T.
-
-    At uniform prices and two options, where the best crowd and the best mixture are one. The
-    rules can't be enumerated. From below: Theorem 2 (``askwise.stopping.exact.least_cost`` is
-    sharper, by backward induction). From above: a majority of T(rho), or what is given. For more
-    options ``theorem_2`` with a share bounds it from below.
-
-    Parameters
-    ----------
-    gap : float
-        Gap of the best crowd.
-    rho, horizon
-        Error and T; at least ``horizon_for``, or there is no such rule.
-    least_gap : float
-        The smallest gap that the worst case ranges over.
-    rule_cost : float
-        Cost at ``gap`` of some rule that does it: rule (3) by ``askwise.stopping.exact``.
-
-    Examples
-    --------
-    >>> low, high = benchmark(0.3, 0.05, 101, least_gap=0.2)
-    >>> round(low, 2), high
-    (20.88, 67.0)
-    """
-    least = horizon_for(rho, least_gap)
-    if horizon < least:
-        raise InvalidParameter(f"horizon is {horizon!r}: give at least {least}", field="horizon")
-    lower = 1.0 if rho >= 0.5 else max(1.0, theorem_2(gap, rho, least_gap=least_gap))
-    return Bracket(lower, min(float(least), rule_cost))
-
-
-def theorem_9a(
-    bench: float, gaps: npt.ArrayLike, rho: float, horizon: int, constant: float = 1.0
-) -> Promise:
-    """Theorem 9 (a): VirtUCB with the rule of the benchmark, at uniform prices.
-
-    Parameters
-    ----------
-    bench : float
-        The benchmark, or its upper end.
-    gaps : array_like
-        Gap per crowd.
-    rho, horizon, constant
-        As in ``benchmark``; what O() hides.
-
-    Examples
-    --------
-    >>> cost, error = theorem_9a(30.0, [0.3, 0.1], 0.05, 100)
-    >>> round(cost, 1), round(error, 2)
-    (145.1, 0.15)
-    """
-    e = _numbers("gaps", gaps)
-    more = theorem_4(e, np.ones(e.size), horizon, constant)
-    return Promise(bench + more, equation_4(rho, e.size))
-
-
-def theorem_9b(
-    bench: float, crowds: int, rho: float, horizon: int, constant: float = 1.0
-) -> Promise:
-    """Theorem 9 (b): VirtUniform with rule (3), log(T) log(1 / rho) bench^(1 + k / 2).
-
-    Parameters
-    ----------
-    bench, rho, horizon, constant
-        As in ``theorem_9a``.
-    crowds : int
-        k.
-
-    Examples
-    --------
-    >>> round(theorem_9b(30.0, 2, 0.05, 100).cost)
-    12416
-    """
-    log_T = math.log(whole(horizon, "horizon", least=2))
-    power = 1.0 + whole(crowds, "crowds", least=1) / 2.0
-    cost = constant * log_T * math.log(1.0 / between(rho, "rho", 0, 1)) * bench**power
-    return Promise(cost, equation_4(rho, crowds))
-
-
 def _coins(x: float, y: float) -> float:
     """KL of two coins, in nats."""
     return sum(a * math.log(a / b) for a, b in ((x, y), (1.0 - x, 1.0 - y)) if a > 0.0)
 
 
-def _undisturbed(rho: float, crowds: int, sharp: bool) -> float:
+def undisturbed(rho: float, crowds: int, sharp: bool) -> float:
     """Lemma 13: with what probability crowds without a gap never stop the composite rule."""
-    _error(rho)
+    error_rate(rho)
     return (1.0 - 2.0 * rho) ** (crowds - 1) if sharp else 1.0 - 2.0 * crowds * rho
 
 
 def _virtual(gaps: npt.ArrayLike, prices: npt.ArrayLike) -> tuple[Array, Array, int]:
     """Prices, by how much each crowd's virtual reward is below the best one, and who is best."""
-    c = _numbers("prices", prices, above=0.0)
-    f = _numbers("gaps", gaps, size=c.size) / np.sqrt(c)
+    c = numbers_of("prices", prices, above=0.0)
+    f = numbers_of("gaps", gaps, size=c.size) / np.sqrt(c)
     return c, f.max() - f, int(f.argmax())
 
 
-def _numbers(
+def numbers_of(
     field: str,
     given: npt.ArrayLike,
     *,
@@ -614,6 +436,7 @@ def _numbers(
     above: float = -math.inf,
     size: int | None = None,
 ) -> Array:
+    """Take an array of numbers, ``size`` of them."""
     numbers = np.asarray(given, dtype=np.float64)
     fits = np.isfinite(numbers) & (numbers >= least) & (numbers > above)
     if numbers.size == 0 or not np.all(fits) or (size is not None and numbers.shape != (size,)):
@@ -624,7 +447,7 @@ def _numbers(
 
 
 def _shares(given: npt.ArrayLike, size: int) -> Array:
-    shares = _numbers("shares", given, size=size)
+    shares = numbers_of("shares", given, size=size)
     if not math.isclose(shares.sum(), 1.0, abs_tol=1e-9):
         raise InvalidParameter(f"shares is {given!r}: give numbers of sum 1", field="shares")
     return shares
@@ -635,5 +458,6 @@ def _gap(gap: float) -> float:
     return real(gap, "gap", valid, least=math.ulp(0.0), most=1)
 
 
-def _error(rho: float) -> float:
+def error_rate(rho: float) -> float:
+    """Take a worst-case error."""
     return real(rho, "rho", "a number from 0 to 0.5", least=0, most=0.5)
