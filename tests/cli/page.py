@@ -18,15 +18,15 @@ class Example(NamedTuple):
     output: str
 
 
-def files() -> dict[str, str]:
+def files(page: Path = PAGE) -> dict[str, str]:
     """Every file that the page shows, by name."""
-    return {name: text for _, name, text in _BLOCK.findall(PAGE.read_text()) if name}
+    return {name: text for _, name, text in _BLOCK.findall(page.read_text()) if name}
 
 
-def examples() -> list[Example]:
+def examples(page: Path = PAGE) -> list[Example]:
     """The commands of the page, in order, each with the lines below it."""
     found: list[Example] = []
-    for kind, _, text in _BLOCK.findall(PAGE.read_text()):
+    for kind, _, text in _BLOCK.findall(page.read_text()):
         if kind == "console":
             for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
                 command, _, output = part.partition("\n")

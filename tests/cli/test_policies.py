@@ -43,5 +43,5 @@ def test_json_may_be_asked_for_before_and_after_show(
 
 def test_the_nearest_policy_is_suggested(refusal: Callable[..., str]) -> None:
     assert refusal("policies", "show", "unifrom") == (
-        "policy 'unifrom' is not known: did you mean 'uniform'?"
+        "policy 'unifrom' is not known: did you mean 'uniform' or 'virt-uniform'?"
     )

@@ -34,7 +34,11 @@ Refusal = Callable[..., str]
         ('budget = "3"', 'budget = "0.01"', "budget is 0.01: it buys nothing, the cheapest"),
         ('budget = "3"', "budget = inf", "budget is inf: give a finite amount"),
         ('budget = "3"', 'bugdet = "3"', "no field 'bugdet': did you mean 'budget'"),
-        ('"uniform"', '"unifrom"', "policy 'unifrom' is not known: did you mean 'uniform'?"),
+        (
+            '"uniform"',
+            '"unifrom"',
+            "policy 'unifrom' is not known: did you mean 'uniform' or 'virt-uniform'?",
+        ),
         (
             '"uniform"',
             '{name = "knowledge-gradient", scren = 0.1}',

@@ -84,11 +84,12 @@ class SurveyCrowds(EqualErrorExperiment):
     def dial(self, cell: SurveyCell, label: str) -> tuple[float, ...]:
         """Leave out what is far from the errors of interest, and long in the gap workloads."""
         values = super().dial(cell, label)
+        form, level = cell.panel.split("-")
+        if contender(label).dial == "lead" and form == "printed":
+            return tuple(value for value in values if value <= 20)
         if contender(label).dial != "quality":
             return values
-        low, high = (0.4, 2.6) if cell.panel.endswith("hard") else (0.8, 3.0)
-        if cell.panel.startswith("gap"):
-            low, high = (1.0, 3.1) if cell.panel.endswith("easy") else (0.8, 2.8)
+        low, high = {"easy": (1.2, 3.8), "medium": (0.8, 3.1), "hard": (0.4, 2.8)}[level]
         return tuple(value for value in values if low <= value <= high)
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
