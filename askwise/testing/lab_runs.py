@@ -32,10 +32,11 @@ from askwise.lab.worlds import (
     two_options,
 )
 from askwise.policies.base import KernelPolicy, Policy
-from askwise.stopping import stopping
+from askwise.stopping import StoppingRule, stopping
 from askwise.testing.referee import Referee
 from askwise.testing.scenes import (
     MARKET,
+    ending,
     plays_in,
 )
 from askwise.testing.sessions import (
@@ -77,16 +78,29 @@ def _utility_cases() -> list[Case]:
 
 
 def _survey_cases() -> list[Case]:
+    # One rule, so that each policy is compiled once; rules meet one policy in their own check.
     three = np.array([[[0.5, 0.3, 0.2], [0.4, 0.2, 0.4], [0.9, 0.05, 0.05]]])
-    cases: list[tuple[Survey, int, int | None, dict[str, Any] | None]] = [
-        (Survey(two_options(0.8, 0.6, 0.6)), 12, None, {"name": "composite"}),
-        (Survey(three, ("1", "0.5", "3")), 5, 90, {"name": "e-process", "horizon": 40}),
-        (Survey(three[:, :2], (0, 2)), 4, 40, {"name": "gap", "cap": 12, "horizon": 30}),
-        (Survey(two_options(0.5, 0.7)), 3, 50, None),
+    plain = {"name": "composite"}
+    cases: list[tuple[Survey, int, int | None, dict[str, Any]]] = [
+        (Survey(two_options(0.8, 0.6, 0.6)), 12, None, plain),
+        (Survey(three, ("1", "0.5", "3")), 5, 90, {**plain, "horizon": 40, "total": False}),
+        (Survey(three[:, :2], (0, 2)), 4, 40, {**plain, "cap": 12, "horizon": 30}),
+        (Survey(two_options(0.5, 0.7)), 3, 50, {**plain, "rule": "gap(quality=1000)"}),
     ]
     return [
         Case(survey.problem(questions, budget), survey.answering(seed, 0, questions), rule)
         for seed, (survey, questions, budget, rule) in enumerate(cases)
+    ]
+
+
+def rule_cases(rule: StoppingRule) -> list[Case]:
+    """List the cases of a rule: two options, and three where it takes them."""
+    surveys = [Survey(two_options(0.8, 0.6, 0.6), ("1", "2", "1"))]
+    if rule.most_options is None:
+        surveys.append(Survey(np.array([[[0.5, 0.3, 0.2], [0.6, 0.2, 0.2]]])))
+    return [
+        Case(survey.problem(6, 200), survey.answering(seed, 0, 6), ending(rule, 25))
+        for seed, survey in enumerate(surveys)
     ]
 
 

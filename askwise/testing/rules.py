@@ -19,10 +19,10 @@ from askwise.campaign.engine import Engine
 from askwise.core import book as columns
 from askwise.core.choices import Batch
 from askwise.core.events import Kind
-from askwise.core.registry import spec_of
-from askwise.policies import policies
+from askwise.policies import KernelPolicy, policies
 from askwise.stopping.base import StoppingRule
-from askwise.testing.scenes import POLL, RULED, Scene
+from askwise.testing.lab_runs import lab_run, live_run, rule_cases, same_runs
+from askwise.testing.scenes import POLL, RULED, Scene, ending
 from askwise.testing.sessions import Session, comparable, resume, start
 
 Check = Callable[[StoppingRule], None]
@@ -52,9 +52,7 @@ def _listed(check: Check) -> Check:
 def scenes_of(rule: StoppingRule) -> list[Scene]:
     """List the small campaigns that a rule is put through; each closes some task."""
     scenes = {"options": POLL, "utility": RULED}
-    # Small campaigns: without a horizon many a rule would close nothing.
-    ending = replace(rule, horizon=6) if getattr(rule, "horizon", 0) is None else rule  # type: ignore[call-arg]
-    return [replace(scenes[kind], rule=spec_of(ending)) for kind in rule.outcomes]
+    return [replace(scenes[kind], rule=ending(rule, 6)) for kind in rule.outcomes]
 
 
 def _sessions(rule: StoppingRule, seed: int = 1) -> list[Session]:
@@ -127,6 +125,17 @@ def an_answer_to_a_closed_task_changes_no_verdict(rule: StoppingRule) -> None:
                 assert session.referee.spent > paid, "the answer is not paid"
                 now = session.engine.ledger.closings
                 assert all(now[task] == closing for task, closing in closed.items())
+
+
+@_listed
+def the_live_log_is_the_labs(rule: StoppingRule) -> None:
+    """A live campaign and the lab's loop agree to the last bit."""
+    if "options" not in rule.outcomes:
+        return
+    policy = policies.make("round-robin")
+    assert isinstance(policy, KernelPolicy)
+    for seed, case in enumerate(rule_cases(rule)):
+        same_runs(live_run(policy, case, seed), lab_run(policy, case, seed), f"case {seed}")
 
 
 CHECKS = tuple(_checks)

@@ -10,8 +10,10 @@ import numpy as np
 from askwise.campaign import Campaign
 from askwise.core.errors import AskwiseError
 from askwise.core.problem import Problem, Worker, make_problem
+from askwise.core.registry import spec_of
 from askwise.lab.worlds.base import Market, answer, rated_world
 from askwise.policies.base import Policy
+from askwise.stopping.base import StoppingRule
 
 LEASE = 10.0
 
@@ -113,3 +115,11 @@ def plays_in(policy: Policy, problem: Problem) -> bool:
     except AskwiseError:
         return False
     return True
+
+
+def ending(rule: StoppingRule, horizon: int) -> dict[str, Any]:
+    """Write a rule down with a horizon, unless it has one: in small campaigns many never stop."""
+    spec = spec_of(rule)
+    if spec.get("horizon", 0) is None:
+        spec["horizon"] = horizon
+    return spec
