@@ -21,6 +21,7 @@ EXECUTED = (
     ROOT / "README.md",
     DOCS / "tutorial.md",
     DOCS / "how-to" / "lab.md",
+    DOCS / "how-to" / "plan.md",
     DOCS / "write-your-own-policy.md",
     DOCS / "write-your-own-rule.md",
 )

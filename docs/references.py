@@ -37,7 +37,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     (
         "For kernels: counting votes",
         "askwise.core.votes",
-        "answers_in lead_in leading_option confidence_term",
+        "answers_in lead_in leading_option exceeds",
     ),
     ("For kernels: draws", "askwise.core.draws", "Draw uniform normal_and_uniform gamma beta"),
     ("For kernels: compiling", "askwise.core.compiling", "kernel step"),
@@ -50,6 +50,13 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ),
     ("The lab", "askwise.lab", "Experiment Outcome simulate with_settings"),
     ("Running experiments", "askwise.lab.runner", "run write"),
+    ("Planning", "askwise.lab.planner", "plan"),
+    (
+        "What a plan shows",
+        "askwise.lab.plans",
+        "Plan Estimate MoneyRange KindPart CrowdPart Funds Reach",
+    ),
+    ("How a plan's dial was chosen", "askwise.lab.dials", "Dial"),
     ("Results", "askwise.lab.results", "Row ReferenceRow Results mean_row ratio_row"),
     ("Worlds", "askwise.lab.worlds", ""),
 )

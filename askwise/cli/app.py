@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from askwise import __version__
-from askwise.cli import asking, campaigns, lab, output, policies, reading, rules
+from askwise.cli import asking, campaigns, lab, output, plan, policies, reading, rules
 from askwise.cli.frame import Frame
+from askwise.cli.workshop import extra
 
 app = typer.Typer(
     name="askwise",
@@ -22,6 +23,7 @@ app = typer.Typer(
 
 PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "Make and change a campaign": {
+        "plan": plan.plan,
         "new": campaigns.new,
         "list": campaigns.list_campaigns,
         "add": campaigns.add,
@@ -90,7 +92,7 @@ def demo(
     ] = Path("demo-out"),
 ) -> None:
     """Run a small demonstration and write its report."""
-    with lab.extra():
+    with extra():
         from askwise.lab.demo import run_demo
 
         run_demo(out, output.console())

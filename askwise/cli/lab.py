@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
-import signal
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from enum import StrEnum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +15,7 @@ import typer
 from askwise.cli import output
 from askwise.cli.options import AsJson
 from askwise.cli.stored import leave_compiler_out
+from askwise.cli.workshop import extra, progress, workshop
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -26,9 +23,6 @@ if TYPE_CHECKING:
     from askwise.lab.results import Results
 
 app = typer.Typer()
-
-EXTRA = ("jinja2", "joblib", "markupsafe", "matplotlib")
-"""What the lab needs beyond a plain install."""
 
 
 class Backend(StrEnum):
@@ -144,7 +138,7 @@ def run_experiment(
         from askwise.lab import runner
         from askwise.lab.experiment import with_settings
     experiment = with_settings(name, chosen)
-    with extra(), _workshop(out, name) as workshop, _progress() as tell:
+    with extra(), workshop(out / name) as place, progress() as tell:
         results = runner.run(
             experiment,
             reps=reps,
@@ -155,7 +149,7 @@ def run_experiment(
             progress=tell,
         )
         tell("drawing", 0, 1)
-        runner.write(experiment, results, workshop, _command(name, results, chosen))
+        runner.write(experiment, results, place.parent, _command(name, results, chosen))
         tell("drawing", 1, 1)
     if as_json:
         sys.stdout.write(results.to_json())
@@ -197,103 +191,6 @@ def _command(name: str, results: Results, chosen: dict[str, str]) -> str:
     for key, value in chosen.items():
         words += ["--set", f"{key}={value}"]
     return shlex.join(words)
-
-
-@contextmanager
-def extra() -> Iterator[None]:
-    """Name the extra that is not installed."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in EXTRA:
-            raise
-        raise InvalidParameter(
-            f"the lab needs {error.name}: pip install 'askwise[lab]'", field="lab"
-        ) from None
-
-
-@contextmanager
-def _workshop(out: Path, name: str) -> Iterator[Path]:
-    """A directory to write in; its files appear in ``out`` all together at the end, or never."""
-    target = out / name
-    if target.exists() and not target.is_dir():
-        raise InvalidParameter(f"{target} is a file: give another directory", field="out")
-    made = [path for path in (out, *out.parents) if not path.exists()]
-    workshop = None
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        workshop = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=out))
-        yield workshop
-        with _undisturbed():
-            _move(workshop / name, target)
-    finally:
-        with _undisturbed():
-            if workshop is not None:
-                shutil.rmtree(workshop, ignore_errors=True)
-            for path in made:
-                if path.is_dir() and not any(path.iterdir()):
-                    path.rmdir()
-
-
-def _move(source: Path, target: Path) -> None:
-    target.mkdir(exist_ok=True)
-    for path in source.iterdir():
-        os.replace(path, target / path.name)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let Ctrl-C wait for the end of the block."""
-    before = signal.getsignal(signal.SIGINT)
-    asked: list[int] = []
-    try:
-        signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
-    except ValueError:  # not in the main thread, where Ctrl-C does not arrive anyway
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if asked:
-        raise KeyboardInterrupt
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar with the time left, on a terminal; nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda what, done, total: None
-        return
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    bars: dict[str, Any] = {}
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
-        console=output.console(stderr=True),
-        transient=True,
-    ) as progress:
-
-        def tell(what: str, done: int, total: int) -> None:
-            if what not in bars:
-                # One step tells nothing of how far it is: the bar only shows that it lives.
-                counted = total > 1
-                bars[what] = progress.add_task(
-                    what, total=total if counted else None, note="time left" if counted else ""
-                )
-            progress.update(bars[what], completed=done, visible=done < total)
-
-        yield tell
 
 
 def _cores() -> int:

@@ -1,0 +1,116 @@
+"""What commands that simulate share: a bar while they run, files that appear all together."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from askwise.cli import output
+from askwise.core.errors import InvalidParameter
+
+EXTRA = ("jinja2", "joblib", "markupsafe", "matplotlib")
+"""What the lab needs beyond a plain install."""
+
+
+@contextmanager
+def extra() -> Iterator[None]:
+    """Name the extra that is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in EXTRA:
+            raise
+        raise InvalidParameter(
+            f"the lab needs {error.name}: pip install 'askwise[lab]'", field="lab"
+        ) from None
+
+
+@contextmanager
+def workshop(target: Path) -> Iterator[Path]:
+    """A directory to write in; its files appear in ``target`` all together at the end, or never.
+
+    It bears the target's name.
+    """
+    if target.exists() and not target.is_dir():
+        raise InvalidParameter(f"{target} is a file: give another directory", field="out")
+    made = [path for path in (target, *target.parents) if not path.exists()]
+    bench = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.mkdir(exist_ok=True)
+        bench = Path(tempfile.mkdtemp(prefix=".", dir=target))
+        place = bench / target.absolute().name
+        place.mkdir()
+        yield place
+        with _undisturbed():
+            for path in place.iterdir():
+                os.replace(path, target / path.name)
+    finally:
+        with _undisturbed():
+            if bench is not None:
+                shutil.rmtree(bench, ignore_errors=True)
+            for path in made:
+                if path.is_dir() and not any(path.iterdir()):
+                    path.rmdir()
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let Ctrl-C wait for the end of the block."""
+    before = signal.getsignal(signal.SIGINT)
+    asked: list[int] = []
+    try:
+        signal.signal(signal.SIGINT, lambda number, frame: asked.append(number))
+    except ValueError:  # not in the main thread, where Ctrl-C does not arrive anyway
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def progress(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar with the time left, on a terminal; nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    bars: dict[str, Any] = {}
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+        console=output.console(stderr=True),
+        transient=True,
+    ) as shown:
+
+        def tell(what: str, done: int, total: int) -> None:
+            if what not in bars:
+                # One step tells nothing of how far it is: the bar only shows that it lives.
+                counted = total > 1
+                bars[what] = shown.add_task(
+                    what, total=total if counted else None, note="time left" if counted else ""
+                )
+            shown.update(bars[what], completed=done, visible=done < total)
+
+        yield tell
