@@ -15,6 +15,8 @@ from askwise.core.choices import Assignment, Done, Wait
 from askwise.core.errors import UnknownName
 from askwise.core.events import Event, Kind
 from askwise.core.money import NO_CAP, from_micro
+from askwise.core.problem import UNLIMITED
+from askwise.policies.base import Score
 from askwise.store import Store
 
 
@@ -166,12 +168,13 @@ def explain(
             Candidate(
                 worker=worker.id,
                 available=bool(available[at]),
-                room=int(columns.room(ledger.book, at, money)),
+                room=_limited(int(columns.room(ledger.book, at, money))),
                 index=_finite(score.index) if score is not None else None,
                 details={name: _finite(value) for name, value in details.items()},
             )
         )
-    candidates.sort(key=lambda each: -math.inf if each.index is None else each.index, reverse=True)
+    # An index beyond all numbers (a crowd never asked) is shown as none, and comes first.
+    candidates.sort(key=lambda each: _rank(scores.get(each.worker)), reverse=True)
     shown = assignment_of(name, asked)
     return Explanation(
         assignment=shown.id,
@@ -199,6 +202,15 @@ def _decision_before(name: str, seq: int, decision: int | None, store: Store) ->
                 return event
         upto, stride = upto - stride, 2 * stride
     raise AssertionError(f"decision {decision} is not in the log before event {seq}")
+
+
+def _rank(score: Score | None) -> float:
+    return -math.inf if score is None or score.index is None else score.index
+
+
+def _limited(room: int) -> int | None:
+    """How often somebody can be asked; None without limit."""
+    return None if room > UNLIMITED // 2 else room
 
 
 def _finite(value: float | None) -> float | None:

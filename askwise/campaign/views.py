@@ -72,7 +72,7 @@ class Candidate:
 
     worker: str
     available: bool
-    room: int
+    room: int | None
     index: float | None
     details: dict[str, float | None]
 
