@@ -170,7 +170,7 @@ def at_limit(book: Book, task: int, limits: Limits) -> int:
 class KernelRule(StoppingRule):
     """A rule that reads votes only, by one kernel: the same live and in the lab.
 
-    The kernel is ``judge(book, params, task, draw, ruling) -> code``. It writes the option it
+    ``kernel`` is ``judge(book, params, task, draw, ruling) -> code``. It writes the option it
     would name now into ``ruling[OPTION]`` and how sure it is into ``ruling[SURE]``, and may use
     the cells from SCRATCH on.
     """
@@ -178,6 +178,7 @@ class KernelRule(StoppingRule):
     _: KW_ONLY
     horizon: int | None = None
     cap: Amount | None = None
+    kernel: ClassVar[Callable[..., int]]
 
     def __post_init__(self) -> None:
         if self.horizon is not None:
@@ -199,9 +200,9 @@ class KernelRule(StoppingRule):
                 )
 
     @property
-    @abstractmethod
     def judge(self) -> Callable[..., int]:
-        """The kernel."""
+        """The kernel that this instance is judged by."""
+        return type(self).kernel
 
     @abstractmethod
     def params(self) -> Any:

@@ -146,15 +146,11 @@ class EProcess(SingleCrowdRule):
     )
     dial: ClassVar[str] = "delta"
     single: ClassVar[Callable[..., int]] = halts
+    kernel: ClassVar[Callable[..., int]] = judge
 
     def __post_init__(self) -> None:
         super().__post_init__()
         between(self.delta, "delta", 0, 1)
-
-    @property
-    def judge(self) -> Callable[..., int]:
-        """The rule on all crowds."""
-        return judge
 
     def params(self) -> Params:
         """As plain numbers."""

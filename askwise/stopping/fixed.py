@@ -10,9 +10,8 @@ from askwise.core.book import OPTIONS, TASK_ANSWERED, Array, Book
 from askwise.core.checks import whole
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
-from askwise.core.votes import answers_in, leading_option
-from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, no_option, stopping
-from askwise.stopping.single import TOTAL, SingleCrowdRule
+from askwise.stopping.base import CONFIDENT, GO_ON, no_option, stopping
+from askwise.stopping.single import TOTAL, SingleCrowdRule, name_leader
 
 
 class Params(NamedTuple):
@@ -33,10 +32,7 @@ def halts(
     ruling: Array,
 ) -> int:
     """Count, then take the most frequent option."""
-    answers = answers_in(table, row, first, options)
-    option = leading_option(table, row, first, options, draw, 2 * source + 1)
-    ruling[OPTION] = option
-    ruling[SURE] = table[row, first + option] / answers
+    answers = name_leader(table, row, first, options, draw, source, ruling)
     return CONFIDENT if answers >= params.n else GO_ON
 
 
@@ -92,15 +88,11 @@ class Fixed(SingleCrowdRule):
     dial: ClassVar[str] = "n"
     version: ClassVar[int] = 2
     single: ClassVar[Callable[..., int]] = halts
+    kernel: ClassVar[Callable[..., int]] = judge
 
     def __post_init__(self) -> None:
         super().__post_init__()
         whole(self.n, "n", least=1)
-
-    @property
-    def judge(self) -> Callable[..., int]:
-        """The rule on all answers, utilities too."""
-        return judge
 
     def params(self) -> Params:
         """As plain numbers."""

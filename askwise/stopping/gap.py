@@ -11,15 +11,9 @@ from askwise.core.book import Array
 from askwise.core.checks import between, flag, real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
-from askwise.core.votes import (
-    answers_in,
-    exceeds,
-    lead_in,
-    leading_option,
-    theorem_1_quality,
-)
-from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, stopping
-from askwise.stopping.single import SingleCrowdRule
+from askwise.core.votes import exceeds, lead_in, theorem_1_quality
+from askwise.stopping.base import CONFIDENT, GO_ON, stopping
+from askwise.stopping.single import SingleCrowdRule, name_leader
 
 
 class Params(NamedTuple):
@@ -42,10 +36,7 @@ def halts(
     ruling: Array,
 ) -> int:
     """Compare the lead with C_qty * sqrt(answers), strictly."""
-    answers = answers_in(table, row, first, options)
-    option = leading_option(table, row, first, options, draw, 2 * source + 1)
-    ruling[OPTION] = option
-    ruling[SURE] = table[row, first + option] / answers
+    answers = name_leader(table, row, first, options, draw, source, ruling)
     quality = params.quality
     if params.delta > 0.0:
         quality = theorem_1_quality(options, params.delta, answers)

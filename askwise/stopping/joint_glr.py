@@ -93,15 +93,11 @@ class JointGlr(KernelRule):
         "the same option on top."
     )
     dial: ClassVar[str] = "beta"
+    kernel: ClassVar[Callable[..., int]] = judge
 
     def __post_init__(self) -> None:
         super().__post_init__()
         real(self.beta, "beta", "a number from 0 to a million", least=0, most=1e6)
-
-    @property
-    def judge(self) -> Callable[..., int]:
-        """The rule on all crowds."""
-        return judge
 
     def params(self) -> Params:
         """As plain numbers."""

@@ -10,9 +10,9 @@ from askwise.core.book import Array
 from askwise.core.checks import real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
-from askwise.core.votes import answers_in, exceeds, lead_in, leading_option
-from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, stopping
-from askwise.stopping.single import SingleCrowdRule
+from askwise.core.votes import exceeds, lead_in
+from askwise.stopping.base import CONFIDENT, GO_ON, stopping
+from askwise.stopping.single import SingleCrowdRule, name_leader
 
 
 class Params(NamedTuple):
@@ -33,10 +33,7 @@ def halts(
     ruling: Array,
 ) -> int:
     """Compare the lead with a number; one between two whole numbers is rounded at random."""
-    answers = answers_in(table, row, first, options)
-    option = leading_option(table, row, first, options, draw, 2 * source + 1)
-    ruling[OPTION] = option
-    ruling[SURE] = table[row, first + option] / answers
+    name_leader(table, row, first, options, draw, source, ruling)
     # At least so many is more than one less.
     lead, term = lead_in(table, row, first, options), params.lead - 1.0
     return CONFIDENT if exceeds(lead, term, True, draw, 2 * source) else GO_ON

@@ -171,6 +171,7 @@ class Penalty(KernelRule):
         "assumes them; guarantees no error on a single one."
     )
     dial: ClassVar[str] = "penalty"
+    kernel: ClassVar[Callable[..., int]] = judge
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -179,11 +180,6 @@ class Penalty(KernelRule):
             raise InvalidParameter("penalty is 0: give an amount above 0", field="penalty")
         object.__setattr__(self, "penalty", str(from_micro(micro)))
         whole(self.ahead, "ahead", least=1)
-
-    @property
-    def judge(self) -> Callable[..., int]:
-        """The rule on all crowds."""
-        return judge
 
     def params(self) -> Params:
         """As plain numbers."""

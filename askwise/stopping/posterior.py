@@ -142,15 +142,11 @@ class Posterior(SingleCrowdRule):
     )
     dial: ClassVar[str] = "error"
     single: ClassVar[Callable[..., int]] = halts
+    kernel: ClassVar[Callable[..., int]] = judge
 
     def __post_init__(self) -> None:
         super().__post_init__()
         between(self.error, "error", 0, 1)
-
-    @property
-    def judge(self) -> Callable[..., int]:
-        """The rule on all crowds, each for itself."""
-        return judge
 
     def params(self) -> Params:
         """As plain numbers."""

@@ -23,16 +23,14 @@ from askwise.core.checks import whole
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
-from askwise.core.votes import answers_in, leading_option
 from askwise.stopping.base import (
     CONFIDENT,
     GO_ON,
     LOW_CONFIDENCE,
     OPTION,
-    SURE,
     stopping,
 )
-from askwise.stopping.single import TOTAL, SingleCrowdRule
+from askwise.stopping.single import TOTAL, SingleCrowdRule, name_leader
 
 
 class Params(NamedTuple):
@@ -54,11 +52,8 @@ def halts(
     ruling: Array,
 ) -> int:
     """Compare the leader's votes with the quorum, now and if all further answers were his."""
-    answers = answers_in(table, row, first, options)
-    option = leading_option(table, row, first, options, draw, 2 * source + 1)
-    votes = table[row, first + option]
-    ruling[OPTION] = option
-    ruling[SURE] = votes / answers
+    answers = name_leader(table, row, first, options, draw, source, ruling)
+    votes = table[row, first + int(ruling[OPTION])]
     if votes >= params.quorum:
         return CONFIDENT
     return LOW_CONFIDENCE if votes + params.of - answers < params.quorum else GO_ON
@@ -117,6 +112,7 @@ class Quorum(SingleCrowdRule):
     promise: ClassVar[str] = "Trades error for cost by its quorum; guarantees no error."
     dial: ClassVar[str] = "quorum"
     single: ClassVar[Callable[..., int]] = halts
+    kernel: ClassVar[Callable[..., int]] = judge
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -127,11 +123,6 @@ class Quorum(SingleCrowdRule):
                 f"of is {self.of}: a quorum of {self.quorum} needs at least as many answers",
                 field="of",
             )
-
-    @property
-    def judge(self) -> Callable[..., int]:
-        """The rule on all answers."""
-        return judge
 
     def params(self) -> Params:
         """As plain numbers."""

@@ -8,9 +8,10 @@ from functools import cache
 from typing import Any, ClassVar
 
 from askwise.core.book import OPTIONS, Array, Book
-from askwise.core.compiling import bind
+from askwise.core.compiling import bind, step
 from askwise.core.draws import Draw
-from askwise.stopping.base import KernelRule
+from askwise.core.votes import answers_in, leading_option
+from askwise.stopping.base import OPTION, SURE, KernelRule
 
 TOTAL = 0
 """Which source the total crowd is; a worker's is his index + 1. Each has draws of its own."""
@@ -33,6 +34,18 @@ def halts(
     raise NotImplementedError
 
 
+@step
+def name_leader(
+    table: Array, row: int, first: int, options: int, draw: Draw, source: int, ruling: Array
+) -> int:
+    """Name the option with most votes, as sure as its share of them; returns their number."""
+    answers = answers_in(table, row, first, options)
+    option = leading_option(table, row, first, options, draw, 2 * source + 1)
+    ruling[OPTION] = option
+    ruling[SURE] = table[row, first + option] / answers
+    return answers
+
+
 def judge_total(book: Book, params: Any, task: int, draw: Draw, ruling: Array) -> int:
     """Apply a single-crowd rule to all answers of a task, whoever gave them."""
     return halts(book.votes, task, 0, book.totals[OPTIONS], params, draw, TOTAL, ruling)
@@ -46,11 +59,15 @@ def bound(template: Callable[..., int], rule: type[SingleCrowdRule]) -> Callable
 
 @dataclass(frozen=True)
 class SingleCrowdRule(KernelRule):
-    """Base: a rule on the votes of one source. Alone it takes all answers as one source."""
+    """Base: a rule on the votes of one source, by the kernel ``single`` (see ``halts``).
+
+    Alone it takes all answers as one source, unless it has a ``kernel`` too.
+    """
 
     single: ClassVar[Callable[..., int]]
 
     @property
     def judge(self) -> Callable[..., int]:
-        """The rule on the total crowd."""
-        return bound(judge_total, type(self))
+        """The rule on all answers."""
+        own: Callable[..., int] | None = getattr(type(self), "kernel", None)
+        return own or bound(judge_total, type(self))

@@ -130,7 +130,7 @@ def test_joining_evidence_saves_a_tenth_against_the_composite_rule(panel: str, r
         assert joined.mean <= 0.9 * single_rule.mean, (error, joined, single_rule)
 
 
-@pytest.mark.parametrize("reps", [300, pytest.param(4_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("reps", [300, pytest.param(2_000, marks=pytest.mark.slow)])
 def test_directed_likelihood_ratios_save_three_fifths_where_crowds_complement_each_other(
     reps: int,
 ) -> None:
