@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from askwise.core.book import Array
+from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter
 from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
@@ -20,15 +22,39 @@ from askwise.policies.survey.non_adaptive import DrawingPolicy
 Truth = Sequence[Sequence[float]]
 
 
+def _rows(given: object) -> Sequence[object]:
+    if isinstance(given, str | bytes) or not isinstance(given, Sequence):
+        raise InvalidParameter(
+            f"truth is {given!r}: give a list of distributions, one a crowd", field="truth"
+        )
+    return given
+
+
+def _distribution(row: object) -> tuple[float, ...]:
+    if isinstance(row, str | bytes) or not isinstance(row, Sequence) or len(row) < 2:
+        raise InvalidParameter(
+            f"truth has {row!r}: give a list of probabilities, one an option", field="truth"
+        )
+    chances = tuple(
+        real(each, "truth", "probabilities from 0 to 1", least=0, most=1) for each in row
+    )
+    if not math.isclose(sum(chances), 1.0, abs_tol=1e-9):
+        raise InvalidParameter(
+            f"truth has {row!r}: its probabilities sum to {sum(chances):g}, not 1", field="truth"
+        )
+    return chances
+
+
 @dataclass(frozen=True)
 class Omniscient(DrawingPolicy):
-    """Base: is told each crowd's true distribution over the options, the right one first."""
+    """Base: is told each crowd's true distribution over the options; the right one is on top."""
 
     truth: Truth = ()
 
     def __post_init__(self) -> None:
-        if self.truth:
-            mixture(np.array(self.truth, np.float64))
+        object.__setattr__(self, "truth", tuple(_distribution(row) for row in _rows(self.truth)))
+        if len({len(row) for row in self.truth}) > 1:
+            raise InvalidParameter("truth has rows of different lengths", field="truth")
 
     def check(self, problem: Problem) -> None:
         """Refuse to work where nobody knows the truth."""
@@ -37,6 +63,12 @@ class Omniscient(DrawingPolicy):
             raise InvalidParameter(
                 f"policy {self.name!r} must be told the truth, a list of each crowd's true "
                 "distribution over the options: it is a benchmark for the lab",
+                field="truth",
+            )
+        if len(self.truth) > len(problem.workers):
+            raise InvalidParameter(
+                f"truth has {len(self.truth)} rows, there are {len(problem.workers)} crowds: give "
+                "one a crowd",
                 field="truth",
             )
         if any(len(row) != len(problem.options) for row in self.truth):

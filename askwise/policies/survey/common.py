@@ -122,13 +122,13 @@ def next_question(book: Book, available: Array) -> int:
 
 @step
 def price_unit(book: Book) -> float:
-    """The cheapest price above zero; 1 if everything is free."""
+    """The cheapest price above zero; 0 if everything is free."""
     workers = book.workers
     unit = math.inf
     for worker in range(book.totals[WORKERS]):
         if workers[worker, JOINED] == 1 and workers[worker, PRICE] > 0:
             unit = min(unit, float(workers[worker, PRICE]))
-    return unit if unit < math.inf else 1.0
+    return unit if unit < math.inf else 0.0
 
 
 @step

@@ -65,10 +65,13 @@ def smallest_two(found: Array) -> tuple[int, int]:
 
 
 @kernel
-def drift_of_margin(responses: Array, worker: int, options: int, first: int, second: int) -> float:
-    """How much an answer of a crowd widens the margin on average, if it answers like this."""
+def telling(responses: Array, worker: int, options: int, first: int, second: int) -> float:
+    """How much an answer of a crowd moves the margin on average, if it answers like this.
+
+    Whichever way: a crowd that speaks for the second option tells as much.
+    """
     against = distance_from_top(responses, worker, 0, options, second)
-    return against - distance_from_top(responses, worker, 0, options, first)
+    return abs(against - distance_from_top(responses, worker, 0, options, first))
 
 
 @kernel
@@ -88,13 +91,13 @@ def choose(
     money = money_left(book.totals)
     unit = price_unit(book)
     best = -1
-    best_drift = -math.inf
+    best_told = -math.inf
     for worker in range(crowds):
         if may_ask(book, task, worker, money, available):
-            drift = drift_of_margin(responses, worker, options, first, second)
-            drift /= ranked_price(book, worker, unit)
-            if best < 0 or drift > best_drift:
-                best, best_drift = worker, drift
+            told = telling(responses, worker, options, first, second)
+            told /= ranked_price(book, worker, unit)
+            if best < 0 or told > best_told:
+                best, best_told = worker, told
     propose(out, task, best, 1, np.nan)
     return PROPOSED
 
@@ -106,8 +109,8 @@ class GlrDirected(LearningPolicy):
 
     ``joint-glr`` stops when the best option explains all crowds' answers better than the second
     best, by a margin. This policy draws each crowd's distribution from its posterior and asks
-    the crowd whose answers would widen that margin fastest per price. (Widening by the votes as
-    they are, without drawing, locks in on crowds that began with an unlucky tie.)
+    the crowd whose answers would move that margin fastest per price, either way. (By the votes
+    as they are, without drawing, it would lock in on crowds that began with an unlucky tie.)
 
     Parameters
     ----------
@@ -142,10 +145,10 @@ class GlrDirected(LearningPolicy):
     """
 
     paper: ClassVar[str] = "beyond 004"
-    notes: ClassVar[tuple[str, ...]] = ("widens the margin",)
+    notes: ClassVar[tuple[str, ...]] = ("moves the margin",)
     rule: ClassVar[str] = (
         "of the question asked least, draw each crowd's answers from what is believed of them and "
-        "ask who would widen fastest, per price, the likelihood margin between the best two options"
+        "ask who would move fastest, per price, the likelihood margin between the best two options"
     )
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
 
@@ -154,11 +157,11 @@ class GlrDirected(LearningPolicy):
         return Params(self.memory())
 
     def index(self, book: Book, state: State, task: int, worker: int, draw: Draw) -> float | None:
-        """How fast the margin would widen per price, by the sample."""
+        """How fast the margin would move per price, by the sample."""
         found = np.empty(int(book.totals[OPTIONS]))
         distances(book, task, found)
         first, second = smallest_two(found)
         responses = np.empty((int(book.totals[WORKERS]), len(found)))
         sample_responses(book, state, self.memory(), task, draw, responses)
-        drift = drift_of_margin(responses, worker, len(found), first, second)
-        return float(drift / ranked_price(book, worker, price_unit(book)))
+        told = telling(responses, worker, len(found), first, second)
+        return float(told / ranked_price(book, worker, price_unit(book)))

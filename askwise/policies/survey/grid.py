@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from askwise.core.book import WORKERS, Array, Book
 from askwise.core.compiling import kernel, step
 from askwise.core.events import Fact
@@ -20,8 +22,11 @@ LAST_PHASE = 11
 """Beyond 4,094 answers to one question the grid stays as it is."""
 
 # Columns of `phases` (one row a question): the phase its arms belong to, the number of crowds
-# then, and the arm decided on last.
-PHASE, CROWDS, ARM = range(3)
+# then, the arm decided on last, and how often its arms have begun anew.
+PHASE, CROWDS, ARM, EPOCH = range(4)
+
+# Columns of `arm_of` (one row an assignment): of which epoch and arm it is; epoch 0 is none.
+OF_EPOCH, OF_ARM = range(2)
 
 # Column of `arms` (one row a question and arm): how often it was played; votes follow.
 PLAYED, ARM_VOTES = range(2)
@@ -50,6 +55,9 @@ def points(crowds: int, parts: int) -> int:
     count = 1
     for at in range(1, crowds):
         count = count * (parts + at) // at
+        # Far beyond any grid that is kept, and far below the end of 64 bits.
+        if count > 10**12:
+            break
     return count
 
 
@@ -119,6 +127,7 @@ def keep_arm(book: Book, state: State, task: int, phase: int, arm: int) -> None:
     if phases[task, PHASE] != phase or phases[task, CROWDS] != crowds:
         phases[task, PHASE] = phase
         phases[task, CROWDS] = crowds
+        phases[task, EPOCH] += 1
         for each in range(arms.shape[1]):
             for column in range(arms.shape[2]):
                 arms[task, each, column] = 0.0
@@ -126,15 +135,22 @@ def keep_arm(book: Book, state: State, task: int, phase: int, arm: int) -> None:
     arms[task, arm, PLAYED] += 1.0
 
 
-@step
-def credit(book: Book, state: State, fact: Fact) -> None:
-    """Remember which arm an assignment is for; count its answer there, if its phase still runs."""
+@kernel
+def credit(book: Book, state: State, parts: int, fact: Fact) -> None:
+    """Remember which arm an assignment is for; count its answer there, if its epoch still runs.
+
+    A crowd that stands in for those of the mixture, as they can't be asked, is not the arm's.
+    """
     arms, phases, arm_of = state.arms, state.phases, state.arm_of
     if fact.kind == ASKED_FACT:
-        arm_of[fact.assignment, 0] = phases[fact.task, PHASE]
-        arm_of[fact.assignment, 1] = phases[fact.task, ARM]
-    elif fact.kind == ANSWER and arm_of[fact.assignment, 0] == phases[fact.task, PHASE]:
-        arms[fact.task, arm_of[fact.assignment, 1], ARM_VOTES + int(fact.value)] += 1.0
+        crowds = phases[fact.task, CROWDS]
+        shares = np.zeros(crowds)
+        shares_of(phases[fact.task, ARM], parts, crowds, shares)
+        belongs = shares[fact.worker] > 0.0
+        arm_of[fact.assignment, OF_EPOCH] = phases[fact.task, EPOCH] if belongs else 0
+        arm_of[fact.assignment, OF_ARM] = phases[fact.task, ARM]
+    elif fact.kind == ANSWER and arm_of[fact.assignment, OF_EPOCH] == phases[fact.task, EPOCH]:
+        arms[fact.task, arm_of[fact.assignment, OF_ARM], ARM_VOTES + int(fact.value)] += 1.0
 
 
 @step

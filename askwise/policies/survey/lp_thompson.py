@@ -43,7 +43,7 @@ def sample_responses(
     options = book.totals[OPTIONS]
     for worker in range(book.totals[WORKERS]):
         cell = cell_of(book, task, worker)
-        leader = first_leader(book, state, cell)
+        leader = first_leader(book, state, task, cell)
         total = 0.0
         for option in range(options):
             a = shape(book, state, memory, worker, cell, option, leader)

@@ -160,10 +160,18 @@ class NonAdaptive(DrawingPolicy):
             raise InvalidParameter(
                 f"shares is {self.shares!r}: give a mapping of crowd to weight", field="shares"
             )
+        object.__setattr__(self, "shares", dict(self.shares))
         for crowd, share in self.shares.items():
+            if not isinstance(crowd, str):
+                raise InvalidParameter(
+                    f"shares names {crowd!r}: give ids of workers", field="shares"
+                )
             real(share, f"shares[{crowd!r}]", "a weight of 0 or more", least=0)
         if not any(self.shares.values()):
             raise InvalidParameter("shares has no weight above 0: give one", field="shares")
+
+    def __hash__(self) -> int:
+        return hash((self.name, tuple(sorted((self.shares or {}).items()))))
 
     def check(self, problem: Problem) -> None:
         """Every crowd that has a share must be there."""
@@ -179,4 +187,5 @@ class NonAdaptive(DrawingPolicy):
     def weights(self, ledger: Ledger) -> Array:
         """As given; where nobody has any, crowds are drawn evenly."""
         shares = self.shares or {}
-        return np.array([float(shares.get(worker.id, 0.0)) for worker in ledger.workers])
+        largest = max(shares.values(), default=1.0)
+        return np.array([shares.get(worker.id, 0.0) / largest for worker in ledger.workers])

@@ -12,7 +12,6 @@ from askwise.core.book import (
     CELL,
     OPTIONS,
     PROPOSED,
-    TASK_ANSWERED,
     TASK_ASKED,
     VOTES,
     Array,
@@ -34,7 +33,7 @@ from askwise.policies.survey.common import ANSWER, SurveyPolicy, may_ask, next_q
 from askwise.policies.survey.rand_rr import draw_by_price
 
 # Columns of `stages` (one row a question): the crowd to exploit (its index + 1, 0 while
-# exploring) and how many answers the exploration took.
+# exploring) and how many asks the exploration took.
 CHOSEN, EXPLORED = range(2)
 
 # What a decision is for.
@@ -87,7 +86,7 @@ def absorb(book: Book, state: Stages, params: Params, fact: Fact, draw: Draw) ->
         term = params.low_quality * math.sqrt(answers)
         if exceeds(lead_in(cells, cell, VOTES, options), term, params.smooth, draw, 0):
             state.stages[fact.task, CHOSEN] = fact.worker + 1
-            state.stages[fact.task, EXPLORED] = book.tasks[fact.task, TASK_ANSWERED]
+            state.stages[fact.task, EXPLORED] = book.tasks[fact.task, TASK_ASKED]
 
 
 @policies.register("explore-exploit-rollback")
@@ -138,7 +137,7 @@ class ExploreExploitRollback(SurveyPolicy):
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
 
     def __post_init__(self) -> None:
-        real(self.quality, "quality", "a number of 0 or more", least=0)
+        real(self.quality, "quality", "a number from 0 to a million", least=0, most=1e6)
         real(self.low, "low", "a share above 0 and at most 1", least=1e-9, most=1)
         if self.alpha is not None:
             real(self.alpha, "alpha", "a number of 0 or more", least=0)

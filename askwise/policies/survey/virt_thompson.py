@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from askwise.core.book import (
+    CELL_ANSWERS,
     OPTIONS,
     PROPOSED,
     WORKERS,
@@ -56,13 +57,20 @@ def shape(
 
 
 @step
-def first_leader(book: Book, state: State, cell: int) -> int:
-    """The option with most votes in a cell, ties by the lowest number; 0 without a cell."""
+def first_leader(book: Book, state: State, task: int, cell: int) -> int:
+    """The option with most votes of a crowd, ties by the lowest number.
+
+    Of a crowd that has not answered, the option with most votes of all.
+    """
     leader = 0
-    if cell >= 0:
-        for option in range(1, book.totals[OPTIONS]):
-            if state.counts[cell, option] > state.counts[cell, leader]:
-                leader = option
+    heard_it = cell >= 0 and book.cells[cell, CELL_ANSWERS] > 0
+    for option in range(1, book.totals[OPTIONS]):
+        if heard_it:
+            ahead_now = state.counts[cell, option] > state.counts[cell, leader]
+        else:
+            ahead_now = book.votes[task, option] > book.votes[task, leader]
+        if ahead_now:
+            leader = option
     return leader
 
 
@@ -72,16 +80,18 @@ def sampled_gap(
 ) -> float:
     """A draw of the crowd's gap from what is believed of it.
 
-    Two options: Beta(1 + max, 1 + min) of the crowd's own votes; it must not know which option
-    is right, and takes the crowd's leader for it (as the paper does).
+    Two options: from Beta(1 + max, 1 + min) of the crowd's own votes, itself, as the paper has
+    it; it must not know which option is right, and takes the crowd's leader for it. (2 * draw - 1
+    would order crowds of one price alike, but may be negative, and a negative number per root of
+    price favours the dear.)
     """
     options = book.totals[OPTIONS]
     memory = params.memory
     if options == 2:
         said = heard(book, state, memory, task, worker)
-        return 2.0 * beta(draw, worker, 1.0 + said.top, 1.0 + said.second) - 1.0
+        return beta(draw, worker, 1.0 + said.top, 1.0 + said.second)
     cell = cell_of(book, task, worker)
-    leader = first_leader(book, state, cell)
+    leader = first_leader(book, state, task, cell)
     total = 0.0
     top = 0.0
     second = 0.0

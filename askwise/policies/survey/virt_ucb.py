@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from askwise.core.book import (
     PROPOSED,
-    TASK_ANSWERED,
+    TASK_ASKED,
     WORKERS,
     Array,
     Book,
@@ -59,8 +59,8 @@ def virtual_index(
     gap = (said.top - said.second) / said.total if said.total > 0.0 else 0.0
     width = params.exploration
     if params.growing:
-        # t counts from 1: the round that is about to be.
-        width *= math.sqrt(8.0 * math.log(book.tasks[task, TASK_ANSWERED] + 1.0))
+        # t counts from 1, with what is out as the N do: the round that is about to be.
+        width *= math.sqrt(8.0 * math.log(book.tasks[task, TASK_ASKED] + 1.0))
     return per_root(gap + width / math.sqrt(asked), ranked_price(book, worker, unit))
 
 

@@ -25,7 +25,14 @@ from askwise.core.events import Fact
 from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
 from askwise.policies.base import Kernels, policies
-from askwise.policies.survey.common import DECIDED, SurveyPolicy, next_question, price_unit
+from askwise.policies.survey.common import (
+    ANSWER,
+    ASKED_FACT,
+    DECIDED,
+    SurveyPolicy,
+    next_question,
+    price_unit,
+)
 from askwise.policies.survey.grid import (
     ARM_VOTES,
     CROWDS,
@@ -160,8 +167,10 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
         asked = book.tasks[task, TASK_ASKED]
         arm = arm_to_play(book, state, params, task, asked)
         keep_arm(book, state, task, phase_at(asked), arm)
-    else:
-        credit(book, state, fact)
+    elif fact.kind == ASKED_FACT or fact.kind == ANSWER:
+        crowds, phase = state.phases[fact.task, CROWDS], state.phases[fact.task, PHASE]
+        parts = finest_parts(crowds) if params.zoom else uniform_parts(crowds, phase)
+        credit(book, state, parts, fact)
 
 
 @dataclass(frozen=True)
@@ -178,7 +187,7 @@ class GridPolicy(SurveyPolicy):
         book = ledger.book
         columns = ARM_VOTES + max(1, len(problem.options))
         arms = np.zeros((len(book.tasks), most_points(len(book.workers)), columns))
-        phases = np.zeros((len(book.tasks), 3), np.int64)
+        phases = np.zeros((len(book.tasks), 4), np.int64)
         return State(arms, phases, np.zeros((len(book.assignments), 2), np.int64))
 
     def grow(self, state: State, ledger: Ledger) -> State:
