@@ -104,7 +104,7 @@ UNCAPPED = Scene(workers=3, budget=None)
 
 def scenes_for(policy: Policy) -> list[Scene]:
     """List the scenes that a policy can play in."""
-    scenes = (UNITS, TASKS, REPEATED, RULED, VOTES, CROWDS, UNCAPPED)
+    scenes = (UNITS, TASKS, REPEATED, RULED, VOTES, POLL, CROWDS, UNCAPPED)
     return [scene for scene in scenes if plays_in(policy, scene.problem())]
 
 

@@ -197,8 +197,8 @@ def bytes_of(ledger: Ledger) -> int:
 
 
 def test_memory_grows_with_answers_tasks_and_workers_and_never_with_pairs() -> None:
-    # 1000 tasks times 1000 workers would be a million cells; an answer has 72 + 24 bytes and at most a
-    # cell of 48, and doubling may leave half of an array spare.
+    # 1000 tasks times 1000 workers would be a million cells; an answer has 72 + 24 bytes and at
+    # most a cell of 48, and doubling may leave half of an array spare.
     log = Log(
         workers=[Worker(f"w{at}", 1) for at in range(1000)],
         tasks=[f"t{at}" for at in range(1000)],
