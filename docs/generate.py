@@ -144,7 +144,6 @@ def _numbers(experiment: Experiment, results: Results | None) -> Iterator[str]:
 def _tables(experiment: Experiment, rows: Sequence[Row], paper: Sequence[Row]) -> Iterator[str]:
     """What the figures show and what the paper prints; the rest is in results.json."""
     shown = {figure.metric for figure in experiment.figures} | {row.metric for row in paper}
-    x_label = experiment.figures[0].x_label
     # A share worked out from a paper's figures has no more digits than they have.
     paper = [
         replace(row, mean=float(f"{row.mean:.3g}")) if row.ci_low == row.ci_high else row
@@ -159,7 +158,7 @@ def _tables(experiment: Experiment, rows: Sequence[Row], paper: Sequence[Row]) -
             (f"`{line.name}{line.parameters}`", *(_value(cell, bool(rows)) for cell in line.cells))
             for line in each.lines
         ]
-        yield f"**{title}**, by {x_label}"
+        yield f"**{title}**, by {experiment.x_label(each.metric)}"
         yield table(("", *each.columns), lines, "<" + ">" * len(each.columns))
 
 

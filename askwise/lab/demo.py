@@ -192,7 +192,7 @@ def write_page(out: Path, results: Results, explanation: str) -> Path:
         differences=[],
         version=askwise.__version__,
         command="make demo",
-        x_label="budget",
+        x_label=lambda metric: "budget",
     )
 
 

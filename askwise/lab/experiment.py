@@ -53,6 +53,8 @@ class Experiment(ABC):
     chunk: ClassVar[int] = 20
     """Replications computed at a time by one job."""
     figures: ClassVar[tuple[Figure, ...]] = ()
+    axes: ClassVar[Mapping[str, str]] = {}
+    """What x is for metrics that no figure shows, where it is not what the first figure has."""
     ours: ClassVar[tuple[str, ...]] = ()
     """Names of policies beyond the paper, drawn bolder."""
 
@@ -75,6 +77,11 @@ class Experiment(ABC):
     def paper_rows(self) -> Sequence[ReferenceRow]:
         """What the paper reports, where it can be read."""
         return ()
+
+    def x_label(self, metric: str) -> str:
+        """What the horizontal axis is for a metric."""
+        shown = {figure.metric: figure.x_label for figure in self.figures}
+        return {**self.axes, **shown}.get(metric, self.figures[0].x_label)
 
     def drawn_as_reference(self, row: Row) -> bool:
         """Whether a row is drawn as a dashed line (a bound) rather than as a series."""

@@ -203,7 +203,7 @@ def compact(largest: float) -> Callable[..., str]:
 
 def spread(xs: Sequence[float]) -> list[float]:
     """Those of the values whose labels do not run into each other on a log axis."""
-    apart = (math.log(xs[-1]) - math.log(xs[0])) / 9
+    apart = (math.log(xs[-1]) - math.log(xs[0])) / 6
     kept: list[float] = []
     for x in xs:
         if not kept or math.log(x) - math.log(kept[-1]) >= apart:

@@ -59,7 +59,7 @@ def write_plan(plan: Plan, beliefs: Beliefs, directory: Path, command: str) -> P
         differences=[],
         version=askwise.__version__,
         command=command,
-        x_label="questions",
+        x_label=lambda metric: "questions",
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,7 +64,7 @@ def write_report(
     differences: Sequence[str],
     version: str,
     command: str,
-    x_label: str = "x",
+    x_label: Callable[[str], str] = lambda metric: "x",
 ) -> Path:
     """Write ``report.html`` into the directory, whole or not at all.
 
@@ -82,8 +82,8 @@ def write_report(
         Where the results differ from the paper and why.
     command : str
         The exact command that runs the experiment again.
-    x_label : str
-        What the columns of the tables are.
+    x_label : callable
+        Says of a metric what the columns of its tables are.
     """
     for caption, svg in figures:
         if not svg.startswith("<svg") or _ACTIVE.search(svg):

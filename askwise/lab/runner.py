@@ -220,7 +220,7 @@ def write(experiment: Experiment, results: Results, out: Path, command: str) -> 
         differences=experiment.differences(results.rows),
         version=askwise.__version__,
         command=command,
-        x_label=experiment.figures[0].x_label,
+        x_label=experiment.x_label,
     )
 
 

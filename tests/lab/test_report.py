@@ -64,7 +64,7 @@ def written(directory: Path, rows: list[Row], **options: Any) -> str:
         "differences": ["The market is another."],
         "version": "0.1.0",
         "command": "askwise lab run bounded.table1 --seed 7",
-        "x_label": "budget",
+        "x_label": lambda metric: "budget",
     }
     results = Results("bounded.table1", 7, 10_000, {"price_caps": [30, 50]}, rows)
     path = write_report(directory, results, **{**words, **options})
@@ -119,7 +119,7 @@ def test_hostile_names_are_escaped_everywhere(tmp_path: Path) -> None:
         differences=[HOSTILE],
         version=HOSTILE,
         command=HOSTILE,
-        x_label=HOSTILE,
+        x_label=lambda metric: HOSTILE,
     )
     text = path.read_text(encoding="utf-8")
     assert "<script" not in text

@@ -109,6 +109,11 @@ class Gaps(Experiment):
         "votes for one of them is then equally likely. In the tables of means and distances, which "
         "have a line for each set, the columns are answers a task."
     )
+    axes: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("mean_gap", "mean_gap_left_out", "mean_gap_if_uniform", "ks_uniform",
+         "ks_as_many_answers"),
+        "answers a task",
+    )  # fmt: skip
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure(
             "cdf",
