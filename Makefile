@@ -37,11 +37,11 @@ test: .venv/.ready ## run the quick suite, then its samples uncompiled and bound
 test-samples: .venv/.ready
 	@echo "== samples without the compiler"
 	@ASKWISE_JIT=0 $(PYTEST) tests -n $(JOBS) -m "sample and not slow" $(NONE_IS_FINE)
-	@echo "== samples with array bounds checked"
+	@echo "== compiled loops with array bounds checked"
 	@sum=$(SOURCES_SUM); mkdir -p "$(CHECKED)/$$sum"; \
 	find "$(CHECKED)" -mindepth 1 -maxdepth 1 ! -name "$$sum" -exec rm -rf {} +; \
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CHECKED)/$$sum" \
-		$(PYTEST) tests -n $(JOBS) -m "sample and not slow" $(NONE_IS_FINE)
+		$(PYTEST) tests -n $(JOBS) -m "checked and not slow" $(NONE_IS_FINE)
 
 test-slow: .venv/.ready ## run every test, the slow ones too
 	@HYPOTHESIS_PROFILE=slow $(PYTEST) -n $(JOBS) -m "slow or not slow"

@@ -33,6 +33,7 @@ MIXED = Beliefs([Crowd("panel", "0.10", [0.6, 0.95]), Crowd("vendor", "0.04", [0
 
 
 @pytest.mark.sample
+@pytest.mark.checked
 @pytest.mark.parametrize(
     ("options", "answers"),
     [
@@ -57,6 +58,7 @@ def test_posterior_stops_after_as_many_unanimous_answers_as_worked_out(
 
 
 @pytest.mark.sample
+@pytest.mark.checked
 def test_a_fixed_number_of_answers_costs_exactly_that() -> None:
     made = plan(MIXED, rule="fixed(n=2)", questions=30, runs=100)
     # virt-ucb asks each crowd once before any a second time.

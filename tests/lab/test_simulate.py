@@ -65,6 +65,7 @@ class WithoutKernels(Policy):
 
 
 @pytest.mark.sample
+@pytest.mark.checked
 @pytest.mark.parametrize("name", ["bounded-epsilon-first", "simplified-bounded-kube"])
 def test_a_policy_without_kernels_is_driven_to_the_same_end(name: str) -> None:
     market = freelancer_market(np.random.default_rng(2), cap=30, candidates=6)

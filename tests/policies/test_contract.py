@@ -102,8 +102,25 @@ def test_a_policy_keeps_the_contract(policy: Policy, check: Check) -> None:
 # One test a policy, as its variants share what is compiled for the first of them.
 
 
-@pytest.mark.sample
-@pytest.mark.parametrize("name", policies.names())
+CHECKED = (
+    "bounded-epsilon-first",
+    "bounded-kube",
+    "knowledge-gradient",
+    "virt-ucb",
+    "virt-uniform",
+    "explore-exploit-rollback",
+    "glr-directed",
+)
+"""Policies whose compiled loop is run once more with array bounds checked."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.checked if name in CHECKED else ())
+        for name in policies.names()
+    ],
+)
 def test_the_live_log_is_the_labs(name: str) -> None:
     for policy in variants_of(name):
         contract.the_live_log_is_the_labs(policy)

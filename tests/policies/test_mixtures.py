@@ -164,6 +164,7 @@ def test_at_unequal_prices_linear_programs_bound_it_and_attain_it(k, n):
 
 
 @pytest.mark.sample
+@pytest.mark.checked
 @given(surveys())
 def test_it_is_the_best_corner_of_the_arrangement(survey):
     responses, prices, option = survey
@@ -339,6 +340,7 @@ def plain(name):
 
 
 @pytest.mark.sample
+@pytest.mark.checked
 @pytest.mark.parametrize("n", [2, 3, 4, 6])
 def test_compiled_and_plain_agree_to_the_last_bit(n):
     # Kernels run plain until that has cost something: rebuilt, they compile at once.

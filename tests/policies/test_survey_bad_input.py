@@ -20,8 +20,6 @@ from askwise.policies import policies
 from askwise.policies.survey.common import SurveyPolicy
 from tests.policies.polls import ask, poll
 
-pytestmark = pytest.mark.sample
-
 NO_NUMBERS = [math.nan, math.inf, -math.inf, True, False, "1", None, [1], 1j, Decimal(1), 10**400]
 
 WRONG = {

@@ -12,8 +12,6 @@ from askwise import Campaign
 from askwise.core.errors import AskwiseError, InvalidParameter
 from tests.policies.polls import Desk, ask, assert_close, poll
 
-pytestmark = pytest.mark.sample
-
 BOTH = ("best-crowd", "best-mixture")
 
 

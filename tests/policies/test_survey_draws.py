@@ -9,8 +9,6 @@ from askwise.core.choices import Batch, Done, Wait
 from askwise.policies import policies
 from tests.policies.polls import Desk, ask, asked_crowds, assert_close, hear, poll
 
-pytestmark = pytest.mark.sample
-
 MANY = 1000
 
 

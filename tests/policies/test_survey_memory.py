@@ -13,8 +13,6 @@ from scipy import stats
 from askwise.core.draws import Draw, beta
 from tests.policies.polls import Desk, ask, asked_crowds, hear, noisy, poll, say
 
-pytestmark = pytest.mark.sample
-
 
 def seen(campaign):
     """Answers and gap of each crowd as the policy sees them on the question that is next."""

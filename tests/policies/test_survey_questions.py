@@ -12,8 +12,6 @@ from askwise.policies import policies
 from askwise.policies.survey.common import SurveyPolicy
 from tests.policies.polls import ask, noisy, poll, say
 
-pytestmark = pytest.mark.sample
-
 TRUTH = {"truth": [[0.7, 0.3], [0.6, 0.4]]}
 
 SURVEY = [

@@ -13,8 +13,6 @@ from askwise.core.events import Fact, Kind
 from askwise.policies.survey.rollback import CHOSEN, ExploreExploitRollback
 from tests.policies.polls import Desk, ask, poll, say
 
-pytestmark = pytest.mark.sample
-
 PLAIN = {"name": "explore-exploit-rollback", "quality": 2.0, "smooth": False}
 
 

@@ -51,7 +51,6 @@ def test_every_rule_has_a_variant() -> None:
     assert {label.partition("(")[0] for label in VARIANTS} == set(stopping.names())
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize("check", rules.CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("label", [*stopping.names(), *VARIANTS])
 def test_a_rule_keeps_the_contract(label: str, check: rules.Check) -> None:

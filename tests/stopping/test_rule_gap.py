@@ -16,8 +16,6 @@ from askwise.core.events import Kind
 from askwise.stopping import stopping
 from tests.stopping.question import Question, first_stop, share
 
-pytestmark = pytest.mark.sample
-
 
 def gap(quality: float, **more: Any) -> dict[str, Any]:
     return {"name": "gap", "quality": quality, "smooth": False, **more}

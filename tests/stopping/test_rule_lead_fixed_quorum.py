@@ -17,8 +17,6 @@ from askwise.core.events import Kind
 from askwise.stopping import stopping
 from tests.stopping.question import Question, first_stop, share
 
-pytestmark = pytest.mark.sample
-
 
 def lead(votes: float, **more: Any) -> dict[str, Any]:
     return {"name": "lead", "lead": votes, **more}

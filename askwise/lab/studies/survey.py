@@ -32,7 +32,10 @@ ERRORS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1)
 RESAMPLES = 400
 
 DIALS: dict[str, tuple[float, ...]] = {
-    "quality": (0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.4, 2.6, 2.8, 3.1, 3.4, 3.8),
+    "quality": (
+        0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0, 2.2,
+        2.4, 2.6, 2.8, 3.1, 3.4, 3.8,
+    ),
     "error": (0.0001, 0.0004, 0.001, 0.002, 0.004, 0.008, 0.015, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3),
     "delta": (0.01, 0.03, 0.08, 0.15, 0.25, 0.4, 0.6, 0.9),
     "lead": (
@@ -55,8 +58,11 @@ DIALS: dict[str, tuple[float, ...]] = {
         36.0,
     ),
     "beta": (0.3, 0.6, 1.0, 1.4, 1.8, 2.2, 2.7, 3.2, 3.8, 4.5, 5.2),
-}
-"""Settings of a rule's dial along which cost and error are measured."""
+}  # fmt: skip
+"""Settings of a rule's dial along which cost and error are measured.
+
+Small values of C_qty lie closer: there a lead of one vote more or less makes steps in the curve.
+"""
 
 
 @dataclass(frozen=True)
