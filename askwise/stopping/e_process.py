@@ -113,7 +113,7 @@ class EProcess(SingleCrowdRule):
     need not be equally distributed. Ties are covered: where no option is right, it stops with
     probability at most delta.
 
-    Not where an error on average is enough: ``posterior`` asks about a quarter less.
+    Not where an error on average is enough: ``posterior`` asks less at the same measured error.
 
     References
     ----------

@@ -112,6 +112,8 @@ def test_twenty_thousand_runs_are_within_four_hundredths_of_the_reference(panel:
                 assert abs(row.mean - due) <= 0.04, (panel, series, error, row, due)
             else:
                 row = found(rows, panel=panel, series=series, x=error, metric="cost")
+                # Not ratios: the reference's own costs are 3 to 6% below ours on the easy
+                # workload, where a plain-Python reading of the paper agrees with ours.
                 assert abs(row.mean / due - 1) <= 0.08, (panel, series, error, row, due)
 
 
