@@ -22,7 +22,7 @@ from askwise.core.registry import spec_of
 from askwise.policies.base import Score
 from askwise.stopping.base import Verdict
 
-FORMAT = 2
+FORMAT = 3
 """Of the ledger's arrays: raised when their layout or meaning changes."""
 
 

@@ -28,7 +28,7 @@ from askwise.core.errors import (
 from askwise.core.events import Event, Kind
 from askwise.core.ledger import Ledger
 from askwise.core.money import LARGEST, NO_CAP, from_micro
-from askwise.core.problem import Task, Worker
+from askwise.core.problem import Task, Worker, check_named
 
 FAULTS = {
     columns.EMPTY: "nothing",
@@ -224,7 +224,7 @@ class Rules:
         asked, limit = book.workers[worker, columns.ASKED], book.workers[worker, columns.LIMIT]
         if asked + planned >= limit:
             raise InvalidAnswer(f"{late} its worker has reached his limit", field="assignment")
-        if not ledger.problem.repeat and columns.asked_before(book, task, worker):
+        if not columns.may_put(book, task, worker):
             raise InvalidAnswer(f"{late} the pair has been asked again", field="assignment")
         left = ledger.total(columns.BUDGET) - ledger.total(columns.SPENT) - ledger.reserved
         if cost > left:
@@ -310,19 +310,23 @@ class Rules:
         self._check_running()
         if tasks and problem.taskless:
             raise Conflict("this campaign buys units of work: it has no tasks", field="tasks")
-        names = [task.id for task in tasks]
-        for name in names:
-            if ledger.has_task(name) or names.count(name) > 1:
-                raise Conflict(f"task {name!r} is in this campaign already", field="tasks")
-        ids = [worker.id for worker in workers]
+        coming: set[str] = set()
         for worker in workers:
             there = ledger.has_worker(worker.id) and (
                 ledger.book.workers[ledger.worker_at(worker.id), columns.JOINED] == 1
             )
-            if there or ids.count(worker.id) > 1:
+            if there or worker.id in coming:
                 raise Conflict(f"worker {worker.id!r} is in this campaign already", field="workers")
+            coming.add(worker.id)
             problem.check_rating(worker)
             self.engine.spec.policy.check_worker(worker)
+        known = coming | {worker.id for worker in ledger.workers}
+        names: set[str] = set()
+        for task in tasks:
+            if ledger.has_task(task.id) or task.id in names:
+                raise Conflict(f"task {task.id!r} is in this campaign already", field="tasks")
+            names.add(task.id)
+            check_named(task, known)
         if workers:
             self.emit(Kind.JOINED, workers=tuple(worker.to_json() for worker in workers))
         if tasks:

@@ -18,21 +18,29 @@ from askwise.core.problem import UNLIMITED
 Array = npt.NDArray[Any]
 
 # Columns of `totals`; money in micro-units. HELD is reserved for assignments that are out,
-# PLANNED for the part of the current decision that was not handed out yet.
+# PLANNED for the part of the current decision that was not handed out yet. OPEN_NAMED counts the
+# open tasks that name who may be asked.
 (BUDGET, SPENT, HELD, PLANNED, TASKS, WORKERS, ASSIGNMENTS, ANSWERS, PENDING, DECISIONS, OPEN,
- PLAN_ROWS, REPEAT, TASKLESS, OPTIONS, PAUSED, STOPPED, CELLS) = range(18)  # fmt: skip
+ PLAN_ROWS, REPEAT, TASKLESS, OPTIONS, PAUSED, STOPPED, CELLS, CONTEXTS, OPEN_NAMED,
+ OFFERS) = range(21)  # fmt: skip
 
 # Columns of `workers`. ASKED counts what is pending or answered: what his limit is about.
 # REFUSED counts what he declined: those tasks are not put to him again.
-PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED = range(7)
+# OPEN_TO counts the open tasks that name him.
+PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED, TRUSTED, OPEN_TO = range(9)
 
 # Columns of `ratings`: prior mean, scaled to 0..1, and how many answers it is worth.
 RATING, WEIGHT = range(2)
 
 # Columns of `tasks`. TRUTH is the option's index, -1 while unknown; FIRST_CELL and VOICE are
-# cells (-1: none): the newest, and that of the last answer.
-(CLOSED, TASK_ASKED, TASK_ANSWERED, TASK_LAST, TRUTH, TASK_SPENT, FIRST_CELL,
- VOICE) = range(8)  # fmt: skip
+# cells (-1: none): the newest, and that of the last answer. NEXT_ALIKE is the next task of the
+# same context; FIRST_OFFER and NAMED are the stretch of `offers` that names who may be asked
+# (NAMED is -1 where anyone may).
+(CLOSED, TASK_ASKED, TASK_ANSWERED, TASK_LAST, TRUTH, TASK_SPENT, FIRST_CELL, VOICE, CONTEXT,
+ NEXT_ALIKE, FIRST_OFFER, NAMED) = range(12)  # fmt: skip
+
+# Columns of `contexts`: how many tasks, and the ends of their chain.
+CONTEXT_TASKS, FIRST_TASK, LAST_TASK = range(3)
 
 # Columns of `cells`: one row for each pair of task and worker ever asked (options only); the
 # votes, one column an option, begin at VOTES.
@@ -73,6 +81,8 @@ class Book(NamedTuple):
     marks: Array
     plan: Array
     odds: Array
+    contexts: Array
+    offers: Array
 
 
 class Proposal(NamedTuple):
@@ -138,6 +148,40 @@ def asked_before(book: Book, task: int, worker: int) -> bool:
 
 
 @step
+def may_answer(book: Book, task: int, worker: int) -> bool:
+    """Whether a task is open to a worker at all: it names nobody, or him."""
+    tasks, offers = book.tasks, book.offers
+    count = tasks[task, NAMED]
+    if count < 0:
+        return True
+    low = tasks[task, FIRST_OFFER]
+    end = low + count
+    high = end
+    while low < high:
+        middle = (low + high) // 2
+        if offers[middle] < worker:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < end and offers[low] == worker)
+
+
+@step
+def may_put(book: Book, task: int, worker: int) -> bool:
+    """Whether a task may be put to a worker: open to him, and not asked before unless repeats."""
+    if not may_answer(book, task, worker):
+        return False
+    return bool(book.totals[REPEAT] == 1 or not asked_before(book, task, worker))
+
+
+@step
+def tasks_for(book: Book, worker: int) -> int:
+    """How many open tasks a worker may be asked about at all, also those he was asked already."""
+    totals = book.totals
+    return totals[OPEN] - totals[OPEN_NAMED] + book.workers[worker, OPEN_TO]
+
+
+@step
 def cell_of(book: Book, task: int, worker: int) -> int:
     """Row of `cells` of a pair; -1 if it was never asked."""
     cells = book.cells
@@ -151,11 +195,11 @@ def cell_of(book: Book, task: int, worker: int) -> int:
 def tasks_left(book: Book, worker: int) -> int:
     """How many assignments the open tasks still hold for a worker."""
     totals, workers, tasks, assignments = book.totals, book.workers, book.tasks, book.assignments
-    if totals[OPEN] == 0:
+    left = tasks_for(book, worker)
+    if left == 0:
         return 0
     if totals[REPEAT] == 1:
         return UNLIMITED
-    left = totals[OPEN]
     at = workers[worker, LAST]
     while at >= 0:
         if assignments[at, STATUS] != EXPIRED and tasks[assignments[at, TASK], CLOSED] == 0:
@@ -168,8 +212,9 @@ def tasks_left(book: Book, worker: int) -> int:
 def has_task(book: Book, worker: int) -> bool:
     """Whether some open task may be put to a worker; cheap unless he has done nearly all."""
     totals, workers = book.totals, book.workers
-    if totals[REPEAT] == 1 or totals[OPEN] > workers[worker, ASKED] + workers[worker, REFUSED]:
-        return bool(totals[OPEN] > 0)
+    here = tasks_for(book, worker)
+    if totals[REPEAT] == 1 or here > workers[worker, ASKED] + workers[worker, REFUSED]:
+        return bool(here > 0)
     return tasks_left(book, worker) > 0
 
 
@@ -186,7 +231,7 @@ def room(book: Book, worker: int, money: int) -> int:
     if most <= 0:
         return 0
     if book.totals[REPEAT] == 1:
-        return most if book.totals[OPEN] > 0 else 0
+        return most if tasks_for(book, worker) > 0 else 0
     return min(most, tasks_left(book, worker))
 
 
@@ -241,7 +286,7 @@ def next_task(book: Book, worker: int) -> int:
     if book.totals[OPEN] == 0:
         return -1
     first = queue[1]
-    if book.totals[REPEAT] == 1 or not asked_before(book, first, worker):
+    if may_put(book, first, worker):
         return first
     best = -1
     half = len(queue) // 2
@@ -254,8 +299,8 @@ def next_task(book: Book, worker: int) -> int:
         task = queue[node]
         if task < 0 or tasks[task, CLOSED] == 1 or (best >= 0 and not ahead(tasks, task, best)):
             continue
-        # A subtree's winner that he was not asked is the best that the subtree has for him.
-        if not asked_before(book, task, worker):
+        # A subtree's winner that may be put to him is the best that the subtree has for him.
+        if may_put(book, task, worker):
             best = task
         elif node < half:
             stack[depth] = 2 * node + 1

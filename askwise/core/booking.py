@@ -28,12 +28,16 @@ from askwise.core.book import (
     EXPIRES,
     FINE,
     FIRST_CELL,
+    FIRST_OFFER,
     HELD,
     JOINED,
     LAST,
     LIMIT,
+    NAMED,
     NEXT_CELL,
     OPEN,
+    OPEN_NAMED,
+    OPEN_TO,
     OPTIONS,
     OUT,
     OVER_LIMIT,
@@ -67,9 +71,10 @@ from askwise.core.book import (
     Book,
     Proposal,
     ahead,
-    asked_before,
     cell_of,
+    may_put,
     money_left,
+    tasks_for,
     tasks_left,
 )
 from askwise.core.compiling import kernel, step
@@ -116,7 +121,7 @@ def fault(book: Book, out: Proposal, available: Array) -> int:
             return OVER_LIMIT
         if task >= 0 and bad_task(book, task, worker, count):
             return BAD_TASK
-        if task < 0 and totals[REPEAT] == 0 and tasks_left(book, worker) < count:
+        if task < 0 and tasks_left(book, worker) < count:
             return BAD_TASK
         if not np.isnan(odds[row]) and not 0.0 < odds[row] <= 1.0:
             return BAD_ODDS
@@ -146,7 +151,7 @@ def bad_task(book: Book, task: int, worker: int, count: int) -> bool:
     """Whether a named task is unknown, closed, or may not be put to this worker (again)."""
     if task >= book.totals[TASKS] or book.tasks[task, CLOSED] == 1:
         return True
-    return bool(book.totals[REPEAT] == 0 and (count > 1 or asked_before(book, task, worker)))
+    return bool(count > 1 and book.totals[REPEAT] == 0) or not may_put(book, task, worker)
 
 
 @step
@@ -258,12 +263,12 @@ def settle(book: Book, at: int, value: float) -> None:
 def trim_plan(book: Book) -> None:
     """Give up what the plan holds for workers beyond the tasks that are left for them."""
     totals, workers, plan = book.totals, book.workers, book.plan
-    if totals[REPEAT] == 1:
+    if totals[REPEAT] == 1 and totals[OPEN_NAMED] == 0:
         return
     for row in range(totals[PLAN_ROWS]):
         worker, count = plan[row, PLAN_WORKER], plan[row, PLAN_COUNT]
         # Cheap first: more open tasks than he was ever asked are surely enough.
-        sure = totals[OPEN] - workers[worker, ASKED] - workers[worker, REFUSED]
+        sure = tasks_for(book, worker) - workers[worker, ASKED] - workers[worker, REFUSED]
         if plan[row, PLAN_TASK] < 0 and count > sure:
             excess = count - min(count, tasks_left(book, worker))
             plan[row, PLAN_COUNT] -= excess
@@ -296,6 +301,11 @@ def close_task(book: Book, task: int) -> None:
         return
     tasks[task, CLOSED] = 1
     totals[OPEN] -= 1
+    if tasks[task, NAMED] >= 0:
+        totals[OPEN_NAMED] -= 1
+        first = tasks[task, FIRST_OFFER]
+        for at in range(first, first + tasks[task, NAMED]):
+            book.workers[book.offers[at], OPEN_TO] -= 1
     requeue(tasks, book.queue, task)
     for row in range(totals[PLAN_ROWS]):
         if plan[row, PLAN_TASK] == task or totals[OPEN] == 0:

@@ -18,6 +18,9 @@ from askwise.core.problem import UNLIMITED, Problem, Task, Worker
 
 _SMALLEST = 16
 
+_NAMELESS = Task("unit")
+"""The one task of a campaign that buys units of work; it has a row and no name."""
+
 
 class Ledger:
     """Counts, votes, pending work, money: what a campaign's log adds up to.
@@ -38,10 +41,12 @@ class Ledger:
         self.tasks: list[Task] = []
         self._worker_index: dict[str, int] = {}
         self._task_index: dict[str, int] = {}
+        self.contexts: dict[str | None, int] = {}
+        """Number of each context, in order of appearance; tasks without one share one."""
         self.passed_over: set[int] = set()
         """Who declined a unit of work since the last answer (where pairs may repeat)."""
         self.closings: dict[int, tuple[float | None, str, float | None]] = {}
-        totals = np.zeros(18, np.int64)
+        totals = np.zeros(21, np.int64)
         totals[columns.BUDGET] = NO_CAP if problem.budget is None else problem.budget
         totals[columns.REPEAT] = problem.repeat
         totals[columns.TASKLESS] = problem.taskless
@@ -49,9 +54,9 @@ class Ledger:
         self.book = Book(
             totals=totals,
             scale=np.array(problem.range, np.float64),
-            workers=np.zeros((spare, 7), np.int64),
+            workers=np.zeros((spare, 9), np.int64),
             ratings=np.zeros((spare, 2)),
-            tasks=np.zeros((1, 8), np.int64),
+            tasks=np.zeros((1, 12), np.int64),
             queue=np.full(2, -1, np.int64),
             votes=np.zeros((1, max(1, len(problem.options))), np.int64),
             cells=np.zeros((1, columns.VOTES + max(1, len(problem.options))), np.int64),
@@ -59,12 +64,11 @@ class Ledger:
             marks=np.zeros((spare, 3)),
             plan=np.zeros((spare, 3), np.int64),
             odds=np.zeros(spare),
+            contexts=np.zeros((1, 3), np.int64),
+            offers=np.zeros(1, np.int64),
         )
         self._join(problem.workers)
-        if problem.taskless:
-            self._open_rows(1)
-        else:
-            self._add(problem.tasks)
+        self._add([_NAMELESS] if problem.taskless else problem.tasks)
 
     # Reading.
 
@@ -218,29 +222,61 @@ class Ledger:
             row[columns.PRICE] = worker.micro
             row[columns.LIMIT] = UNLIMITED if worker.limit is None else worker.limit
             row[columns.JOINED] = 1
+            row[columns.TRUSTED] = worker.trusted
             self.book.ratings[at] = 0.0
             if worker.rating is not None and worker.rating_weight is not None:
                 self.book.ratings[at] = (worker.rating - low) / (high - low), worker.rating_weight
             self.passed_over.discard(at)
 
     def _add(self, tasks: Sequence[Task]) -> None:
-        for task in tasks:
-            self._task_index[task.id] = len(self.tasks)
-            self.tasks.append(task)
-        self._open_rows(len(tasks))
-
-    def _open_rows(self, count: int) -> None:
         before = self.total(columns.TASKS)
-        after = before + count
+        after = before + len(tasks)
         self._grow_rows(("tasks", "votes"), after)
-        unknown = [columns.TASK_LAST, columns.TRUTH, columns.FIRST_CELL, columns.VOICE]
+        unknown = [
+            columns.TASK_LAST, columns.TRUTH, columns.FIRST_CELL, columns.VOICE,
+            columns.NEXT_ALIKE, columns.NAMED,
+        ]  # fmt: skip
         self.book.tasks[before:after, unknown] = -1
         self.book.totals[columns.TASKS] = after
-        self.book.totals[columns.OPEN] += count
+        self.book.totals[columns.OPEN] += len(tasks)
+        self._grow_rows(
+            ("offers",),
+            self.total(columns.OFFERS) + sum(len(task.workers or ()) for task in tasks),
+        )
+        for at, task in enumerate(tasks, before):
+            if not self.problem.taskless:
+                self._task_index[task.id] = at
+                self.tasks.append(task)
+            self._put_in_context(at, task.context)
+            if task.workers is not None:
+                self._name(at, task.workers)
         half = 1 << max(0, after - 1).bit_length()
         if len(self.book.queue) < 2 * half:
             self.book = self.book._replace(queue=np.full(2 * half, -1, np.int64))
         booking.build_queue(self.book.tasks, self.book.queue, after)
+
+    def _put_in_context(self, task: int, context: str | None) -> None:
+        at = self.contexts.setdefault(context, len(self.contexts))
+        self._grow_rows(("contexts",), at + 1)
+        row = self.book.contexts[at]
+        if at == self.total(columns.CONTEXTS):
+            self.book.totals[columns.CONTEXTS] = at + 1
+            row[columns.FIRST_TASK] = task
+        else:
+            self.book.tasks[row[columns.LAST_TASK], columns.NEXT_ALIKE] = task
+        row[columns.LAST_TASK] = task
+        row[columns.CONTEXT_TASKS] += 1
+        self.book.tasks[task, columns.CONTEXT] = at
+
+    def _name(self, task: int, workers: Sequence[str]) -> None:
+        first = self.total(columns.OFFERS)
+        named = sorted(self._worker_index[worker] for worker in workers)
+        self.book.offers[first : first + len(named)] = named
+        self.book.workers[named, columns.OPEN_TO] += 1
+        self.book.tasks[task, columns.FIRST_OFFER] = first
+        self.book.tasks[task, columns.NAMED] = len(named)
+        self.book.totals[columns.OFFERS] += len(named)
+        self.book.totals[columns.OPEN_NAMED] += 1
 
     def room_for_assignments(self, count: int) -> None:
         """Make sure that ``count`` more assignments fit, each in a cell of its own at worst."""
@@ -282,6 +318,8 @@ class Ledger:
             "marks": columns.ASSIGNMENTS,
             "plan": columns.PLAN_ROWS,
             "odds": columns.PLAN_ROWS,
+            "contexts": columns.CONTEXTS,
+            "offers": columns.OFFERS,
         }
         kept = {name: getattr(self.book, name)[: self.total(at)] for name, at in counts.items()}
         return {"totals": self.book.totals, "scale": self.book.scale, **kept}
@@ -308,6 +346,9 @@ class Ledger:
         ledger.passed_over = set(raw["passed_over"])
         ledger.workers = [Worker(**each) for each in raw["workers"]]
         ledger.tasks = [Task(**each) for each in raw["tasks"]]
+        ledger.contexts = {}
+        for task in ledger.tasks or [_NAMELESS]:
+            ledger.contexts.setdefault(task.context, len(ledger.contexts))
         ledger._worker_index = {worker.id: at for at, worker in enumerate(ledger.workers)}
         ledger._task_index = {task.id: at for at, task in enumerate(ledger.tasks)}
         ledger.closings = {task: (answer, why, sure) for task, answer, why, sure in raw["closings"]}
@@ -315,7 +356,9 @@ class Ledger:
         half = 1 << max(0, len(held["tasks"]) - 1).bit_length()
         queue = np.full(2 * half, -1, np.int64)
         booking.build_queue(held["tasks"], queue, len(held["tasks"]))
-        for name in ("workers", "ratings", "plan", "odds", "cells", "assignments", "marks"):
+        for name in (
+            "workers", "ratings", "plan", "odds", "cells", "assignments", "marks", "offers",
+        ):  # fmt: skip
             if len(held[name]) == 0:
                 held[name] = np.zeros((1, *held[name].shape[1:]), held[name].dtype)
         ledger.book = Book(queue=queue, **held)

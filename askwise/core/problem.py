@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -33,6 +33,9 @@ class Worker:
         policies as a prior.
     rating_weight : float, optional
         How many answers that rating is worth (1 if a rating is given without a weight).
+    trusted : bool
+        Whether his answer is the truth: an expert, most often a dear one. Policies that know
+        about experts decide when one is worth his price; to others he is one more worker.
 
     Examples
     --------
@@ -45,9 +48,15 @@ class Worker:
     limit: int | None = None
     rating: float | None = None
     rating_weight: float | None = None
+    trusted: bool = False
 
     def __post_init__(self) -> None:
         _check_id(self.id, "worker id")
+        if not isinstance(self.trusted, bool):
+            raise InvalidProblem(
+                f"trusted of worker {self.id!r} is {self.trusted!r}: give true or false",
+                field="trusted",
+            )
         name = f"price of worker {self.id!r}"
         object.__setattr__(self, "price", from_micro(to_micro(self.price, name)))
         if self.limit is not None:
@@ -82,6 +91,7 @@ class Worker:
             "limit": self.limit,
             "rating": self.rating,
             "rating_weight": self.rating_weight,
+            "trusted": self.trusted or None,
         }
         return {key: value for key, value in raw.items() if value is not None}
 
@@ -98,11 +108,14 @@ class Task:
         What kind of task it is, for policies that learn who is good at what.
     payload : JSON value, optional
         What the worker is shown. askwise passes it on and never looks inside.
+    workers : sequence of str, optional
+        The only workers who may be asked about it; anyone if not given.
     """
 
     id: str
     context: str | None = None
     payload: Any = None
+    workers: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         _check_id(self.id, "task id")
@@ -110,10 +123,27 @@ class Task:
             raise InvalidProblem(
                 f"context of task {self.id!r} is {self.context!r}: give a string", field="context"
             )
+        if self.workers is not None:
+            names = listed(self.workers, f"workers of task {self.id!r}")
+            if not names:
+                raise InvalidProblem(
+                    f"workers of task {self.id!r} is empty: name those who may be asked, or leave "
+                    "it out",
+                    field="workers",
+                )
+            for name in names:
+                _check_id(name, f"worker of task {self.id!r}")
+            _check_unique(names, f"worker of task {self.id!r}:")
+            object.__setattr__(self, "workers", tuple(names))
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, what is not set left out."""
-        raw = {"id": self.id, "context": self.context, "payload": self.payload}
+        raw = {
+            "id": self.id,
+            "context": self.context,
+            "payload": self.payload,
+            "workers": None if self.workers is None else list(self.workers),
+        }
         return {key: value for key, value in raw.items() if value is not None}
 
 
@@ -176,6 +206,9 @@ class Problem:
                 )
         _check_unique([worker.id for worker in self.workers], "worker")
         _check_unique([task.id for task in self.tasks], "task")
+        known = {worker.id for worker in self.workers}
+        for task in self.tasks:
+            check_named(task, known)
         for worker in self.workers:
             self.check_rating(worker)
         if self.budget is not None and self.workers:
@@ -255,6 +288,17 @@ def make_problem(
         budget=None if budget is None else to_micro(budget, "budget"),
         repeat=repeat,
     )
+
+
+def check_named(task: Task, known: Container[str]) -> None:
+    """Refuse a task that only workers who are not in the campaign may be asked about."""
+    for name in task.workers or ():
+        if name not in known:
+            raise InvalidProblem(
+                f"task {task.id!r} names the worker {name!r}, who is not in the campaign: add him "
+                "first",
+                field="workers",
+            )
 
 
 def listed(value: Any, field: str) -> list[Any]:

@@ -17,6 +17,8 @@ T = TypeVar("T", Task, Worker)
 _NUMBERS: dict[str, type] = {"limit": int, "rating": float, "rating_weight": float}
 """Fields that are numbers; the price stays text, as money is read exactly."""
 
+_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
 
 def read_workers(path: str | os.PathLike[str]) -> list[Worker]:
     """Read workers from a CSV file with the columns ``id``, ``price`` and, if wanted, others.
@@ -34,7 +36,8 @@ def read_workers(path: str | os.PathLike[str]) -> list[Worker]:
 def read_tasks(path: str | os.PathLike[str]) -> list[Task]:
     """Read tasks from a CSV file with the column ``id`` and, if wanted, ``context``, ``payload``.
 
-    A payload is taken as text.
+    A payload is taken as text. A column ``workers`` names those who may be asked, separated by
+    semicolons.
     """
     return _read(Path(path), Task, task_of_text, ("id",))
 
@@ -53,7 +56,10 @@ def worker_of_text(fields: Mapping[str, str]) -> Worker:
 
 def task_of_text(fields: Mapping[str, str]) -> Task:
     """Build a task from fields given as text; empty ones count as not given."""
-    return Task(**_given(fields, Task, "task", ("id",)))
+    given = _given(fields, Task, "task", ("id",))
+    if "workers" in given:
+        given["workers"] = [name.strip() for name in given["workers"].split(";") if name.strip()]
+    return Task(**given)
 
 
 def read_text(path: Path) -> str:
@@ -168,6 +174,12 @@ def _given(
 
 
 def _number(name: str, text: str, worker: str) -> Any:
+    if name == "trusted":
+        if text.lower() not in _FLAGS:
+            raise InvalidProblem(
+                f"trusted of worker {worker!r} is {text!r}: give true or false", field=name
+            )
+        return _FLAGS[text.lower()]
     kind = _NUMBERS.get(name)
     if kind is None:
         return text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from askwise.core import book as columns
 from askwise.core import draws
 from askwise.core.book import (
+    ANSWERS,
     ASKED,
     ASSIGNMENTS,
     BUDGET,
@@ -21,13 +22,16 @@ from askwise.core.book import (
     CLOSED,
     DECISIONS,
     FINE,
+    PENDING,
     PLAN_COUNT,
     PLAN_ROWS,
     PLAN_TASK,
     PLAN_WORKER,
     PROPOSED,
     SPENT,
+    TASK,
     TASKLESS,
+    WORKER,
     Array,
     Book,
     Proposal,
@@ -45,6 +49,7 @@ from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO, NO_CAP
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.lab.worlds.base import World, reply_with_utility
+from askwise.lab.worlds.recorded import RecordedWorld, recorded_reply
 from askwise.lab.worlds.survey import SurveyWorld, survey_reply
 from askwise.policies.base import KernelPolicy, Policy
 from askwise.stopping.base import (
@@ -72,9 +77,12 @@ UTILITY, SEQ = range(2)
 # Columns of `closings`, one row a task: option, how sure, which outcome, and the event's number.
 CLOSED_OPTION, CLOSED_SURE, CLOSED_CODE, CLOSED_SEQ = range(4)
 
+AnyWorld = World | SurveyWorld | RecordedWorld
+
 REPLIES: dict[type, Callable[..., float]] = {
     World: reply_with_utility,
     SurveyWorld: survey_reply,
+    RecordedWorld: recorded_reply,
 }
 """How each kind of world answers."""
 
@@ -134,72 +142,87 @@ def run_campaign(
     available: Array,
     out: Proposal,
     tally: Array,
+    due: Array,
 ) -> int:
     """Ask and answer until the policy has nothing more to ask, or an array is full.
 
     ``choose`` and ``absorb`` are bound to a policy's kernels, ``reply`` to a world's, ``judge``
-    to a rule's. The order of events is that of a live campaign in which each answer is told
-    before the next ask.
+    to a rule's. As many questions are out at a time as ``due`` has room for answers; they are
+    answered in the order of asking, and all of them before the end is believed. With room for
+    one, the order of events is that of a live campaign in which each answer is told before the
+    next ask.
     """
     totals, plan, tasks = book.totals, book.plan, book.tasks
-    ruling, closings = rulings.ruling, rulings.closings
+    assignments, ruling, closings = book.assignments, rulings.ruling, rulings.closings
     choosing, absorbing, judging = streams.choosing, streams.absorbing, streams.judging
-    capacity = len(book.assignments)
+    window = len(due)
+    code = PROPOSED
+    row = 0
     while True:
-        for row in range(totals[PLAN_ROWS]):
+        while row < totals[PLAN_ROWS] and plan[row, PLAN_COUNT] <= 0:
+            row += 1
+        pending = totals[PENDING]
+        if pending == window or (pending > 0 and code != PROPOSED):
+            at = totals[ANSWERS]
+            task, worker, value = assignments[at, TASK], assignments[at, WORKER], due[at % window]
+            tally[UTILITY] += value
+            tally[SEQ] += 1
+            draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
+            settle(book, at, value)
+            absorb(book, state, params, Fact(ANSWER_KIND, task, worker, value, 0, at), draw)
+            if tasks[task, CLOSED] == 0:
+                draw = Draw(judging[0], judging[1], int(tally[SEQ]))
+                ruled = judge(book, rulings.params, task, draw, ruling)
+                if ruled == GO_ON:
+                    ruled = at_limit(book, task, rulings.limits)
+                if ruled != GO_ON:
+                    tally[SEQ] += 1
+                    draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
+                    closings[task, CLOSED_OPTION] = ruling[OPTION]
+                    closings[task, CLOSED_SURE] = ruling[SURE]
+                    closings[task, CLOSED_CODE] = ruled
+                    closings[task, CLOSED_SEQ] = tally[SEQ]
+                    close_task(book, task)
+                    sure = 1 if ruled == CONFIDENT else 0
+                    fact = Fact(CLOSED_KIND, task, -1, ruling[OPTION], sure, -1)
+                    absorb(book, state, params, fact, draw)
+            code = PROPOSED
+        elif row < totals[PLAN_ROWS]:
+            if totals[ASSIGNMENTS] == len(assignments):
+                return FULL
             worker = plan[row, PLAN_WORKER]
-            while plan[row, PLAN_COUNT] > 0:
-                if totals[ASSIGNMENTS] == capacity:
-                    return FULL
-                task = plan[row, PLAN_TASK]
+            task = plan[row, PLAN_TASK]
+            named = task
+            if totals[TASKLESS] == 1:
+                task = 0
+            elif task < 0:
+                task = next_task(book, worker)
                 named = task
-                if totals[TASKLESS] == 1:
-                    task = 0
-                elif task < 0:
-                    task = next_task(book, worker)
-                    named = task
-                k = times_asked(book, task, worker)
-                if k == 0 and totals[CELLS] == len(book.cells):
-                    return FULL
-                elapsed = totals[SPENT] / totals[BUDGET]
-                tally[SEQ] += 1
-                draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
-                at = hand_out(book, row, task, int(tally[SEQ]), np.inf)
-                absorb(book, state, params, Fact(ASKED_KIND, named, worker, np.nan, 0, at), draw)
-                value = reply(world, task, worker, k, elapsed)
-                tally[UTILITY] += value
-                tally[SEQ] += 1
-                draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
-                settle(book, at, value)
-                absorb(book, state, params, Fact(ANSWER_KIND, task, worker, value, 0, at), draw)
-                if tasks[task, CLOSED] == 0:
-                    draw = Draw(judging[0], judging[1], int(tally[SEQ]))
-                    code = judge(book, rulings.params, task, draw, ruling)
-                    if code == GO_ON:
-                        code = at_limit(book, task, rulings.limits)
-                    if code != GO_ON:
-                        tally[SEQ] += 1
-                        draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
-                        closings[task, CLOSED_OPTION] = ruling[OPTION]
-                        closings[task, CLOSED_SURE] = ruling[SURE]
-                        closings[task, CLOSED_CODE] = code
-                        closings[task, CLOSED_SEQ] = tally[SEQ]
-                        close_task(book, task)
-                        sure = 1 if code == CONFIDENT else 0
-                        fact = Fact(CLOSED_KIND, task, -1, ruling[OPTION], sure, -1)
-                        absorb(book, state, params, fact, draw)
-        out.head[0] = 0
-        out.head[1] = 0
-        draw = Draw(choosing[0], choosing[1], totals[DECISIONS])
-        code = choose(book, state, params, draw, available, out)
-        if code != PROPOSED:
+            k = times_asked(book, task, worker)
+            if k == 0 and totals[CELLS] == len(book.cells):
+                return FULL
+            elapsed = totals[SPENT] / totals[BUDGET]
+            tally[SEQ] += 1
+            draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
+            at = hand_out(book, row, task, int(tally[SEQ]), np.inf)
+            absorb(book, state, params, Fact(ASKED_KIND, named, worker, np.nan, 0, at), draw)
+            due[at % window] = reply(world, task, worker, k, elapsed)
+        elif code != PROPOSED:
             return code
-        if fault(book, out, available) != FINE:
-            return FAULTY
-        decide(book, out)
-        tally[SEQ] += 1
-        draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
-        absorb(book, state, params, Fact(DECIDED_KIND, -1, -1, np.nan, out.head[1], -1), draw)
+        else:
+            out.head[0] = 0
+            out.head[1] = 0
+            draw = Draw(choosing[0], choosing[1], totals[DECISIONS])
+            code = choose(book, state, params, draw, available, out)
+            if code == PROPOSED:
+                if fault(book, out, available) != FINE:
+                    return FAULTY
+                decide(book, out)
+                row = 0
+                tally[SEQ] += 1
+                draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
+                fact = Fact(DECIDED_KIND, -1, -1, np.nan, out.head[1], -1)
+                absorb(book, state, params, fact, draw)
 
 
 @cache
@@ -227,6 +250,8 @@ class Outcome:
     ledger: Ledger
     closings: Array
     """One row a task: option, how sure, which outcome (0: open), the event's number."""
+    state: Any
+    """What the policy believed in the end."""
 
     def closing(self, task: int) -> Verdict:
         """What a closed task was closed with."""
@@ -241,12 +266,13 @@ class Outcome:
 def simulate(
     policy: Policy,
     problem: Problem,
-    world: World | SurveyWorld,
+    world: AnyWorld,
     *,
     rule: StoppingRule | None = None,
     seed: int,
     replication: int = 0,
     ledger: Ledger | None = None,
+    window: int = 1,
 ) -> Outcome:
     """Run one campaign to its end.
 
@@ -256,6 +282,8 @@ def simulate(
         Closes tasks; must be given as a kernel if the policy is.
     ledger : Ledger, optional
         A fresh ledger of the problem to copy: saves reading the problem for every policy.
+    window : int
+        How many questions may be out at a time; answers come in the order of asking.
     """
     ledger = Ledger(problem) if ledger is None else fork(ledger)
     state = policy.start(problem, ledger)
@@ -266,8 +294,9 @@ def simulate(
     )
     closings = np.zeros((ledger.total(columns.TASKS), 4))
     if not (isinstance(policy, KernelPolicy) and isinstance(rule, KernelRule | None)):
-        plain = _Plain(policy, problem, world, rule, ledger, state, streams, closings)
-        return _outcome(ledger, plain.run(), closings)
+        plain = _Plain(policy, problem, world, rule, ledger, state, streams, closings, window)
+        ended = plain.run()
+        return _outcome(ledger, ended, closings, plain.state)
     workers = ledger.total(columns.WORKERS)
     ledger._reserve_plan(workers)
     kind: Any = type(world)
@@ -279,9 +308,9 @@ def simulate(
         closings,
     )
     out, available, tally = new_proposal(workers), np.ones(workers, np.int8), np.zeros(2)
-    params = policy.params()
+    params, due = policy.params(), np.zeros(window)
     while True:
-        code = loop(ledger.book, state, params, world, rulings, streams, available, out, tally)
+        code = loop(ledger.book, state, params, world, rulings, streams, available, out, tally, due)
         if code != FULL:
             break
         ledger.room_for_assignments(max(1024, 3 * len(ledger.book.assignments)))
@@ -292,10 +321,10 @@ def simulate(
         raise policy.too_large()
     ledger.seq = int(tally[SEQ])
     ledger.utility = 0.0 if problem.options else float(tally[UTILITY])
-    return _outcome(ledger, IDLE[code], closings)
+    return _outcome(ledger, IDLE[code], closings, state)
 
 
-def _outcome(ledger: Ledger, ended: Wait | Done, closings: Array) -> Outcome:
+def _outcome(ledger: Ledger, ended: Wait | Done, closings: Array, state: Any) -> Outcome:
     return Outcome(
         utility=ledger.utility,
         spent=ledger.total(SPENT) / MICRO,
@@ -304,6 +333,7 @@ def _outcome(ledger: Ledger, ended: Wait | Done, closings: Array) -> Outcome:
         ended=ended,
         ledger=ledger,
         closings=closings,
+        state=state,
     )
 
 
@@ -313,12 +343,14 @@ class _Plain:
 
     policy: Policy
     problem: Problem
-    world: World | SurveyWorld
+    world: AnyWorld
     rule: StoppingRule | None
     ledger: Ledger
     state: Any
     streams: Streams
     closings: Array
+    window: int
+    due: dict[int, float] = field(default_factory=dict)
 
     def run(self) -> Wait | Done:
         """Ask and answer to the end."""
@@ -333,7 +365,10 @@ class _Plain:
             draw = Draw(*self.streams.choosing, ledger.total(DECISIONS))
             choice = policy.choose(self.problem, self.state, ledger, draw, available)
             if isinstance(choice, Wait | Done):
-                return choice
+                if not self.due:
+                    return choice
+                self._answer()
+                continue
             if fault(ledger.book, choice, available) != FINE:
                 raise PolicyFault(
                     f"policy {policy.name!r} proposed something illegal", field="policy"
@@ -344,6 +379,8 @@ class _Plain:
             for row in range(ledger.total(PLAN_ROWS)):
                 while ledger.book.plan[row, PLAN_COUNT] > 0:
                     self._ask(row)
+                    if len(self.due) == self.window:
+                        self._answer()
 
     def _ask(self, row: int) -> None:
         ledger = self.ledger
@@ -359,9 +396,16 @@ class _Plain:
         elapsed = ledger.total(SPENT) / ledger.total(BUDGET)
         at = int(hand_out(book, row, task, ledger.seq + 1, np.inf))
         self._take_in(ASKED_KIND, named, worker, np.nan, 0, at)
-        value = float(REPLIES[type(self.world)](self.world, task, worker, k, elapsed))
+        self.due[at] = float(REPLIES[type(self.world)](self.world, task, worker, k, elapsed))
+
+    def _answer(self) -> None:
+        """Settle what was asked first."""
+        ledger = self.ledger
+        at = min(self.due)
+        value = self.due.pop(at)
+        task, worker = (int(ledger.book.assignments[at, column]) for column in (TASK, WORKER))
         ledger.utility += 0.0 if self.problem.options else value
-        settle(book, at, value)
+        settle(ledger.book, at, value)
         self._take_in(ANSWER_KIND, task, worker, value, 0, at)
         self._judge(task)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -76,6 +76,12 @@ class Policy(ABC):
     """Fields of the State with one row a pair of task and worker, as in the ledger's cells."""
     per_assignment: ClassVar[tuple[str, ...]] = ()
     """Fields of the State with one row an assignment."""
+    per_context: ClassVar[tuple[str, ...]] = ()
+    """Fields of the State with one row a context."""
+    per_skill: ClassVar[tuple[str, ...]] = ()
+    """Fields of the State with one row a context and one column a worker."""
+    labels_itself: ClassVar[bool] = False
+    """Whether it says itself what the answers are (``labels``), by what it believes of workers."""
 
     def check(self, problem: Problem) -> None:
         """Refuse a problem that this policy can't work on."""
@@ -119,21 +125,35 @@ class Policy(ABC):
         """What the policy thinks of each worker, for explanations."""
         return []
 
+    def labels(
+        self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int], draw: Draw
+    ) -> list[tuple[float | None, float | None]]:
+        """Answer (an option's index) and confidence of each task; only if ``labels_itself``."""
+        raise NotImplementedError(f"policy {self.name!r} leaves the answers to the aggregation")
+
+    def needs_gold(
+        self, problem: Problem, state: State, ledger: Ledger
+    ) -> list[tuple[str | None, list[str]]]:
+        """Contexts in which answers alone can't tell who is right, each with tasks to settle it."""
+        return []
+
     def grow(self, state: State, ledger: Ledger) -> State:
         """Copy beliefs into larger arrays after workers or tasks were added."""
         grown = {}
         book = ledger.book
-        for names, rows in (
-            (self.per_worker, len(book.workers)),
-            (self.per_task, len(book.tasks)),
-            (self.per_cell, len(book.cells)),
-            (self.per_assignment, len(book.assignments)),
+        for names, shape in (
+            (self.per_worker, (len(book.workers),)),
+            (self.per_task, (len(book.tasks),)),
+            (self.per_cell, (len(book.cells),)),
+            (self.per_assignment, (len(book.assignments),)),
+            (self.per_context, (len(book.contexts),)),
+            (self.per_skill, (len(book.contexts), len(book.workers))),
         ):
             for name in names:
                 array = getattr(state, name)
-                if len(array) < rows:
-                    larger = np.zeros((rows, *array.shape[1:]), array.dtype)
-                    larger[: len(array)] = array
+                if any(have < due for have, due in zip(array.shape, shape, strict=False)):
+                    larger = np.zeros((*shape, *array.shape[len(shape) :]), array.dtype)
+                    larger[tuple(slice(size) for size in array.shape)] = array
                     grown[name] = larger
         return state._replace(**grown) if grown else state
 
@@ -145,16 +165,20 @@ class Policy(ABC):
             (self.per_task, codes.TASKS),
             (self.per_cell, codes.CELLS),
             (self.per_assignment, codes.ASSIGNMENTS),
+            (self.per_context, codes.CONTEXTS),
+            (self.per_skill, codes.CONTEXTS),
         ):
             for name in names:
                 kept[name] = kept[name][: ledger.total(column)]
+        for name in self.per_skill:
+            kept[name] = kept[name][:, : ledger.total(codes.WORKERS)]
         return kept
 
     def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
         """Rebuild beliefs from what ``used`` gave."""
         fresh = self.start(problem, ledger)
         for name, array in fresh._asdict().items():
-            array[: len(kept[name])] = kept[name]
+            array[tuple(slice(size) for size in kept[name].shape)] = kept[name]
         return fresh
 
 

@@ -22,8 +22,8 @@ from askwise.core.book import (
     WORKERS,
     Array,
     Book,
-    asked_before,
     cell_of,
+    may_put,
 )
 from askwise.core.checks import whole
 from askwise.core.compiling import kernel, step
@@ -99,10 +99,10 @@ def can_go_on(book: Book, task: int, worker: int) -> bool:
     """
     workers = book.workers
     here = workers[worker, JOINED] == 1 and workers[worker, ASKED] < workers[worker, LIMIT]
-    if not here:
+    if not here or not may_put(book, task, worker):
         return False
     if book.totals[REPEAT] == 0:
-        return not asked_before(book, task, worker)
+        return True
     young = book.tasks[task, TASK_ANSWERED] < 4 * book.totals[WORKERS]
     return young or cell_of(book, task, worker) >= 0
 

@@ -17,7 +17,7 @@ from askwise.core.book import (
     WORKERS,
     Array,
     Book,
-    asked_before,
+    may_put,
 )
 from askwise.core.checks import whole
 from askwise.core.compiling import step
@@ -70,7 +70,7 @@ def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> i
     more = tasks[task, TASK_ASKED] - tasks[task, TASK_ANSWERED]
     for worker in range(book.totals[WORKERS]):
         here = workers[worker, JOINED] == 1 and workers[worker, ASKED] < workers[worker, LIMIT]
-        if here and not asked_before(book, task, worker):
+        if here and may_put(book, task, worker):
             more += 1
     reachable = book.votes[task, int(ruling[OPTION])] + more
     return LOW_CONFIDENCE if reachable < params.quorum else GO_ON

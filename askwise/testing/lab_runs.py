@@ -21,11 +21,10 @@ from askwise.core.choices import Batch, Done, Wait
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.problem import Problem
 from askwise.core.registry import parameters_of
-from askwise.lab.simulate import CLOSED_SEQ, REPLIES, Outcome, simulate
+from askwise.lab.simulate import CLOSED_SEQ, REPLIES, AnyWorld, Outcome, simulate
 from askwise.lab.worlds import (
+    Recording,
     Survey,
-    SurveyWorld,
-    World,
     correlation_market,
     drifting_market,
     freelancer_market,
@@ -49,7 +48,7 @@ class Case:
     """A campaign and its world, on which live, compiled and plain runs are compared."""
 
     problem: Problem
-    world: World | SurveyWorld
+    world: AnyWorld
     rule: dict[str, Any] | None = None
 
 
@@ -58,7 +57,11 @@ def lab_cases(policy: Policy) -> list[Case]:
 
     A plan may outlive a question: what the lab hands out then does not tell what was planned.
     """
-    cases = _utility_cases() + ([] if policy.plans else _survey_cases())
+    cases = _utility_cases()
+    if policy.repeats and not policy.plans:
+        cases += _survey_cases()
+    elif policy.outcomes == ("options",) and not policy.plans:
+        cases += _label_cases()
     return [case for case in cases if plays_in(policy, case.problem)]
 
 
@@ -91,6 +94,36 @@ def _survey_cases() -> list[Case]:
         Case(survey.problem(questions, budget), survey.answering(seed, 0, questions), rule)
         for seed, (survey, questions, budget, rule) in enumerate(cases)
     ]
+
+
+def _label_cases() -> list[Case]:
+    # One rule here as well: it ends some tasks, and in the last case none.
+    rng = np.random.default_rng(5)
+    cases = []
+    for seed, (tasks, workers, options, share, budget) in enumerate(
+        [(12, 5, 2, 1.0, 40), (9, 6, 3, 0.6, 35), (14, 4, 2, 0.7, 400)]
+    ):
+        truth = rng.integers(options, size=tasks)
+        right = rng.random((tasks, workers)) < 0.8
+        labels = np.where(right, truth[:, None], rng.integers(options, size=(tasks, workers)))
+        task, worker = np.nonzero(rng.random((tasks, workers)) < share)
+        recording = Recording(
+            task,
+            worker,
+            labels[task, worker],
+            tasks,
+            workers,
+            options,
+            truth,
+            contexts=rng.integers(1 + seed, size=tasks),
+            prices=tuple(int(each) for each in rng.integers(1, 4, size=workers)),
+            trusted=(2,) if seed == 1 else (),
+        )
+        held = np.unique(task)
+        assert len(held) == tasks, "a task without any answer"
+        rule = {"name": "gap", "quality": 1.0 if seed < 2 else 1000.0}
+        cases.append(Case(recording.problem(budget), recording.answering(), rule))
+    return cases
 
 
 def rule_cases(rule: StoppingRule) -> list[Case]:

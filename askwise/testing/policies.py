@@ -242,9 +242,9 @@ def renaming_workers_renames_the_decisions(policy: Policy) -> None:
     for scene in scenes_for(policy):
         new = {f"w{at}": f"n{100 - at}" for at in range(scene.workers)}
         plain = start(policy, scene, seed=8)
-        workers = [worker_number(at, id=new[f"w{at}"]) for at in range(scene.workers)]
         store = MemoryStore()
-        campaign = scene.create(policy, seed=8, workers=workers, store=store)
+        mine = {"workers": scene.staff(new), "tasks": scene.work(new) or None}
+        campaign = scene.create(policy, seed=8, store=store, **mine)
         named = Session(scene, store, campaign, {name: old for old, name in new.items()})
         offers = [[0, 1], None, [1, 2], None, [2], [0], None]
         for offer in offers:

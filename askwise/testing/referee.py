@@ -36,6 +36,7 @@ class Referee:
     order: list[str] = field(default_factory=list)
     open_tasks: dict[str | None, int] = field(default_factory=dict)
     numbers: dict[str | None, int] = field(default_factory=dict)
+    named: dict[str | None, Collection[str]] = field(default_factory=dict)
     asked: Counter[str] = field(default_factory=Counter)
     pairs: Counter[tuple[str | None, str]] = field(default_factory=Counter)
     plan: list[list[Any]] = field(default_factory=list)
@@ -55,6 +56,7 @@ class Referee:
         self.budget = self.problem.budget
         self._join(self.problem.workers)
         self._open([task.id for task in self.problem.tasks] or [None])
+        self._name(task.to_json() for task in self.problem.tasks)
 
     def _join(self, workers: Iterable[Worker]) -> None:
         for worker in workers:
@@ -68,6 +70,13 @@ class Referee:
     def _open(self, tasks: Sequence[str | None]) -> None:
         for task in tasks:
             self.open_tasks[task] = self.numbers[task] = len(self.numbers)
+
+    def _name(self, tasks: Iterable[dict[str, Any]]) -> None:
+        self.named.update({raw["id"]: raw["workers"] for raw in tasks if "workers" in raw})
+
+    def is_for(self, task: str | None, worker: str) -> bool:
+        """Whether a task is open to a worker at all."""
+        return task not in self.named or worker in self.named[task]
 
     @property
     def held(self) -> int:
@@ -98,7 +107,10 @@ class Referee:
     def tasks_for(self, worker: str) -> int:
         """How many open tasks may be put to a worker."""
         again = self.problem.repeat
-        return sum(again or not self.pairs[task, worker] for task in self.open_tasks)
+        return sum(
+            self.is_for(task, worker) and (again or not self.pairs[task, worker])
+            for task in self.open_tasks
+        )
 
     def can_work(self, worker: str) -> bool:
         """Whether limit and tasks leave a worker who is there something to do."""
@@ -140,6 +152,7 @@ class Referee:
             self._drop(lambda task, worker: task == event.task or not self.open_tasks)
         elif kind == Kind.ADDED:
             self._open([raw["id"] for raw in event.tasks or ()])
+            self._name(event.tasks or ())
         elif kind == Kind.JOINED:
             self._join(Worker(**raw) for raw in event.workers or ())
         elif kind == Kind.LEFT:
@@ -184,6 +197,7 @@ class Referee:
 
     def _may_be_asked(self, task: str | None, worker: str) -> None:
         assert task in self.open_tasks, f"task {task} is not open"
+        assert self.is_for(task, worker), f"task {task} is not for {worker}"
         repeated = self.pairs[task, worker] and not self.problem.repeat
         assert not repeated, f"{worker} was asked about task {task} before"
 

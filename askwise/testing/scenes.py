@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from askwise.campaign import Campaign
 from askwise.core.errors import AskwiseError
-from askwise.core.problem import Problem, Worker, make_problem
+from askwise.core.problem import Problem, Task, Worker, make_problem
 from askwise.core.registry import spec_of
 from askwise.lab.worlds.base import Market, answer, rated_world
 from askwise.policies.base import Policy
@@ -52,12 +53,38 @@ class Scene:
     options: tuple[str, ...] = ()
     repeat: bool | None = None
     rule: dict[str, Any] | None = None
+    contexts: int = 0
+    """Tasks take turns in so many contexts."""
+    named: bool = False
+    """Whether every third task names who may be asked: two of three workers."""
+    trusted: int | None = None
+    """The worker whose answers are the truth."""
+
+    def staff(self, names: Mapping[str, str] | None = None) -> list[Worker]:
+        """The workers, under other names if wanted."""
+        return [
+            worker_number(at, trusted=at == self.trusted, id=names[f"w{at}"] if names else f"w{at}")
+            for at in range(self.workers)
+        ]
+
+    def work(self, names: Mapping[str, str] | None = None) -> list[Task]:
+        """The tasks; workers may have other names."""
+        some = [f"w{at}" for at in range(self.workers) if at % 3 != 2]
+        who = tuple(names[one] for one in some) if names else tuple(some)
+        return [
+            Task(
+                f"t{at}",
+                context=f"c{at % self.contexts}" if self.contexts else None,
+                workers=who if self.named and at % 3 == 1 else None,
+            )
+            for at in range(self.tasks)
+        ]
 
     def problem(self) -> Problem:
         """What a policy is asked to take on."""
         return make_problem(
-            workers=[worker_number(at) for at in range(self.workers)],
-            tasks=[f"t{at}" for at in range(self.tasks)],
+            workers=self.staff(),
+            tasks=self.work(),
             options=self.options,
             outcome=None if self.options else "utility",
             budget=self.budget,
@@ -67,8 +94,8 @@ class Scene:
     def create(self, policy: Policy, seed: int = 1, **more: Any) -> Campaign:
         """Start it."""
         raw: dict[str, Any] = {
-            "workers": [worker_number(at) for at in range(self.workers)],
-            "tasks": [f"t{at}" for at in range(self.tasks)] or None,
+            "workers": self.staff(),
+            "tasks": self.work() or None,
             "budget": self.budget,
             "repeat": self.repeat,
             "stopping": self.rule,
@@ -84,7 +111,7 @@ class Scene:
 
 
 UNITS = Scene()
-TASKS = Scene(workers=4, tasks=5, budget="70")
+TASKS = Scene(workers=4, tasks=5, budget="70", named=True)
 REPEATED = Scene(workers=4, tasks=3, budget="60", repeat=True)
 RULED = Scene(workers=5, tasks=4, budget="60", rule={"name": "fixed", "n": 2})
 VOTES = Scene(
@@ -99,12 +126,21 @@ CROWDS = Scene(
     repeat=True,
     rule={"name": "posterior", "error": 0.2, "horizon": 12},
 )
+LABELS = Scene(
+    workers=5,
+    tasks=7,
+    options=("no", "yes", "maybe"),
+    budget="90",
+    contexts=2,
+    named=True,
+    trusted=3,
+)
 UNCAPPED = Scene(workers=3, budget=None)
 
 
 def scenes_for(policy: Policy) -> list[Scene]:
     """List the scenes that a policy can play in."""
-    scenes = (UNITS, TASKS, REPEATED, RULED, VOTES, POLL, CROWDS, UNCAPPED)
+    scenes = (UNITS, TASKS, REPEATED, RULED, VOTES, POLL, CROWDS, LABELS, UNCAPPED)
     return [scene for scene in scenes if plays_in(policy, scene.problem())]
 
 

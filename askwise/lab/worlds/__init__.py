@@ -4,10 +4,13 @@ from askwise.lab.worlds.base import Market, World, answer
 from askwise.lab.worlds.correlation import correlation_market
 from askwise.lab.worlds.drift import drifting_market
 from askwise.lab.worlds.freelancers import freelancer_market, market_from_table, read_table
+from askwise.lab.worlds.recorded import RecordedWorld, Recording
 from askwise.lab.worlds.survey import Survey, SurveyWorld, two_options
 
 __all__ = [
     "Market",
+    "RecordedWorld",
+    "Recording",
     "Survey",
     "SurveyWorld",
     "World",

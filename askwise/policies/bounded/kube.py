@@ -12,6 +12,7 @@ from askwise.core.book import (
     JOINED,
     LIMIT,
     OPEN,
+    OPEN_NAMED,
     PENDING,
     PRICE,
     PROPOSED,
@@ -54,7 +55,7 @@ def value_workers(book: Book, state: State, params: Params, available: Array, ou
     """
     totals, workers, beliefs = book.totals, book.workers, state.beliefs
     money = money_left(totals)
-    by_task = totals[REPEAT] == 0 or totals[OPEN] == 0
+    by_task = totals[REPEAT] == 0 or totals[OPEN] == 0 or totals[OPEN_NAMED] > 0
     values, prices, rooms = out.real[0], out.whole[0], out.whole[1]
     # KUBE's t: the number of this pull.
     twice_log = 2.0 * math.log(totals[ANSWERS] + 1.0)

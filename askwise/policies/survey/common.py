@@ -24,6 +24,7 @@ from askwise.core.book import (
     LIMIT,
     NEXT_CELL,
     OPEN,
+    OPEN_NAMED,
     OPTIONS,
     PRICE,
     REPEAT,
@@ -32,8 +33,8 @@ from askwise.core.book import (
     Array,
     Book,
     ahead,
-    asked_before,
     cell_of,
+    may_put,
     money_left,
     next_task,
 )
@@ -93,7 +94,7 @@ def may_ask(book: Book, task: int, worker: int, money: int, available: Array) ->
         return False
     if workers[worker, PRICE] > money:
         return False
-    return bool(book.totals[REPEAT] == 1 or not asked_before(book, task, worker))
+    return may_put(book, task, worker)
 
 
 @step
@@ -112,7 +113,7 @@ def next_question(book: Book, available: Array) -> int:
         if not here or workers[worker, ASKED] >= workers[worker, LIMIT]:
             continue
         if workers[worker, PRICE] <= money:
-            if totals[REPEAT] == 1:
+            if totals[REPEAT] == 1 and totals[OPEN_NAMED] == 0:
                 return book.queue[1]
             task = next_task(book, worker)
             if task >= 0 and (best < 0 or ahead(book.tasks, task, best)):

@@ -1,0 +1,150 @@
+"""A world of answers that are all known beforehand: recorded ones, or drawn as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from askwise.core.book import Array
+from askwise.core.compiling import step
+from askwise.core.money import Amount
+from askwise.core.problem import Problem, make_problem
+
+NOW, LATER = range(2)
+
+
+class RecordedWorld(NamedTuple):
+    """Answers by task, then by worker: those of a task are ``starts[task]`` to the next start.
+
+    ``labels`` has two columns: what a worker answers before and after the share of the budget
+    in ``changes`` is spent.
+    """
+
+    starts: Array
+    workers: Array
+    labels: Array
+    changes: Array
+
+
+@step
+def recorded_reply(world: RecordedWorld, task: int, worker: int, k: int, elapsed: float) -> float:
+    """What was recorded for the pair, also when it is asked again."""
+    workers = world.workers
+    low = world.starts[task]
+    high = world.starts[task + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if workers[middle] < worker:
+            low = middle + 1
+        else:
+            high = middle
+    return float(world.labels[low, LATER if elapsed >= world.changes[worker] else NOW])
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Tasks with contexts and truth, and who answered what.
+
+    Parameters
+    ----------
+    task, worker, label : int arrays
+        One entry an answer; a pair at most once.
+    tasks, workers, options : int
+        How many there are.
+    truth : int array
+        Of each task; -1 where it is not known.
+    contexts : int array, optional
+        Of each task; one context for all if not given.
+    prices : amounts, optional
+        Of the workers; 1 each if not given.
+    later, changes : arrays, optional
+        Labels after a change, and the share of the budget at which each worker changes.
+    trusted : int array, optional
+        Workers whose answers are the truth.
+    """
+
+    task: Array
+    worker: Array
+    label: Array
+    tasks: int
+    workers: int
+    options: int
+    truth: Array
+    contexts: Array | None = None
+    prices: Sequence[Amount] = ()
+    later: Array | None = None
+    changes: Array | None = None
+    trusted: Sequence[int] = ()
+
+    @classmethod
+    def complete(
+        cls, labels: Array, truth: Array, options: int, contexts: Array | None = None
+    ) -> Recording:
+        """Everybody's answer to every task: a row a task, a column a worker."""
+        tasks, workers = labels.shape
+        return cls(
+            np.repeat(np.arange(tasks), workers),
+            np.tile(np.arange(workers), tasks),
+            labels.ravel().astype(np.int64),
+            tasks,
+            workers,
+            options,
+            truth,
+            contexts,
+        )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everybody answered everything."""
+        return len(self.task) == self.tasks * self.workers
+
+    def problem(self, budget: Amount | None, *, repeat: bool = False) -> Problem:
+        """The campaign that a requester with this budget sees: recorded pairs only."""
+        prices = self.prices or (1,) * self.workers
+        order, starts = self._by_task()
+        named = self.worker[order]
+        return make_problem(
+            workers=[
+                {"id": f"w{at}", "price": price, "trusted": at in self.trusted}
+                for at, price in enumerate(prices)
+            ],
+            tasks=[
+                {
+                    "id": f"t{at}",
+                    "context": None if self.contexts is None else f"c{self.contexts[at]}",
+                    "workers": None
+                    if self.is_complete
+                    else [f"w{each}" for each in named[starts[at] : starts[at + 1]]],
+                }
+                for at in range(self.tasks)
+            ],
+            options=[f"o{at}" for at in range(self.options)],
+            budget=budget,
+            repeat=repeat,
+        )
+
+    def answering(self) -> RecordedWorld:
+        """The world in which these answers are given."""
+        order, starts = self._by_task()
+        later = self.label if self.later is None else self.later
+        changes = np.full(self.workers, np.inf) if self.changes is None else self.changes
+        labels = np.stack([self.label[order], later[order]], axis=1)
+        return RecordedWorld(starts, self.worker[order], labels, changes)
+
+    def accuracy(self, answers: Array) -> float:
+        """Share of the tasks with known truth that are answered right; -1 is no answer.
+
+        No answer counts as a guess, right once in as many options as there are.
+        """
+        known = self.truth >= 0
+        right = (answers == self.truth)[known].astype(np.float64)
+        right[answers[known] < 0] = 1.0 / self.options
+        return float(right.mean())
+
+    def _by_task(self) -> tuple[Array, Array]:
+        order = np.lexsort((self.worker, self.task))
+        starts = np.searchsorted(self.task[order], np.arange(self.tasks + 1))
+        return order, starts
