@@ -6,6 +6,7 @@ import hashlib
 import heapq
 import io
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -122,9 +123,14 @@ class Engine:
 
     def label(self, task: int) -> tuple[float | None, float | None]:
         """The aggregator's answer to a task and its confidence."""
-        return self.spec.aggregator.label(
-            self.spec.problem, self.ledger, task, self.draw(draws.AGGREGATION, 0), self.beliefs
-        )
+        return self.labels([task])[0]
+
+    def labels(self, tasks: Sequence[int]) -> list[tuple[float | None, float | None]]:
+        """The answers to tasks and their confidence: the aggregator's, or the policy's own."""
+        draw, problem = self.draw(draws.AGGREGATION, 0), self.spec.problem
+        if self.spec.aggregator is None:
+            return self.spec.policy.labels(problem, self.beliefs, self.ledger, tasks, draw)
+        return self.spec.aggregator.labels(problem, self.ledger, tasks, draw, self.beliefs)
 
     # Snapshots: arrays and JSON, no pickle.
 

@@ -9,7 +9,14 @@ import numpy as np
 
 from askwise.campaign.engine import Engine
 from askwise.campaign.spec import Spec
-from askwise.campaign.views import Answer, Candidate, Explanation, Payment, Status
+from askwise.campaign.views import (
+    Answer,
+    Candidate,
+    Explanation,
+    NeedsGold,
+    Payment,
+    Status,
+)
 from askwise.core import book as columns
 from askwise.core.choices import Assignment, Done, Wait
 from askwise.core.errors import UnknownName
@@ -99,6 +106,12 @@ def status(name: str, engine: Engine) -> Status:
         pending=total(columns.PENDING),
         utility=None if engine.spec.problem.options else ledger.utility,
         seq=engine.seq,
+        needs_gold=tuple(
+            NeedsGold(context, tuple(tasks))
+            for context, tasks in engine.spec.policy.needs_gold(
+                engine.spec.problem, engine.beliefs, ledger
+            )
+        ),
     )
 
 
@@ -108,13 +121,18 @@ def answers(engine: Engine) -> list[Answer]:
     """
     ledger, options = engine.ledger, engine.spec.problem.options
     over = engine.ran_out()
-    found = []
+    named: dict[int, tuple[float | None, str, float | None]] = {}
     for task in range(ledger.total(columns.TASKS)):
         value, outcome, sure = ledger.closings.get(task, (None, over, None))
         if value is None and outcome in ("over_budget", "low_confidence"):
             value, sure = engine.guess(task)
-        if value is None:
-            value, sure = engine.label(task)
+        named[task] = (value, outcome, sure)
+    # All at once: an aggregator may have to learn from every answer there is.
+    rest = [task for task, (value, _, _) in named.items() if value is None]
+    for task, (value, sure) in zip(rest, engine.labels(rest), strict=True):
+        named[task] = (value, named[task][1], sure)
+    found = []
+    for task, (value, outcome, sure) in named.items():
         shown: str | float | None = value
         if options and value is not None:
             shown = options[int(value)]

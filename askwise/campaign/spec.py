@@ -32,7 +32,8 @@ class Spec:
     problem: Problem
     policy: Policy
     rule: StoppingRule | None
-    aggregator: Aggregator
+    aggregator: Aggregator | None
+    """None: the policy says itself what the answers are."""
     mechanism: Mechanism
     seed: int
     lease: float | None
@@ -44,7 +45,7 @@ class Spec:
             **self.problem.to_json(),
             "policy": spec_of(self.policy),
             "stopping": None if self.rule is None else spec_of(self.rule),
-            "aggregation": spec_of(self.aggregator),
+            "aggregation": None if self.aggregator is None else spec_of(self.aggregator),
             "mechanism": spec_of(self.mechanism),
             "seed": self.seed,
             "lease": self.lease,
@@ -87,12 +88,14 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
     rule = None if raw.get("stopping") is None else stopping.make(raw["stopping"])
     default = "majority" if problem.options else "mean"
     wanted = raw.get("aggregation")
-    aggregator = aggregation.make(default if wanted is None else wanted)
+    aggregator = None
+    if wanted is not None or not policy.labels_itself:
+        aggregator = aggregation.make(default if wanted is None else wanted)
     payment = raw.get("mechanism")
     policy.check(problem)
     if rule is not None:
         rule.check(problem)
-    if kind not in aggregator.outcomes:
+    if aggregator is not None and kind not in aggregator.outcomes:
         raise InvalidProblem(
             f"aggregation {aggregator.name!r} works on {' or '.join(aggregator.outcomes)}, "
             f"this campaign has {kind}",

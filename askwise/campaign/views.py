@@ -8,6 +8,18 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
+class NeedsGold:
+    """A context in which answers alone can't tell who is right, and tasks whose truth would."""
+
+    context: str | None
+    tasks: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"context": self.context, "tasks": list(self.tasks)}
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """A campaign at a glance. Money in whole units; ``budget`` and ``left`` None without a cap."""
 
@@ -26,10 +38,11 @@ class Status:
     pending: int
     utility: float | None
     seq: int
+    needs_gold: tuple[NeedsGold, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as a string."""
-        return _plain(self)
+        return {**_plain(self), "needs_gold": [each.to_json() for each in self.needs_gold]}
 
 
 @dataclass(frozen=True, slots=True)

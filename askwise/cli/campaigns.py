@@ -14,8 +14,10 @@ from askwise.cli.reading import LIST_COLUMNS, after, list_record
 from askwise.cli.stored import is_long, leave_compiler_out, open_campaign, open_store
 from askwise.core.errors import AskwiseError, InvalidProblem
 
-SUGGESTED = "knowledge-gradient"
-"""For a utility campaign whose author names no policy."""
+SUGGESTED = {"utility": "knowledge-gradient", "options": "hem"}
+"""For a campaign whose author names no policy."""
+
+KINDS = {"utility": "a utility campaign", "options": "labels"}
 
 
 def new(
@@ -227,8 +229,8 @@ def _advice(field: str, fields: dict[str, Any]) -> str:
 
     kind = "options" if fields.get("options") else "utility"
     fitting = [name for name in policies.names() if kind in policies.get(name).outcomes]
-    if kind == "utility" and SUGGESTED in fitting:
-        return f': for a utility campaign write policy = "{SUGGESTED}", or see askwise policies'
+    if SUGGESTED[kind] in fitting:
+        return f': for {KINDS[kind]} write policy = "{SUGGESTED[kind]}", or see askwise policies'
     return f": those that work on {kind} are {', '.join(fitting)}; see askwise policies"
 
 

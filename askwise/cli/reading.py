@@ -189,6 +189,12 @@ def _show_status(found: Status) -> None:
     if found.utility is not None:
         facts.append(("utility", found.utility))
     facts.append(("log", f"{found.seq} events"))
+    for need in found.needs_gold:
+        where = "" if need.context is None else f" in {need.context}"
+        facts.append(
+            ("needs gold", f"answers{where} can't tell who is right: askwise truth for "
+             f"{', '.join(need.tasks)}")
+        )  # fmt: skip
     screen.print(output.grid(facts))
 
 

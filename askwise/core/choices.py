@@ -10,7 +10,7 @@ from typing import Any, Literal, overload
 from askwise.core import book as codes
 
 WaitFor = Literal["truth", "answers", "workers", "resume"]
-DoneWhy = Literal["budget", "limits", "tasks", "stopped"]
+DoneWhy = Literal["budget", "limits", "tasks", "target", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,5 +93,6 @@ IDLE: dict[int, Wait | Done] = {
     codes.DONE_BUDGET: Done("budget"),
     codes.DONE_LIMITS: Done("limits"),
     codes.DONE_TASKS: Done("tasks"),
+    codes.DONE_TARGET: Done("target"),
 }
 """What the codes that kernels return mean."""

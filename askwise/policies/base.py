@@ -177,8 +177,8 @@ class Policy(ABC):
     def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
         """Rebuild beliefs from what ``used`` gave."""
         fresh = self.start(problem, ledger)
-        for name, array in fresh._asdict().items():
-            array[tuple(slice(size) for size in kept[name].shape)] = kept[name]
+        for name, array in kept.items():
+            getattr(fresh, name)[tuple(slice(size) for size in array.shape)] = array
         return fresh
 
 

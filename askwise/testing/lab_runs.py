@@ -8,9 +8,10 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -165,13 +166,8 @@ def log_of_outcome(outcome: Outcome) -> list[Event]:
     decisions = book.assignments[:count, columns.DECISION].tolist()
     for decision, units in groupby(range(count), key=decisions.__getitem__):
         group = list(units)
-        rows = [
-            PlanRow(worker, tasks[same[0]], len(same), odds[same[0]])
-            for worker, same in (
-                (worker, list(each)) for worker, each in groupby(group, key=names.__getitem__)
-            )
-        ]
-        add(Kind.DECIDED, decision=decision, rows=tuple(rows))
+        rows = handed_out((names[at], tasks[at], odds[at]) for at in group)
+        add(Kind.DECIDED, decision=decision, rows=rows)
         for at in group:
             seq, price = len(log) + 1, int(book.assignments[at, columns.COST])
             assert seq == book.assignments[at, columns.SEQ], "the lab counts events differently"
@@ -191,6 +187,30 @@ def log_of_outcome(outcome: Outcome) -> list[Event]:
     return log
 
 
+def handed_out(units: Iterable[tuple[str, str | None, float | None]]) -> tuple[PlanRow, ...]:
+    """Write a decision's rows down by what was asked: worker, task and odds of each."""
+    found = []
+    for worker, each in groupby(units, key=itemgetter(0)):
+        same = list(each)
+        found.append(PlanRow(worker, same[0][1], len(same), same[0][2]))
+    return tuple(found)
+
+
+def without_remainders(log: Sequence[Event]) -> list[Event]:
+    """Leave out what was decided and not asked, as its task was closed: the lab can't tell."""
+    asked: dict[int | None, list[tuple[str, str | None, float | None]]] = {}
+    for event in log:
+        if event.kind == Kind.ASKED:
+            unit = (event.worker or "", event.task, event.propensity)
+            asked.setdefault(event.decision, []).append(unit)
+    return [
+        replace(event, rows=handed_out(asked[event.decision]))
+        if event.kind == Kind.DECIDED
+        else event
+        for event in log
+    ]
+
+
 def live_run(policy: Policy, case: Case, seed: int) -> Run:
     """Run the same as a campaign, answered by the same world."""
     raw = case.problem.to_json()
@@ -203,7 +223,8 @@ def live_run(policy: Policy, case: Case, seed: int) -> Run:
             log.append(event)
             referee.see(event)
         if not isinstance(choice, Batch):
-            return [replace(event, note=None) for event in log], choice
+            bare = [replace(event, note=None) for event in log]
+            return without_remainders(bare) if case.problem.options else bare, choice
         work = referee.work[log[-1].seq]
         k = asked[work.task, work.worker]
         asked[work.task, work.worker] += 1

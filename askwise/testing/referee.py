@@ -289,6 +289,8 @@ class Referee:
             # One worker may stand for all: some policies give everything to one.
             right = {
                 "stopped": self.stopped,
+                # What is sure enough, only the policy can tell.
+                "target": bool(self.problem.options),
                 "budget": bool(able),
                 "limits": any(self.asked[one] >= self.limits[one] for one in self.joined),
                 "tasks": not self.open_tasks

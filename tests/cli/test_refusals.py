@@ -85,7 +85,7 @@ def test_without_workers_it_is_said_how_to_write_them(workplace: Path, refusal: 
 def test_a_policy_for_options_is_suggested(workplace: Path, refusal: Refusal) -> None:
     (workplace / "spec.toml").write_text(OPTIONS.replace('policy = "uniform"', ""))
     message = refusal("new", "spec.toml")
-    assert "policy is missing: those that work on options are " in message
+    assert 'policy is missing: for labels write policy = "hem"' in message
     assert "uniform" in message
 
 

@@ -1,0 +1,370 @@
+"""Replay: what a policy would have cost and got right on answers that were recorded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from askwise.core import draws
+from askwise.core.book import Array
+from askwise.core.checks import whole
+from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.money import MICRO, Amount, from_micro, to_micro
+from askwise.core.problem import Worker
+from askwise.data.labels import LabelTable
+from askwise.lab.results import Row, mean_row
+from askwise.lab.studies.labels import ACCURACY, SPENT, Bench, Contender, contender
+from askwise.lab.worlds import Recording
+
+POINTS = 8
+"""Budgets at which the curves are measured, evenly up to the one asked for."""
+
+EVERYTHING = "all recorded answers, by majority"
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Saving:
+    """What a policy costs at the accuracy that another has at its full budget.
+
+    ``cost`` is None where it does not get there within the budget; ``at_most`` tells that it was
+    there at the smallest budget that was looked at.
+    """
+
+    other: str
+    accuracy: float
+    other_cost: Decimal
+    cost: Decimal | None
+    at_most: bool
+
+    @property
+    def share(self) -> float | None:
+        """Share of the other's cost that is saved; negative where it costs more."""
+        if self.cost is None or self.other_cost == 0:
+            return None
+        return float(1 - self.cost / self.other_cost)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as a string."""
+        return {
+            "other": self.other,
+            "accuracy": self.accuracy,
+            "other_cost": str(self.other_cost),
+            "cost": None if self.cost is None else str(self.cost),
+            "at_most": self.at_most,
+            "share": self.share,
+        }
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came out: a curve a policy, what all answers give, and what is saved."""
+
+    policy: str
+    budget: Decimal
+    runs: int
+    seed: int
+    tasks: int
+    workers: int
+    answers: int
+    options: int
+    measured: int
+    rows: tuple[Row, ...]
+    everything: tuple[float, Decimal]
+    savings: tuple[Saving, ...]
+    remarks: tuple[str, ...]
+
+    def final(self, series: str, metric: str = "accuracy") -> Row:
+        """A series at the full budget."""
+        rows = [row for row in self.rows if (row.series, row.metric) == (series, metric)]
+        return max(rows, key=lambda row: row.x)
+
+    @property
+    def series(self) -> list[str]:
+        """The policy, and those it is held against."""
+        return list(dict.fromkeys(row.series for row in self.rows))
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as a string."""
+        return {
+            "policy": self.policy,
+            "budget": str(self.budget),
+            "runs": self.runs,
+            "seed": self.seed,
+            "tasks": self.tasks,
+            "workers": self.workers,
+            "answers": self.answers,
+            "options": self.options,
+            "measured": self.measured,
+            "curve": [
+                {
+                    "series": row.series,
+                    "budget": row.x,
+                    "metric": row.metric,
+                    "mean": row.mean,
+                    "low": row.ci_low,
+                    "high": row.ci_high,
+                }
+                for row in self.rows
+            ],
+            "everything": {"accuracy": self.everything[0], "cost": str(self.everything[1])},
+            "savings": [saving.to_json() for saving in self.savings],
+            "remarks": list(self.remarks),
+        }
+
+
+def recording_of(
+    table: LabelTable,
+    gold: Mapping[str, str],
+    contexts: Mapping[str, str] | None = None,
+    prices: Sequence[Worker] | None = None,
+) -> Recording:
+    """Recorded answers as a world: of a worker who answered a task twice the first counts."""
+    known, truth = table.knowing(gold)
+    if len(known.label_names) < 2:
+        raise InvalidProblem(
+            f"{table.source} has one label, {known.label_names[0]!r}: nothing to choose from",
+            field="label",
+        )
+    pairs = known.tasks.astype(np.int64) * len(known.worker_names) + known.workers
+    _, first = np.unique(pairs, return_index=True)
+    kinds = None
+    if contexts is not None:
+        names = [contexts.get(task, "") for task in known.task_names]
+        number = {name: at for at, name in enumerate(dict.fromkeys(names))}
+        kinds = np.array([number[name] for name in names])
+    return Recording(
+        known.tasks[first].astype(np.int64),
+        known.workers[first].astype(np.int64),
+        known.labels[first].astype(np.int64),
+        len(known.task_names),
+        len(known.worker_names),
+        len(known.label_names),
+        truth.astype(np.int64),
+        kinds,
+        _prices(known, prices),
+    )
+
+
+def _prices(table: LabelTable, prices: Sequence[Worker] | None) -> tuple[Amount, ...]:
+    if prices is None:
+        return ()
+    by_name = {worker.id: worker.price for worker in prices}
+    for name in table.worker_names:
+        if name not in by_name:
+            raise InvalidProblem(
+                f"prices: worker {name!r} of {table.source} has none; add a line for him",
+                field="prices",
+            )
+    return tuple(by_name[name] for name in table.worker_names)
+
+
+def shuffled(recording: Recording, seed: int, run: int) -> Recording:
+    """The same answers with tasks and workers in another order.
+
+    Ties go by order, and some policies draw nothing: without this, every run would be the same.
+    """
+    rng = np.random.default_rng(draws.stream(seed, draws.MARKET, run))
+    tasks, workers = rng.permutation(recording.tasks), rng.permutation(recording.workers)
+    place = np.argsort(workers)
+    return Recording(
+        np.argsort(tasks)[recording.task],
+        place[recording.worker],
+        recording.label,
+        recording.tasks,
+        recording.workers,
+        recording.options,
+        recording.truth[tasks],
+        None if recording.contexts is None else recording.contexts[tasks],
+        tuple(recording.prices[at] for at in workers) if recording.prices else (),
+    )
+
+
+def replay(
+    table: LabelTable,
+    gold: Mapping[str, str],
+    *,
+    policy: str = "hem",
+    against: Sequence[str] = ("bbta", "random-pairs"),
+    budget: Amount,
+    contexts: Mapping[str, str] | None = None,
+    prices: Sequence[Worker] | None = None,
+    runs: int = 10,
+    seed: int = 0,
+    window: int = 1,
+    progress: Progress = lambda what, done, total: None,
+) -> Replay:
+    """Run policies against recorded answers, each pair asked once at most.
+
+    Parameters
+    ----------
+    table : LabelTable
+        Who answered what.
+    gold : mapping of task to label
+        What is right; only these tasks are measured, all are asked about.
+    policy, against : labels
+        Whom to try, and what to hold it against: ``policy`` or ``policy with aggregator``.
+    budget : amount
+        The most that may be spent; curves are measured at eighths of it.
+    contexts : mapping of task to context, optional
+        Kinds of tasks; those not in it share one.
+    prices : sequence of Worker, optional
+        Prices of all workers; 1 each if not given.
+    runs : int
+        Runs of each, with tasks and workers in another order: intervals are over these.
+    window : int
+        How many questions may be out at a time.
+    """
+    whole(runs, "runs", least=1, most=10_000)
+    whole(window, "window", least=1, most=1_000_000)
+    contenders = [contender(label) for label in (policy, *against)]
+    names = [each.series for each in contenders]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidParameter(f"against names {name!r} twice", field="against")
+    recording = recording_of(table, gold, contexts, prices)
+    everything = _everything(recording)
+    micro = to_micro(budget, "budget")
+    budgets = _budgets(micro, recording)
+    values = np.zeros((runs, len(budgets), len(contenders), 2))
+    done = 0
+    for run in range(runs):
+        bench = Bench(shuffled(recording, seed, run))
+        for at, each in enumerate(budgets):
+            values[run, at] = bench.measure(contenders, from_micro(each), seed, run, window)
+            done += 1
+            progress("replaying", done, runs * len(budgets))
+    rows = tuple(_rows(values, budgets, contenders))
+    found = Replay(
+        policy=names[0],
+        budget=from_micro(micro),
+        runs=runs,
+        seed=seed,
+        tasks=recording.tasks,
+        workers=recording.workers,
+        answers=len(recording.task),
+        options=recording.options,
+        measured=int((recording.truth >= 0).sum()),
+        rows=rows,
+        everything=everything,
+        savings=(),
+        remarks=tuple(_remarks(table, gold, contexts, recording, micro, everything[1])),
+    )
+    others = [
+        (name, found.final(name).mean, _money(found.final(name, "spent").mean))
+        for name in names[1:]
+    ]
+    savings = tuple(_saving(found, *each) for each in (*others, (EVERYTHING, *everything)))
+    return replace(found, savings=savings)
+
+
+def _budgets(micro: int, recording: Recording) -> list[int]:
+    cheapest = min(to_micro(price, "price") for price in recording.prices or (1,))
+    if micro < cheapest:
+        raise InvalidParameter(
+            f"budget is {from_micro(micro)}: it buys nothing, the cheapest worker costs "
+            f"{from_micro(cheapest)}",
+            field="budget",
+        )
+    steps = {max(cheapest, micro * step // POINTS) for step in range(1, POINTS + 1)}
+    return sorted(steps)
+
+
+def _everything(recording: Recording) -> tuple[float, Decimal]:
+    """Accuracy and cost of all recorded answers by majority; a tie counts its share."""
+    votes = np.zeros((recording.tasks, recording.options))
+    np.add.at(votes, (recording.task, recording.label), 1.0)
+    known = np.flatnonzero(recording.truth >= 0)
+    leads = votes[known] == votes[known].max(axis=1, keepdims=True)
+    right = leads[np.arange(len(known)), recording.truth[known]] / leads.sum(axis=1)
+    prices = [to_micro(price, "price") for price in recording.prices or (1,) * recording.workers]
+    cost = sum(prices[worker] for worker in recording.worker.tolist())
+    return float(right.mean()), from_micro(cost)
+
+
+def _rows(values: Array, budgets: list[int], contenders: list[Contender]) -> list[Row]:
+    found = []
+    for place, each in enumerate(contenders):
+        for at, budget in enumerate(budgets):
+            for metric, column in (("accuracy", ACCURACY), ("spent", SPENT)):
+                found.append(
+                    mean_row(
+                        values[:, at, place, column],
+                        series=each.series,
+                        x=budget / MICRO,
+                        metric=metric,
+                    )
+                )
+    return found
+
+
+def _money(value: float) -> Decimal:
+    return from_micro(round(value * MICRO))
+
+
+def _saving(found: Replay, other: str, accuracy: float, cost: Decimal) -> Saving:
+    """Read the policy's curve at an accuracy, by what it spent, between the points beside it."""
+    curve = [
+        (spent.mean, right.mean)
+        for spent, right in zip(
+            (row for row in found.rows if (row.series, row.metric) == (found.policy, "spent")),
+            (row for row in found.rows if (row.series, row.metric) == (found.policy, "accuracy")),
+            strict=True,
+        )
+    ]
+    for at, (spent, right) in enumerate(curve):
+        if right >= accuracy:
+            if at == 0:
+                return Saving(other, accuracy, cost, _money(spent), True)
+            before, less = curve[at - 1]
+            share = (accuracy - less) / (right - less)
+            return Saving(other, accuracy, cost, _money(before + share * (spent - before)), False)
+    return Saving(other, accuracy, cost, None, False)
+
+
+def _remarks(
+    table: LabelTable,
+    gold: Mapping[str, str],
+    contexts: Mapping[str, str] | None,
+    recording: Recording,
+    budget: int,
+    cost: Decimal,
+) -> list[str]:
+    found = []
+    dropped = table.dropped + len(table) - len(recording.task)
+    if dropped:
+        found.append(
+            f"{dropped} further answers of a worker to the same task are left out: a pair is asked "
+            "once."
+        )
+    known = set(table.task_names)
+    missing = sum(task not in known for task in gold)
+    if missing:
+        found.append(f"{missing} tasks of the gold file have no recorded answer and are left out.")
+    unmeasured = int((recording.truth < 0).sum())
+    if unmeasured:
+        found.append(
+            f"{unmeasured} of {recording.tasks} tasks have no gold label: they are asked about and "
+            "paid for, and not measured."
+        )
+    if contexts is not None:
+        without = sum(task not in contexts for task in table.task_names)
+        if without:
+            found.append(f"{without} tasks have no context: they share one.")
+    if budget >= to_micro(cost, "cost"):
+        found.append(
+            f"The budget buys everything that was recorded, which costs {cost}: at its end all "
+            "policies have the same answers."
+        )
+    measured = int((recording.truth >= 0).sum())
+    found.append(
+        f"Intervals are over runs. Accuracy is measured on {measured} tasks: on as many others it "
+        f"would differ by about {math.sqrt(0.25 / measured):.3f} at most (one standard error)."
+    )
+    return found

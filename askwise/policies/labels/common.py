@@ -1,0 +1,111 @@
+"""What the labelling policies share: tasks ranked by a key, and who is left for a task.
+
+Paper 002: H. Zhang, Y. Ma, M. Sugiyama, "Bandit-based task assignment for heterogeneous
+crowdsourcing", Neural Computation 27(11), 2015.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from askwise.core.book import (
+    CLOSED,
+    NAMED,
+    REPEAT,
+    TASK_ASKED,
+    TASKS,
+    WORKERS,
+    Array,
+    Book,
+)
+from askwise.core.compiling import step
+from askwise.core.errors import InvalidProblem
+from askwise.core.events import Kind
+from askwise.core.ledger import Ledger
+from askwise.core.problem import Problem
+from askwise.core.tournament import build_tree, new_tree
+from askwise.policies.base import KernelPolicy, State
+
+PAPER = "002"
+
+ANSWER, ASKED_FACT, TRUTH_FACT, EXPIRED, DECLINED, CLOSED_FACT, ADDED, JOINED_FACT = (
+    int(kind)
+    for kind in (
+        Kind.ANSWER,
+        Kind.ASKED,
+        Kind.TRUTH,
+        Kind.EXPIRED,
+        Kind.DECLINED,
+        Kind.CLOSED,
+        Kind.ADDED,
+        Kind.JOINED,
+    )
+)
+
+LEFT_FACT = int(Kind.LEFT)
+
+MOST_SKILLS = 2**28
+"""Contexts times workers at most: a number is kept for each."""
+
+
+@step
+def is_over(book: Book, task: int) -> bool:
+    """Whether a task is closed, or everyone who may be asked about it was."""
+    tasks = book.tasks
+    if tasks[task, CLOSED] == 1:
+        return True
+    if book.totals[REPEAT] == 1:
+        return False
+    most = tasks[task, NAMED] if tasks[task, NAMED] >= 0 else book.totals[WORKERS]
+    return bool(tasks[task, TASK_ASKED] >= most)
+
+
+@dataclass(frozen=True)
+class LabelPolicy(KernelPolicy):
+    """Base of the family: tasks with options, each worker asked once about a task."""
+
+    paper: ClassVar[str] = PAPER
+    outcomes: ClassVar[tuple[str, ...]] = ("options",)
+    needs_budget: ClassVar[bool] = False
+
+    def check(self, problem: Problem) -> None:
+        """Refuse more contexts and workers than can be told apart in memory."""
+        super().check(problem)
+        contexts = len({task.context for task in problem.tasks})
+        if contexts * len(problem.workers) > MOST_SKILLS:
+            raise InvalidProblem(
+                f"tasks have {contexts} contexts for {len(problem.workers)} workers: policy "
+                f"{self.name!r} keeps a number for each pair and takes {MOST_SKILLS} at most; "
+                "give coarser contexts",
+                field="context",
+            )
+
+
+@dataclass(frozen=True)
+class RankedPolicy(LabelPolicy):
+    """Base of those that ask about the task with the lowest key.
+
+    Their State has the fields ``keys`` (one a task; a new task's is 0) and ``tree``, the
+    tournament over them, which is derived and in no snapshot.
+    """
+
+    def grow(self, state: State, ledger: Ledger) -> State:
+        """Also make room in the tournament."""
+        grown = super().grow(state, ledger)
+        if len(grown.tree) < 2 * len(ledger.book.tasks):
+            grown = grown._replace(tree=new_tree(len(ledger.book.tasks)))
+            build_tree(grown.tree, grown.keys, ledger.total(TASKS))
+        return grown
+
+    def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
+        """All but the tournament."""
+        kept = super().used(state, ledger)
+        del kept["tree"]
+        return kept
+
+    def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
+        """Rebuild the tournament."""
+        restored: Any = super().restore(problem, ledger, kept)
+        build_tree(restored.tree, restored.keys, ledger.total(TASKS))
+        return restored

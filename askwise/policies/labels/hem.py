@@ -1,0 +1,279 @@
+"""Hierarchical EM with context sharing: ask where it pays, whoever is believed to know."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from askwise.core.book import (
+    CONTEXT,
+    CONTEXTS,
+    DONE_BUDGET,
+    DONE_TARGET,
+    PENDING,
+    PRICE,
+    PROPOSED,
+    TASK_ANSWERED,
+    TASKS,
+    WAIT_ANSWERS,
+    WAIT_WORKERS,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    idle,
+    may_put,
+    money_left,
+    propose,
+)
+from askwise.core.checks import real
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
+from askwise.core.events import Fact
+from askwise.core.ledger import Ledger
+from askwise.core.money import MICRO, NO_CAP
+from askwise.core.problem import Problem
+from askwise.core.tournament import build_tree, first_task, new_tree
+from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.labels.common import (
+    ADDED,
+    ANSWER,
+    JOINED_FACT,
+    TRUTH_FACT,
+    RankedPolicy,
+    is_over,
+)
+from askwise.policies.labels.hem_beliefs import (
+    ROUNDS,
+    State,
+    fit,
+    is_due,
+    learn,
+    learn_truth,
+    new_state,
+)
+from askwise.policies.labels.hem_ranking import (
+    Params,
+    best_worker,
+    expert_for,
+    is_open_side,
+    optimism,
+    place,
+    place_all,
+    place_if_due,
+    task_to_settle,
+    worth,
+)
+
+LAST_ROUNDS = 6
+"""Rounds of EM before answers are given."""
+
+ASK, EXPERT, SETTLE = range(3)
+
+
+@step
+def choose(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """The task that is next, and whoever tells most about it for his price."""
+    money = money_left(book.totals)
+    task, expert = task_to_settle(book, state, money, available)
+    if expert >= 0:
+        out.head[1] = SETTLE
+        propose(out, task, expert, 1, 1.0)
+        return PROPOSED
+    task = first_task(book, state.tree, state.keys, money, available)
+    if task < 0:
+        return why_nothing(book, state, money, available, out)
+    worker = best_worker(book, state, task, money, available)
+    expert = expert_for(book, state, task, worker, money, available)
+    out.head[1] = ASK if expert < 0 else EXPERT
+    propose(out, task, worker if expert < 0 else expert, 1, 1.0)
+    return PROPOSED
+
+
+@kernel
+def why_nothing(book: Book, state: State, money: int, available: Array, out: Proposal) -> int:
+    """Why nobody is asked: tasks that are settled count as done though they are open."""
+    everyone = out.whole[0]
+    for worker in range(book.totals[WORKERS]):
+        everyone[worker] = 1
+    if first_task(book, state.tree, state.keys, money, everyone) >= 0:
+        return WAIT_WORKERS
+    if book.totals[PENDING] > 0:
+        return WAIT_ANSWERS
+    if first_task(book, state.tree, state.keys, NO_CAP, everyone) >= 0:
+        return DONE_BUDGET
+    for task in range(book.totals[TASKS]):
+        if state.keys[task] == math.inf and not is_over(book, task):
+            return DONE_TARGET
+    return idle(book, available)
+
+
+@step
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Learn from answers and truths, refit when there is news enough, and rank."""
+    kind = fact.kind
+    if kind in (ADDED, JOINED_FACT):
+        build_tree(state.tree, state.keys, book.totals[TASKS])
+        place_all(book, state, params)
+    elif fact.task >= 0:
+        if kind == ANSWER:
+            learn(book, state, fact)
+        elif kind == TRUTH_FACT:
+            learn_truth(book, state, fact)
+        place(book, state, params, fact.task)
+    if is_due(book, state):
+        fit(book, state, ROUNDS)
+        place_all(book, state, params)
+    place_if_due(book, state, params)
+
+
+@policies.register("hem")
+@dataclass(frozen=True)
+class Hem(RankedPolicy):
+    """Learn who is right on what by EM that shares between contexts, and ask where it pays.
+
+    Each worker has soft counts of right and wrong answers for each context and class; what is
+    little known of one borrows from his other classes and contexts, as much as the answers
+    themselves support. In the first half of the budget a task is pursued until it is fairly sure,
+    then the least sure comes first. The worker asked is the one believed most accurate, with a
+    bonus for what is not known of him, per price. A trusted worker is asked where he tells more
+    for his price than others do, or where his answer settles who is right in a context. The
+    answers are those of EM in the end, with their probability.
+
+    Parameters
+    ----------
+    target : float
+        The probability of being wrong at which a task is done: easy tasks end early, and the
+        campaign may end with money left. 0: spend the budget.
+
+    Assumes that answers are independent given the truth, and that most workers are right more
+    often than not in most contexts. Takes several options, prices, limits, known truths
+    (``truth``) and trusted workers; tasks without a context share one. Where answers can't tell
+    who is right in a context, ``needs_gold`` says so and names tasks whose truth would.
+
+    Not for workers who agree on what is wrong: no method sees that without some truth.
+
+    References
+    ----------
+    Beyond paper 002: information sharing among contexts and experts are the future work that its
+    section 6 names. The model is that of A. Dawid, A. Skene, "Maximum likelihood estimation of
+    observer error-rates using the EM algorithm", 1979, with borrowed counts.
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Task, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("ann", "0.05"), Worker("bob", "0.05"), Worker("vet", 2, trusted=True)],
+    ...     tasks=[Task("a", context="birds"), Task("b", context="cats")],
+    ...     options=["no", "yes"],
+    ...     budget=1,
+    ...     policy="hem",
+    ...     seed=1,
+    ... )
+    >>> campaign.ask()[0].worker
+    'ann'
+    """
+
+    target: float = 0.0
+
+    notes: ClassVar[tuple[str, ...]] = ("most telling worker", "expert", "expert to settle")
+    rule: ClassVar[str] = (
+        "pursue a task until it is fairly sure, in the second half of the budget the least sure "
+        "first; ask the worker who is believed to tell most for his price"
+    )
+    labels_itself: ClassVar[bool] = True
+    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+    per_task: ClassVar[tuple[str, ...]] = ("keys", "order", "known", "posterior")
+    per_skill: ClassVar[tuple[str, ...]] = ("skill_of",)
+    per_cell: ClassVar[tuple[str, ...]] = ("worker_of", "place_of", "counts")
+    per_worker: ClassVar[tuple[str, ...]] = ("totals",)
+    per_context: ClassVar[tuple[str, ...]] = ("classes", "sides", "settling")
+
+    def __post_init__(self) -> None:
+        real(self.target, "target", "a probability from 0 to below 1", least=0, most=0.999)
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(float(self.target))
+
+    def start(self, problem: Problem, ledger: Ledger) -> State:
+        """Nothing believed yet."""
+        book = ledger.book
+        state = new_state(book, max(1, len(problem.options)), new_tree(len(book.tasks)))
+        build_tree(state.tree, state.keys, ledger.total(TASKS))
+        place_if_due(book, state, self.params())
+        return state
+
+    def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
+        """What is only room for a posterior does not count."""
+        kept = super().used(state, ledger)
+        del kept["scratch"]
+        return kept
+
+    def labels(
+        self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int], draw: Draw
+    ) -> list[tuple[float | None, float | None]]:
+        """The most probable option after some more rounds of EM, and its probability."""
+        final = self.fitted(state, ledger)
+        found: list[tuple[float | None, float | None]] = []
+        for task in tasks:
+            if ledger.book.tasks[task, TASK_ANSWERED] == 0 and final.known[task] == 0:
+                found.append((None, None))
+                continue
+            option = int(np.argmax(final.posterior[task]))
+            found.append((float(option), float(final.posterior[task, option])))
+        return found
+
+    def fitted(self, state: State, ledger: Ledger) -> State:
+        """Beliefs after the last rounds of EM, in arrays of their own."""
+        final = State(*(array.copy() for array in state))
+        fit(ledger.book, final, LAST_ROUNDS)
+        return final
+
+    def needs_gold(
+        self, problem: Problem, state: State, ledger: Ledger
+    ) -> list[tuple[str | None, list[str]]]:
+        """Contexts whose answers fit nearly as well with right and wrong swapped."""
+        names = {number: name for name, number in ledger.contexts.items()}
+        return [
+            (
+                names[at],
+                [
+                    ledger.tasks[task - 1].id
+                    for task in state.settling[at]
+                    if task > 0 and state.known[task - 1] == 0
+                ],
+            )
+            for at in range(ledger.total(CONTEXTS))
+            if is_open_side(state, at)
+        ]
+
+    def scores(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> list[Score]:
+        """Accuracy with its bonus, and what each worker is ranked by, on the task that is next."""
+        book = ledger.book
+        task = int(first_task(book, state.tree, state.keys, money_left(book.totals), available))
+        if task < 0:
+            return []
+        context = int(book.tasks[task, CONTEXT])
+        prices = [int(price) for price in book.workers[: len(ledger.workers), PRICE] if price > 0]
+        unit = float(min(prices, default=0))
+        found = []
+        for at, worker in enumerate(ledger.workers):
+            details: dict[str, Any] = {
+                "optimistic_accuracy": float(optimism(book, state, context, at)),
+                "answers_here": float(state.totals[at].sum()),
+                "price": int(book.workers[at, PRICE]) / MICRO,
+            }
+            index = None
+            if not worker.trusted and may_put(book, task, at):
+                index = float(worth(book, state, context, at, unit))
+            found.append(Score(worker.id, index, details))
+        return found

@@ -1,0 +1,290 @@
+"""How ``hem`` ranks tasks and workers, and when it buys an expert."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from askwise.core.book import (
+    ANSWERED,
+    ANSWERS,
+    ASKED,
+    BUDGET,
+    CLOSED,
+    CONTEXT,
+    CONTEXTS,
+    HELD,
+    JOINED,
+    OPTIONS,
+    PRICE,
+    SPENT,
+    TASK_ANSWERED,
+    TASK_ASKED,
+    TASKS,
+    TRUSTED,
+    WORKERS,
+    Array,
+    Book,
+    may_put,
+)
+from askwise.core.compiling import kernel, step
+from askwise.core.hem import (
+    LAM,
+    RHO,
+    RIGHT,
+    SURE_OF_SIDE,
+    WRONG,
+    accuracy,
+    borrowed,
+    chance,
+)
+from askwise.core.money import NO_CAP
+from askwise.core.tournament import at_hand, rekey
+from askwise.policies.labels.common import is_over
+from askwise.policies.labels.hem_beliefs import (
+    FITTED,
+    GOLD,
+    HEARD,
+    MARGIN,
+    MODE,
+    SUGGESTED,
+    State,
+    doubt,
+    judged,
+)
+
+ENOUGH = 2.2
+"""Log-odds (with .1 an answer) up to which a task is pursued in the first half of the budget."""
+
+PER_ANSWER = 0.1
+PER_PENDING = 0.7
+"""What an answer that is out is expected to add to the log-odds: ln 2, that of a newcomer."""
+
+CAP, CAP_GROWTH = 5.0, 3.0
+"""A task gets at most 5 + 3 * answers / tasks answers while others have fewer."""
+
+LATER = 1e6
+"""Added to the key of tasks that come after all others."""
+
+SETTLED_BY = 3
+"""Truths that are enough to settle which way round a context is."""
+
+SETTLING_SHARE = 0.25
+"""Share of the money that may go to settling contexts."""
+
+SIDE_ANSWERS = 20
+"""Answers that a context must have before it is said that they do not settle its side."""
+
+
+class Params(NamedTuple):
+    """The error at which a task is done."""
+
+    target: float
+
+
+@step
+def mode(book: Book) -> int:
+    """How tasks are ranked: which half of the budget it is, and the cap, as one number."""
+    totals, workers = book.totals, book.workers
+    count = 0
+    prices = 0.0
+    for worker in range(totals[WORKERS]):
+        if workers[worker, JOINED] == 1 and workers[worker, TRUSTED] == 0:
+            count += 1
+            prices += workers[worker, PRICE]
+    half = 0
+    if totals[BUDGET] < NO_CAP:
+        few = count > 0 and totals[BUDGET] * count <= totals[TASKS] * prices
+        if few or 2 * (totals[SPENT] + totals[HELD]) >= totals[BUDGET]:
+            half = 1
+    return 2 * int(CAP_GROWTH * totals[ANSWERS] / totals[TASKS]) + half
+
+
+@step
+def key_of(book: Book, state: State, params: Params, task: int) -> float:
+    """Rank of a task: lowest first, infinite for one that is not to be asked about."""
+    tasks = book.tasks
+    if state.known[task] > 0 or is_over(book, task):
+        return math.inf
+    asked = tasks[task, TASK_ASKED]
+    if asked == 0 and tasks[task, TASK_ANSWERED] == 0:
+        return 0.0
+    pending = asked - tasks[task, TASK_ANSWERED]
+    score = PER_ANSWER * asked + PER_PENDING * pending
+    if tasks[task, TASK_ANSWERED] > 0:
+        if params.target > 0.0 and doubt(state, task) <= params.target:
+            return math.inf
+        score += judged(state, task)
+    level = state.meta[MODE]
+    if asked >= CAP + level // 2:
+        return 2.0 * LATER + score
+    if level % 2 == 1:
+        return score
+    return -score if score < ENOUGH else LATER + score
+
+
+@step
+def place(book: Book, state: State, params: Params, task: int) -> None:
+    """Bring a task's place up to date."""
+    rekey(state.tree, state.keys, task, key_of(book, state, params, task))
+
+
+@kernel
+def place_all(book: Book, state: State, params: Params) -> None:
+    """Bring all tasks that were heard of up to date; the rank of others never changes."""
+    for at in range(state.meta[HEARD]):
+        place(book, state, params, state.order[at])
+
+
+@step
+def place_if_due(book: Book, state: State, params: Params) -> None:
+    """Rank anew when the second half begins or the cap has grown."""
+    now = mode(book)
+    if now != state.meta[MODE]:
+        state.meta[MODE] = now
+        place_all(book, state, params)
+
+
+@step
+def optimism(book: Book, state: State, context: int, worker: int) -> float:
+    """Accuracy of a worker in a context with a bonus for what is not known, mean over classes."""
+    count = book.totals[OPTIONS]
+    row = state.skill_of[context, worker] - 1
+    out = book.workers[worker, ASKED] - book.workers[worker, ANSWERED]
+    lam, rho = state.shares[LAM], state.shares[RHO]
+    total = 0.0
+    for c in range(count):
+        b = borrowed(state.counts, state.totals, row, worker, lam, rho, c)
+        p = accuracy(b)
+        n = RIGHT + WRONG + b.right + b.wrong + b.right_lent + b.wrong_lent + out
+        total += p + math.sqrt(p * (1.0 - p) / (n + 1.0))
+    return total / count
+
+
+@step
+def worth(book: Book, state: State, context: int, worker: int, unit: float) -> float:
+    """What a worker is ranked by: what he tells for his price.
+
+    An answer that is right a little more often than by chance tells in proportion to the square of
+    that little; with equal prices that ranks workers by their accuracy alone.
+    """
+    edge = optimism(book, state, context, worker) - 1.0 / book.totals[OPTIONS]
+    price = book.workers[worker, PRICE] / unit if unit > 0.0 else 1.0
+    return edge * edge / max(price, 0.01) if edge > 0.0 else edge * max(price, 0.01)
+
+
+@step
+def best_worker(book: Book, state: State, task: int, money: int, available: Array) -> int:
+    """The ordinary worker who tells most about a task for his price; -1 if there is none."""
+    workers = book.workers
+    unit = math.inf
+    for worker in range(book.totals[WORKERS]):
+        if workers[worker, JOINED] == 1 and workers[worker, PRICE] > 0:
+            unit = min(unit, float(workers[worker, PRICE]))
+    unit = unit if unit < math.inf else 0.0
+    best = -1
+    top = -math.inf
+    context = book.tasks[task, CONTEXT]
+    for worker in range(book.totals[WORKERS]):
+        if workers[worker, TRUSTED] == 1 or not at_hand(book, worker, money, available):
+            continue
+        if may_put(book, task, worker):
+            found = worth(book, state, context, worker, unit)
+            if found > top:
+                best, top = worker, found
+    return best
+
+
+@step
+def entropy(p: float) -> float:
+    """Contribution of a probability to an entropy, in nats."""
+    return -p * math.log(p) if p > 0.0 else 0.0
+
+
+@step
+def information(book: Book, state: State, task: int, worker: int) -> float:
+    """What one answer of a worker is expected to tell about a task, in nats."""
+    count = book.totals[OPTIONS]
+    row = state.skill_of[book.tasks[task, CONTEXT], worker] - 1
+    lam, rho = state.shares[LAM], state.shares[RHO]
+    told = 0.0
+    for a in range(count):
+        seen = 0.0
+        for c in range(count):
+            p = chance(state.counts, state.totals, row, worker, lam, rho, c, a)
+            q = believed(book, state, task, c)
+            told -= q * entropy(p)
+            seen += q * p
+        told += entropy(seen)
+    return max(0.0, told)
+
+
+@step
+def believed(book: Book, state: State, task: int, c: int) -> float:
+    """Probability of a class, also for a task that was not heard of."""
+    if book.tasks[task, TASK_ANSWERED] > 0:
+        return state.posterior[task, c]
+    return 1.0 / book.totals[OPTIONS]
+
+
+@step
+def cheapest_expert(book: Book, task: int, money: int, available: Array) -> int:
+    """The cheapest trusted worker who can be asked about a task; -1 if there is none."""
+    workers = book.workers
+    best = -1
+    for worker in range(book.totals[WORKERS]):
+        if workers[worker, TRUSTED] == 0 or not at_hand(book, worker, money, available):
+            continue
+        if may_put(book, task, worker) and (
+            best < 0 or workers[worker, PRICE] < workers[best, PRICE]
+        ):
+            best = worker
+    return best
+
+
+@step
+def expert_for(
+    book: Book, state: State, task: int, other: int, money: int, available: Array
+) -> int:
+    """The expert to ask instead of another worker, if he tells more for his price; else -1."""
+    expert = cheapest_expert(book, task, money, available)
+    if expert < 0 or other < 0:
+        return expert
+    all_there_is = 0.0
+    for c in range(book.totals[OPTIONS]):
+        all_there_is += entropy(believed(book, state, task, c))
+    told = information(book, state, task, other)
+    prices = book.workers[expert, PRICE], book.workers[other, PRICE]
+    return expert if all_there_is * prices[1] > told * prices[0] else -1
+
+
+@step
+def is_open_side(state: State, context: int) -> bool:
+    """Whether answers and truths leave open which way round a context is."""
+    sides = state.sides
+    heard_enough = sides[context, FITTED] >= SIDE_ANSWERS
+    return bool(
+        heard_enough and sides[context, MARGIN] < SURE_OF_SIDE and sides[context, GOLD] < SETTLED_BY
+    )
+
+
+@step
+def task_to_settle(book: Book, state: State, money: int, available: Array) -> tuple[int, int]:
+    """A task, and the expert whose answer settles which way round its context is; -1 if none."""
+    trusted = False
+    for worker in range(book.totals[WORKERS]):
+        if book.workers[worker, TRUSTED] == 1 and at_hand(book, worker, money, available):
+            trusted = True
+    if not trusted:
+        return -1, -1
+    for context in range(book.totals[CONTEXTS]):
+        if not is_open_side(state, context):
+            continue
+        for at in range(SUGGESTED):
+            task = state.settling[context, at] - 1
+            if task < 0 or state.known[task] > 0 or book.tasks[task, CLOSED] == 1:
+                continue
+            expert = cheapest_expert(book, task, money, available)
+            if expert >= 0 and SETTLED_BY * book.workers[expert, PRICE] <= SETTLING_SHARE * money:
+                return task, expert
+    return -1, -1
