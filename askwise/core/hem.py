@@ -351,3 +351,49 @@ def side_margins(beliefs: Beliefs, sides: Array, margins: Array) -> None:
         )
     for context in range(len(margins)):
         margins[context] += sides[context]
+
+
+@kernel
+def agreements(beliefs: Beliefs, found: Array) -> None:
+    """Correlation, by context, of what its workers show there and in the other contexts.
+
+    Weighted by answers; 1 where fewer than five workers have three answers in both. Where it is
+    negative, those who are right elsewhere seem wrong there: perhaps the context is the wrong way
+    round, perhaps they are indeed, and answers alone can't tell.
+    """
+    count = beliefs.posterior.shape[1]
+    sums = np.zeros((len(found), 6))
+    people = np.zeros(len(found), np.int64)
+    for row in range(len(beliefs.worker)):
+        right = 0.0
+        answers = 0.0
+        right_elsewhere = 0.0
+        elsewhere = 0.0
+        for true in range(count):
+            for answer in range(count):
+                own = beliefs.counts[row, true, answer]
+                other = beliefs.totals[beliefs.worker[row], true, answer] - own
+                answers += own
+                elsewhere += other
+                if answer == true:
+                    right += own
+                    right_elsewhere += other
+        if answers < 3.0 or elsewhere < 3.0:
+            continue
+        here, there = (right + 1.0) / (answers + 2.0), (right_elsewhere + 1.0) / (elsewhere + 2.0)
+        weight = answers * elsewhere / (answers + elsewhere)
+        context = beliefs.place[row]
+        people[context] += 1
+        sums[context, 0] += weight
+        sums[context, 1] += weight * here
+        sums[context, 2] += weight * there
+        sums[context, 3] += weight * here * here
+        sums[context, 4] += weight * there * there
+        sums[context, 5] += weight * here * there
+    for context in range(len(found)):
+        found[context] = 1.0
+        w, x, y, xx, yy, xy = sums[context]
+        if people[context] >= 5:
+            spread = (w * xx - x * x) * (w * yy - y * y)
+            if spread > 1e-12:
+                found[context] = (w * xy - x * y) / math.sqrt(spread)

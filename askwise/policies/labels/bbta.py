@@ -23,6 +23,7 @@ from askwise.core.book import (
     PROPENSITY,
     PROPOSED,
     TASK_ANSWERED,
+    TASK_ASKED,
     TASKS,
     VOTES,
     WORKERS,
@@ -156,10 +157,14 @@ def is_loss(book: Book, weights: Array, task: int, answer: int) -> bool:
 
 @step
 def place(book: Book, state: State, weights: Array, total: float, task: int) -> None:
-    """Bring a task's place among those to ask about up to date."""
+    """Bring a task's place among those to ask about up to date.
+
+    Answers that are out put a task behind all with fewer out: its score will change.
+    """
     key = math.inf
     if state.heard[task, EXPLORES] == 0 and not is_over(book, task):
-        key = score(book, weights, total, task)
+        out = book.tasks[task, TASK_ASKED] - book.tasks[task, TASK_ANSWERED]
+        key = score(book, weights, total, task) + out
     rekey(state.tree, state.keys, task, key)
 
 
@@ -343,6 +348,8 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
         if is_over(book, task):
             rekey(state.tree, state.keys, task, math.inf)
             state.contexts[book.tasks[task, CONTEXT], EXPLORED] += state.heard[task, EXPLORES]
+        else:
+            rekey(state.tree, state.keys, task, state.keys[task] + 1.0)
     elif kind in (EXPIRED, DECLINED, CLOSED_FACT):
         count_explored(book, state, params, book.tasks[task, CONTEXT])
         place_again(book, state, task)

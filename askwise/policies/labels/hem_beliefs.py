@@ -31,6 +31,7 @@ from askwise.core.hem import (
     RHO,
     Answers,
     Beliefs,
+    agreements,
     chance,
     class_share,
     count_softly,
@@ -39,8 +40,9 @@ from askwise.core.hem import (
 )
 
 # Columns of `meta`: tasks with an answer or a truth; skills (pairs of context and worker with an
-# answer); what was learned since the last fit, in answers; how tasks are ranked.
-HEARD, SKILLS, SINCE, MODE = range(4)
+# answer); what was learned since the last fit, in answers; how tasks are ranked; whether in some
+# context those seem wrong who seem right in others.
+HEARD, SKILLS, SINCE, MODE, CLASH = range(5)
 
 # Columns of `sides`: log-odds that known truths, and answers and truths together, give to a
 # context being the right way round; how many truths are known; answers when it was fitted.
@@ -257,12 +259,19 @@ def fit(book: Book, state: State, rounds: int) -> None:
     margins = np.zeros(contexts)
     refit(answers, beliefs, rounds, told)
     side_margins(beliefs, told, margins)
+    agrees = np.zeros(contexts)
+    agreements(beliefs, agrees)
     for at in range(heard):
         state.posterior[state.order[at], :count] = posterior[at]
     for each in range(contexts):
         state.sides[each, TOLD] = told[each]
         state.sides[each, MARGIN] = margins[each]
         state.sides[each, FITTED] = 0.0
+    # Of two camps of contexts, either may be the one that is the wrong way round.
+    state.meta[CLASH] = 0
+    for each in range(contexts):
+        if agrees[each] < 0.0:
+            state.meta[CLASH] = 1
     for at in range(heard):
         state.sides[context[at], FITTED] += starts[at + 1] - starts[at]
     suggest(state, heard, context, truth)
@@ -308,6 +317,6 @@ def new_state(book: Book, options: int, tree: Array) -> State:
         sides=np.zeros((contexts, 4)),
         settling=np.zeros((contexts, SUGGESTED), np.int64),
         shares=np.array([1.0, 0.0]),
-        meta=np.zeros(4, np.int64),
+        meta=np.zeros(5, np.int64),
         scratch=np.zeros(options),
     )

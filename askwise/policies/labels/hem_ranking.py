@@ -42,12 +42,14 @@ from askwise.core.money import NO_CAP
 from askwise.core.tournament import at_hand, rekey
 from askwise.policies.labels.common import is_over
 from askwise.policies.labels.hem_beliefs import (
+    CLASH,
     FITTED,
     GOLD,
     HEARD,
     MARGIN,
     MODE,
     SUGGESTED,
+    TOLD,
     State,
     doubt,
     judged,
@@ -262,10 +264,11 @@ def expert_for(
 def is_open_side(state: State, context: int) -> bool:
     """Whether answers and truths leave open which way round a context is."""
     sides = state.sides
-    heard_enough = sides[context, FITTED] >= SIDE_ANSWERS
-    return bool(
-        heard_enough and sides[context, MARGIN] < SURE_OF_SIDE and sides[context, GOLD] < SETTLED_BY
-    )
+    if sides[context, FITTED] < SIDE_ANSWERS or sides[context, GOLD] >= SETTLED_BY:
+        return False
+    if sides[context, TOLD] >= SURE_OF_SIDE:
+        return False
+    return bool(sides[context, MARGIN] < SURE_OF_SIDE or state.meta[CLASH] == 1)
 
 
 @step
