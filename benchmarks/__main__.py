@@ -13,7 +13,7 @@ import platform
 import time
 from importlib.metadata import version
 
-NAMES = ("simulation", "survey", "knapsack", "live", "growth", "start", "memory")
+NAMES = (*("simulation", "survey", "aggregation", "knapsack", "live", "growth", "start", "memory"),)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The pages of policies and stopping rules, from the registries."""
+"""The pages of policies, stopping rules and aggregators, from the registries."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from askwise.aggregation import aggregation
+from askwise.aggregation import Aggregator, LabelAggregator, aggregation
 from askwise.cli.registered import family_of
 from askwise.core.registry import Registry, from_label
 from askwise.lab.experiment import Experiment, experiments
@@ -111,7 +111,8 @@ def policy_index() -> str:
     parts = [
         "# Policies",
         "A policy decides whom to ask next. When a task has enough answers is decided by a "
-        "[stopping rule](../rules/index.md). [Write your own](../write-your-own-policy.md).",
+        "[stopping rule](../rules/index.md), what its answer is by an "
+        "[aggregator](../aggregators/index.md). [Write your own](../write-your-own-policy.md).",
         "*A plan* covers everyone who has joined; `ask(workers=...)` then restricts only what is "
         "handed out. *Those available*: each decision is made among the workers on offer.",
     ]
@@ -122,13 +123,9 @@ def policy_index() -> str:
         about = doc_of(importlib.import_module(f"askwise.policies.{family}"))
         parts += [f"## {family.capitalize()}", markdown(about.sentence), _policy_table(members)]
     parts.append(papers_in(*(policy.paper for policy in ours(policies))))
-    for title, words, registry in (
-        ("Aggregators", "An aggregator says what the answer to a task is so far.", aggregation),
-        ("Mechanisms", "A mechanism says what workers are paid.", mechanisms),
-    ):
-        parts += [f"## {title}", words]
-        for entry in ours(registry):
-            parts += [f"### `{entry.name}`", body(doc_of(entry))]
+    parts += ["## Mechanisms", "A mechanism says what workers are paid."]
+    for entry in ours(mechanisms):
+        parts += [f"### `{entry.name}`", body(doc_of(entry))]
     return "\n\n".join(parts)
 
 
@@ -236,3 +233,41 @@ def _promise(rule: type[StoppingRule]) -> str:
 
 def _options(rule: type[StoppingRule]) -> str:
     return "any number" if rule.most_options is None else f"up to {rule.most_options}"
+
+
+# Aggregators.
+
+
+def aggregator_index() -> str:
+    """All aggregators in one table."""
+    rows = [
+        (
+            f"[`{entry.name}`]({entry.name}.md)",
+            markdown(doc_of(entry).sentence),
+            " or ".join(entry.outcomes),
+            _origin(entry.paper),
+        )
+        for entry in ours(aggregation)
+    ]
+    return "\n\n".join(
+        [
+            "# Aggregators",
+            "An aggregator says what the answer to a task is: in a campaign "
+            '(`Campaign.create(..., aggregation="dawid-skene")`) or on a table of recorded '
+            "answers. [How to aggregate recorded answers](../how-to/aggregate.md).",
+            table(("aggregator", "what it does", "answers", "from"), rows),
+            papers_in(*(entry.paper for entry in ours(aggregation))),
+        ]
+    )
+
+
+def aggregator_page(entry: type[Aggregator]) -> str:
+    """An aggregator's docstring and its capabilities."""
+    labels = issubclass(entry, LabelAggregator)
+    contexts = issubclass(entry, LabelAggregator) and entry.uses_contexts
+    capabilities = [
+        ("answers it works on", " or ".join(entry.outcomes)),
+        ("labels tables of recorded answers", "yes" if labels else "no"),
+        ("uses the kinds of tasks", "yes" if contexts else "no"),
+    ]
+    return "\n\n".join(_page(entry, opening=(), capabilities=capabilities))

@@ -1,7 +1,8 @@
 """Write the pages that follow from the code: ``python -m docs.generate``.
 
-One page a policy, a stopping rule and an experiment, from the registries; the reference of the
-API, the commands and the JSON; the changelog. The pages are not kept in the repository.
+One page a policy, a stopping rule, an aggregator and an experiment, from the registries; the
+reference of the API, the commands and the JSON; the changelog. The pages are not kept in the
+repository.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from askwise.aggregation import aggregation
 from askwise.lab.experiment import Experiment, experiments
 from askwise.lab.report import Cell, tables_of
 from askwise.lab.results import Results, Row
@@ -19,6 +21,8 @@ from askwise.policies import policies
 from askwise.stopping import stopping
 from docs.docstrings import doc_of, markdown, table
 from docs.entries import (
+    aggregator_index,
+    aggregator_page,
     default_of,
     ours,
     papers_in,
@@ -35,7 +39,7 @@ MARK = "<!-- Written by `python -m docs.generate`: change the code, not this pag
 
 def generate(root: Path = HERE) -> list[Path]:
     """Write all pages below ``root`` (which holds the hand-written ones); returns them."""
-    for folder in ("policies", "rules", "reproductions"):
+    for folder in ("policies", "rules", "aggregators", "reproductions"):
         shutil.rmtree(root / folder, ignore_errors=True)
     written = []
     for name, text in _pages(root):
@@ -53,6 +57,9 @@ def _pages(root: Path) -> Iterator[tuple[str, str]]:
     yield "rules/index.md", rule_index()
     for rule in ours(stopping):
         yield f"rules/{rule.name}.md", rule_page(rule)
+    yield "aggregators/index.md", aggregator_index()
+    for aggregator in ours(aggregation):
+        yield f"aggregators/{aggregator.name}.md", aggregator_page(aggregator)
     yield "reproductions/index.md", reproduction_index(root)
     for experiment in ours(experiments):
         yield f"reproductions/{experiment.name}.md", reproduction_page(experiment, root)

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+from askwise.aggregation.answers import Answers, answers_in
+from askwise.aggregation.fitted import Fitted
+from askwise.core.book import TRUTH
 from askwise.core.draws import Draw
+from askwise.core.errors import InvalidParameter
 from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
 from askwise.core.registry import Registry
+
+Label = tuple[float | None, float | None]
+"""An answer (an option's index, or a utility) and its confidence; None if unknown."""
 
 
 @dataclass(frozen=True)
@@ -18,12 +26,147 @@ class Aggregator(ABC):
 
     name: ClassVar[str] = ""
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
+    paper: ClassVar[str] = ""
 
     @abstractmethod
     def label(
         self, problem: Problem, ledger: Ledger, task: int, draw: Draw, beliefs: Any = None
-    ) -> tuple[float | None, float | None]:
+    ) -> Label:
         """Answer of a task (an option's index, or a utility) and confidence; None if unknown."""
+
+    def labels(
+        self,
+        problem: Problem,
+        ledger: Ledger,
+        tasks: Sequence[int],
+        draw: Draw,
+        beliefs: Any = None,
+    ) -> list[Label]:
+        """Answers of several tasks; methods that learn from all answers learn once."""
+        return [self.label(problem, ledger, task, draw, beliefs) for task in tasks]
+
+
+class Learned:
+    """What ``fit`` leaves behind, as pandas objects.
+
+    It stands beside the parameters: two aggregators with the same parameters are equal,
+    whatever they have learned.
+
+    Attributes
+    ----------
+    labels_ : Series
+        The label of each task.
+    confidence_ : Series
+        Its probability, by task.
+    probas_ : DataFrame
+        Probabilities: a row for each task, a column for each label.
+    workers_ : DataFrame
+        Columns ``worker``, ``answers``, ``quality`` (the probability that an answer of his is
+        right), ``low`` and ``high`` (its 95% interval), then what the method itself estimates.
+        Quality is the mean, and the interval the middle 95%, of the Beta distribution that
+        Jeffreys' prior and the right and wrong answers make. An answer counts as right with
+        the probability of its label; so the interval takes the labels as known, and is too
+        narrow where they are not.
+    tasks_ : DataFrame
+        Columns ``task``, ``answers``, ``label``, ``confidence``, then what the method itself
+        estimates.
+    errors_ : DataFrame or None
+        Where the method learns how workers err: the probability that a worker gives a label,
+        with a row for each worker and label that he ever gave, a column for each true label.
+    iterations_ : int
+        How many iterations it took.
+    converged_ : bool
+        Whether it stopped because nothing changed any more, and not because it had to.
+    """
+
+    labels_: Any
+    confidence_: Any
+    probas_: Any
+    workers_: Any
+    tasks_: Any
+    errors_: Any
+    iterations_: int
+    converged_: bool
+
+
+class LabelAggregator(Aggregator, Learned):
+    """An aggregator that computes on all answers at once; one needs to write only ``solve``."""
+
+    uses_contexts: ClassVar[bool] = False
+
+    @abstractmethod
+    def solve(self, answers: Answers) -> Fitted:
+        """Find the classes of all tasks and the quality of all workers; changes nothing.
+
+        Tasks whose truth is known keep it, with probability 1, and teach the quality of those
+        who answered them.
+        """
+
+    def fit(self, data: Any, gold: Any = None, contexts: Any = None) -> Self:
+        """Learn from a table of answers.
+
+        Parameters
+        ----------
+        data : DataFrame or mapping of columns
+            With the columns ``task``, ``worker`` and ``label``. All answers count, also those
+            of one worker to one task.
+        gold : Series or mapping of task to label, optional
+            Known truths: these tasks keep them, and teach the quality of workers. Tasks
+            without an answer are passed over.
+        contexts : Series or mapping of task to context, optional
+            The kind of each task, for methods that use it.
+
+        Returns
+        -------
+        self
+            With what was learned: see :class:`Learned`.
+        """
+        from askwise.aggregation.frames import code_frame, learned_frames
+
+        if contexts is not None and not self.uses_contexts:
+            raise InvalidParameter(
+                f"contexts: {self.name!r} has no use for them; leave them out", field="contexts"
+            )
+        answers, names = code_frame(data, gold, contexts)
+        for attribute, value in learned_frames(answers, self.solve(answers), names).items():
+            # Parameters are frozen; what is learned is not a parameter.
+            object.__setattr__(self, attribute, value)
+        return self
+
+    def fit_predict(self, data: Any, gold: Any = None, contexts: Any = None) -> Any:
+        """Learn from a table of answers; returns the label of each task, as a Series."""
+        return self.fit(data, gold, contexts).labels_
+
+    def label(
+        self, problem: Problem, ledger: Ledger, task: int, draw: Draw, beliefs: Any = None
+    ) -> Label:
+        """Learn from all answers of the campaign, and answer for one task."""
+        return self.labels(problem, ledger, [task], draw, beliefs)[0]
+
+    def labels(
+        self,
+        problem: Problem,
+        ledger: Ledger,
+        tasks: Sequence[int],
+        draw: Draw,
+        beliefs: Any = None,
+    ) -> list[Label]:
+        """Learn once from all answers of the campaign, and answer for several tasks."""
+        known: Mapping[int, Label] = {}
+        found = answers_in(ledger)
+        if found is not None:
+            answers, rows, options = found
+            fitted = self.solve(answers)
+            named = zip(options[fitted.labels].tolist(), fitted.confidence.tolist(), strict=True)
+            known = {
+                int(row): (float(option), sure)
+                for row, (option, sure) in zip(rows, named, strict=True)
+            }
+        labels = []
+        for task in tasks:
+            truth = int(ledger.book.tasks[task, TRUTH])
+            labels.append((float(truth), 1.0) if truth >= 0 else known.get(task, (None, None)))
+        return labels
 
 
 aggregation: Registry[Aggregator] = Registry("aggregation", "askwise.aggregation")

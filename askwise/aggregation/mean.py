@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from askwise.aggregation.base import Aggregator, aggregation
+from askwise.aggregation.base import Aggregator, Label, aggregation
 from askwise.core.book import BEFORE_OF_TASK, SETTLED, STATUS, TASK_LAST, VALUE
 from askwise.core.draws import Draw
 from askwise.core.ledger import Ledger
@@ -15,13 +15,38 @@ from askwise.core.problem import Problem
 @aggregation.register("mean")
 @dataclass(frozen=True)
 class Mean(Aggregator):
-    """The mean of a task's utilities. States no confidence."""
+    """The mean of a task's utilities, without a confidence.
+
+    Assumes that every answer is as good as any other.
+
+    Not for answers that are options: any other aggregator takes those.
+
+    References
+    ----------
+    Common practice.
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("ann", 1), Worker("bob", 1)],
+    ...     tasks=["t"],
+    ...     outcome="utility",
+    ...     policy="uniform",
+    ...     aggregation="mean",
+    ... )
+    >>> for value in (0.25, 0.75):
+    ...     campaign.tell(campaign.ask()[0].id, value)
+    >>> campaign.answers()[0].value
+    0.5
+    """
 
     outcomes: ClassVar[tuple[str, ...]] = ("utility",)
+    paper: ClassVar[str] = "practice"
 
     def label(
         self, problem: Problem, ledger: Ledger, task: int, draw: Draw, beliefs: Any = None
-    ) -> tuple[float | None, float | None]:
+    ) -> Label:
         """Add up the task's thread of answers."""
         book = ledger.book
         total, count = 0.0, 0

@@ -9,7 +9,19 @@ from typing import Annotated
 import typer
 
 from askwise import __version__
-from askwise.cli import asking, campaigns, lab, output, plan, policies, reading, rules
+from askwise.cli import (
+    aggregate,
+    aggregators,
+    asking,
+    campaigns,
+    lab,
+    output,
+    plan,
+    policies,
+    reading,
+    replay,
+    rules,
+)
 from askwise.cli.frame import Frame
 from askwise.cli.workshop import extra
 
@@ -49,6 +61,10 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "log": reading.log,
         "explain": reading.explain,
     },
+    "Recorded answers": {
+        "aggregate": aggregate.aggregate,
+        "replay": replay.replay,
+    },
 }
 LEARNING = "Policies, rules and experiments"
 
@@ -82,6 +98,7 @@ def _register() -> None:
 _register()
 app.add_typer(policies.app, name="policies", rich_help_panel=LEARNING)
 app.add_typer(rules.app, name="rules", rich_help_panel=LEARNING)
+app.add_typer(aggregators.app, name="aggregators", rich_help_panel=LEARNING)
 app.add_typer(lab.app, name="lab", rich_help_panel=LEARNING)
 
 

@@ -1,18 +1,36 @@
-"""Reading what people write: campaigns and crowds as TOML, workers and tasks as TOML or CSV."""
+"""Reading what people write: campaigns and crowds as TOML, workers and tasks as TOML or CSV,
+recorded answers as tables.
+"""
 
 from askwise.data.campaigns import read_additions, read_campaign
 from askwise.data.crowds import Beliefs, Crowd, Kind, read_crowds
+from askwise.data.labels import (
+    LabelTable,
+    read_contexts,
+    read_gold,
+    read_labels,
+    read_prices,
+    write_answers,
+    write_workers,
+)
 from askwise.data.tables import read_tasks, read_workers, task_of_text, worker_of_text
 
 __all__ = [
     "Beliefs",
     "Crowd",
     "Kind",
+    "LabelTable",
     "read_additions",
     "read_campaign",
+    "read_contexts",
     "read_crowds",
+    "read_gold",
+    "read_labels",
+    "read_prices",
     "read_tasks",
     "read_workers",
     "task_of_text",
     "worker_of_text",
+    "write_answers",
+    "write_workers",
 ]

@@ -85,33 +85,42 @@ def write_report(
     x_label : callable
         Says of a metric what the columns of its tables are.
     """
+    paper = None if paper_rows is None else tuple(paper_rows)
+    return write_page(
+        directory,
+        "report.html",
+        title=title,
+        experiment=results.experiment,
+        paragraphs=[part.strip() for part in re.split(r"\n\s*\n", summary) if part.strip()],
+        figures=figures,
+        tables=tables_of(results.rows, paper or ()),
+        compared=paper is not None,
+        differences=differences,
+        parameters={name: _shown(value) for name, value in results.params.items()},
+        seed=results.seed,
+        reps=grouped(str(results.reps)),
+        counts=_counts(results.rows),
+        version=version,
+        command=command,
+        x_label=x_label,
+    )
+
+
+def write_page(
+    directory: str | Path, template: str, *, figures: Sequence[tuple[str, str]], **facts: Any
+) -> Path:
+    """Fill a template and write it as ``report.html``, whole or not at all.
+
+    ``figures`` go into the page as they are, so each has to be a plain picture; all other text
+    is escaped.
+    """
     for caption, svg in figures:
         if not svg.startswith("<svg") or _ACTIVE.search(svg):
             raise InvalidParameter(
                 f"the figure {caption!r} is not a plain <svg> element; use figures.svg_text",
                 field="figures",
             )
-    paper = None if paper_rows is None else tuple(paper_rows)
-    page = (
-        _environment()
-        .get_template("report.html")
-        .render(
-            title=title,
-            experiment=results.experiment,
-            paragraphs=[part.strip() for part in re.split(r"\n\s*\n", summary) if part.strip()],
-            figures=figures,
-            tables=tables_of(results.rows, paper or ()),
-            compared=paper is not None,
-            differences=differences,
-            parameters={name: _shown(value) for name, value in results.params.items()},
-            seed=results.seed,
-            reps=grouped(str(results.reps)),
-            counts=_counts(results.rows),
-            version=version,
-            command=command,
-            x_label=x_label,
-        )
-    )
+    page = _environment().get_template(template).render(figures=figures, **facts)
     return write_atomic(Path(directory) / "report.html", page)
 
 

@@ -1,0 +1,255 @@
+"""Every worker has a confusion matrix of his own, learned by EM."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from askwise.aggregation.answers import Answers
+from askwise.aggregation.base import LabelAggregator, aggregation
+from askwise.aggregation.fitted import Errors, Fitted
+from askwise.aggregation.steps import (
+    TINY,
+    right_answers,
+    shares,
+    sized,
+    work_of,
+)
+from askwise.core.book import Array
+from askwise.core.checks import real, whole
+from askwise.core.compiling import kernel
+
+
+class Pairs(NamedTuple):
+    """Workers and labels that occur together: the only cells of the matrices that matter."""
+
+    of_answer: Array
+    workers: Array
+    labels: Array
+
+
+def pairs_of(answers: Answers) -> Pairs:
+    """Number the pairs of a worker and a label that he gave."""
+    flat = answers.workers.astype(np.int64) * answers.classes + answers.labels
+    if answers.crowd * answers.classes <= 4 * len(flat):
+        # A table of all pairs is small then, and looking up is faster than sorting.
+        given = np.zeros(answers.crowd * answers.classes, bool)
+        given[flat] = True
+        used = np.flatnonzero(given)
+        numbers = np.cumsum(given, dtype=np.int32) - np.int32(1)
+        return Pairs(numbers[flat], used // answers.classes, used % answers.classes)
+    used, of_answer = np.unique(flat, return_inverse=True)
+    return Pairs(of_answer.astype(np.int32), used // answers.classes, used % answers.classes)
+
+
+@kernel
+def weigh(
+    starts: Array,
+    pairs: Array,
+    truths: Array,
+    log_prior: Array,
+    log_chances: Array,
+    logs: Array,
+) -> float:
+    """E-step, first half: logarithms of each task's classes, less their largest.
+
+    Where the truth is known, all other classes are impossible. Returns the sum of what was
+    taken off.
+    """
+    classes = len(log_prior)
+    taken = 0.0
+    for task in range(len(starts) - 1):
+        for label in range(classes):
+            logs[task, label] = log_prior[label]
+        for at in range(starts[task], starts[task + 1]):
+            pair = pairs[at]
+            for label in range(classes):
+                logs[task, label] += log_chances[pair, label]
+        truth = truths[task]
+        if truth >= 0:
+            most = logs[task, truth]
+            for label in range(classes):
+                logs[task, label] = -math.inf
+            logs[task, truth] = 0.0
+        else:
+            most = logs[task, 0]
+            for label in range(1, classes):
+                most = max(most, logs[task, label])
+            for label in range(classes):
+                logs[task, label] -= most
+        taken += most
+    return taken
+
+
+@kernel
+def tally(
+    starts: Array, pairs: Array, probabilities: Array, counts: Array, sums: Array, masses: Array
+) -> None:
+    """E-step, second half: scale each task's row to sum to 1; then count.
+
+    ``counts`` says how often a worker gave a label where the truth is each class, ``sums``
+    those of the classes over tasks and over answers; ``masses`` are the sums of the rows
+    before.
+    """
+    classes = counts.shape[1]
+    for label in range(classes):
+        sums[0, label] = 0.0
+        sums[1, label] = 0.0
+        for pair in range(len(counts)):
+            counts[pair, label] = 0.0
+    for task in range(len(starts) - 1):
+        mass = 0.0
+        for label in range(classes):
+            mass += probabilities[task, label]
+        masses[task] = mass
+        scale = 1.0 / mass
+        answers = starts[task + 1] - starts[task]
+        for label in range(classes):
+            chance = probabilities[task, label] * scale
+            probabilities[task, label] = chance
+            sums[0, label] += chance
+            sums[1, label] += answers * chance
+        for at in range(starts[task], starts[task + 1]):
+            pair = pairs[at]
+            for label in range(classes):
+                counts[pair, label] += probabilities[task, label]
+
+
+@kernel
+def maximise(
+    pair_workers: Array, counts: Array, totals: Array, log_chances: Array
+) -> tuple[float, float]:
+    """M-step: turn counts into logarithms of chances.
+
+    Returns the expectations of the log-likelihood, before and after.
+    """
+    classes = counts.shape[1]
+    for worker in range(len(totals)):
+        for label in range(classes):
+            totals[worker, label] = 0.0
+    before = 0.0
+    for pair in range(len(counts)):
+        worker = pair_workers[pair]
+        for label in range(classes):
+            before += counts[pair, label] * log_chances[pair, label]
+            totals[worker, label] += max(counts[pair, label], TINY)
+    after = 0.0
+    for pair in range(len(counts)):
+        worker = pair_workers[pair]
+        for label in range(classes):
+            chance = max(counts[pair, label], TINY) / totals[worker, label]
+            log_chances[pair, label] = math.log(chance)
+            after += counts[pair, label] * log_chances[pair, label]
+    return before, after
+
+
+@aggregation.register("dawid-skene")
+@dataclass(frozen=True)
+class DawidSkene(LabelAggregator):
+    """Learn each worker's confusion matrix and each task's class together, by EM.
+
+    The class of a task is c with probability p[c]; worker w then gives label k with
+    probability e[w, k, c], independent of the others. Beginning with the shares of the votes::
+
+        M-step:  e[w, k, c] = sum of q[t, c] over his answers k / sum of q[t, c] over all of his
+                 p[c] = mean of q[t, c] over the tasks
+        E-step:  q[t, c] is proportional to p[c] times the product of e[w, k, c]
+                 over the answers k to task t
+
+    Probabilities below 1e-10 are taken for that. It stops when the evidence lower bound, for
+    each answer, grows by less than ``tolerance``. Labels, parameters and the moment of
+    stopping are those of crowd-kit's ``DawidSkene``. That includes that the bound counts the
+    prior once for each answer rather than for each task, which only matters for when it stops.
+    Where two classes are equally probable, crowd-kit names the one that its table of counts
+    has first, or leaves it to rounding; here it is always the first in order.
+
+    Parameters
+    ----------
+    max_iterations : int
+        The most iterations.
+    tolerance : float
+        It stops when the bound grows by less, for each answer.
+
+    Assumes that a worker errs in the same way on all tasks of a class, independent of others.
+    Needs a few answers of each worker in each class to learn his matrix.
+
+    Not for many classes and few answers a worker: ``one-coin`` has one number to learn for
+    each worker instead of a matrix.
+
+    References
+    ----------
+    A. P. Dawid, A. M. Skene, *Maximum likelihood estimation of observer error-rates using the
+    EM algorithm*, Applied Statistics 28 (1979).
+
+    Examples
+    --------
+    >>> from askwise.aggregation import aggregation
+    >>> table = {
+    ...     "task": ["t1"] * 3 + ["t2"] * 3 + ["t3"] * 3,
+    ...     "worker": ["ann", "bob", "cleo"] * 3,
+    ...     "label": ["a", "a", "b", "b", "b", "a", "a", "a", "a"],
+    ... }
+    >>> found = aggregation.make("dawid-skene").fit(table)
+    >>> found.labels_.to_dict()
+    {'t1': 'a', 't2': 'b', 't3': 'a'}
+    >>> round(float(found.errors_.loc[("cleo", "b"), "a"]), 2)
+    0.5
+    """
+
+    max_iterations: int = 100
+    tolerance: float = 1e-5
+    paper: ClassVar[str] = "literature"
+
+    def __post_init__(self) -> None:
+        whole(self.max_iterations, "max_iterations", least=1)
+        real(self.tolerance, "tolerance", "0 or more", least=0.0)
+
+    def solve(self, answers: Answers) -> Fitted:
+        """Iterate."""
+        pairs = pairs_of(answers)
+        size = work_of(answers)
+        first_half, second_half = sized(weigh, size), sized(tally, size)
+        m_step = sized(maximise, size)
+        counts = np.zeros((len(pairs.workers), answers.classes))
+        chances = np.zeros_like(counts)
+        totals = np.zeros((answers.crowd, answers.classes))
+        sums, masses = np.zeros((2, answers.classes)), np.zeros(answers.tasks)
+        probabilities = shares(answers)
+        second_half(answers.starts, pairs.of_answer, probabilities, counts, sums, masses)
+        m_step(pairs.workers, counts, totals, chances)
+        log_prior = log_shares(sums[0] / answers.tasks)
+        bound, converged, iteration = -np.inf, False, 0
+        while iteration < self.max_iterations and not converged:
+            iteration += 1
+            taken = first_half(
+                *(answers.starts, pairs.of_answer, answers.truths),
+                *(log_prior, chances, probabilities),
+            )
+            # On the whole table at once, which is several times faster than task by task.
+            np.exp(probabilities, out=probabilities)
+            second_half(answers.starts, pairs.of_answer, probabilities, counts, sums, masses)
+            evidence = taken + float(np.log(masses).sum())
+            expected, likelihood = m_step(pairs.workers, counts, totals, chances)
+            # The logarithm of the evidence, less the expectation of what it sums.
+            entropy = evidence - float(sums[0] @ log_prior) - expected
+            log_prior = log_shares(sums[0] / answers.tasks)
+            before = bound
+            # The prior once for each answer: see above.
+            bound = (likelihood + float(sums[1] @ log_prior) + entropy) / len(answers.labels)
+            converged = bool(bound - before < self.tolerance)
+        return Fitted(
+            probabilities=probabilities,
+            right=right_answers(answers, probabilities),
+            counts=answers.per_worker,
+            iterations=iteration,
+            converged=converged,
+            errors=Errors(pairs.workers, pairs.labels, np.exp(chances)),
+        )
+
+
+def log_shares(shares: Array) -> Array:
+    """Logarithms of the shares of the classes."""
+    return np.log(np.maximum(shares, TINY))

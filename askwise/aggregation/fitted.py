@@ -1,0 +1,107 @@
+"""What an aggregator finds out: as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv
+
+from askwise.core.book import Array
+
+TIE = 1e-9
+"""Classes whose probabilities differ by less are tied; the first of them is named."""
+
+LEVEL = 0.95
+
+
+class Errors(NamedTuple):
+    """How workers err: a row for each pair of a worker and a label that he ever gave.
+
+    Attributes
+    ----------
+    workers, labels : arrays of int
+        Of each row.
+    chances : array
+        The probability that the worker gives the label, a column for each true class.
+    """
+
+    workers: Array
+    labels: Array
+    chances: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """Classes of tasks and quality of workers.
+
+    Parameters
+    ----------
+    probabilities : array, tasks x classes
+        Of each class; every row sums to 1.
+    right : array, one entry a worker
+        How many of his answers are right: a sum of probabilities.
+    counts : array of int, one entry a worker
+        How many answers he gave.
+    iterations : int
+        How many it took.
+    converged : bool
+        Whether it stopped because nothing changed any more, and not because it had to.
+    of_workers, of_tasks : mapping of a name to an array
+        What the method itself calls its parameters: weights, abilities, difficulties.
+    errors : Errors, optional
+        How workers err, where the method learns that.
+    """
+
+    probabilities: Array
+    right: Array
+    counts: Array
+    iterations: int = 1
+    converged: bool = True
+    of_workers: Mapping[str, Array] = field(default_factory=dict)
+    of_tasks: Mapping[str, Array] = field(default_factory=dict)
+    errors: Errors | None = None
+
+    @cached_property
+    def labels(self) -> Array:
+        """The most probable class of each task; of those tied the first."""
+        return first_largest(self.probabilities)
+
+    @cached_property
+    def confidence(self) -> Array:
+        """Its probability."""
+        return self.probabilities[np.arange(len(self.labels)), self.labels]
+
+    @cached_property
+    def quality(self) -> Array:
+        """The probability that an answer of each worker is right.
+
+        The mean of the Beta distribution that Jeffreys' prior and his right and wrong answers
+        make: (right + 1/2) / (answers + 1).
+        """
+        return (self.right + 0.5) / (self.counts + 1.0)
+
+    @cached_property
+    def interval(self) -> tuple[Array, Array]:
+        """The middle 95% of that distribution. Takes the classes of the tasks as known."""
+        tail = (1.0 - LEVEL) / 2.0
+        # Rounding may leave a sum of probabilities a little above the number of its terms.
+        right = np.minimum(self.right, self.counts)
+        a, b = right + 0.5, self.counts - right + 0.5
+        return betaincinv(a, b, tail), betaincinv(a, b, 1.0 - tail)
+
+
+def first_largest(rows: Array) -> Array:
+    """The column of the largest entry of each row; of those tied the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first_largest(np.array([[0.2, 0.8], [0.5 - 1e-15, 0.5 + 1e-15]]))
+    array([1, 0])
+    """
+    found: Array = np.argmax(rows >= rows.max(axis=1, keepdims=True) - TIE, axis=1)
+    return found

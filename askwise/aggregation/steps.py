@@ -1,0 +1,153 @@
+"""Steps that several methods share: votes, posteriors, tallies of what is believed right."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+
+from askwise.aggregation.answers import Answers
+from askwise.core.book import Array
+from askwise.core.compiling import Function, bind, kernel, step
+
+TINY = 1e-10
+"""Probabilities below are taken for this, so that no answer is impossible."""
+
+_LARGE = 100_000
+"""Cells in one pass from which on a kernel is compiled at once."""
+
+MANY = 10
+"""What a pass counts for in methods that take hundreds of them."""
+
+
+@cache
+def _compiled(function: Function) -> Function:
+    return bind(function, "at_once")
+
+
+def sized(function: Function, work: int) -> Function:
+    """Compile a kernel at once where even its first call would take longer than compiling."""
+    return _compiled(function) if work > _LARGE else function
+
+
+@step
+def keep_truth(probabilities: Array, task: int, truth: int, classes: int) -> None:
+    """Put all probability on the truth."""
+    for label in range(classes):
+        probabilities[task, label] = 0.0
+    probabilities[task, truth] = 1.0
+
+
+@step
+def normalise_logs(probabilities: Array, task: int, classes: int) -> float:
+    """Turn logarithms, up to a common term, into probabilities; returns their entropy."""
+    top = 0
+    for label in range(1, classes):
+        if probabilities[task, label] > probabilities[task, top]:
+            top = label
+    most = probabilities[task, top]
+    total = 1.0
+    lost = 0.0
+    for label in range(classes):
+        if label != top:
+            log = probabilities[task, label] - most
+            chance = math.exp(log)
+            probabilities[task, label] = chance
+            total += chance
+            lost += chance * log
+    share = 1.0 / total
+    probabilities[task, top] = 1.0
+    for label in range(classes):
+        probabilities[task, label] *= share
+    return math.log(total) - lost * share
+
+
+@kernel
+def share_votes(
+    starts: Array,
+    workers: Array,
+    labels: Array,
+    truths: Array,
+    weights: Array,
+    probabilities: Array,
+) -> None:
+    """Share of the weight that each class gets; plain shares where all weights are zero."""
+    classes = probabilities.shape[1]
+    for task in range(len(starts) - 1):
+        if truths[task] >= 0:
+            keep_truth(probabilities, task, truths[task], classes)
+            continue
+        total = 0.0
+        for label in range(classes):
+            probabilities[task, label] = 0.0
+        for at in range(starts[task], starts[task + 1]):
+            weight = weights[workers[at]]
+            probabilities[task, labels[at]] += weight
+            total += weight
+        if total <= 0.0:
+            for at in range(starts[task], starts[task + 1]):
+                probabilities[task, labels[at]] += 1.0
+            total = float(starts[task + 1] - starts[task])
+        for label in range(classes):
+            probabilities[task, label] /= total
+
+
+@kernel
+def count_right(
+    starts: Array, workers: Array, labels: Array, probabilities: Array, right: Array
+) -> None:
+    """How many answers of each worker are right: a sum of probabilities."""
+    for worker in range(len(right)):
+        right[worker] = 0.0
+    for task in range(len(starts) - 1):
+        for at in range(starts[task], starts[task + 1]):
+            right[workers[at]] += probabilities[task, labels[at]]
+
+
+@kernel
+def sum_classes(probabilities: Array, weights: Array, sums: Array) -> None:
+    """Sum the rows, each with its weight."""
+    for label in range(len(sums)):
+        sums[label] = 0.0
+    for task in range(len(probabilities)):
+        for label in range(len(sums)):
+            sums[label] += weights[task] * probabilities[task, label]
+
+
+def work_of(answers: Answers) -> int:
+    """How many cells one pass over the answers touches."""
+    return len(answers.labels) * answers.classes
+
+
+def shares(answers: Answers, weights: Array | None = None) -> Array:
+    """Vote with these weights of workers (all one by default); returns shares of the classes."""
+    probabilities = np.zeros((answers.tasks, answers.classes))
+    run = sized(share_votes, work_of(answers))
+    given = np.ones(answers.crowd) if weights is None else weights
+    run(
+        *(answers.starts, answers.workers, answers.labels, answers.truths),
+        *(given, probabilities),
+    )
+    return probabilities
+
+
+def right_answers(answers: Answers, probabilities: Array) -> Array:
+    """How many answers of each worker are right, as a sum of probabilities."""
+    right = np.zeros(answers.crowd)
+    run = sized(count_right, work_of(answers))
+    run(answers.starts, answers.workers, answers.labels, probabilities, right)
+    return right
+
+
+def agreements(answers: Answers, labels: Array) -> Array:
+    """How many answers of each worker are the label named for the task."""
+    same = answers.labels == np.repeat(labels, answers.per_task)
+    return np.bincount(answers.workers[same], minlength=answers.crowd).astype(np.float64)
+
+
+def class_sums(probabilities: Array, weights: Array) -> Array:
+    """Sum the rows of tasks, each with its weight."""
+    sums = np.zeros(probabilities.shape[1])
+    sized(sum_classes, probabilities.size)(probabilities, weights, sums)
+    return sums

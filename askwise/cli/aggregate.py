@@ -1,0 +1,333 @@
+"""``askwise aggregate``: labels out of recorded answers."""
+
+from __future__ import annotations
+
+import ast
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from askwise.cli import output
+from askwise.cli.options import AsJson
+from askwise.cli.stored import leave_compiler_out
+from askwise.cli.workshop import extra, progress, workshop
+from askwise.core.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from askwise.data import LabelTable
+    from askwise.lab.aggregations import Aggregated, Truths
+
+FEW = 2_000
+"""Up to so many answers, plain Python is faster than loading the compiler."""
+
+ALL = "all"
+
+SHOWN = 5
+"""Tasks, best and worst workers on a screen."""
+
+
+def _file(name: str, help: str, metavar: str = "FILE") -> Any:
+    return typer.Option(name, metavar=metavar, help=help, show_default=False)
+
+
+def aggregate(
+    labels: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LABELS",
+            help="A table with the columns task, worker and label: .csv, .csv.gz, .jsonl, "
+            ".jsonl.gz or .parquet.",
+            show_default=False,
+        ),
+    ],
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="LABEL",
+            help="How: NAME or NAME(KEY=VALUE), see aggregators; or all, to compare them.",
+        ),
+    ] = "dawid-skene",
+    settings: Annotated[
+        list[str] | None,
+        _file("--set", "Set a parameter of the method (repeat it).", "KEY=VALUE"),
+    ] = None,
+    gold: Annotated[
+        Path | None,
+        _file("--gold", "True labels (task, label) to measure the accuracy with; not learned."),
+    ] = None,
+    learn_from: Annotated[
+        Path | None,
+        _file("--learn-from", "True labels (task, label) to learn from."),
+    ] = None,
+    contexts: Annotated[
+        Path | None,
+        _file("--contexts", "Kinds of tasks (task, context), for methods that use them."),
+    ] = None,
+    duplicates: Annotated[
+        str,
+        typer.Option(
+            "--duplicates",
+            metavar="WHAT",
+            help="If a worker answered a task more than once: keep, drop (the first counts) "
+            "or refuse.",
+        ),
+    ] = "keep",
+    out: Annotated[Path | None, _file("--out", "Write task, label and confidence there.")] = None,
+    workers_out: Annotated[
+        Path | None, _file("--workers-out", "Write the quality of each worker there.")
+    ] = None,
+    page: Annotated[
+        Path | None,
+        _file("--page", "Write report.html, figure.png and figure.svg there.", "DIR"),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Label tasks from recorded answers, and tell how good the workers are."""
+    from askwise.data import read_labels
+
+    chosen = _settings(settings or ())
+    if method == ALL and (chosen or out or workers_out or page):
+        raise InvalidParameter(
+            "method is 'all', which compares and writes nothing: give one method with --set, "
+            "--out, --workers-out and --page",
+            field="method",
+        )
+    table = read_labels(labels, duplicates=duplicates)
+    if len(table) <= FEW:
+        leave_compiler_out()
+    from askwise.lab.aggregations import aggregate as run
+    from askwise.lab.aggregations import make_method, methods
+
+    given: dict[str, Any] = {
+        "gold": _truths(table, gold),
+        "learned": _truths(table, learn_from),
+        "contexts": _contexts(contexts),
+    }
+    if method == ALL:
+        names = methods()
+        found = []
+        with progress(quiet=as_json) as tell:
+            for at, name in enumerate(names):
+                tell("comparing", at, len(names))
+                found.append(run(table, make_method(name), **given))
+        _show_all(found, as_json)
+        return
+    made = make_method(_spec(method, chosen))
+    if contexts is not None and not made.uses_contexts:
+        raise InvalidParameter(
+            f"contexts: {made.name!r} has no use for them; leave --contexts out", field="contexts"
+        )
+    with progress(quiet=as_json) as tell:
+        tell("aggregating", 0, 1)
+        one = run(table, made, **given)
+        tell("aggregating", 1, 1)
+    command = _command(labels, method, chosen, gold, learn_from, contexts, duplicates, page)
+    written = _write(one, out, workers_out, page, command)
+    if as_json:
+        output.show_json({**one.to_json(), "files": [str(path) for path in written]})
+        return
+    show = _show if output.for_people() else _print_lines
+    show(one)
+    for path in written:
+        print(path)
+
+
+def _settings(given: Sequence[str]) -> dict[str, Any]:
+    chosen = {}
+    for each in given:
+        key, equals, text = each.partition("=")
+        if not equals or not key.strip():
+            raise InvalidParameter(f"set is {each!r}: give KEY=VALUE", field="set")
+        chosen[key.strip()] = _value(text.strip())
+    return chosen
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+def _spec(method: str, chosen: dict[str, Any]) -> dict[str, Any]:
+    from askwise.core.registry import from_label
+
+    spec = from_label(method)
+    return {**({"name": spec} if isinstance(spec, str) else spec), **chosen}
+
+
+def _truths(table: LabelTable, path: Path | None) -> Truths | None:
+    if path is None:
+        return None
+    from askwise.data import read_gold
+    from askwise.data.labels import in_common
+    from askwise.lab.aggregations import Truths
+
+    read = read_gold(path)
+    here = in_common(table, read, path)
+    return Truths(here, len(read) - len(here), str(path))
+
+
+def _contexts(path: Path | None) -> dict[str, str] | None:
+    from askwise.data import read_contexts
+
+    return None if path is None else read_contexts(path)
+
+
+def _command(
+    labels: Path,
+    method: str,
+    chosen: dict[str, Any],
+    gold: Path | None,
+    learn_from: Path | None,
+    contexts: Path | None,
+    duplicates: str,
+    page: Path | None,
+) -> str:
+    """The command that gives these labels again."""
+    words = ["askwise", "aggregate", str(labels), "--method", method]
+    for key, value in chosen.items():
+        words += ["--set", f"{key}={value}"]
+    for option, path in (("--gold", gold), ("--learn-from", learn_from), ("--contexts", contexts)):
+        words += [] if path is None else [option, str(path)]
+    words += ["--duplicates", duplicates]
+    words += [] if page is None else ["--page", str(page)]
+    return shlex.join(words)
+
+
+def _write(
+    found: Aggregated, out: Path | None, workers_out: Path | None, page: Path | None, command: str
+) -> list[Path]:
+    written = []
+    if page is not None:
+        with extra(), workshop(page) as place:
+            import jinja2  # noqa: F401
+            import matplotlib  # noqa: F401
+
+            from askwise.lab.aggregate_files import write_aggregate_page
+
+            write_aggregate_page(found, place, command)
+        written.append(page / "report.html")
+    if out is not None or workers_out is not None:
+        from askwise.lab.aggregate_files import write_crowd, write_labels
+
+        if out is not None:
+            written.append(write_labels(found, out))
+        if workers_out is not None:
+            written.append(write_crowd(found, workers_out))
+    return written
+
+
+def _print_lines(found: Aggregated) -> None:
+    """One fact a line, for programs that read lines."""
+    line, table = output.line, found.table
+    for name, value in (
+        ("tasks", len(table.task_names)),
+        ("workers", len(table.worker_names)),
+        ("answers", len(table)),
+        ("labels", len(table.label_names)),
+        ("duplicates", table.duplicates),
+        ("dropped", table.dropped),
+        ("method", found.method),
+        ("iterations", found.fitted.iterations),
+        ("converged", found.fitted.converged),
+        ("agreement", found.agreement),
+    ):
+        line(name, value)
+    if found.accuracy is not None:
+        accuracy = found.accuracy
+        line("accuracy", accuracy.mean, accuracy.low, accuracy.high, len(found.measured))
+    for each in found.to_json()["least_sure"]:
+        line("unsure", each["task"], each["label"], each["confidence"])
+    for word, group in (("best", found.ranked()[:SHOWN]), ("worst", found.worst(SHOWN))):
+        for at in group:
+            known = found.worker(at)
+            line(word, *(known[name] for name in ("worker", "answers", "quality", "low", "high")))
+    for remark in found.remarks():
+        line("remark", remark)
+
+
+def _show(found: Aggregated) -> None:
+    """What a person wants to know, in the order in which he asks."""
+    from rich.text import Text
+
+    from askwise.lab.aggregate_files import facts
+
+    screen = output.console()
+    screen.print(output.grid(facts(found)))
+    for remark in found.remarks():
+        screen.print(Text(remark, style="yellow"))
+    screen.print("\nLeast sure:", style="bold")
+    screen.print(_tasks(found))
+    ranked = found.ranked()
+    if len(ranked) <= 2 * SHOWN:
+        screen.print("\nWorkers, best first:", style="bold")
+        screen.print(_workers(found, ranked))
+        return
+    screen.print("\nBest workers:", style="bold")
+    screen.print(_workers(found, ranked[:SHOWN]))
+    screen.print("\nWorst workers:", style="bold")
+    screen.print(_workers(found, found.worst(SHOWN)))
+
+
+def _tasks(found: Aggregated) -> Any:
+    from askwise.lab.aggregate_files import votes_text
+
+    names = found.table
+    return output.table(
+        ("task", "label", ">confidence", "answers"),
+        (
+            (
+                names.task_names[at],
+                names.label_names[found.fitted.labels[at]],
+                f"{found.fitted.confidence[at]:.3f}",
+                votes_text(found.votes(at)),
+            )
+            for at in found.least_sure(SHOWN)
+        ),
+    )
+
+
+def _workers(found: Aggregated, group: Sequence[int]) -> Any:
+    known = [found.worker(at) for at in group]
+    return output.table(
+        ("worker", ">answers", ">quality", "95% interval", *found.fitted.of_workers),
+        (
+            (
+                *(each["worker"], each["answers"], f"{each['quality']:.3f}"),
+                f"[{each['low']:.3f}, {each['high']:.3f}]",
+                *(each[name] for name in found.fitted.of_workers),
+            )
+            for each in known
+        ),
+    )
+
+
+def _show_all(found: Sequence[Aggregated], as_json: bool) -> None:
+    """Methods below each other."""
+    if as_json:
+        output.show_json([each.to_json() for each in found])
+        return
+    from askwise.lab.plans import interval
+
+    vote = next((each for each in found if each.method == "majority"), found[0])
+    records = []
+    for each in found:
+        accuracy = ("", "") if each.accuracy is None else interval(each.accuracy)
+        other = int((each.fitted.labels != vote.fitted.labels).sum())
+        records.append(
+            (each.method, *accuracy, f"{each.agreement:.3f}", other, each.fitted.iterations)
+        )
+    output.show_records(
+        (
+            *("method", ">accuracy", ">95% interval", ">agreement"),
+            *(">not the vote's", ">iterations"),
+        ),
+        records,
+    )

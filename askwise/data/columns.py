@@ -1,0 +1,320 @@
+"""Columns of text from and to files: CSV and JSON Lines (also gzipped), and Parquet."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import secrets
+import zlib
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from askwise.core.errors import InvalidParameter, InvalidProblem
+
+ENDINGS = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet")
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns of a file, as text.
+
+    Attributes
+    ----------
+    source : Path
+        The file.
+    cells : mapping of a column to its cells
+        Without the space around them; none is empty.
+    lines : sequence of int
+        Where each row stands in the file: its line, or its row in Parquet.
+    """
+
+    source: Path
+    cells: Mapping[str, list[str]]
+    lines: Sequence[int]
+
+    def place(self, row: int) -> str:
+        """Name the place of a row, for messages."""
+        word = "row" if _ending(self.source) == ".parquet" else "line"
+        return f"{self.source}, {word} {self.lines[row]}"
+
+
+def read_columns(
+    path: str | os.PathLike[str], needed: Sequence[str], optional: Sequence[str] = ()
+) -> Columns:
+    """Read the named columns of a file; others are passed over.
+
+    Raises
+    ------
+    InvalidProblem
+        The file is no such table; the message names the line.
+    OSError
+        The file can't be read.
+    """
+    file = Path(path)
+    ending = _ending(file)
+    if ending == ".parquet":
+        found = _read_parquet(file, needed, optional)
+    elif ending.startswith(".jsonl"):
+        found = _read_json_lines(file, needed, optional)
+    else:
+        found = _read_csv(file, needed, optional)
+    if not found.lines:
+        raise InvalidProblem(
+            f"{file} has no row below its columns: give at least one", field="file"
+        )
+    for name in found.cells:
+        if name in needed and "" in found.cells[name]:
+            place = found.place(found.cells[name].index(""))
+            raise InvalidProblem(
+                f"{place}: {name} is empty; fill it or take the row out", field=name
+            )
+    return found
+
+
+def _ending(path: Path) -> str:
+    name = path.name.lower()
+    for ending in ENDINGS:
+        if name.endswith(ending):
+            return ending
+    raise InvalidProblem(
+        f"{path} has an ending that is not known: give a file that ends in {', '.join(ENDINGS)}",
+        field="file",
+    )
+
+
+def _text(path: Path) -> str:
+    """Read a file as UTF-8, with or without a byte order mark."""
+    raw = path.read_bytes()
+    if path.name.lower().endswith(".gz"):
+        try:
+            raw = gzip.decompress(raw)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise InvalidProblem(
+                f"{path} can't be unpacked ({error}): compress it anew with gzip", field="file"
+            ) from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InvalidProblem(
+            f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not UTF-8; "
+            "save the file with the encoding UTF-8",
+            field="file",
+        ) from None
+
+
+def _check_names(
+    path: Path, names: Sequence[str], needed: Sequence[str], optional: Sequence[str]
+) -> list[str]:
+    """The columns to read, in the order of asking."""
+    for name in needed:
+        if name not in names:
+            raise InvalidProblem(
+                f"{path} has no column {name!r}: it has {', '.join(names) or 'none'}, "
+                f"and needs {', '.join(needed)}",
+                field=name,
+            )
+    wanted = [name for name in (*needed, *optional) if name in names]
+    for name in wanted:
+        if names.count(name) > 1:
+            raise InvalidProblem(f"{path} has two columns {name!r}: rename one", field=name)
+    return wanted
+
+
+def _read_csv(path: Path, needed: Sequence[str], optional: Sequence[str]) -> Columns:
+    reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
+    rows = _csv_rows(path, reader)
+    head = next(rows, None)
+    if head is None:
+        raise InvalidProblem(
+            f"{path} is empty: the first line names the columns {', '.join(needed)}", field="file"
+        )
+    names = [cell.strip() for cell in head]
+    wanted = _check_names(path, names, needed, optional)
+    at = [names.index(name) for name in wanted]
+    width = len(names)
+    lists: list[list[str]] = [[] for _ in wanted]
+    places = [(column.append, index) for column, index in zip(lists, at, strict=True)]
+    lines = array("q")
+    for cells in rows:
+        if len(cells) != width:
+            raise InvalidProblem(
+                f"{path}, line {reader.line_num}: {len(cells)} values for the {width} columns "
+                f"{', '.join(names)}; give one for each, text with commas in quotes",
+                field="file",
+            )
+        for append, index in places:
+            append(cells[index].strip())
+        lines.append(reader.line_num)
+    return Columns(path, dict(zip(wanted, lists, strict=True)), lines)
+
+
+def _csv_rows(path: Path, reader: Any) -> Iterator[list[str]]:
+    """Rows that are not blank."""
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise InvalidProblem(
+                f"{path}, line {reader.line_num}: {error}; separate columns by commas and put "
+                'text with commas, quotes or line breaks into "quotes"',
+                field="file",
+            ) from None
+        if cells is None:
+            return
+        if len(cells) > 1 or (cells and cells[0].strip()):
+            yield cells
+
+
+def _read_json_lines(path: Path, needed: Sequence[str], optional: Sequence[str]) -> Columns:
+    lists: dict[str, list[str]] = {}
+    lines = array("q")
+    for number, line in enumerate(_text(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InvalidProblem(
+                f"{path}, line {number}: not JSON ({error}); give one object a line", field="file"
+            ) from None
+        if not isinstance(record, dict):
+            raise InvalidProblem(
+                f"{path}, line {number}: give an object such as "
+                f"{json.dumps(dict.fromkeys(needed, '...'))}",
+                field="file",
+            )
+        if not lists:
+            # The first line says which of the optional fields there are.
+            lists = {name: [] for name in _check_names(path, list(record), needed, optional)}
+        lines.append(number)
+        for name, column in lists.items():
+            column.append(_said(record.get(name), name, path, "line", number))
+    if not lists:
+        raise InvalidProblem(
+            f"{path} is empty: give one object a line, with {', '.join(needed)}", field="file"
+        )
+    return Columns(path, lists, lines)
+
+
+def _read_parquet(path: Path, needed: Sequence[str], optional: Sequence[str]) -> Columns:
+    arrow, parquet = _arrow()
+    try:
+        with parquet.ParquetFile(path) as file:
+            names = list(file.schema_arrow.names)
+            wanted = _check_names(path, names, needed, optional)
+            table = file.read(columns=wanted)
+    except arrow.lib.ArrowException as error:
+        raise InvalidProblem(
+            f"{path} can't be read as Parquet ({error}): write it anew", field="file"
+        ) from None
+    cells = {
+        name: [
+            _said(value, name, path, "row", row)
+            for row, value in enumerate(table.column(name).to_pylist(), 1)
+        ]
+        for name in wanted
+    }
+    return Columns(path, cells, range(1, table.num_rows + 1))
+
+
+def _arrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "pyarrow":
+            raise
+        raise InvalidParameter(
+            "Parquet needs pyarrow: pip install 'askwise[tables]'", field="tables"
+        ) from None
+    return pyarrow, pyarrow.parquet
+
+
+def _said(value: Any, name: str, path: Path, unit: str, at: int) -> str:
+    """A value as text; empty for none."""
+    if isinstance(value, str):
+        return value.strip()
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+        return str(value)
+    raise InvalidProblem(
+        f"{path}, {unit} {at}: {name} is {value!r}: give text or a number", field=name
+    )
+
+
+def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[Any]]) -> Path:
+    """Write columns of equal length, in the format that the ending names, whole or not at all.
+
+    In CSV, text that a spreadsheet would take for a formula (it begins with ``=``, ``+``,
+    ``-``, ``@`` or a tab and is no number) gets an apostrophe before it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = write_columns(f"{folder}/a.csv", {"task": ["t", "=1+1", "-2"], "n": [1, 2, 3]})
+    ...     print(file.read_text())
+    task,n
+    t,1
+    '=1+1,2
+    -2,3
+    <BLANKLINE>
+    """
+    file = Path(path)
+    ending = _ending(file)
+    if ending == ".parquet":
+        arrow, parquet = _arrow()
+        sink = io.BytesIO()
+        table = arrow.table({name: list(column) for name, column in columns.items()})
+        parquet.write_table(table, sink)
+        raw = sink.getvalue()
+    else:
+        text = io.StringIO(newline="")
+        rows = zip(*columns.values(), strict=True)
+        if ending.startswith(".jsonl"):
+            for row in rows:
+                record = dict(zip(columns, row, strict=True))
+                text.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+        else:
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows([_harmless(cell) for cell in row] for row in rows)
+        raw = text.getvalue().encode()
+        if ending.endswith(".gz"):
+            raw = gzip.compress(raw, mtime=0)
+    return _write_whole(file, raw)
+
+
+def _harmless(cell: Any) -> Any:
+    if not isinstance(cell, str) or not cell.startswith(_FORMULA):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell
+
+
+def _write_whole(path: Path, raw: bytes) -> Path:
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(raw)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return path

@@ -1,0 +1,275 @@
+"""Recorded answers as tables: who gave which label to which task, and what goes with them."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from askwise.core.checks import one_of, whole
+from askwise.core.errors import InvalidProblem
+from askwise.core.problem import Worker
+from askwise.data.columns import Columns, read_columns, write_columns
+
+Codes = npt.NDArray[Any]
+
+DUPLICATES = ("keep", "drop", "refuse")
+"""What to do with further answers of one worker to one task."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """Recorded answers: codes of task, worker and label, and the names behind them, sorted.
+
+    Names that are all numbers are sorted as numbers.
+
+    Attributes
+    ----------
+    tasks, workers, labels : arrays of int
+        One entry for each answer, in the order of the file.
+    task_names, worker_names, label_names : tuples of str
+        What the codes stand for.
+    duplicates : int
+        Answers beyond the first of one worker to one task, in the file.
+    dropped : int
+        How many of them were left out.
+    source : str
+        The file.
+    """
+
+    tasks: Codes
+    workers: Codes
+    labels: Codes
+    task_names: tuple[str, ...]
+    worker_names: tuple[str, ...]
+    label_names: tuple[str, ...]
+    duplicates: int
+    dropped: int
+    source: str
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def knowing(self, truths: Mapping[str, str]) -> tuple[LabelTable, Codes]:
+        """Take in truths of tasks; returns also the code of each task's, -1 where not known.
+
+        A truth that nobody gave becomes one more label. Tasks without an answer are passed
+        over.
+        """
+        known = [truths.get(name) for name in self.task_names]
+        names = {*self.label_names, *(name for name in known if name is not None)}
+        ordered = _ordered(names)
+        code = {name: at for at, name in enumerate(ordered)}
+        recoded = np.array([code[name] for name in self.label_names], np.int32)
+        table = replace(self, labels=recoded[self.labels], label_names=ordered)
+        return table, np.array([-1 if name is None else code[name] for name in known], np.int32)
+
+
+def read_labels(path: str | os.PathLike[str], *, duplicates: str = "keep") -> LabelTable:
+    """Read a table with the columns ``task``, ``worker`` and ``label``.
+
+    Parameters
+    ----------
+    path : path
+        A file that ends in .csv, .csv.gz, .jsonl, .jsonl.gz or (with the extra ``tables``)
+        .parquet; further columns are passed over.
+    duplicates : "keep", "drop" or "refuse"
+        What to do if a worker answered a task more than once: count all answers, count the
+        first, or refuse the file.
+
+    Raises
+    ------
+    InvalidProblem
+        The file is no such table; the message names the line.
+    OSError
+        The file can't be read.
+    """
+    one_of(duplicates, "duplicates", DUPLICATES)
+    found = read_columns(path, ("task", "worker", "label"))
+    tasks, task_names = _coded(found.cells["task"])
+    workers, worker_names = _coded(found.cells["worker"])
+    labels, label_names = _coded(found.cells["label"])
+    pairs = tasks.astype(np.int64) * len(worker_names) + workers
+    _, firsts = np.unique(pairs, return_index=True)
+    more = len(pairs) - len(firsts)
+    if more and duplicates == "refuse":
+        _refuse_repeated(found, pairs, firsts)
+    if more and duplicates == "drop":
+        firsts.sort()
+        tasks, workers, labels = tasks[firsts], workers[firsts], labels[firsts]
+        # A label that only a dropped answer gave is no class any more.
+        used, labels = np.unique(labels, return_inverse=True)
+        label_names = tuple(label_names[at] for at in used)
+    return LabelTable(
+        *(tasks, workers, labels.astype(np.int32)),
+        *(task_names, worker_names, label_names),
+        duplicates=more,
+        dropped=more if duplicates == "drop" else 0,
+        source=str(found.source),
+    )
+
+
+def _refuse_repeated(found: Columns, pairs: Codes, firsts: Codes) -> None:
+    again = np.ones(len(pairs), bool)
+    again[firsts] = False
+    row = int(np.argmax(again))
+    first = int(np.argmax(pairs == pairs[row]))
+    worker, task = found.cells["worker"][row], found.cells["task"][row]
+    raise InvalidProblem(
+        f"{found.place(row)}: worker {worker!r} answered task {task!r} in line "
+        f"{found.lines[first]} already; keep or drop duplicates, or mend the file",
+        field="duplicates",
+    )
+
+
+def _coded(cells: Sequence[str]) -> tuple[Codes, tuple[str, ...]]:
+    """Codes of cells, and the sorted names behind them."""
+    index: dict[str, int] = {}
+    codes = np.fromiter(
+        (index.setdefault(cell, len(index)) for cell in cells), np.int32, count=len(cells)
+    )
+    names = _ordered(index)
+    place = np.empty(len(names), np.int32)
+    for at, name in enumerate(names):
+        place[index[name]] = at
+    return place[codes], names
+
+
+def _ordered(names: Any) -> tuple[str, ...]:
+    """Sort names: as numbers if all are numbers, else as text."""
+    try:
+        numbers = {name: float(name) for name in names}
+    except ValueError:
+        return tuple(sorted(names))
+    if not all(math.isfinite(number) for number in numbers.values()):
+        return tuple(sorted(names))
+    return tuple(sorted(names, key=lambda name: (numbers[name], name)))
+
+
+def read_gold(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Read true labels from a file with the columns ``task`` and ``label``."""
+    return _by_task(read_columns(path, ("task", "label")), "label")
+
+
+def read_contexts(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Read the kinds of tasks from a file with the columns ``task`` and ``context``."""
+    return _by_task(read_columns(path, ("task", "context")), "context")
+
+
+def _by_task(found: Columns, column: str) -> dict[str, str]:
+    rows: dict[str, int] = {}
+    values = found.cells[column]
+    for row, task in enumerate(found.cells["task"]):
+        first = rows.setdefault(task, row)
+        if values[first] != values[row]:
+            raise InvalidProblem(
+                f"{found.place(row)}: {column} of task {task!r} is {values[row]!r}, and "
+                f"{values[first]!r} in line {found.lines[first]}; keep one of them",
+                field=column,
+            )
+    return {task: values[row] for task, row in rows.items()}
+
+
+def in_common(
+    table: LabelTable, by_task: Mapping[str, str], source: str | os.PathLike[str]
+) -> dict[str, str]:
+    """What is said of tasks that have an answer; refuses a file that is about other tasks."""
+    known = set(table.task_names)
+    found = {task: value for task, value in by_task.items() if task in known}
+    if not found:
+        raise InvalidProblem(
+            f"{source} has no task in common with {table.source}: it begins with "
+            f"{next(iter(by_task))!r}, the other has {table.task_names[0]!r}",
+            field="task",
+        )
+    return found
+
+
+def read_prices(
+    path: str | os.PathLike[str], *, price: str = "price", per: int = 1
+) -> list[Worker]:
+    """Read workers with their prices, and limits if there are any.
+
+    Parameters
+    ----------
+    path : path
+        A file with a column ``worker`` (or ``id``), one of prices, and perhaps ``limit``.
+    price : str
+        What the column of prices is called.
+    per : int
+        For how many answers the price is.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "workers.csv")
+    ...     _ = file.write_text("worker,dollars_per_10k\\nann,15\\n")
+    ...     read_prices(file, price="dollars_per_10k", per=10_000)[0].price
+    Decimal('0.0015')
+    """
+    whole(per, "per", least=1)
+    found = read_columns(path, (price,), ("worker", "id", "limit"))
+    column = next((each for each in ("worker", "id") if each in found.cells), None)
+    if column is None:
+        raise InvalidProblem(
+            f"{found.source} has no column 'worker' or 'id': name the workers", field="worker"
+        )
+    made: dict[str, Worker] = {}
+    limits = found.cells.get("limit") or [""] * len(found.lines)
+    for row, (name, text, limit) in enumerate(
+        zip(found.cells[column], found.cells[price], limits, strict=True)
+    ):
+        try:
+            if name in made:
+                raise InvalidProblem(f"worker {name!r} is there already", field=column)
+            made[name] = Worker(name, _amount(text, price) / per, limit=_limit(limit))
+        except InvalidProblem as error:
+            raise InvalidProblem(f"{found.place(row)}: {error}", field=error.field) from None
+    return list(made.values())
+
+
+def _amount(text: str, field: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise InvalidProblem(f"{field} is {text!r}: give an amount of money", field=field) from None
+
+
+def _limit(text: str) -> int | None:
+    if not text:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidProblem(f"limit is {text!r}: give a whole number", field="limit") from None
+
+
+def write_answers(
+    path: str | os.PathLike[str],
+    tasks: Sequence[str],
+    labels: Sequence[str],
+    confidence: Sequence[float],
+) -> Path:
+    """Write a table ``task,label,confidence``; the ending of the path names the format."""
+    shown = [round(float(each), 9) for each in confidence]
+    return write_columns(path, {"task": tasks, "label": labels, "confidence": shown})
+
+
+def write_workers(
+    path: str | os.PathLike[str],
+    workers: Sequence[str],
+    answers: Sequence[int],
+    measures: Mapping[str, Sequence[float]],
+) -> Path:
+    """Write a table ``worker,answers,quality,low,high`` and what else is measured of workers."""
+    shown = {name: [round(float(each), 9) for each in column] for name, column in measures.items()}
+    counts = [int(each) for each in answers]
+    return write_columns(path, {"worker": workers, "answers": counts, **shown})

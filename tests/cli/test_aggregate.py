@@ -1,0 +1,307 @@
+"""``askwise aggregate`` and ``askwise aggregators``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+import subprocess
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from askwise.aggregation import aggregation
+from tests.cli import helpers
+
+Call = Callable[..., Any]
+
+SHEET = {"t1": "aabb", "t2": "aaab", "t3": "bbba", "t4": "bcbb", "t5": "cccc"}
+"""Five tasks, each answered by w1 to w4."""
+
+GOLD = {"t1": "a", "t2": "a", "t3": "b", "t4": "b", "t5": "a"}
+"""All but the last are what most answered (t1 is tied)."""
+
+
+@pytest.fixture
+def labels(workplace: Path) -> str:
+    rows = [f"{task},w{at},{label}" for task, each in SHEET.items() for at, label in
+            enumerate(each, 1)]  # fmt: skip
+    (workplace / "labels.csv").write_text("task,worker,label\n" + "\n".join(rows) + "\n")
+    return "labels.csv"
+
+
+@pytest.fixture
+def gold(workplace: Path) -> str:
+    rows = [f"{task},{label}" for task, label in {**GOLD, "t9": "a"}.items()]
+    (workplace / "gold.csv").write_text("task,label\n" + "\n".join(rows) + "\n")
+    return "gold.csv"
+
+
+def facts(text: str) -> dict[str, list[str]]:
+    """Lines by their first word."""
+    return {line.split("\t")[0]: line.split("\t")[1:] for line in text.splitlines()}
+
+
+def read(path: str | Path) -> list[dict[str, str]]:
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_it_says_what_was_read_and_how_good_it_is(call: Call, labels: str, gold: str) -> None:
+    found = facts(call("aggregate", labels, "--method", "majority", "--gold", gold).stdout)
+    assert [found[name] for name in ("tasks", "workers", "answers", "labels")] == [
+        ["5"], ["4"], ["20"], ["3"],
+    ]  # fmt: skip
+    assert found["duplicates"] == ["0"]
+    assert found["method"] == ["majority"]
+    # 4 of 5 right (of the tied t1 the first label is named). Wilson, with z * z = 3.8415:
+    # (.8 + .38415 +- 1.96 sqrt(.032 + .038415)) / 1.7683 = .6697 +- .2941.
+    assert found["accuracy"] == ["0.8", "0.375535", "0.963776", "5"]
+    # 2 + 3 + 3 + 3 + 4 of the 20 answers are the label named.
+    assert found["agreement"] == ["0.75"]
+    assert "1 truth to measure with of tasks without an answer" in found["remark"][0]
+
+
+def test_accuracy_is_not_measured_on_what_was_learned(
+    call_json: Call, labels: str, gold: str, workplace: Path
+) -> None:
+    (workplace / "known.csv").write_text("task,label\nt5,a\nt1,b\n")
+    found = call_json("aggregate", labels, "--gold", gold, "--learn-from", "known.csv")
+    assert found["accuracy"]["tasks"] == 3
+    assert any("learned from too: not measured" in each for each in found["remarks"])
+
+
+def test_gold_measures_and_teaches_nothing(call: Call, labels: str, gold: str) -> None:
+    call("aggregate", labels, "--out", "plain.csv")
+    call("aggregate", labels, "--gold", gold, "--out", "measured.csv")
+    assert read("plain.csv") == read("measured.csv")
+    call("aggregate", labels, "--learn-from", gold, "--out", "taught.csv")
+    taught = {row["task"]: (row["label"], row["confidence"]) for row in read("taught.csv")}
+    assert taught == {task: (label, "1.0") for task, label in GOLD.items()}
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".csv.gz", ".parquet"])
+def test_answers_and_workers_are_written(ending: str, call: Call, labels: str) -> None:
+    out, crowd = f"answers{ending}", f"workers{ending}"
+    said = call(
+        "aggregate", labels, "--method", "one-coin", "--out", out, "--workers-out", crowd
+    ).stdout
+    assert said.splitlines()[-2:] == [out, crowd]
+    from askwise.data.columns import read_columns
+
+    answers = read_columns(out, ("task", "label", "confidence")).cells
+    assert answers["task"] == list(SHEET)
+    assert answers["label"][-1] == "c"
+    workers = read_columns(crowd, ("worker", "answers", "quality", "low", "high", "skill")).cells
+    assert workers["worker"] == ["w1", "w2", "w3", "w4"]
+    assert workers["answers"] == ["5"] * 4
+
+
+def test_what_is_written_is_what_the_library_finds(call: Call, labels: str) -> None:
+    import pandas as pd
+
+    call("aggregate", labels, "--method", "dawid-skene", "--out", "a.csv")
+    found = aggregation.make("dawid-skene").fit(pd.read_csv(labels))  # type: ignore[attr-defined]
+    assert {row["task"]: row["label"] for row in read("a.csv")} == found.labels_.to_dict()
+    for row in read("a.csv"):
+        assert float(row["confidence"]) == pytest.approx(found.confidence_[row["task"]], abs=1e-8)
+
+
+def test_parameters_are_set(call_json: Call, labels: str) -> None:
+    words = ("--set", "restarts=1", "--set", "variational=false", "--set", "noise=1")
+    found = call_json("aggregate", labels, "--method", "mace", *words)
+    assert found["method"] == "mace(noise=1,restarts=1,variational=False)"
+    again = call_json("aggregate", labels, "--method", found["method"])
+    assert again == found
+
+
+def test_duplicates_are_counted_dropped_or_refused(
+    call_json: Call, refusal: Callable[..., str], labels: str, workplace: Path
+) -> None:
+    with open(labels, "a") as file:
+        file.write("t1,w1,b\n")
+    kept = call_json("aggregate", labels)
+    assert (kept["answers"], kept["duplicates"], kept["dropped"]) == (21, 1, 0)
+    dropped = call_json("aggregate", labels, "--duplicates", "drop")
+    assert (dropped["answers"], dropped["duplicates"], dropped["dropped"]) == (20, 1, 1)
+    assert refusal("aggregate", labels, "--duplicates", "refuse") == (
+        "labels.csv, line 22: worker 'w1' answered task 't1' in line 2 already; keep or drop "
+        "duplicates, or mend the file"
+    )
+
+
+def test_all_methods_are_compared(call: Call, call_json: Call, labels: str, gold: str) -> None:
+    lines = call("aggregate", labels, "--method", "all", "--gold", gold).stdout.splitlines()
+    names = [line.split("\t")[0] for line in lines]
+    assert "mean" not in names
+    assert {"dawid-skene", "majority", "glad"} <= set(names)
+    vote = next(line.split("\t") for line in lines if line.startswith("majority"))
+    assert (vote[1], vote[4]) == ("0.800", "0")
+    assert [each["method"] for each in call_json("aggregate", labels, "--method", "all")] == names
+
+
+def test_one_class_and_one_answer_are_noted(call_json: Call, workplace: Path) -> None:
+    Path("one.csv").write_text("task,worker,label\nt,w,yes\n")
+    found = call_json("aggregate", "one.csv")
+    assert found["remarks"] == [
+        "All answers are 'yes': there is nothing to decide.",
+        "1 worker has one answer only: hardly known.",
+    ]
+
+
+def test_an_unfinished_fit_is_told(call_json: Call, labels: str) -> None:
+    found = call_json("aggregate", labels, "--set", "max_iterations=1", "--set", "tolerance=0")
+    assert not found["converged"]
+    assert "raise max_iterations" in found["remarks"][-1]
+
+
+BAD = {
+    "an unknown method": (("--method", "dawid"), "aggregation 'dawid' is not known"),
+    "a method for utilities": (("--method", "mean"), "method 'mean' does not label a table"),
+    "an unknown parameter": (("--set", "speed=1"), "has no parameter 'speed'"),
+    "a bad parameter": (("--set", "max_iterations=0"), "max_iterations is 0"),
+    "a setting without a value": (("--set", "max_iterations"), "set is 'max_iterations': give"),
+    "all with files": (("--method", "all", "--out", "x.csv"), "method is 'all', which compares"),
+    "a bad choice": (("--duplicates", "some"), "duplicates is 'some': give one of keep"),
+    "contexts without use": (("--contexts", "context.csv"), "has no use for them"),
+    "an ending": (("--out", "answers.xls"), "an ending that is not known"),
+    "a missing file": (("--gold", "nowhere.csv"), "nowhere.csv: No such file"),
+    "gold of other tasks": (("--gold", "other.csv"), "has no task in common"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_what_is_wrong_is_said_in_one_line(
+    fault: str, refusal: Callable[..., str], labels: str, workplace: Path
+) -> None:
+    Path("context.csv").write_text("task,context\nt1,x\n")
+    Path("other.csv").write_text("task,label\nt77,x\n")
+    words, said = BAD[fault]
+    assert said in refusal("aggregate", labels, *words)
+
+
+def test_a_bad_file_leaves_nothing_behind(
+    refusal: Callable[..., str], labels: str, workplace: Path
+) -> None:
+    with open(labels, "a") as file:
+        file.write("t1,,b\n")
+    before = sorted(workplace.iterdir())
+    assert refusal("aggregate", labels, "--page", "page", "--out", "a.csv") == (
+        "labels.csv, line 22: worker is empty; fill it or take the row out"
+    )
+    assert sorted(workplace.iterdir()) == before
+
+
+HOSTILE = "<script>alert('x')</script>&\"=1+1"
+
+
+class Tags(HTMLParser):
+    """The tags of a page, and whether it runs or loads anything."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+        self.attributes: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+
+def test_the_page_is_whole_and_takes_no_orders_from_the_table(call: Call, workplace: Path) -> None:
+    rows = [(f"{HOSTILE}{task}", f"{HOSTILE}{who}", HOSTILE if (task + who) % 3 else "fine")
+            for task in range(6) for who in range(4)]  # fmt: skip
+    with open("labels.csv", "w", newline="") as file:
+        csv.writer(file).writerows([("task", "worker", "label"), *rows])
+    call("aggregate", "labels.csv", "--page", "page")
+    assert sorted(path.name for path in Path("page").iterdir()) == [
+        "figure.png", "figure.svg", "report.html",
+    ]  # fmt: skip
+    page = Path("page/report.html").read_text()
+    assert "&lt;script&gt;alert(" in page
+    tags = Tags()
+    tags.feed(page)
+    assert not tags.seen & {"script", "iframe", "img", "link", "object", "embed", "form"}
+    assert not {name for name in tags.attributes if name.startswith("on")}
+    assert "default-src 'none'" in page
+
+
+def test_the_pages_command_gives_the_page_again(
+    call: Call, labels: str, gold: str, workplace: Path
+) -> None:
+    words = ("--method", "glad", "--set", "max_iterations=3", "--gold", gold, "--page", "page")
+    call("aggregate", labels, *words)
+    page = Path("page/report.html").read_text()
+    (command,) = re.findall(r"<pre tabindex=\"0\"><code>(.*?)</code>", page)
+    assert command.startswith("askwise aggregate labels.csv --method glad")
+    call(*shlex.split(command)[1:])
+    assert Path("page/report.html").read_text() == page
+    assert "<dt>accuracy</dt>" in page
+    # Contested tasks come first: the tied one before the unanimous one.
+    assert page.index(">t1</th>") < page.index(">t5</th>")
+    assert "5 of 5 tasks" in page
+    assert "4 of 4 workers" in page
+
+
+def test_without_the_lab_the_page_says_what_to_install(
+    refusal: Callable[..., str], labels: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    assert "pip install 'askwise[lab]'" in refusal("aggregate", labels, "--page", "page")
+    assert not Path("page").exists()
+
+
+def test_on_a_terminal_there_are_tables(labels: str, gold: str) -> None:
+    code, text = helpers.on_terminal("aggregate", labels, "--gold", gold)
+    assert code == 0
+    assert re.search(r"accuracy +0.8", text)
+    assert "Least sure:" in text
+    assert re.search(r"worker +answers +quality +95% interval", text)
+    code, text = helpers.on_terminal("aggregate", labels, "--gold", gold, "--method", "all")
+    assert code == 0
+    assert re.search(r"one-coin +0.\d+ +\[0.\d+, 0.\d+\]", text)
+
+
+def test_neither_pandas_nor_the_lab_is_needed_for_labels(labels: str) -> None:
+    block = "import sys\nfor name in ('pandas', 'pyarrow', 'jinja2', 'matplotlib', 'joblib'):\n"
+    block += "    sys.modules[name] = None"
+    ran = subprocess.run(
+        helpers.askwise("aggregate", labels, "--out", "a.csv", first=block),
+        env=helpers.environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert len(read("a.csv")) == 5
+
+
+# Aggregators.
+
+
+def test_every_aggregator_is_listed_on_a_line(call: Call) -> None:
+    lines = [line.split("\t") for line in call("aggregators").stdout.splitlines()]
+    assert [line[0] for line in lines] == aggregation.names()
+    assert {line[0]: line[1] for line in lines}["mean"] == "utility"
+
+
+@pytest.mark.parametrize("name", aggregation.names())
+def test_every_aggregator_can_be_shown(name: str, call: Call, call_json: Call) -> None:
+    text = call("aggregators", "show", name).stdout
+    assert text.startswith(f"aggregator\t{name}\n")
+    found = call_json("aggregators", "show", name)
+    assert found["name"] == name
+    assert found["labels_tables"] == (name != "mean")
+    assert json.loads(call("aggregators", "--json", "show", name).stdout) == found
+
+
+def test_the_nearest_aggregator_is_suggested(refusal: Callable[..., str]) -> None:
+    assert refusal("aggregators", "show", "dawid-skeen") == (
+        "aggregation 'dawid-skeen' is not known: did you mean 'dawid-skene'?"
+    )
