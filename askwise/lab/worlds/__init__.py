@@ -1,13 +1,16 @@
 """Worlds: who would answer what, and how well. In the lab only."""
 
 from askwise.lab.worlds.base import Market, World, answer
+from askwise.lab.worlds.completion import complete
 from askwise.lab.worlds.correlation import correlation_market
 from askwise.lab.worlds.drift import drifting_market
 from askwise.lab.worlds.freelancers import freelancer_market, market_from_table, read_table
+from askwise.lab.worlds.labellers import Crowd, label_tasks
 from askwise.lab.worlds.recorded import RecordedWorld, Recording
 from askwise.lab.worlds.survey import Survey, SurveyWorld, two_options
 
 __all__ = [
+    "Crowd",
     "Market",
     "RecordedWorld",
     "Recording",
@@ -15,9 +18,11 @@ __all__ = [
     "SurveyWorld",
     "World",
     "answer",
+    "complete",
     "correlation_market",
     "drifting_market",
     "freelancer_market",
+    "label_tasks",
     "market_from_table",
     "read_table",
     "two_options",

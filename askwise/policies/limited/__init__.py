@@ -1,0 +1,1 @@
+"""Labelling when little is known of the workers: the policies of paper 001."""

@@ -1,0 +1,323 @@
+"""B-KUBE for labelling: one task at a time, whoever the plan by upper bounds draws."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from askwise.core.book import (
+    ANSWERED,
+    ANSWERS,
+    ASKED,
+    CLOSED,
+    CONTEXT,
+    JOINED,
+    LIMIT,
+    PLAN_TASK,
+    PRICE,
+    PROPOSED,
+    REPEAT,
+    TASKS,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    has_task,
+    idle,
+    may_put,
+    money_left,
+    propose,
+    tasks_for,
+)
+from askwise.core.checks import flag, real
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
+from askwise.core.events import Fact
+from askwise.core.knapsack import fill_by_density
+from askwise.core.ledger import Ledger
+from askwise.core.money import MICRO
+from askwise.core.problem import Problem
+from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.bounded.kube import draw_from_plan
+from askwise.policies.limited.common import (
+    AGREED,
+    COUNT,
+    DECIDED,
+    DECLINED,
+    EXPIRED,
+    JOINED_FACT,
+    WORTH,
+    LabelPolicy,
+    learn,
+)
+from askwise.policies.survey.common import may_ask
+
+
+class State(NamedTuple):
+    """Records by context and worker, tables of f_k, and where to look for the task in hand."""
+
+    beliefs: Array
+    given: Array
+    place: Array
+
+
+class Params(NamedTuple):
+    """Factor of the confidence term, the inference function, whether contexts are told apart."""
+
+    bonus: float
+    inference: int
+    by_context: int
+
+
+@step
+def somebody_left(book: Book, task: int) -> bool:
+    """Whether anyone who joined could still be asked about a task, money and presence apart."""
+    workers = book.workers
+    for worker in range(book.totals[WORKERS]):
+        left = workers[worker, LIMIT] - workers[worker, ASKED]
+        if workers[worker, JOINED] == 1 and left > 0 and may_put(book, task, worker):
+            return True
+    return False
+
+
+@step
+def task_in_hand(book: Book, first: int, available: Array) -> int:
+    """Find the first open task that somebody can be asked now; -1 if there is none.
+
+    Tasks before ``first`` are closed, or everyone was asked: they are looked at last.
+    """
+    totals, workers = book.totals, book.workers
+    money = money_left(totals)
+    anyone = False
+    for worker in range(totals[WORKERS]):
+        here = available[worker] == 1 and workers[worker, JOINED] == 1
+        left = workers[worker, LIMIT] - workers[worker, ASKED]
+        # Without it, all tasks would be looked at in vain when the money is gone.
+        if here and left > 0 and workers[worker, PRICE] <= money and has_task(book, worker):
+            anyone = True
+            break
+    if not anyone:
+        return -1
+    count = totals[TASKS]
+    for place in range(count):
+        task = first + place if first + place < count else first + place - count
+        if book.tasks[task, CLOSED] == 0:
+            for worker in range(totals[WORKERS]):
+                if may_ask(book, task, worker, money, available):
+                    return task
+    return -1
+
+
+@step
+def upper_bound(record: Array, worker: int, bonus: float, answers: int) -> float:
+    """w_k of algorithm 2: the value contribution, zero if negative, and a confidence term."""
+    seen = record[worker, COUNT]
+    # n is the number of this iteration.
+    term = math.sqrt(2.0 * math.log(answers + 1.0) / seen)
+    return record[worker, WORTH] / seen + bonus * term
+
+
+@step
+def value_workers(
+    book: Book, record: Array, bonus: float, task: int, available: Array, out: Proposal
+) -> int:
+    """Bounds, prices and room of those who can be asked about a task, into scratch space.
+
+    Returns the index of a worker who was never tried, or -1. Who is on his first answer is
+    neither tried nor planned with.
+    """
+    totals, workers = book.totals, book.workers
+    money = money_left(totals)
+    values, prices, rooms = out.real[0], out.whole[0], out.whole[1]
+    for worker in range(totals[WORKERS]):
+        prices[worker] = workers[worker, PRICE]
+        rooms[worker] = 0
+        values[worker] = 0.0
+        if not may_ask(book, task, worker, money, available):
+            continue
+        if record[worker, COUNT] > 0.0:
+            rooms[worker] = workers[worker, LIMIT] - workers[worker, ASKED]
+            if totals[REPEAT] == 0:
+                rooms[worker] = min(rooms[worker], tasks_for(book, worker))
+            values[worker] = upper_bound(record, worker, bonus, totals[ANSWERS])
+        elif workers[worker, ASKED] == workers[worker, ANSWERED]:
+            return worker
+    return -1
+
+
+@step
+def choose(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Algorithm 1: everyone once; then a draw from the plan of algorithm 2."""
+    task = task_in_hand(book, state.place[0], available)
+    if task < 0:
+        return idle(book, available)
+    record = state.beliefs[book.tasks[task, CONTEXT] if params.by_context == 1 else 0]
+    untried = value_workers(book, record, params.bonus, task, available, out)
+    if untried >= 0:
+        propose(out, task, untried, 1, 1.0)
+        return PROPOSED
+    n, money = book.totals[WORKERS], money_left(book.totals)
+    values, prices, rooms, counts = out.real[0], out.whole[0], out.whole[1], out.whole[2]
+    fill_by_density(values, prices, rooms, money, counts[:n], out.real[1])
+    code = draw_from_plan(book, draw, available, out)
+    if code == PROPOSED:
+        out.rows[0, PLAN_TASK] = task
+    return code
+
+
+@kernel
+def move_on(book: Book, place: Array, kind: int, task: int, worker: int) -> None:
+    """Pass over tasks that are closed or for which nobody is left; go back where somebody is."""
+    workers = book.workers
+    if kind == JOINED_FACT:
+        place[0] = 0
+    elif kind in (EXPIRED, DECLINED):
+        # He may be asked again; was he at his limit, then about any task.
+        full = workers[worker, ASKED] == workers[worker, LIMIT] - 1
+        place[0] = 0 if full else min(place[0], task)
+    while place[0] < book.totals[TASKS]:
+        if book.tasks[place[0], CLOSED] == 0 and somebody_left(book, place[0]):
+            break
+        place[0] += 1
+
+
+@step
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Judge an answer by the vote; see which task is in hand."""
+    if fact.kind == DECIDED:
+        return
+    context = 0
+    if params.by_context == 1 and fact.task >= 0:
+        context = book.tasks[fact.task, CONTEXT]
+    learn(book, state.beliefs[context], state.given, params.inference, fact, draw)
+    move_on(book, state.place, fact.kind, fact.task, fact.worker)
+
+
+@policies.register("b-kube")
+@dataclass(frozen=True)
+class BKube(LabelPolicy):
+    """Label task by task; draw each next worker from the best plan by upper confidence bounds.
+
+    A worker's value contribution v (11) is what an answer of his adds to the right label's lead;
+    his accuracy is how often he agreed with the vote as it stood after each of his answers. After
+    everyone was asked once, every step plans the money left by density over
+    w = max(0, v) + bonus * sqrt(2 ln n / answers), within limits, and asks a worker drawn in
+    proportion to his count in that plan. It stays on a task until the campaign's stopping rule
+    closes it, or nobody is left to be asked about it.
+
+    Parameters
+    ----------
+    inference : "majority", "weighted-majority", "map" or a table
+        How answers are weighed: f(l, l') is what the answer l' contributes to the label l. All
+        alike; by the worker's lead over chance; by his log-odds; or as a table says (a row for
+        each label l, numbers from 0 to 1). For a table a worker override ``inference_of``.
+    bonus : float
+        Factor of the confidence term (1 in the paper; .25 erred less in every cell of
+        ``limited-labels``).
+    by_context : bool
+        Learn each worker's accuracy in every context separately; tasks without a context share
+        one. Everyone is then tried once in each, and a plan takes the money left as if it all
+        went into the context of the task in hand.
+
+    Assumes answers that are right with a fixed probability per worker (and context), errors
+    spread evenly over the wrong labels, and a vote that is right more often than not: a worker
+    who agrees with a wrong majority is taken for a good one. Needs options, prices above 0 and a
+    budget. Needs a stopping rule to get beyond the first tasks (``gap`` in the paper); the paper
+    asks a worker about the same task again (``repeat``), which people seldom stand for.
+
+    Of the paper's outlook on skills (section 7) this is the case of one skill a task. Weights
+    over several skills, and values that are vectors, are left out.
+
+    Not for budgets of a few answers a worker: it explores for long. Not where spammers are many
+    and cheap.
+
+    References
+    ----------
+    Paper 001, algorithms 1 and 2, section 5.
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("a", 1), Worker("b", 1), Worker("c", 2)],
+    ...     tasks=["t1", "t2"],
+    ...     options=["no", "yes"],
+    ...     budget=20,
+    ...     policy="b-kube",
+    ...     stopping={"name": "gap", "quality": 1, "smooth": False},
+    ... )
+    >>> for answer in ("yes", "yes", "no"):
+    ...     asked = campaign.ask()[0]
+    ...     print(asked.task, asked.worker)
+    ...     campaign.tell(asked.id, answer)
+    t1 a
+    t1 b
+    t2 c
+    """
+
+    bonus: float = 1.0
+    by_context: bool = False
+    per_worker: ClassVar[tuple[str, ...]] = ("given",)
+    per_skill: ClassVar[tuple[str, ...]] = ("beliefs",)
+    notes: ClassVar[tuple[str, ...]] = ("first try", "draw from the plan")
+    rule: ClassVar[str] = (
+        "task by task, each worker once; then plan the rest of the budget by upper bounds on "
+        "value contributions and draw a worker in proportion to his share of the plan"
+    )
+    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        real(self.bonus, "bonus", "a factor of 0 or more", least=0)
+        flag(self.by_context, "by_context")
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(float(self.bonus), self.code, int(self.by_context))
+
+    def start(self, problem: Problem, ledger: Ledger) -> State:
+        """Nobody known, the first task in hand."""
+        book = ledger.book
+        return State(
+            np.zeros((len(book.contexts), len(book.workers), 3)),
+            self.tables(problem, ledger),
+            np.zeros(1, np.int64),
+        )
+
+    def record(self, state: State, ledger: Ledger, task: int) -> Array:
+        """What is known of the workers in a task's context."""
+        context = int(ledger.book.tasks[task, CONTEXT]) if self.by_context else 0
+        found: Array = state.beliefs[context]
+        return found
+
+    def scores(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> list[Score]:
+        """Upper bound per price of every worker, on the task in hand."""
+        book = ledger.book
+        task = int(task_in_hand(book, int(state.place[0]), available))
+        if task < 0:
+            return []
+        record, money = self.record(state, ledger, task), int(money_left(book.totals))
+        found = []
+        for at, worker in enumerate(ledger.workers):
+            count, price = float(record[at, COUNT]), int(book.workers[at, PRICE]) / MICRO
+            details = {
+                "answers": count,
+                "price": price,
+                "may_be_asked": float(may_ask(book, task, at, money, available)),
+            }
+            if count == 0:
+                found.append(Score(worker.id, None, details))
+                continue
+            bound = float(upper_bound(record, at, float(self.bonus), ledger.total(ANSWERS)))
+            details["accuracy"] = float(record[at, AGREED]) / count
+            details["value"] = float(record[at, WORTH]) / count
+            details["upper_bound"] = bound
+            found.append(Score(worker.id, bound / price, details))
+        return found

@@ -1,0 +1,331 @@
+"""What the policies of the limited-information family share: inference, estimates, answers.
+
+Paper 001: A. Rangi, M. Franceschetti, "Multi-armed bandit algorithms for crowdsourcing systems
+with online estimation of workers' ability", AAMAS 2018.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from askwise.core.book import (
+    CELL_ANSWERS,
+    CELL_WORKER,
+    FIRST_CELL,
+    NEXT_CELL,
+    OPTIONS,
+    TASK_ANSWERED,
+    TRUTH,
+    VOTES,
+    Array,
+    Book,
+)
+from askwise.core.checks import one_of, real
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw, uniform
+from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.events import Fact, Kind
+from askwise.core.ledger import Ledger
+from askwise.core.problem import Problem, Worker
+from askwise.core.votes import leading_option
+from askwise.policies.base import KernelPolicy
+
+PAPER = "001"
+
+DECIDED, ASKED_FACT, ANSWER, EXPIRED, DECLINED, JOINED_FACT = (
+    int(kind)
+    for kind in (
+        Kind.DECIDED,
+        Kind.ASKED,
+        Kind.ANSWER,
+        Kind.EXPIRED,
+        Kind.DECLINED,
+        Kind.JOINED,
+    )
+)
+
+INFERENCES = ("majority", "weighted-majority", "map")
+MAJORITY, WEIGHTED, POSTERIOR, GIVEN = range(4)
+
+# Columns of a record (one row a worker): answers seen; their number times the value
+# contribution, so that the bounded family's `mean` is the latter; how many agreed with the vote.
+COUNT, WORTH, AGREED = range(3)
+
+PRIOR = 2.0
+"""Answers that a worker's accuracy is worth before he gave any, where votes are weighted by it."""
+
+LEAST, MOST = 0.01, 0.99
+"""Accuracies are taken as no smaller and no larger where votes are weighted by their odds: (9)
+asks for a bounded inference function."""
+
+LEVEL = 1e-9
+"""Contributions that differ by less are level: sums in another order differ in the last bit."""
+
+Function = tuple[tuple[float, ...], ...]
+"""f(l, l'): a row for each label that is contributed to, a column for each that was given."""
+
+
+@step
+def accuracy(record: Array, worker: int, options: int) -> float:
+    """Estimate of p_k for weights: as if, before, he had been right half-way from chance."""
+    before = PRIOR * (1.0 + 1.0 / options) / 2.0
+    p = (record[worker, AGREED] + before) / (record[worker, COUNT] + PRIOR)
+    return min(max(p, LEAST), MOST)
+
+
+@step
+def contributions(record: Array, worker: int, inference: int, options: int) -> tuple[float, float]:
+    """f_k(l, l) and f_k(l, l') of the inference functions with a name, in units of Q.
+
+    An accuracy that is worse than chance gets no weight in a weighted vote; log-odds count it
+    in favour of the other labels, and f_k is never negative, as (9) asks.
+    """
+    if inference == MAJORITY:
+        return 1.0, 0.0
+    p = accuracy(record, worker, options)
+    if inference == WEIGHTED:
+        return max(0.0, p - (1.0 - p) / (options - 1.0)), 0.0
+    odds = math.log(p * (options - 1.0) / (1.0 - p)) / largest_odds(options)
+    if odds >= 0.0:
+        return odds, 0.0
+    return 0.0, -odds
+
+
+@step
+def largest_odds(options: int) -> float:
+    """Q of the log-odds: the largest |log p (L - 1) / (1 - p)| there is."""
+    return max(
+        math.log(MOST * (options - 1.0) / (1.0 - MOST)),
+        -math.log(LEAST * (options - 1.0) / (1.0 - LEAST)),
+    )
+
+
+@kernel
+def value_of(record: Array, given: Array, worker: int, inference: int, options: int) -> float:
+    """Theorem 5.1, (11): the value contribution, the expectation by the empirical p_k.
+
+    The minimum is over the wrong labels, the errors are spread evenly over them. Where it is not
+    the same for every true label, the mean over them.
+    """
+    p = record[worker, AGREED] / record[worker, COUNT]
+    wrong = (1.0 - p) / (options - 1.0)
+    if inference != GIVEN:
+        same, other = contributions(record, worker, inference, options)
+        return (same - other) * (p - wrong)
+    total = 0.0
+    for true in range(options):
+        least = math.inf
+        for label in range(options):
+            if label != true:
+                lead = 0.0
+                for said in range(options):
+                    chance = p if said == true else wrong
+                    lead += chance * (given[worker, true, said] - given[worker, label, said])
+                least = min(least, lead)
+        total += least
+    return total / options
+
+
+@kernel
+def support(
+    book: Book, record: Array, given: Array, inference: int, task: int, label: int
+) -> float:
+    """s_{i,l} of (9): what all answers to a task contribute to a label, by current estimates."""
+    cells, options = book.cells, book.totals[OPTIONS]
+    if inference == MAJORITY:
+        return float(book.votes[task, label])
+    total = 0.0
+    cell = book.tasks[task, FIRST_CELL]
+    while cell >= 0:
+        worker = cells[cell, CELL_WORKER]
+        if inference == GIVEN:
+            for said in range(options):
+                total += cells[cell, VOTES + said] * given[worker, label, said]
+        else:
+            same, other = contributions(record, worker, inference, options)
+            agree = cells[cell, VOTES + label]
+            total += agree * same + (cells[cell, CELL_ANSWERS] - agree) * other
+        cell = cells[cell, NEXT_CELL]
+    return total
+
+
+@kernel
+def decision(
+    book: Book, record: Array, given: Array, inference: int, task: int, draw: Draw, index: int
+) -> int:
+    """(10): the label with the largest contributions; a tie is broken by the draw at ``index``."""
+    options = book.totals[OPTIONS]
+    if inference == MAJORITY:
+        return leading_option(book.votes, task, 0, options, draw, index)
+    top = -math.inf
+    for label in range(options):
+        top = max(top, support(book, record, given, inference, task, label))
+    leaders = 0
+    leader = 0
+    for label in range(options):
+        if support(book, record, given, inference, task, label) >= top - LEVEL:
+            leaders += 1
+            leader = label
+    if leaders == 1:
+        return leader
+    pick = min(int(uniform(draw, index) * leaders), leaders - 1)
+    for label in range(options):
+        if support(book, record, given, inference, task, label) >= top - LEVEL:
+            if pick == 0:
+                return label
+            pick -= 1
+    return leader
+
+
+@step
+def learn(book: Book, record: Array, given: Array, inference: int, fact: Fact, draw: Draw) -> None:
+    """Section 5: after an answer, its worker was right if it is what (10) now says.
+
+    The answer itself is among those that (10) goes by. Where the truth was told, that counts.
+    """
+    if fact.kind != ANSWER:
+        return
+    worker = fact.worker
+    voted = book.tasks[fact.task, TRUTH]
+    if voted < 0:
+        voted = decision(book, record, given, inference, fact.task, draw, 0)
+    record[worker, COUNT] += 1.0
+    if int(fact.value) == voted:
+        record[worker, AGREED] += 1.0
+    # A negative estimate counts as zero in every plan.
+    value = max(0.0, value_of(record, given, worker, inference, book.totals[OPTIONS]))
+    record[worker, WORTH] = record[worker, COUNT] * value
+
+
+def inference_function(given: object) -> str | Function:
+    """Read an inference function: its name, or a table f(l, l')."""
+    if isinstance(given, str):
+        return one_of(given, "inference", INFERENCES)
+    if not isinstance(given, Sequence) or isinstance(given, bytes) or len(given) < 2:
+        raise InvalidParameter(
+            f"inference is {given!r}: give one of {', '.join(INFERENCES)}, or a table with a row "
+            "and a column for each label",
+            field="inference",
+        )
+    rows = []
+    for row in given:
+        if isinstance(row, str | bytes) or not isinstance(row, Sequence) or len(row) != len(given):
+            raise InvalidParameter(
+                f"inference has a row {row!r}: give {len(given)} numbers, one for each label",
+                field="inference",
+            )
+        rows.append(
+            tuple(real(f, "inference", "numbers from 0 to 1", least=0, most=1) for f in row)
+        )
+    return tuple(rows)
+
+
+@dataclass(frozen=True)
+class LabelPolicy(KernelPolicy):
+    """Base of the family: tasks with options, prices above zero, judged by the running vote."""
+
+    inference: str | Sequence[Sequence[float]] = "majority"
+    paper: ClassVar[str] = PAPER
+    outcomes: ClassVar[tuple[str, ...]] = ("options",)
+    labels_itself: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inference", inference_function(self.inference))
+
+    def check(self, problem: Problem) -> None:
+        """Tables must have the problem's labels."""
+        super().check(problem)
+        if self.code == GIVEN:
+            for worker in problem.workers:
+                self._table(problem, worker)
+
+    def check_worker(self, worker: Worker) -> None:
+        """Efficiencies (value per price) need prices above zero."""
+        if worker.micro == 0:
+            raise InvalidProblem(
+                f"price of worker {worker.id!r} is 0: policy {self.name!r} divides values by "
+                "prices and needs prices above 0",
+                field="price",
+            )
+
+    def inference_of(self, problem: Problem, worker: Worker) -> Sequence[Sequence[float]] | None:
+        """f_k(l, l') of a worker as a table of numbers from 0 to 1; None where a name says it.
+
+        Override it to give every worker his own, from what you know about him: whom he confuses
+        with whom, say. The table may not depend on answers, and must be the same at each call.
+        """
+        return None if isinstance(self.inference, str) else self.inference
+
+    @property
+    def code(self) -> int:
+        """Of the inference function, as kernels take it."""
+        own = type(self).inference_of is not LabelPolicy.inference_of
+        if own or not isinstance(self.inference, str):
+            return GIVEN
+        return INFERENCES.index(self.inference)
+
+    def tables(self, problem: Problem, ledger: Ledger) -> Array:
+        """Room for the table of each worker, if there are tables, filled for those there are."""
+        size = len(problem.options) if self.code == GIVEN else 0
+        held = np.zeros((len(ledger.book.workers), size, size))
+        self.fill(problem, ledger, held)
+        return held
+
+    def fill(self, problem: Problem, ledger: Ledger, held: Array) -> None:
+        """Write the tables of all who joined."""
+        if self.code == GIVEN:
+            for at, worker in enumerate(ledger.workers):
+                held[at] = self._table(problem, worker)
+
+    def _table(self, problem: Problem, worker: Worker) -> Function:
+        table = inference_function(self.inference_of(problem, worker))
+        if isinstance(table, str) or len(table) != len(problem.options):
+            raise InvalidProblem(
+                f"inference is {table!r} for worker {worker.id!r}: give a table with a row and a "
+                f"column for each of the {len(problem.options)} options",
+                field="inference",
+            )
+        return table
+
+    def absorb(self, problem: Problem, state: Any, ledger: Ledger, fact: Fact, draw: Draw) -> None:
+        """Run the absorbing kernel; who joins brings his table."""
+        if fact.kind == JOINED_FACT:
+            self.fill(problem, ledger, state.given)
+        super().absorb(problem, state, ledger, fact, draw)
+
+    def record(self, state: Any, ledger: Ledger, task: int) -> Array:
+        """What is known of the workers, for a task."""
+        return state.beliefs
+
+    def labels(
+        self, problem: Problem, state: Any, ledger: Ledger, tasks: Sequence[int], draw: Draw
+    ) -> list[tuple[float | None, float | None]]:
+        """Decision rule (10); the confidence is the label's share of all contributions.
+
+        With ``map`` it is the label's probability if estimates were right, labels equally likely.
+        """
+        book, code, options = ledger.book, self.code, len(problem.options)
+        found: list[tuple[float | None, float | None]] = []
+        for task in tasks:
+            truth = int(book.tasks[task, TRUTH])
+            if truth >= 0:
+                found.append((float(truth), 1.0))
+                continue
+            if book.tasks[task, TASK_ANSWERED] == 0:
+                found.append((None, None))
+                continue
+            record = self.record(state, ledger, task)
+            label = int(decision(book, record, state.given, code, task, draw, task))
+            sums = np.array(
+                [support(book, record, state.given, code, task, each) for each in range(options)]
+            )
+            if code == POSTERIOR:
+                sums = np.exp((sums - sums.max()) * largest_odds(options))
+            total = float(sums.sum())
+            found.append((float(label), float(sums[label]) / total if total > 0 else 1.0 / options))
+        return found
