@@ -52,6 +52,34 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "glr-directed": [{"discount": 0.8, "prior": 5.0}],
     "explore-exploit-rollback": [{"quality": 0.9, "low": 0.5, "smooth": False}, {"alpha": 0.0}],
     "knowledge-gradient": [{"discount": 0.9}, {"screen": 0.0}, {"screen": 1.0}],
+    "bbta": [{"explore": 0, "refresh": 0.05}, {"explore": 2}],
+    "optkg": [
+        {"workers": False},
+        {"positive": 2.0, "negative": 0.5, "right": 2.0, "wrong": 3.0},
+    ],
+    "optkg-multi": [
+        {"workers": False},
+        {"positive": 2.0, "negative": 0.5, "right": 2.0, "wrong": 3.0},
+    ],
+    "crowdsense": [{"threshold": 0.3, "smoothing": 2.0}],
+    "iethresh": [{"threshold": 0.2, "error": 0.2}],
+    "hem": [{"target": 0.2}],
+    "b-kube": [
+        {"inference": "weighted-majority", "bonus": 0.25},
+        {"inference": "map", "by_context": True},
+        {"inference": ((1.0, 0.25), (0.0, 0.75)), "bonus": 0.0},
+    ],
+    "label-bounded-epsilon-first": [
+        {"epsilon": 0.5, "inference": "map"},
+        {"exploitation": "single", "pick": "total"},
+    ],
+    "label-epsilon-first": [
+        {"epsilon": 0.5, "inference": "weighted-majority"},
+        {"exploitation": "knapsack", "pick": "total"},
+    ],
+    "label-trialsourcing": [
+        {"exploitation": "single", "pick": "total", "inference": "map"},
+    ],
 }
 
 TRUTH = [[0.5, 0.5], [0.6, 0.4], [0.9, 0.1]]
@@ -88,7 +116,24 @@ def variants_of(name: str) -> list[Policy]:
     return [policy for policy in VARIANTS.values() if policy.name == name]
 
 
-@pytest.mark.parametrize(("policy", "check"), [case for case in CASES if case not in SAMPLE])
+QUICK = (
+    contract.any_script_is_legal,
+    contract.snapshots_change_nothing,
+    contract.decisions_can_be_reproduced,
+)
+"""What the choices of parameters go through in the quick suite; the slow one has all."""
+
+
+@pytest.mark.parametrize(
+    ("policy", "check"),
+    [
+        pytest.param(
+            *case.values, id=case.id, marks=() if case.values[1] in QUICK else pytest.mark.slow
+        )
+        for case in CASES
+        if case not in SAMPLE
+    ],
+)
 def test_a_policy_keeps_the_contract_whatever_its_parameters(policy: Policy, check: Check) -> None:
     check(policy)
 
@@ -110,6 +155,9 @@ CHECKED = (
     "virt-uniform",
     "explore-exploit-rollback",
     "glr-directed",
+    "bbta",
+    "crowdsense",
+    "hem",
 )
 """Policies whose compiled loop is run once more with array bounds checked."""
 

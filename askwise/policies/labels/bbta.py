@@ -127,7 +127,7 @@ def weight_for(book: Book, weights: Array, task: int, option: int) -> float:
     return total
 
 
-@step
+@kernel
 def score(book: Book, weights: Array, total: float, task: int) -> float:
     """Confidence score of Eqn. 1: the lead of the first option over the second.
 
@@ -145,7 +145,7 @@ def score(book: Book, weights: Array, total: float, task: int) -> float:
     return (top - second) / total
 
 
-@step
+@kernel
 def is_loss(book: Book, weights: Array, task: int, answer: int) -> bool:
     """Whether an answer differs from the weighted vote; a tied vote agrees with nobody."""
     mine = weight_for(book, weights, task, answer)
@@ -194,7 +194,7 @@ def hear(state: State, context: int, task: int) -> None:
     contexts[context, LAST_HEARD] = task + 1
 
 
-@step
+@kernel
 def learn_exploring(book: Book, state: State, task: int, worker: int, answer: int) -> None:
     """Losses by majority (Alg. 1, lines 12 and 13), as each answer comes in.
 
@@ -232,7 +232,7 @@ def majority(votes: Array, task: int, options: int, less: int) -> int:
     return best
 
 
-@step
+@kernel
 def learn(book: Book, state: State, params: Params, fact: Fact) -> None:
     """Judge an answer by the weighted vote and book its loss (Alg. 1, lines 21 to 23)."""
     contexts, weights = state.contexts, state.weights
@@ -294,7 +294,7 @@ def explore(book: Book, params: Params, state: State, available: Array, out: Pro
     return False
 
 
-@step
+@kernel
 def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
@@ -332,7 +332,7 @@ def choose(
     return PROPOSED
 
 
-@step
+@kernel
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Learn from answers; keep tasks that are over out of the ranking."""
     kind, task = fact.kind, fact.task

@@ -31,7 +31,7 @@ from askwise.core.book import (
     propose,
 )
 from askwise.core.checks import real
-from askwise.core.compiling import kernel, step
+from askwise.core.compiling import kernel
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.core.ledger import Ledger
@@ -75,7 +75,7 @@ LAST_ROUNDS = 6
 ASK, EXPERT, SETTLE = range(3)
 
 
-@step
+@kernel
 def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
@@ -114,7 +114,7 @@ def why_nothing(book: Book, state: State, money: int, available: Array, out: Pro
     return idle(book, available)
 
 
-@step
+@kernel
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Learn from answers and truths, refit when there is news enough, and rank."""
     kind = fact.kind

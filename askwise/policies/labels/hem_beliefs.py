@@ -111,7 +111,7 @@ def doubt(state: State, task: int) -> float:
     return 1.0 - top
 
 
-@step
+@kernel
 def hear_of(book: Book, state: State, task: int) -> None:
     """Begin with a task: its posterior is the share of classes in its context."""
     count = book.totals[OPTIONS]
@@ -125,7 +125,7 @@ def hear_of(book: Book, state: State, task: int) -> None:
     state.classes[context, count] += 1.0
 
 
-@step
+@kernel
 def shift(book: Book, state: State, task: int, c: int, change: float) -> None:
     """Let the answers to a task count more or less for a class."""
     cells = book.cells
@@ -156,7 +156,7 @@ def skill_row(state: State, context: int, worker: int) -> int:
     return state.skill_of[context, worker] - 1
 
 
-@step
+@kernel
 def learn(book: Book, state: State, fact: Fact) -> None:
     """Add an answer's log-likelihood to its task, and shift the counts of all who answered."""
     task, worker, answer = fact.task, fact.worker, int(fact.value)
@@ -187,7 +187,7 @@ def learn(book: Book, state: State, fact: Fact) -> None:
     state.meta[SINCE] += 1
 
 
-@step
+@kernel
 def know(book: Book, state: State, task: int, true: int) -> None:
     """Take a truth in: the task's posterior is certain, and its answers count accordingly."""
     state.known[task] = true + 1
@@ -200,7 +200,7 @@ def know(book: Book, state: State, task: int, true: int) -> None:
     state.meta[SINCE] += TRUTH_NEWS
 
 
-@step
+@kernel
 def learn_truth(book: Book, state: State, fact: Fact) -> None:
     """Take in what the requester knows, also against what an expert said."""
     if book.tasks[fact.task, TASK_ANSWERED] == 0 and state.known[fact.task] == 0:

@@ -84,7 +84,7 @@ class Params(NamedTuple):
     target: float
 
 
-@step
+@kernel
 def mode(book: Book) -> int:
     """How tasks are ranked: which half of the budget it is, and the cap, as one number."""
     totals, workers = book.totals, book.workers
@@ -102,7 +102,7 @@ def mode(book: Book) -> int:
     return 2 * int(CAP_GROWTH * totals[ANSWERS] / totals[TASKS]) + half
 
 
-@step
+@kernel
 def key_of(book: Book, state: State, params: Params, task: int) -> float:
     """Rank of a task: lowest first, infinite for one that is not to be asked about."""
     tasks = book.tasks
@@ -147,7 +147,7 @@ def place_if_due(book: Book, state: State, params: Params) -> None:
         place_all(book, state, params)
 
 
-@step
+@kernel
 def optimism(book: Book, state: State, context: int, worker: int) -> float:
     """Accuracy of a worker in a context with a bonus for what is not known, mean over classes."""
     count = book.totals[OPTIONS]
@@ -175,7 +175,7 @@ def worth(book: Book, state: State, context: int, worker: int, unit: float) -> f
     return edge * edge / max(price, 0.01) if edge > 0.0 else edge * max(price, 0.01)
 
 
-@step
+@kernel
 def best_worker(book: Book, state: State, task: int, money: int, available: Array) -> int:
     """The ordinary worker who tells most about a task for his price; -1 if there is none."""
     workers = book.workers
@@ -203,7 +203,7 @@ def entropy(p: float) -> float:
     return -p * math.log(p) if p > 0.0 else 0.0
 
 
-@step
+@kernel
 def information(book: Book, state: State, task: int, worker: int) -> float:
     """What one answer of a worker is expected to tell about a task, in nats."""
     count = book.totals[OPTIONS]
@@ -244,7 +244,7 @@ def cheapest_expert(book: Book, task: int, money: int, available: Array) -> int:
     return best
 
 
-@step
+@kernel
 def expert_for(
     book: Book, state: State, task: int, other: int, money: int, available: Array
 ) -> int:
@@ -271,7 +271,7 @@ def is_open_side(state: State, context: int) -> bool:
     return bool(sides[context, MARGIN] < SURE_OF_SIDE or state.meta[CLASH] == 1)
 
 
-@step
+@kernel
 def task_to_settle(book: Book, state: State, money: int, available: Array) -> tuple[int, int]:
     """A task, and the expert whose answer settles which way round its context is; -1 if none."""
     trusted = False

@@ -1,0 +1,315 @@
+"""IEThresh: all workers whose upper confidence bound is near the highest."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from askwise.core.book import (
+    CELL_WORKER,
+    FIRST_CELL,
+    JOINED,
+    NEXT_CELL,
+    OPTIONS,
+    PRICE,
+    PROPOSED,
+    TASKS,
+    VOTES,
+    WAIT_ANSWERS,
+    WAIT_WORKERS,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    asked_before,
+    money_left,
+    propose,
+)
+from askwise.core.checks import between, real
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
+from askwise.core.ledger import Ledger
+from askwise.core.money import MICRO
+from askwise.core.problem import Problem
+from askwise.core.tournament import at_hand
+from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.labels.in_turn import (
+    AGREED,
+    JUDGED,
+    PASS,
+    InTurnPolicy,
+    is_left,
+    next_turn,
+    out_for,
+    turn_kernels,
+)
+
+
+class State(NamedTuple):
+    """Which tasks are done, whose turn it is, rewards of workers, and Student's t.
+
+    ``critical`` has the critical value for n rewards at place n; it is a table, not a belief.
+    """
+
+    done: Array
+    shown: Array
+    head: Array
+    critical: Array
+
+
+class Params(NamedTuple):
+    """The paper's epsilon."""
+
+    threshold: float
+
+
+@step
+def upper(state: State, worker: int) -> float:
+    """UI = m + t(n - 1) * s / sqrt(n), s the sample standard deviation of rewards 0 and 1.
+
+    Of fewer than two rewards there is no deviation: infinity, so that he is asked.
+    """
+    n = state.shown[worker, JUDGED]
+    if n < 2.0:
+        return math.inf
+    m = state.shown[worker, AGREED] / n
+    # More rewards than tasks come only of pairs that were answered twice, once late.
+    t = state.critical[min(int(n), len(state.critical) - 1)]
+    return float(m + t * math.sqrt(m * (1.0 - m) / (n - 1.0)))
+
+
+@step
+def cut(book: Book, state: State, params: Params, task: int) -> float:
+    """The least UI that is asked about a task: epsilon times the highest that is known.
+
+    Who was asked about the task counts on, so that it is the same for the whole batch.
+    """
+    highest = -math.inf
+    for worker in range(book.totals[WORKERS]):
+        mine = upper(state, worker)
+        if book.workers[worker, JOINED] == 0 or mine == math.inf or mine <= highest:
+            continue
+        if is_left(book, task, worker) or asked_before(book, task, worker):
+            highest = mine
+    return params.threshold * highest if highest > -math.inf else -math.inf
+
+
+@step
+def anyone_missing(book: Book, state: State, params: Params, task: int) -> bool:
+    """Whether somebody whom the money is enough for belongs to the batch and was not asked."""
+    least = cut(book, state, params, task)
+    money = money_left(book.totals)
+    for worker in range(book.totals[WORKERS]):
+        enough = book.workers[worker, PRICE] <= money
+        if enough and upper(state, worker) >= least and is_left(book, task, worker):
+            return True
+    return False
+
+
+@step
+def is_complete(book: Book, state: State, params: Params, task: int) -> bool:
+    """Whether the whole batch was asked."""
+    return not anyone_missing(book, state, params, task)
+
+
+@kernel
+def propose_for(
+    book: Book,
+    state: State,
+    params: Params,
+    task: int,
+    draw: Draw,
+    available: Array,
+    out: Proposal,
+) -> int:
+    """Everybody whose UI is high enough and who was not asked yet, the highest first.
+
+    With money short the batch is cut: whoever costs more than what is left is passed over.
+    """
+    money = money_left(book.totals)
+    least = cut(book, state, params, task)
+    chosen, keys = out.whole[0], out.real[0]
+    count = 0
+    for worker in range(book.totals[WORKERS]):
+        here = at_hand(book, worker, money, available) and upper(state, worker) >= least
+        if here and is_left(book, task, worker):
+            chosen[count] = worker
+            keys[count] = -upper(state, worker)
+            count += 1
+    for at in np.argsort(keys[:count], kind="mergesort"):
+        worker = chosen[at]
+        price = book.workers[worker, PRICE]
+        if price <= money:
+            propose(out, task, worker, 1, 1.0)
+            money -= price
+    if out.head[0] > 0:
+        return PROPOSED
+    if out_for(book, task) > 0:
+        return WAIT_ANSWERS
+    return WAIT_WORKERS if anyone_missing(book, state, params, task) else PASS
+
+
+@step
+def majority(book: Book, task: int) -> int:
+    """The option with most answers; -1 for a tie."""
+    votes = book.votes
+    leader, top, second = -1, 0, 0
+    for option in range(book.totals[OPTIONS]):
+        if votes[task, option] > top:
+            leader, second, top = option, top, votes[task, option]
+        elif votes[task, option] > second:
+            second = votes[task, option]
+    return -1 if top == second else leader
+
+
+@kernel
+def teach(book: Book, state: State, params: Params, task: int) -> None:
+    """Reward those who agree with the majority; with a tie nobody does."""
+    cells = book.cells
+    leader = majority(book, task)
+    cell = book.tasks[task, FIRST_CELL]
+    while cell >= 0:
+        for option in range(book.totals[OPTIONS]):
+            if cells[cell, VOTES + option] > 0:
+                reward(state, cells[cell, CELL_WORKER], option == leader)
+        cell = cells[cell, NEXT_CELL]
+
+
+@step
+def reward(state: State, worker: int, agrees: bool) -> None:
+    """Count a reward."""
+    state.shown[worker, JUDGED] += 1.0
+    if agrees:
+        state.shown[worker, AGREED] += 1.0
+
+
+@step
+def judge(book: Book, state: State, params: Params, task: int, worker: int, option: int) -> None:
+    """Reward a late answer by the majority that it makes."""
+    reward(state, worker, option == majority(book, task))
+
+
+@policies.register("iethresh")
+@dataclass(frozen=True)
+class IEThresh(InTurnPolicy):
+    """Take tasks in order; ask all workers whose upper confidence bound is near the highest.
+
+    The bound is UI = m + t * s / sqrt(n) of a worker's rewards, 1 where he agreed with the
+    majority of those asked. A batch is everybody with UI >= threshold * max UI, and everybody
+    with fewer than two rewards: so the first two tasks are asked of all. The answers are the
+    majority of those asked, which is left to the aggregation.
+
+    Parameters
+    ----------
+    threshold : float
+        The paper's epsilon, 0 (ask everybody) to 1 (only the highest).
+    error : float
+        The paper's alpha: t is the critical value at alpha / 2, with n - 1 degrees of freedom.
+
+    Assumes that a worker is equally good on all tasks. What it spends is not known beforehand: it
+    ends when all tasks are done, or when the money is; then a batch is cut, the highest bounds
+    first, and whoever costs more than what is left is passed over. Each task waits for its
+    answers, as the next batch is chosen by what they teach. A tie rewards nobody.
+
+    Not for a fixed budget, nor where workers are good at some tasks only: there it was worse than
+    random pairs.
+
+    References
+    ----------
+    Paper 002, section 4.1; P. Donmez, J. Carbonell, J. Schneider, "Efficiently learning the
+    accuracy of labeling sources for selective sampling", KDD 2009.
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker(name, 1) for name in ("ann", "bob", "cid")],
+    ...     tasks=["t1", "t2", "t3"],
+    ...     options=["no", "yes"],
+    ...     policy="iethresh",
+    ... )
+    >>> said = {"ann": "yes", "bob": "yes", "cid": "no"}
+    >>> for _ in range(3):
+    ...     batch = campaign.ask(9)
+    ...     print([work.worker for work in batch])
+    ...     for work in batch:
+    ...         campaign.tell(work.id, said[work.worker])
+    ['ann', 'bob', 'cid']
+    ['ann', 'bob', 'cid']
+    ['ann', 'bob']
+    """
+
+    threshold: float = 0.9
+    error: float = 0.05
+
+    notes: ClassVar[tuple[str, ...]] = ("high bounds",)
+    rule: ClassVar[str] = (
+        "about one task at a time, ask all workers whose upper confidence bound is near the highest"
+    )
+    kernels: ClassVar[Kernels] = turn_kernels(
+        "iethresh", propose_for=propose_for, is_complete=is_complete, teach=teach, judge=judge
+    )
+
+    def __post_init__(self) -> None:
+        real(self.threshold, "threshold", "a share from 0 to 1", least=0, most=1)
+        between(self.error, "error", 0, 1)
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(float(self.threshold))
+
+    def start(self, problem: Problem, ledger: Ledger) -> State:
+        """Nothing is done, nobody was rewarded."""
+        tasks, workers = len(ledger.book.tasks), len(ledger.book.workers)
+        return State(
+            done=np.zeros(tasks, np.int8),
+            shown=np.zeros((workers, 2)),
+            head=np.zeros(1, np.int64),
+            critical=self._table(tasks),
+        )
+
+    def _table(self, tasks: int) -> Array:
+        """Critical values for up to one reward a task."""
+        from scipy.special import stdtrit
+
+        table = np.full(tasks + 1, np.inf)
+        table[2:] = stdtrit(np.arange(1.0, tasks), 1.0 - self.error / 2.0)
+        return table
+
+    def grow(self, state: State, ledger: Ledger) -> State:
+        """Also make the table longer."""
+        grown: State = super().grow(state, ledger)
+        if len(grown.critical) <= len(ledger.book.tasks):
+            grown = grown._replace(critical=self._table(len(ledger.book.tasks)))
+        return grown
+
+    def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
+        """All but the table."""
+        kept = super().used(state, ledger)
+        del kept["critical"]
+        return kept
+
+    def scores(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> list[Score]:
+        """UI of every worker, and who belongs to the batch of the task whose turn it is."""
+        book, params = ledger.book, self.params()
+        task = int(next_turn(book, state.done, int(state.head[0])))
+        if task >= ledger.total(TASKS):
+            return []
+        least = float(cut(book, state, params, task))
+        found = []
+        for at, worker in enumerate(ledger.workers):
+            n, agreed = (float(each) for each in state.shown[at])
+            mine = float(upper(state, at))
+            details = {
+                "judged": n,
+                "mean": agreed / n if n else math.nan,
+                "chosen": float(mine >= least),
+                "price": int(book.workers[at, PRICE]) / MICRO,
+            }
+            found.append(Score(worker.id, mine if math.isfinite(mine) else None, details))
+        return found

@@ -1,0 +1,216 @@
+"""What the policies share that take tasks one after the other: whose turn it is, and the end.
+
+A task is done when the policy says so; answers then teach it about workers, and the next task's
+turn comes. That is the meaning of these algorithms: whom they ask about a task depends on all
+tasks before. So nothing about the next task is asked while answers about this one are out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from askwise.core.book import (
+    ASKED,
+    CLOSED,
+    DONE_BUDGET,
+    DONE_LIMITS,
+    DONE_TARGET,
+    DONE_TASKS,
+    JOINED,
+    LIMIT,
+    OPEN,
+    PENDING,
+    PRICE,
+    TASK_ANSWERED,
+    TASK_ASKED,
+    TASKS,
+    WAIT_ANSWERS,
+    WAIT_WORKERS,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    asked_before,
+    may_answer,
+    money_left,
+)
+from askwise.core.compiling import bind, kernel, step
+from askwise.core.draws import Draw
+from askwise.core.events import Fact
+from askwise.policies.base import Kernels
+from askwise.policies.labels.common import (
+    ANSWER,
+    ASKED_FACT,
+    CLOSED_FACT,
+    DECLINED,
+    EXPIRED,
+    LEFT_FACT,
+    LabelPolicy,
+)
+
+PASS = 1
+"""Said of a task for which nobody is left whom the money is enough for."""
+
+# Columns of `shown`: how many answers of a worker were judged, and how many agreed with the vote.
+JUDGED, AGREED = range(2)
+
+
+@step
+def out_for(book: Book, task: int) -> int:
+    """How many answers to a task are out."""
+    return book.tasks[task, TASK_ASKED] - book.tasks[task, TASK_ANSWERED]
+
+
+@step
+def is_left(book: Book, task: int, worker: int) -> bool:
+    """Whether a worker, there or not just now, may still be asked about a task, price aside.
+
+    Each is asked once about a task, also where a campaign lets pairs repeat.
+    """
+    workers = book.workers
+    within = workers[worker, ASKED] < workers[worker, LIMIT]
+    if workers[worker, JOINED] == 0 or not within or not may_answer(book, task, worker):
+        return False
+    return not asked_before(book, task, worker)
+
+
+@step
+def anyone_affordable(book: Book) -> bool:
+    """Whether the money is enough for somebody who is within his limit."""
+    workers = book.workers
+    money = money_left(book.totals)
+    for worker in range(book.totals[WORKERS]):
+        within = workers[worker, ASKED] < workers[worker, LIMIT]
+        if workers[worker, JOINED] == 1 and within and workers[worker, PRICE] <= money:
+            return True
+    return False
+
+
+@step
+def is_undone(book: Book, done: Array, task: int) -> bool:
+    """Whether a task is open and its turn is not over."""
+    return bool(done[task] == 0 and book.tasks[task, CLOSED] == 0)
+
+
+@kernel
+def next_turn(book: Book, done: Array, task: int) -> int:
+    """The first task from ``task`` on whose turn is not over."""
+    while task < book.totals[TASKS] and not is_undone(book, done, task):
+        task += 1
+    return task
+
+
+@kernel
+def at_end(book: Book, done: Array, first: int) -> int:
+    """Why nobody can be asked: what to wait for, or that it is over."""
+    totals, workers = book.totals, book.workers
+    if totals[PENDING] > 0:
+        return WAIT_ANSWERS
+    task = next_turn(book, done, first)
+    if task >= totals[TASKS]:
+        return DONE_TARGET if totals[OPEN] > 0 else DONE_TASKS
+    joined = False
+    limited = False
+    for worker in range(totals[WORKERS]):
+        if workers[worker, JOINED] == 1:
+            joined = True
+            limited = limited or workers[worker, ASKED] >= workers[worker, LIMIT]
+    if not joined:
+        return WAIT_WORKERS
+    while task < totals[TASKS]:
+        for worker in range(totals[WORKERS]):
+            if is_left(book, task, worker):
+                return DONE_BUDGET
+        task = next_turn(book, done, task + 1)
+    return DONE_LIMITS if limited else DONE_TARGET
+
+
+def _unbound(*_: Any) -> Any:
+    raise NotImplementedError("these kernels are compiled once they are bound to a policy's")
+
+
+propose_for = is_complete = teach = judge = _unbound
+
+
+def _choose(
+    book: Book, state: Any, params: Any, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Go on with the task whose turn it is, or with the next if nobody is left for it."""
+    done, first = state.done, state.head[0]
+    if anyone_affordable(book):
+        task = next_turn(book, done, first)
+        while task < book.totals[TASKS]:
+            said = propose_for(book, state, params, task, draw, available, out)
+            if said != PASS:
+                return said
+            task = next_turn(book, done, task + 1)
+    return at_end(book, done, first)
+
+
+def _absorb(book: Book, state: Any, params: Any, fact: Fact, draw: Draw) -> None:
+    """See whether a turn is over; what comes after it is judged by itself."""
+    done, head = state.done, state.head
+    kind, task = fact.kind, fact.task
+    if kind == ASKED_FACT:
+        passed = next_turn(book, done, head[0])
+        while passed < task:
+            if book.tasks[passed, TASK_ANSWERED] > 0 and out_for(book, passed) == 0:
+                teach(book, state, params, passed)
+                done[passed] = 1
+            passed = next_turn(book, done, passed + 1)
+    elif kind == ANSWER and done[task] == 1:
+        judge(book, state, params, task, fact.worker, int(fact.value))
+    elif kind == CLOSED_FACT and done[task] == 0:
+        if book.tasks[task, TASK_ANSWERED] > 0:
+            teach(book, state, params, task)
+        done[task] = 1
+    elif kind in (ANSWER, EXPIRED, DECLINED, LEFT_FACT):
+        turn = next_turn(book, done, head[0])
+        heard = turn < book.totals[TASKS] and book.tasks[turn, TASK_ANSWERED] > 0
+        if heard and out_for(book, turn) == 0 and is_complete(book, state, params, turn):
+            teach(book, state, params, turn)
+            done[turn] = 1
+    head[0] = next_turn(book, done, head[0])
+
+
+def turn_kernels(
+    label: str,
+    *,
+    propose_for: Callable[..., int],
+    is_complete: Callable[..., bool],
+    teach: Callable[..., None],
+    judge: Callable[..., None],
+) -> Kernels:
+    """Make the kernels of a policy.
+
+    Parameters
+    ----------
+    propose_for : ``(book, state, params, task, draw, available, out) -> code``
+        Proposes whom to ask about a task, or says what to wait for, or ``PASS``.
+    is_complete : ``(book, state, params, task) -> bool``
+        Whether a task with answers, none of them out, is done.
+    teach : ``(book, state, params, task)``
+        Learns from all answers to a task that is done.
+    judge : ``(book, state, params, task, worker, option)``
+        Learns from an answer that came after that.
+    """
+    names: dict[str, Any] = {
+        "propose_for": propose_for,
+        "is_complete": is_complete,
+        "teach": teach,
+        "judge": judge,
+    }
+    return Kernels(
+        bind(_choose, label, inline=True, **names), bind(_absorb, label, inline=True, **names)
+    )
+
+
+@dataclass(frozen=True)
+class InTurnPolicy(LabelPolicy):
+    """Base of those that take tasks one after the other and say when one is done."""
+
+    settles: ClassVar[bool] = True
+    per_task: ClassVar[tuple[str, ...]] = ("done",)
+    per_worker: ClassVar[tuple[str, ...]] = ("shown",)

@@ -1,0 +1,395 @@
+"""Optimistic knowledge gradient: the pair whose best answer would make us surest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from askwise.core.book import (
+    ASKED,
+    CONTEXT_TASKS,
+    CONTEXTS,
+    HELD,
+    JOINED,
+    LIMIT,
+    OPEN,
+    PRICE,
+    PROPOSED,
+    SPENT,
+    TASKS,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    idle,
+    may_put,
+    money_left,
+    new_proposal,
+    propose,
+)
+from askwise.core.checks import flag, real
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw, uniform
+from askwise.core.errors import InvalidProblem
+from askwise.core.events import Fact
+from askwise.core.ledger import Ledger
+from askwise.core.money import MICRO
+from askwise.core.problem import Problem
+from askwise.core.tournament import anyone_at_hand, at_hand
+from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.labels.common import (
+    ANSWER,
+    ASKED_FACT,
+    CLOSED_FACT,
+    DECLINED,
+    EXPIRED,
+    JOINED_FACT,
+    LEFT_FACT,
+    LabelPolicy,
+)
+from askwise.policies.labels.optkg_moments import doubt, gain, strength, task_after, worker_after
+from askwise.policies.labels.optkg_ranks import (
+    CEILING,
+    DOUBT,
+    HALF,
+    IN_POOLS,
+    MONEY,
+    OFFSET,
+    A,
+    B,
+    C,
+    D,
+    Params,
+    State,
+    best_pair,
+    can_be_asked,
+    derive,
+    lift,
+    lift_everywhere,
+    pool_of,
+    renew,
+    strength_of,
+)
+
+POSITIVE = 1
+"""Index of the option that stands for the paper's +1; index 0 stands for -1."""
+
+
+@step
+def next_pool(book: Book, state: State, after: float, after_pool: int) -> tuple[int, float]:
+    """The pool with the least money per task behind another one in that order; -1 if none.
+
+    Pools in which nothing can be asked are left out.
+    """
+    best, best_rate = -1, math.inf
+    for pool in range(state.counts[IN_POOLS]):
+        top = state.tree[state.roots[pool, OFFSET] + 1]
+        if top < 0 or state.keys[top] == math.inf:
+            continue
+        rate = state.paid[pool] / book.contexts[pool, CONTEXT_TASKS]
+        behind = rate > after or (rate == after and pool > after_pool)
+        if behind and rate < best_rate:
+            best, best_rate = pool, rate
+    return best, best_rate
+
+
+@kernel
+def next_pair(
+    book: Book, state: State, params: Params, available: Array, marks: Array
+) -> tuple[int, int]:
+    """The pair to ask now; (-1, -1) if there is none."""
+    money = money_left(book.totals)
+    if book.totals[OPEN] == 0 or not anyone_at_hand(book, money, available):
+        return -1, -1
+    if params.multi == 0:
+        return best_pair(book, state, params, 0, money, available, marks)
+    pool, rate = next_pool(book, state, -1.0, -1)
+    while pool >= 0:
+        task, worker = best_pair(book, state, params, pool, money, available, marks)
+        if task >= 0:
+            return task, worker
+        pool, rate = next_pool(book, state, rate, pool)
+    return -1, -1
+
+
+@step
+def propose_anyone(book: Book, task: int, draw: Draw, available: Array, out: Proposal) -> None:
+    """Put a task to somebody at random: without a model of workers all are alike."""
+    money = money_left(book.totals)
+    count = 0
+    for worker in range(book.totals[WORKERS]):
+        if at_hand(book, worker, money, available) and may_put(book, task, worker):
+            out.whole[1, count] = worker
+            count += 1
+    pick = min(int(uniform(draw, 0) * count), count - 1)
+    propose(out, task, out.whole[1, pick], 1, 1.0 / count)
+
+
+@kernel
+def choose(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Propose the pair with the largest gain."""
+    task, worker = next_pair(book, state, params, available, out.whole[0])
+    if task < 0:
+        return idle(book, available)
+    if params.workers == 1:
+        propose(out, task, worker, 1, 1.0)
+    else:
+        propose_anyone(book, task, draw, available, out)
+    return PROPOSED
+
+
+@step
+def learn(state: State, params: Params, pool: int, task: int, worker: int, option: int) -> None:
+    """Match the moments of the task's and the worker's beliefs after an answer.
+
+    An answer of the other option is the same with the task's two sides swapped.
+    """
+    shapes, skills = state.shapes, state.skills
+    if option == POSITIVE:
+        a, b = shapes[task, A], shapes[task, B]
+    else:
+        b, a = shapes[task, A], shapes[task, B]
+    if params.workers == 1:
+        c, d = skills[pool, worker, C], skills[pool, worker, D]
+        skills[pool, worker, C], skills[pool, worker, D] = worker_after(a, b, c, d)
+        a, b = task_after(a, b, c, d)
+    else:
+        a += 1.0
+    if option == POSITIVE:
+        shapes[task, A], shapes[task, B] = a, b
+    else:
+        shapes[task, B], shapes[task, A] = a, b
+    shapes[task, DOUBT] = doubt(a, b)
+
+
+@step
+def account(book: Book, state: State, pool: int) -> None:
+    """Book what the last fact reserved or released, whatever it was, to its pool."""
+    now = book.totals[SPENT] + book.totals[HELD]
+    state.paid[pool] += now - state.counts[MONEY]
+    state.counts[MONEY] = now
+
+
+@kernel
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Update beliefs, money and bounds."""
+    kind, task, worker = fact.kind, fact.task, fact.worker
+    if kind in (ASKED_FACT, ANSWER, EXPIRED, DECLINED):
+        pool = pool_of(book, params, task)
+        if kind == ANSWER:
+            learn(state, params, pool, task, worker, int(fact.value))
+        account(book, state, pool)
+        renew(book, state, params, task)
+        if can_be_asked(book, worker) == (state.skills[pool, worker, CEILING] >= 0.0):
+            lift(book, state, params, pool, worker)
+        else:
+            lift_everywhere(book, state, params, worker)
+    elif kind == CLOSED_FACT:
+        renew(book, state, params, task)
+    elif kind == LEFT_FACT:
+        lift_everywhere(book, state, params, worker)
+    elif kind == JOINED_FACT:
+        for each in range(book.totals[WORKERS]):
+            lift_everywhere(book, state, params, each)
+
+
+@policies.register("optkg")
+@dataclass(frozen=True)
+class OptKG(LabelPolicy):
+    """Ask the pair of task and worker whose more telling answer would make us surest.
+
+    Each task has a Beta belief of its positive side, each worker one of his accuracy; the gain of
+    a pair is h(I(a', b')) - h(I(a, b)) for the better of the two answers, with I = P(theta >= .5)
+    and h(x) = max(x, 1 - x). Pairs that were asked are left out. The positive option is the
+    second one (index 1); a task with a >= b is answered positive, as the paper prints it, with
+    confidence h(I).
+
+    Parameters
+    ----------
+    positive, negative : float
+        Prior of a task: the paper's a and b.
+    right, wrong : float
+        Prior of a worker: the paper's c and d.
+    workers : bool
+        False: the simplified model, in which an answer counts the same whoever gives it. Then
+        the task is chosen, and anyone at hand is asked with equal probability.
+
+    Assumes that a worker is equally good on all tasks. Two options only. Prices matter only as
+    far as the money goes. Where several answers are out, tasks with fewer of them come first:
+    else all workers would be asked about the first task before its first answer is in.
+
+    Not where workers are good at some kinds of tasks only: see ``optkg-multi``.
+
+    A decision looks at tasks whose bound is above the best gain found, some dozens of 768; the
+    bounds are in a tournament, renewed at every answer for its task, and for all tasks that a
+    worker is the strongest for when his mean accuracy has moved by half a percent or so.
+
+    References
+    ----------
+    Paper 002, section 4.3; X. Chen, Q. Lin, D. Zhou, "Optimistic knowledge gradient policy for
+    optimal budget allocation in crowdsourcing", ICML 2013, section 3 and appendix 5.
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("ann", 1), Worker("bob", 1)],
+    ...     tasks=["t1", "t2"],
+    ...     options=["no", "yes"],
+    ...     budget=4,
+    ...     policy="optkg",
+    ... )
+    >>> for answer in ("yes", "no", "yes", "yes"):
+    ...     (work,) = campaign.ask()
+    ...     print(work.task, work.worker)
+    ...     campaign.tell(work.id, answer)
+    t1 ann
+    t2 ann
+    t1 bob
+    t2 bob
+    """
+
+    positive: float = 1.0
+    negative: float = 1.0
+    right: float = 4.0
+    wrong: float = 1.0
+    workers: bool = True
+
+    notes: ClassVar[tuple[str, ...]] = ("largest gain",)
+    rule: ClassVar[str] = (
+        "ask the pair of task and worker whose more telling answer would raise the confidence in "
+        "the task's answer most"
+    )
+    labels_itself: ClassVar[bool] = True
+    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+    multi: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        for field in ("positive", "negative", "right", "wrong"):
+            number = getattr(self, field)
+            real(number, field, "a number from 0.001 to 1000000", least=1e-3, most=1e6)
+        flag(self.workers, "workers")
+
+    def check(self, problem: Problem) -> None:
+        """Refuse other than two options."""
+        super().check(problem)
+        if len(problem.options) != 2:
+            raise InvalidProblem(
+                f"options has {len(problem.options)} names: policy {self.name!r} works on two",
+                field="options",
+            )
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(int(self.workers), int(self.multi))
+
+    def start(self, problem: Problem, ledger: Ledger) -> State:
+        """Priors only."""
+        return self._derived(self._fresh(ledger), ledger)
+
+    def grow(self, state: State, ledger: Ledger) -> State:
+        """Take in tasks, workers and contexts that are new."""
+        if tuple(state.counts[:MONEY].tolist()) == self._sizes(ledger):
+            return state
+        tasks, workers, pools, money = state.counts.tolist()
+        grown = self._fresh(ledger)
+        grown.shapes[:tasks] = state.shapes[:tasks]
+        grown.skills[:pools, :workers] = state.skills[:pools, :workers]
+        grown.paid[:pools] = state.paid[:pools]
+        grown.counts[MONEY] = money
+        return self._derived(grown, ledger)
+
+    def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
+        """Beliefs and money; the rest is derived."""
+        tasks, workers, pools = self._sizes(ledger)
+        return {
+            "shapes": state.shapes[:tasks],
+            "skills": state.skills[:pools, :workers],
+            "paid": state.paid[:pools],
+            "counts": state.counts,
+        }
+
+    def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
+        """Derive the rest."""
+        return self._derived(super().restore(problem, ledger, kept), ledger)
+
+    def _sizes(self, ledger: Ledger) -> tuple[int, int, int]:
+        pools = ledger.total(CONTEXTS) if self.multi else 1
+        return ledger.total(TASKS), ledger.total(WORKERS), pools
+
+    def _fresh(self, ledger: Ledger) -> State:
+        """Priors for everything that there is, room for all that it derives."""
+        tasks, workers, pools = self._sizes(ledger)
+        book = ledger.book
+        a, b, c, d = self.positive, self.negative, self.right, self.wrong
+        shapes = np.empty((tasks, 3))
+        shapes[:] = a, b, doubt(float(a), float(b))
+        skills = np.empty((pools, workers, 3))
+        skills[:] = c, d, strength(float(c), float(d)) if self.workers else 1.0
+        staff = book.workers[:workers]
+        gone = (staff[:, JOINED] == 0) | (staff[:, ASKED] >= staff[:, LIMIT])
+        skills[:, gone, CEILING] = -1.0
+        sizes = book.contexts[:pools, CONTEXT_TASKS].tolist() if self.multi else [tasks]
+        halves = np.array([1 << max(0, size - 1).bit_length() for size in sizes], np.int64)
+        roots = np.zeros((pools, 2), np.int64)
+        roots[:, HALF] = halves
+        roots[1:, OFFSET] = 2 * np.cumsum(halves)[:-1]
+        return State(
+            shapes=shapes,
+            skills=skills,
+            paid=np.zeros(pools, np.int64),
+            counts=np.array([tasks, workers, pools, 0], np.int64),
+            order=np.zeros((pools, workers), np.int64),
+            keys=np.zeros(tasks),
+            tops=np.zeros(tasks),
+            leaves=np.zeros(tasks, np.int64),
+            roots=roots,
+            tree=np.full(2 * int(halves.sum()), -1, np.int64),
+        )
+
+    def _derived(self, state: State, ledger: Ledger) -> State:
+        derive(ledger.book, state, self.params())
+        return state
+
+    def scores(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> list[Score]:
+        """Gain of every worker's answer to the task that is next."""
+        book, params = ledger.book, self.params()
+        marks = new_proposal(ledger.total(WORKERS)).whole[0]
+        task, _ = next_pair(book, state, params, available, marks)
+        if task < 0:
+            return []
+        pool = int(pool_of(book, params, task))
+        a, b, doubted = (float(each) for each in state.shapes[task])
+        found = []
+        for at, worker in enumerate(ledger.workers):
+            s = float(strength_of(state, params, pool, at))
+            c, d = (float(each) for each in state.skills[pool, at, :CEILING])
+            details = {
+                "accuracy": c / (c + d),
+                "confidence": 1.0 - doubted,
+                "price": int(book.workers[at, PRICE]) / MICRO,
+            }
+            index = float(gain(a, b, doubted, s)) if may_put(book, task, at) else None
+            found.append(Score(worker.id, index, details))
+        return found
+
+    def labels(
+        self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int], draw: Draw
+    ) -> list[tuple[float | None, float | None]]:
+        """The positive set: a >= b; confidence h(I)."""
+        shapes: Any = state.shapes
+        return [
+            (
+                float(POSITIVE if shapes[task, A] >= shapes[task, B] else 1 - POSITIVE),
+                float(1.0 - shapes[task, DOUBT]),
+            )
+            for task in tasks
+        ]

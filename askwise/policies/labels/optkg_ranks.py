@@ -1,0 +1,368 @@
+"""How OptKG finds the best pair without looking at all of them.
+
+A gain depends on the task and on the strength of the worker, and grows with the latter. So the
+best worker for a task is the strongest one left for it, and a task's gain with a strength that
+nobody left for it exceeds is a bound. Tasks are kept in a tournament by that bound, and a search
+looks only at those whose bound is above the best gain found.
+
+Each worker has a ceiling, a little above his strength; it moves only when he outgrows it or falls
+far below it, and only then are the bounds of tasks renewed that he is (or was) the strongest for.
+
+One pool for all tasks, or one for each context: each has workers, order and tournament of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from askwise.core.book import (
+    ASKED,
+    BEFORE_OF_TASK,
+    CLOSED,
+    CONTEXT,
+    CONTEXTS,
+    EXPIRED,
+    FIRST_TASK,
+    JOINED,
+    LIMIT,
+    NEXT_ALIKE,
+    REPEAT,
+    STATUS,
+    TASK_ANSWERED,
+    TASK_ASKED,
+    TASK_LAST,
+    TASKS,
+    WORKER,
+    WORKERS,
+    Array,
+    Book,
+    may_answer,
+    may_put,
+)
+from askwise.core.compiling import kernel, step
+from askwise.core.tournament import at_hand, wins
+from askwise.policies.labels.optkg_moments import gain, strength
+
+SLACK = 0.02
+"""A ceiling is so far above the strength when it is set, and is renewed when thrice as far."""
+
+# Columns of `shapes`, of `skills` and of `roots`.
+A, B, DOUBT = range(3)
+C, D, CEILING = range(3)
+OFFSET, HALF = range(2)
+
+# Columns of `counts`: how many there are of each in the derived arrays; money accounted for.
+IN_TASKS, IN_WORKERS, IN_POOLS, MONEY = range(4)
+
+
+class State(NamedTuple):
+    """Beliefs, the money that went into each pool, and what is derived from them.
+
+    ``shapes`` has a, b and the doubt of each task; ``skills`` c, d and the ceiling of each worker
+    in each pool (-1: he can't be asked). Derived: the order of workers by ceiling, of each task
+    the bound (``keys``), the ceiling it is made with and its leaf, and the tournaments.
+    """
+
+    shapes: Array
+    skills: Array
+    paid: Array
+    counts: Array
+    order: Array
+    keys: Array
+    tops: Array
+    leaves: Array
+    roots: Array
+    tree: Array
+
+
+class Params(NamedTuple):
+    """Whether workers are modelled, and whether each context is a pool of its own."""
+
+    workers: int
+    multi: int
+
+
+@step
+def pool_of(book: Book, params: Params, task: int) -> int:
+    """The pool that a task is in."""
+    return book.tasks[task, CONTEXT] if params.multi == 1 else 0
+
+
+@step
+def first_in(book: Book, params: Params, pool: int) -> int:
+    """The first task of a pool; -1 if there is none."""
+    if params.multi == 1:
+        return book.contexts[pool, FIRST_TASK] if pool < book.totals[CONTEXTS] else -1
+    return 0 if book.totals[TASKS] > 0 else -1
+
+
+@step
+def next_in(book: Book, params: Params, task: int) -> int:
+    """The task after another in its pool; -1 at the end."""
+    if params.multi == 1:
+        return book.tasks[task, NEXT_ALIKE]
+    return task + 1 if task + 1 < book.totals[TASKS] else -1
+
+
+@step
+def out_for(book: Book, task: int) -> int:
+    """How many answers to a task are out."""
+    return book.tasks[task, TASK_ASKED] - book.tasks[task, TASK_ANSWERED]
+
+
+@step
+def strength_of(state: State, params: Params, pool: int, worker: int) -> float:
+    """Strength of a worker; without a model of workers all are taken at their word."""
+    if params.workers == 0:
+        return 1.0
+    return strength(state.skills[pool, worker, C], state.skills[pool, worker, D])
+
+
+@step
+def can_be_asked(book: Book, worker: int) -> bool:
+    """Whether a worker is in the campaign and within his limit."""
+    workers = book.workers
+    within = workers[worker, ASKED] < workers[worker, LIMIT]
+    return bool(workers[worker, JOINED] == 1 and within)
+
+
+@kernel
+def top_ceiling(book: Book, state: State, pool: int, task: int) -> float:
+    """The highest ceiling of those left for a task; -1 if nobody is."""
+    order, skills = state.order, state.skills
+    for at in range(book.totals[WORKERS]):
+        worker = order[pool, at]
+        ceiling = skills[pool, worker, CEILING]
+        if ceiling < 0.0:
+            break
+        if may_put(book, task, worker):
+            return float(ceiling)
+    return -1.0
+
+
+@kernel
+def bound(book: Book, state: State, pool: int, task: int) -> float:
+    """Key of a task: answers that are out less its gain with the highest ceiling."""
+    tops, shapes = state.tops, state.shapes
+    tops[task] = -1.0
+    if book.tasks[task, CLOSED] == 1:
+        return math.inf
+    top = top_ceiling(book, state, pool, task)
+    if top < 0.0:
+        return math.inf
+    tops[task] = top
+    return out_for(book, task) - gain(shapes[task, A], shapes[task, B], shapes[task, DOUBT], top)
+
+
+@kernel
+def renew(book: Book, state: State, params: Params, task: int) -> None:
+    """Bring a task's bound and its place in the tournament up to date."""
+    keys, tree = state.keys, state.tree
+    pool = pool_of(book, params, task)
+    key = bound(book, state, pool, task)
+    if key == keys[task]:
+        return
+    keys[task] = key
+    offset = state.roots[pool, OFFSET]
+    node = (state.roots[pool, HALF] + state.leaves[task]) // 2
+    while node >= 1:
+        left, right = tree[offset + 2 * node], tree[offset + 2 * node + 1]
+        tree[offset + node] = left if wins(keys, left, right) else right
+        node //= 2
+
+
+@step
+def comes_first(skills: Array, pool: int, one: int, other: int) -> bool:
+    """Whether a worker is before another in the order: by ceiling, then by number."""
+    mine, his = skills[pool, one, CEILING], skills[pool, other, CEILING]
+    return bool(mine > his or (mine == his and one < other))
+
+
+@kernel
+def reorder(state: State, pool: int, worker: int, count: int) -> None:
+    """Move a worker whose ceiling changed to his place."""
+    order, skills = state.order, state.skills
+    at = 0
+    while order[pool, at] != worker:
+        at += 1
+    while at > 0 and comes_first(skills, pool, worker, order[pool, at - 1]):
+        order[pool, at] = order[pool, at - 1]
+        at -= 1
+    while at < count - 1 and comes_first(skills, pool, order[pool, at + 1], worker):
+        order[pool, at] = order[pool, at + 1]
+        at += 1
+    order[pool, at] = worker
+
+
+@step
+def new_ceiling(book: Book, state: State, params: Params, pool: int, worker: int) -> float:
+    """Where a worker's ceiling is to be."""
+    if not can_be_asked(book, worker):
+        return -1.0
+    old = state.skills[pool, worker, CEILING]
+    s = strength_of(state, params, pool, worker)
+    if old < 0.0:
+        return s
+    if s > old or s < old - 3.0 * SLACK:
+        return min(1.0, s + SLACK)
+    return float(old)
+
+
+@kernel
+def lift(book: Book, state: State, params: Params, pool: int, worker: int) -> None:
+    """Bring a worker's ceiling up to date, and the bounds that depend on it."""
+    skills, tops = state.skills, state.tops
+    old = skills[pool, worker, CEILING]
+    new = new_ceiling(book, state, params, pool, worker)
+    if new == old:
+        return
+    skills[pool, worker, CEILING] = new
+    reorder(state, pool, worker, book.totals[WORKERS])
+    task = first_in(book, params, pool)
+    while task >= 0:
+        if (tops[task] == old or tops[task] < new) and may_put(book, task, worker):
+            renew(book, state, params, task)
+        task = next_in(book, params, task)
+
+
+@kernel
+def lift_everywhere(book: Book, state: State, params: Params, worker: int) -> None:
+    """The same in all pools."""
+    for pool in range(state.counts[IN_POOLS]):
+        lift(book, state, params, pool, worker)
+
+
+@kernel
+def derive(book: Book, state: State, params: Params) -> None:
+    """Work out order, bounds and tournaments from ledger and beliefs."""
+    skills, order, keys, tree = state.skills, state.order, state.keys, state.tree
+    workers = book.totals[WORKERS]
+    for pool in range(state.counts[IN_POOLS]):
+        order[pool, :workers] = np.argsort(-skills[pool, :workers, CEILING], kind="mergesort")
+        offset, half = state.roots[pool, OFFSET], state.roots[pool, HALF]
+        tree[offset : offset + 2 * half] = -1
+        place = 0
+        task = first_in(book, params, pool)
+        while task >= 0:
+            keys[task] = bound(book, state, pool, task)
+            state.leaves[task] = place
+            tree[offset + half + place] = task
+            place += 1
+            task = next_in(book, params, task)
+        for node in range(half - 1, 0, -1):
+            left, right = tree[offset + 2 * node], tree[offset + 2 * node + 1]
+            tree[offset + node] = left if wins(keys, left, right) else right
+
+
+@step
+def mark_asked(book: Book, task: int, marks: Array) -> None:
+    """Mark who was asked about a task with the task's number plus one."""
+    assignments = book.assignments
+    if book.totals[REPEAT] == 1:
+        return
+    at = book.tasks[task, TASK_LAST]
+    while at >= 0:
+        if assignments[at, STATUS] != EXPIRED:
+            marks[assignments[at, WORKER]] = task + 1
+        at = assignments[at, BEFORE_OF_TASK]
+
+
+@kernel
+def strongest(
+    book: Book,
+    state: State,
+    params: Params,
+    pool: int,
+    task: int,
+    money: int,
+    available: Array,
+    marks: Array,
+) -> int:
+    """The strongest worker at hand for a task; -1 if there is none.
+
+    Ties: who was asked least, then the first. By number alone, the first worker would give every
+    first answer, and mislead all tasks if he is a bad one.
+    """
+    order, skills, workers = state.order, state.skills, book.workers
+    mark_asked(book, task, marks)
+    best = -1
+    best_s = -1.0
+    for at in range(book.totals[WORKERS]):
+        worker = order[pool, at]
+        ceiling = skills[pool, worker, CEILING]
+        if ceiling < best_s:
+            break
+        if marks[worker] == task + 1 or not at_hand(book, worker, money, available):
+            continue
+        if may_answer(book, task, worker):
+            s = strength_of(state, params, pool, worker)
+            asked = workers[worker, ASKED]
+            tied = s == best_s
+            if s > best_s or (
+                tied
+                and (
+                    asked < workers[best, ASKED]
+                    or (asked == workers[best, ASKED] and worker < best)
+                )
+            ):
+                best, best_s = worker, s
+    return best
+
+
+@kernel
+def best_pair(
+    book: Book,
+    state: State,
+    params: Params,
+    pool: int,
+    money: int,
+    available: Array,
+    marks: Array,
+) -> tuple[int, int]:
+    """The pair of a pool with the largest gain, of tasks with fewest answers out; (-1, -1) if none.
+
+    Ties: the first task, then as :func:`strongest` has it. ``marks`` is scratch space, one cell a
+    worker.
+    """
+    keys, tree, shapes = state.keys, state.tree, state.shapes
+    offset, half = state.roots[pool, OFFSET], state.roots[pool, HALF]
+    best, best_worker, best_cost = -1, -1, math.inf
+    # Tasks with as many answers of workers alike have the same gain: work it out once.
+    last_a, last_b, last_s, last_gain = -1.0, -1.0, -1.0, 0.0
+    for worker in range(book.totals[WORKERS]):
+        marks[worker] = 0
+    stack = np.empty(128, np.int64)
+    depth = 0
+    if half > 0:
+        stack[0] = 1
+        depth = 1
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        task = tree[offset + node]
+        if task < 0 or keys[task] == math.inf or keys[task] > best_cost:
+            continue
+        if keys[task] == best_cost and task > best:
+            continue
+        if node == 1 or tree[offset + node // 2] != task:
+            worker = strongest(book, state, params, pool, task, money, available, marks)
+            if worker >= 0:
+                a = max(shapes[task, A], shapes[task, B])
+                b = min(shapes[task, A], shapes[task, B])
+                s = strength_of(state, params, pool, worker)
+                if a != last_a or b != last_b or s != last_s:
+                    last_a, last_b, last_s = a, b, s
+                    last_gain = gain(a, b, shapes[task, DOUBT], s)
+                cost = out_for(book, task) - last_gain
+                if cost < best_cost or (cost == best_cost and task < best):
+                    best, best_worker, best_cost = task, worker, cost
+        if node < half:
+            left, right = tree[offset + 2 * node], tree[offset + 2 * node + 1]
+            first = wins(keys, left, right)
+            stack[depth] = 2 * node + 1 if first else 2 * node
+            stack[depth + 1] = 2 * node if first else 2 * node + 1
+            depth += 2
+    return best, best_worker
