@@ -13,7 +13,10 @@ import platform
 import time
 from importlib.metadata import version
 
-NAMES = (*("simulation", "survey", "aggregation", "knapsack", "live", "growth", "start", "memory"),)
+NAMES = (
+    *("simulation", "survey", "labels", "aggregation", "knapsack", "live", "growth", "start"),
+    "memory",
+)
 
 
 def main() -> None:

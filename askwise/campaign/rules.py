@@ -204,10 +204,11 @@ class Rules:
         )
         verdict = self.engine.verdict(task)
         if verdict is not None:
-            # Without an option of the rule's the answer stays as it is at this moment.
-            answer, sure = self.engine.label(task)
             if verdict.option is not None:
                 answer, sure = float(verdict.option), verdict.confidence
+            else:
+                # Without an option of the rule's the answer stays as it is at this moment.
+                answer, sure = self.engine.label(task)
             self._close(task, answer, verdict.outcome, sure)
 
     def _check_late(self, seq: int, worker: int, task: int, cost: int) -> None:

@@ -10,7 +10,6 @@ from askwise.campaign.engine import Engine
 from askwise.core.book import CELL_WORKER, CELLS, FIRST_CELL, NEXT_CELL, VOTES
 from askwise.core.choices import Batch, Done
 from askwise.core.errors import InvalidParameter
-from askwise.core.ledger import Ledger
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
 from askwise.policies import policies
@@ -20,7 +19,9 @@ from askwise.testing.sessions import spec_of_campaign
 
 def campaign_of(workers=3, tasks=4, policy="hem", **more):
     raw = {
-        "workers": [Worker(f"w{at}", 1) for at in range(workers)],
+        "workers": [Worker(f"w{at}", 1) for at in range(workers)]
+        if isinstance(workers, int)
+        else workers,
         "tasks": [Task(f"t{at}") for at in range(tasks)],
         "options": ["no", "yes"],
         "budget": 100,
@@ -59,6 +60,11 @@ def crowd(seed, tasks, chances, contexts=None, **more):
     right = rng.random((tasks, np.shape(chances)[1])) < np.asarray(chances)[places]
     labels = np.where(right, truth[:, None], 1 - truth[:, None])
     return Recording.complete(labels, truth, 2, places)
+
+
+def one_coin(workers):
+    """Each worker is good in one of three contexts."""
+    return [[0.9 if at % 3 == context else 0.6 for at in range(workers)] for context in range(3)]
 
 
 def accuracy_of(policy, recording, budget, **more):
@@ -102,11 +108,11 @@ def test_a_small_budget_begins_with_the_least_sure():
 
 def test_soft_counts_are_those_of_the_posteriors_after_every_answer():
     recording = crowd(3, 12, [[0.9, 0.7, 0.6, 0.8]] * 2, [0, 1] * 6)
-    problem = recording.problem(30)
+    problem = recording.problem(29)
     policy = policies.make("hem")
     outcome = simulate(policy, problem, recording.answering(), seed=1)
     state, book = outcome.state, outcome.ledger.book
-    assert state.meta[SINCE] > 0, "a fit would have counted anew"
+    assert state.meta[SINCE] > 0, "a fit has just counted anew"
     counts, totals = np.zeros_like(state.counts), np.zeros_like(state.totals)
     for task in state.order[: state.meta[HEARD]]:
         cell = book.tasks[task, FIRST_CELL]
@@ -141,7 +147,7 @@ def test_a_target_ends_the_campaign_with_money_left():
     campaign = campaign_of(workers=9, tasks=5, policy={"name": "hem", "target": 0.2})
     asked, end = answer_all(campaign, lambda task, worker: "yes")
     assert end == Done("target")
-    assert 10 <= len(asked) < 45
+    assert 5 < len(asked) < 45
     assert all(answer.confidence >= 0.8 for answer in campaign.answers())
     assert campaign.status().left > 0
 
@@ -158,7 +164,7 @@ def test_a_task_whose_truth_is_known_is_not_asked_about_and_teaches():
 def test_an_expert_is_bought_where_he_tells_more_for_his_price():
     for price, bought in ((2, True), (50, False)):
         staff = [Worker("w0", 1), Worker("w1", 1), Worker("vet", price, trusted=True)]
-        campaign = campaign_of(tasks=3, workers=0, budget=100, **{"workers": staff})
+        campaign = campaign_of(staff, tasks=3)
         (work,) = campaign.ask()
         assert (work.worker == "vet") == bought
         campaign.tell(work.id, "yes")
@@ -170,11 +176,12 @@ def test_an_expert_is_bought_where_he_tells_more_for_his_price():
 
 def test_prices_are_weighed_against_what_an_answer_tells():
     staff = [Worker("dear", 3), Worker("cheap", 1)]
-    campaign = campaign_of(tasks=3, workers=0, **{"workers": staff})
+    campaign = campaign_of(staff, tasks=3)
     assert campaign.ask()[0].worker == "cheap"
 
 
-CAMPS = [[0.9, 0.9, 0.85, 0.3, 0.3, 0.3, 0.3], [0.9, 0.9, 0.85, 0.8, 0.8, 0.8, 0.8]]
+CAMPS = [[0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1, 0.1], [0.95, 0.9, 0.9, 0.55, 0.55, 0.6, 0.6, 0.6]]
+"""In the first context most agree on what is wrong; those who do not are the best elsewhere."""
 
 
 def test_it_asks_for_gold_where_answers_cannot_tell_who_is_right():
@@ -216,12 +223,14 @@ def test_an_expert_settles_a_context_by_himself():
     contexts = np.repeat([0, 1], 40)
     chances = [[*row, 1.0] for row in CAMPS]
     recording = crowd(11, 80, chances, contexts)
-    prices = (1,) * 7 + (12,)
-    recording = Recording(**{**recording.__dict__, "prices": prices, "trusted": (7,)})
+    prices = (1,) * 8 + (12,)
+    recording = Recording(**{**recording.__dict__, "prices": prices, "trusted": (8,)})
+    alone, _ = accuracy_of(policies.make("hem"), crowd(11, 80, CAMPS, contexts), 600)
     found, outcome = accuracy_of(policies.make("hem"), recording, 600)
     asked = outcome.ledger.book.assignments[: outcome.answers]
-    assert (asked[:, 1] == 7).any()
-    assert found > 0.85
+    assert 1 <= (asked[:, 1] == 8).sum() < 30
+    assert found > 0.75
+    assert alone < 0.6
 
 
 def test_two_hundred_questions_at_once_cost_a_few_points_at_most():
@@ -238,10 +247,6 @@ def test_two_hundred_questions_at_once_cost_a_few_points_at_most():
     assert many > one - 0.05
 
 
-def test_more_contexts_and_workers_than_fit_are_refused_by_name():
-    policy = policies.make("hem")
+def test_a_target_of_one_is_refused():
     with pytest.raises(InvalidParameter, match="target"):
         policies.make({"name": "hem", "target": 1.0})
-    problem = crowd(1, 4, [[0.9, 0.9]]).problem(8)
-    ledger = Ledger(problem)
-    assert policy.start(problem, ledger).skill_of.shape == (1, len(ledger.book.workers))

@@ -29,6 +29,7 @@ from askwise.core.book import (
 )
 from askwise.core.compiling import kernel, step
 from askwise.core.hem import (
+    HIGH,
     LAM,
     RHO,
     RIGHT,
@@ -36,7 +37,6 @@ from askwise.core.hem import (
     WRONG,
     accuracy,
     borrowed,
-    chance,
 )
 from askwise.core.money import NO_CAP
 from askwise.core.tournament import at_hand, rekey
@@ -205,15 +205,18 @@ def entropy(p: float) -> float:
 
 @kernel
 def information(book: Book, state: State, task: int, worker: int) -> float:
-    """What one answer of a worker is expected to tell about a task, in nats."""
+    """What one answer of a worker may be expected to tell about a task, in nats.
+
+    With the bonus for what is not known of him: else an expert would be bought before anybody has
+    shown what he can do.
+    """
     count = book.totals[OPTIONS]
-    row = state.skill_of[book.tasks[task, CONTEXT], worker] - 1
-    lam, rho = state.shares[LAM], state.shares[RHO]
+    right = min(HIGH, optimism(book, state, book.tasks[task, CONTEXT], worker))
     told = 0.0
     for a in range(count):
         seen = 0.0
         for c in range(count):
-            p = chance(state.counts, state.totals, row, worker, lam, rho, c, a)
+            p = right if a == c else (1.0 - right) / (count - 1.0)
             q = believed(book, state, task, c)
             told -= q * entropy(p)
             seen += q * p
