@@ -204,12 +204,11 @@ class Rules:
         )
         verdict = self.engine.verdict(task)
         if verdict is not None:
-            if verdict.option is not None:
-                answer, sure = float(verdict.option), verdict.confidence
-            else:
+            named: tuple[float | None, float | None] = (verdict.option, verdict.confidence)
+            if verdict.option is None:
                 # Without an option of the rule's the answer stays as it is at this moment.
-                answer, sure = self.engine.label(task)
-            self._close(task, answer, verdict.outcome, sure)
+                named = self.engine.label(task)
+            self._close(task, named[0], verdict.outcome, named[1])
 
     def _check_late(self, seq: int, worker: int, task: int, cost: int) -> None:
         """A late answer needs what its expiry gave back: money, the worker's limit, the pair."""

@@ -18,7 +18,8 @@ from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.core.problem import Worker
 from askwise.data.labels import LabelTable
 from askwise.lab.results import Row, mean_row
-from askwise.lab.studies.labels import ACCURACY, SPENT, Bench, Contender, contender
+from askwise.lab.studies.labels import ACCURACY, SPENT, Bench
+from askwise.lab.studies.labels_answers import Contender, contender
 from askwise.lab.worlds import Recording
 
 POINTS = 8
