@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from askwise.core import draws
 from askwise.core.book import Array
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter, InvalidProblem
@@ -21,6 +20,7 @@ from askwise.lab.results import Row, mean_row
 from askwise.lab.studies.labels import ACCURACY, SPENT, Bench
 from askwise.lab.studies.labels_answers import Contender, contender
 from askwise.lab.worlds import Recording
+from askwise.lab.worlds.recorded import shuffled
 
 POINTS = 8
 """Budgets at which the curves are measured, evenly up to the one asked for."""
@@ -164,27 +164,6 @@ def _prices(table: LabelTable, prices: Sequence[Worker] | None) -> tuple[Amount,
                 field="prices",
             )
     return tuple(by_name[name] for name in table.worker_names)
-
-
-def shuffled(recording: Recording, seed: int, run: int) -> Recording:
-    """The same answers with tasks and workers in another order.
-
-    Ties go by order, and some policies draw nothing: without this, every run would be the same.
-    """
-    rng = np.random.default_rng(draws.stream(seed, draws.MARKET, run))
-    tasks, workers = rng.permutation(recording.tasks), rng.permutation(recording.workers)
-    place = np.argsort(workers)
-    return Recording(
-        np.argsort(tasks)[recording.task],
-        place[recording.worker],
-        recording.label,
-        recording.tasks,
-        recording.workers,
-        recording.options,
-        recording.truth[tasks],
-        None if recording.contexts is None else recording.contexts[tasks],
-        tuple(recording.prices[at] for at in workers) if recording.prices else (),
-    )
 
 
 def replay(

@@ -96,7 +96,7 @@ class Judges(SetsExperiment):
 
     def bench(self, panel: str, seed: int, number: int) -> Bench:
         """The recorded pairs at their prices."""
-        return _priced_bench(self.data, panel, self.most_tasks)
+        return _priced_bench(self.data, panel, self.most_tasks).in_another_order(seed, number)
 
     def buys(self, panel: str, bench: Bench, budget: float) -> Amount | None:
         """Budgets up to what all recorded answers cost together."""
@@ -111,10 +111,11 @@ class Judges(SetsExperiment):
         if not cell.panels:
             return found
         panel = cell.panels[0]
-        recording = self.bench(panel, seed, 0).recording
+        bench = _priced_bench(self.data, panel, self.most_tasks)
+        recording = bench.recording
         prices = _micro(recording.prices, recording.workers) / MICRO
         scaled = [replace(row, x=round(row.x * float(prices.mean()), 6)) for row in found]
-        return scaled + alone(panel, self._names(panel), self.bench(panel, seed, 0), len(samples))
+        return scaled + alone(panel, self._names(panel), bench, len(samples))
 
     def _names(self, panel: str) -> tuple[str, ...]:
         if panel == STAND_IN:

@@ -19,6 +19,7 @@ from askwise.lab.results import Row, mean_row
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.studies.labels_answers import Contender, contender, final_answers
 from askwise.lab.worlds import RecordedWorld, Recording
+from askwise.lab.worlds.recorded import shuffled
 from askwise.policies import Policy
 
 ACCURACY, SPENT = range(2)
@@ -52,6 +53,10 @@ class Bench:
         self.recording = recording
         self.world: RecordedWorld = recording.answering()
         self._campaigns: dict[Amount | None, tuple[Problem, Ledger]] = {}
+
+    def in_another_order(self, seed: int, number: int) -> Bench:
+        """The same answers with tasks and workers in another order: ties go by order."""
+        return Bench(shuffled(self.recording, seed, number))
 
     def answered_by(self, recording: Recording) -> Bench:
         """The same tasks, workers and campaigns with other answers."""

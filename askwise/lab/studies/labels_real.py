@@ -123,12 +123,13 @@ class SetsExperiment(LabelsExperiment):
         return (name,)
 
     def number(self, panel: str, replication: int) -> int:
-        """Worlds are recorded: only the policies' draws are new in a replication."""
+        """Worlds are recorded: only order and the policies' draws are new in a replication."""
         return replication
 
     def bench(self, panel: str, seed: int, number: int) -> Bench:
         """The set's recorded pairs."""
-        return recorded_bench(self.data, panel, self.most_tasks, True)
+        found = recorded_bench(self.data, panel, self.most_tasks, True)
+        return found.in_another_order(seed, number)
 
     def buys(self, panel: str, bench: Bench, budget: float) -> Amount | None:
         """Budgets up to as many answers as were recorded."""
@@ -199,7 +200,7 @@ class LabelsRte(SetsExperiment):
         """One context for all, as in the paper."""
         name = "rte" if self.data else STAND_IN
         made = _completed_bench if panel == COMPLETED else recorded_bench
-        return made(self.data, name, self.most_tasks, False)
+        return made(self.data, name, self.most_tasks, False).in_another_order(seed, number)
 
     def rows(self, cell: LabelsCell, samples: Array, seed: int) -> list[Row]:
         """Also what an independent implementation has, at the budgets that are run."""
@@ -339,7 +340,7 @@ class LabelsHobby(SetsExperiment):
         if self.hobby:
             place = Path(self.hobby)
             made = _completed_bench if panel == COMPLETED else recorded_bench
-            return made(str(place.parent), place.name, 0, True)
+            return made(str(place.parent), place.name, 0, True).in_another_order(seed, number)
         return super().bench(panel, seed, number)
 
     def differences(self, rows: Sequence[Row]) -> list[str]:

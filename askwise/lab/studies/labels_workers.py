@@ -220,7 +220,8 @@ class LabelsDelay(Experiment):
                 label_tasks(model, tasks.truth, tasks.contexts, 2, tasks.workers, seed, number)
             )
         else:
-            bench = recorded_bench(self.data, name, MOST_TASKS, True)
+            found = recorded_bench(self.data, name, MOST_TASKS, True)
+            bench = found.in_another_order(seed, number)
         contenders = [contender(label) for label in self.policies]
         count = bench.recording.tasks
         budget = min(round(self.budget * count), len(bench.recording.task))

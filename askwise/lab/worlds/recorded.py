@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from askwise.core import draws
 from askwise.core.book import Array
 from askwise.core.compiling import step
 from askwise.core.money import Amount
@@ -148,3 +149,23 @@ class Recording:
         order = np.lexsort((self.worker, self.task))
         starts = np.searchsorted(self.task[order], np.arange(self.tasks + 1))
         return order, starts
+
+
+def shuffled(recording: Recording, seed: int, run: int) -> Recording:
+    """The same answers with tasks and workers in another order.
+
+    Ties go by order, and some policies draw nothing: without this, every run would be the same.
+    """
+    rng = np.random.default_rng(draws.stream(seed, draws.MARKET, run))
+    tasks, workers = rng.permutation(recording.tasks), rng.permutation(recording.workers)
+    place = np.argsort(workers)
+    return replace(
+        recording,
+        task=np.argsort(tasks)[recording.task],
+        worker=place[recording.worker],
+        truth=recording.truth[tasks],
+        contexts=None if recording.contexts is None else recording.contexts[tasks],
+        prices=tuple(recording.prices[at] for at in workers) if recording.prices else (),
+        changes=None if recording.changes is None else recording.changes[workers],
+        trusted=tuple(int(place[at]) for at in recording.trusted),
+    )
