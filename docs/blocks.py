@@ -20,8 +20,11 @@ ROOT = DOCS.parent
 EXECUTED = (
     ROOT / "README.md",
     DOCS / "tutorial.md",
+    DOCS / "how-to" / "aggregate.md",
     DOCS / "how-to" / "lab.md",
+    DOCS / "how-to" / "labels.md",
     DOCS / "how-to" / "plan.md",
+    DOCS / "how-to" / "replay.md",
     DOCS / "write-your-own-policy.md",
     DOCS / "write-your-own-rule.md",
 )

@@ -19,6 +19,14 @@ from askwise.stopping.single import SingleCrowdRule
 from docs.docstrings import Entry, body, doc_of, example, markdown, table
 
 PAPERS = {
+    "001": (
+        "Paper 001 is A. Rangi, M. Franceschetti, *Multi-armed bandit algorithms for crowdsourcing "
+        "systems with online estimation of workers' ability*, AAMAS 2018."
+    ),
+    "002": (
+        "Paper 002 is H. Zhang, Y. Ma, M. Sugiyama, *Bandit-based task assignment for "
+        "heterogeneous crowdsourcing*, Neural Computation 27(11), 2015."
+    ),
     "003": (
         "Paper 003 is L. Tran-Thanh, S. Stein, A. Rogers, N. R. Jennings, *Efficient crowdsourcing "
         "of unknown experts using bounded multi-armed bandits*, Artificial Intelligence 214 (2014)."
@@ -152,6 +160,7 @@ def policy_page(policy: type[Policy]) -> str:
         ("needs a budget", "yes" if policy.needs_budget else "no"),
         ("decides on", "a plan for all who joined" if policy.plans else "those available"),
         ("asks a worker about a task", "again and again" if policy.repeats else "once"),
+        ("the answers are", "its own" if policy.labels_itself else "left to the aggregation"),
         ("a decision is for", ", ".join(each for each in policy.notes if each != "none")),
         ("the rule in words", policy.rule),
     ]
@@ -172,7 +181,10 @@ def _experiments_with(policy: type[Policy]) -> str:
 
 
 def _policies_in(entry: type[Experiment]) -> set[str]:
-    labels = [from_label(label) for label in getattr(entry(), "policies", ())]
+    """Policies by name; a contender may be a policy with a rule or an aggregator."""
+    made = vars(entry())
+    contenders = (*made.get("policies", ()), *made.get("contenders", ()))
+    labels = [from_label(label.partition(" with ")[0]) for label in contenders]
     return {label if isinstance(label, str) else str(label["name"]) for label in labels}
 
 

@@ -19,6 +19,7 @@ WIDTH = 88
 PUBLIC: tuple[tuple[str, str, str], ...] = (
     ("Campaigns", "askwise", "Campaign Worker Task Problem Batch Assignment Wait Done Event"),
     ("What a campaign shows", "askwise.campaign", "Status Answer Payment Explanation Candidate"),
+    ("Contexts that need gold", "askwise.campaign.views", "NeedsGold"),
     ("Events", "askwise.core.events", "Kind PlanRow Fact"),
     ("Stores", "askwise.store", ""),
     ("Files", "askwise.data", ""),
@@ -26,13 +27,18 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ("Stopping rules", "askwise.stopping", "StoppingRule Verdict"),
     ("Stopping rules as kernels", "askwise.stopping.base", "KernelRule Limits no_option"),
     ("Stopping rules on one crowd", "askwise.stopping.single", "SingleCrowdRule"),
-    ("Aggregators", "askwise.aggregation", "Aggregator"),
+    (
+        "Aggregators",
+        "askwise.aggregation",
+        "Aggregator LabelAggregator Learned Answers Fitted Errors code_answers",
+    ),
     ("Mechanisms", "askwise.mechanisms", "Mechanism Owed"),
     ("Registries", "askwise.core.registry", "Registry from_label label_of spec_of"),
     (
         "For kernels: reading the ledger",
         "askwise.core.book",
-        "Book Proposal new_proposal propose money_left room idle scaled next_task asked_before",
+        "Book Proposal new_proposal propose money_left room idle scaled next_task asked_before "
+        "may_answer may_put tasks_for tasks_left has_task",
     ),
     (
         "For kernels: counting votes",
@@ -48,6 +54,12 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
         "density_spread theorem_1 theorem_1_holds optimal_epsilon theorem_6 theorem_7 "
         "theorem_7_tuned",
     ),
+    (
+        "Bounds of paper 001",
+        "askwise.policies.limited.bounds",
+        "theorem_4_2 theorem_4_3 error_bound value_needed",
+    ),
+    ("Bounds of paper 002", "askwise.policies.labels.bounds", "bbta_regret"),
     ("The lab", "askwise.lab", "Experiment Outcome simulate with_settings"),
     ("Running experiments", "askwise.lab.runner", "run write"),
     ("Planning", "askwise.lab.planner", "plan"),
@@ -57,6 +69,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
         "Plan Estimate MoneyRange KindPart CrowdPart Funds Reach",
     ),
     ("How a plan's dial was chosen", "askwise.lab.dials", "Dial"),
+    ("Replaying recorded answers", "askwise.lab.replay", "replay Replay Saving"),
     ("Results", "askwise.lab.results", "Row ReferenceRow Results mean_row ratio_row"),
     ("Worlds", "askwise.lab.worlds", ""),
 )
@@ -134,11 +147,13 @@ def _signature(name: str, thing: Any) -> str:
 def _parameter(each: inspect.Parameter) -> str:
     stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
     kind = each.annotation
+    kind = getattr(kind, "__forward_arg__", kind)
     kind = kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
     text = stars + each.name + ("" if each.annotation is each.empty else f": {kind}")
     if each.default is not each.empty:
         default = each.default
-        shown = "..." if dataclasses.is_dataclass(default) or callable(default) else repr(default)
+        made = dataclasses.is_dataclass(default) or callable(default)
+        shown = "..." if made or repr(default) == "<factory>" else repr(default)
         text += f" = {shown}"
     return text
 

@@ -49,8 +49,11 @@ def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
         _show_status(found)
     else:
         for field, value in found.to_json().items():
-            # In full: a program may add it up.
-            output.line(field, repr(value) if isinstance(value, float) else value)
+            if field != "needs_gold":
+                # In full: a program may add it up.
+                output.line(field, repr(value) if isinstance(value, float) else value)
+        for need in found.needs_gold:
+            output.line("needs_gold", need.context, ",".join(need.tasks))
 
 
 def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:

@@ -58,9 +58,9 @@ def test_a_rule_says_what_it_does_needs_promises_and_is_not_for(entry: Any) -> N
 
 
 @by_name(aggregation)
-def test_an_aggregator_says_what_it_does(entry: Any) -> None:
-    assert doc_of(entry).sentence.endswith(".")
-    assert doc_of(entry).described == fields_of(entry)
+def test_an_aggregator_says_what_it_does_needs_and_is_not_for(entry: Any) -> None:
+    check_parts(entry)
+    assert entry.outcomes
 
 
 @by_name(mechanisms)

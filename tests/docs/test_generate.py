@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import askwise
+from askwise.aggregation import aggregation
 from askwise.lab.experiment import experiments, with_settings
 from askwise.lab.results import Results
 from askwise.policies import policies
@@ -22,21 +23,28 @@ from docs.entries import ours
 from docs.generate import generate
 from docs.references import api_page, cli_page
 
+PLACES: Any = {
+    "policies": policies,
+    "rules": stopping,
+    "aggregators": aggregation,
+    "reproductions": experiments,
+}
+"""Folders with a page for each entry of a registry."""
+
 
 @pytest.fixture(scope="module")
 def site_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the documentation with its generated pages and nothing left from before."""
     folder = tmp_path_factory.mktemp("docs") / "docs"
-    ignored = shutil.ignore_patterns("policies", "rules", "reproductions", "*.py", "__pycache__")
+    ignored = shutil.ignore_patterns(*PLACES, "*.py", "__pycache__")
     shutil.copytree(DOCS, folder, ignore=ignored)
     (folder / "assets" / "reproductions").mkdir(exist_ok=True)
     generate(folder)
     return folder
 
 
-def test_every_policy_rule_and_experiment_has_a_page(site_sources: Path) -> None:
-    registries: Any = {"policies": policies, "rules": stopping, "reproductions": experiments}
-    for place, registry in registries.items():
+def test_everything_registered_has_a_page(site_sources: Path) -> None:
+    for place, registry in PLACES.items():
         made = {path.stem for path in (site_sources / place).glob("*.md")}
         assert made == {entry.name for entry in ours(registry)} | {"index"}
 
@@ -47,6 +55,11 @@ def test_a_policys_page_has_all_parts(site_sources: Path) -> None:
     for title in ("Parameters", "What it assumes and needs", "When not to use it", "Example"):
         assert f"## {title}\n" in page
     assert "`askwise lab run bounded-drift`" in page
+
+
+def test_a_policys_page_names_experiments_in_which_it_has_a_rule(site_sources: Path) -> None:
+    page = (site_sources / "policies" / "b-kube.md").read_text(encoding="utf-8")
+    assert "`askwise lab run limited-labels`" in page
 
 
 def test_every_policy_is_in_the_index_below_its_family(site_sources: Path) -> None:
@@ -70,6 +83,25 @@ def test_a_rules_page_begins_with_its_promise_and_has_all_parts(
     # What is said of a parameter elsewhere is repeated here.
     assert "As in" not in page
     assert "| `horizon` | int, optional | none | The most answers a question may take" in page
+
+
+@pytest.mark.parametrize("entry", ours(aggregation), ids=lambda entry: entry.name)
+def test_an_aggregators_page_has_all_parts_and_is_in_the_index(
+    entry: Any, site_sources: Path
+) -> None:
+    page = (site_sources / "aggregators" / f"{entry.name}.md").read_text(encoding="utf-8")
+    for title in ("Parameters", "What it assumes and needs", "When not to use it", "Example"):
+        assert f"\n## {title}\n\n" in page
+    assert f"| answers it works on | {' or '.join(entry.outcomes)} |" in page
+    index = (site_sources / "aggregators" / "index.md").read_text(encoding="utf-8")
+    assert f"| [`{entry.name}`]({entry.name}.md) |" in index
+
+
+def test_a_policys_page_says_whose_the_answers_are(site_sources: Path) -> None:
+    for name, whose in (("hem", "its own"), ("random-pairs", "left to the aggregation")):
+        page = (site_sources / "policies" / f"{name}.md").read_text(encoding="utf-8")
+        assert f"| the answers are | {whose} |" in page
+        assert "Paper 002 is H. Zhang, " in page
 
 
 def test_the_index_of_rules_says_which_guarantee_an_error(site_sources: Path) -> None:
@@ -134,8 +166,11 @@ def test_every_command_is_in_the_reference() -> None:
     page = cli_page()
     for command in ("ask", "tell", "status", "log", "explain", "lab run"):
         assert f"## askwise {command}\n" in page
-    for command in ("policies", "policies show", "rules", "rules show"):
+    for command in ("plan", "aggregate", "replay"):
         assert f"## askwise {command}\n" in page
+    for command in ("policies", "rules", "aggregators"):
+        assert f"## askwise {command}\n" in page
+        assert f"## askwise {command} show\n" in page
     assert "`--scheduler ADDRESS`" in page
 
 

@@ -57,7 +57,8 @@ def test_what_looks_like_a_registered_name_is_one(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_policy_or_rule_in_code_exists(page: Path) -> None:
-    for word, registry in (("policy", policies), ("stopping", stopping)):
+    kinds = (("policy", policies), ("stopping", stopping), ("aggregation", aggregation))
+    for word, registry in kinds:
         quoted = word + r"""["']?\s*[=:]\s*(?:\{\s*["']?name["']?\s*[=:]\s*)?["']([\w-]+)["']"""
         for name in re.findall(quoted, text_of(page)):
             assert name in set(registry.names()) | MADE_UP
@@ -83,7 +84,8 @@ def test_a_command_exists_with_its_options_and_names(page: Path) -> None:
         assert not (rest and hasattr(command, "commands") and rest[0][0] != "-"), words
         options = {option for each in command.params for option in each.opts} | {"--help", "-h"}
         assert {word for word in rest if re.match("--?[a-z]", word)} <= options, words
-        named = (["lab", "run"], ["lab", "show"], ["policies", "show"], ["rules", "show"])
+        shown = ("lab", "policies", "rules", "aggregators")
+        named = [["lab", "run"], *([each, "show"] for each in shown)]
         if words[1:3] in named and rest:
             assert rest[0].isupper() or rest[0] in registered() | MADE_UP, words
 
