@@ -118,7 +118,7 @@ def accuracy(shown: Borrowed) -> float:
     return min(HIGH, max(LOW, (RIGHT + shown.right + shown.right_lent) / n))
 
 
-@step
+@kernel
 def chance(
     counts: Array, totals: Array, skill: int, worker: int, lam: float, rho: float, c: int, a: int
 ) -> float:
@@ -277,7 +277,8 @@ def turn(answers: Answers, beliefs: Beliefs, sides: Array) -> None:
     """With two classes, turn contexts round that are the wrong way: right and wrong swapped.
 
     A context in which workers seem wrong more often than right is turned, unless it borrows from
-    others (then they tell); known truths overrule that.
+    others (then they tell); known truths overrule that, and what is turned against the others
+    borrows nothing this time, or they would turn it back.
     """
     if beliefs.posterior.shape[1] != 2:
         sides[:] = 0.0
@@ -290,15 +291,20 @@ def turn(answers: Answers, beliefs: Beliefs, sides: Array) -> None:
         wrong = counts[row, 0, 1] + counts[row, 1, 0]
         belief[beliefs.place[row]] += math.log((1.0 + right) / (1.0 + wrong))
     turned = False
+    against = False
     for context in range(len(sides)):
-        if abs(sides[context]) >= 1.0:
+        if abs(sides[context]) >= SURE_OF_SIDE:
             wrong_side = sides[context] < 0.0
+            if wrong_side:
+                against = True
         else:
             wrong_side = beliefs.shares[RHO] == 0.0 and belief[context] < 0.0
         belief[context] = 1.0 if wrong_side else 0.0
         turned = turned or wrong_side
     if not turned:
         return
+    if against:
+        beliefs.shares[RHO] = 0.0
     posterior = beliefs.posterior
     for task in range(len(answers.starts) - 1):
         if belief[answers.context[task]] == 1.0 and answers.truth[task] < 0:

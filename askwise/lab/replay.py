@@ -128,6 +128,11 @@ def recording_of(
 ) -> Recording:
     """Recorded answers as a world: of a worker who answered a task twice the first counts."""
     known, truth = table.knowing(gold)
+    if (truth < 0).all():
+        raise InvalidProblem(
+            f"gold has no task in common with {table.source}, which has {table.task_names[0]!r}",
+            field="gold",
+        )
     if len(known.label_names) < 2:
         raise InvalidProblem(
             f"{table.source} has one label, {known.label_names[0]!r}: nothing to choose from",
@@ -203,6 +208,7 @@ def replay(
     """
     whole(runs, "runs", least=1, most=10_000)
     whole(window, "window", least=1, most=1_000_000)
+    whole(seed, "seed", least=0, most=2**63 - 1)
     contenders = [contender(label) for label in (policy, *against)]
     names = [each.series for each in contenders]
     for name in names:
@@ -212,6 +218,9 @@ def replay(
     everything = _everything(recording)
     micro = to_micro(budget, "budget")
     budgets = _budgets(micro, recording)
+    problem = recording.problem(from_micro(micro))
+    for rival in contenders:
+        rival.policy.check(problem)
     values = np.zeros((runs, len(budgets), len(contenders), 2))
     done = 0
     for run in range(runs):
@@ -245,6 +254,8 @@ def replay(
 
 
 def _budgets(micro: int, recording: Recording) -> list[int]:
+    if micro == 0:
+        raise InvalidParameter("budget is 0: give an amount above 0", field="budget")
     cheapest = min(to_micro(price, "price") for price in recording.prices or (1,))
     if micro < cheapest:
         raise InvalidParameter(
@@ -273,14 +284,16 @@ def _rows(values: Array, budgets: list[int], contenders: list[Contender]) -> lis
     for place, each in enumerate(contenders):
         for at, budget in enumerate(budgets):
             for metric, column in (("accuracy", ACCURACY), ("spent", SPENT)):
-                found.append(
-                    mean_row(
-                        values[:, at, place, column],
-                        series=each.series,
-                        x=budget / MICRO,
-                        metric=metric,
-                    )
+                row = mean_row(
+                    values[:, at, place, column],
+                    series=each.series,
+                    x=budget / MICRO,
+                    metric=metric,
                 )
+                if metric == "accuracy":
+                    # Few runs that differ much would reach beyond what a share can be.
+                    row = replace(row, ci_low=max(0.0, row.ci_low), ci_high=min(1.0, row.ci_high))
+                found.append(row)
     return found
 
 

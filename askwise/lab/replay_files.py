@@ -94,9 +94,11 @@ def saving_text(policy: str, saving: Saving) -> str:
         if subject
         else f"{saving.other} is right on {right} for {amount(saving.other_cost)}"
     )
-    if saving.cost is None or saving.share is None:
+    if saving.cost is None:
         return f"{there}: {policy} does not get there within the budget."
     least = "at most " if saving.at_most else ""
+    if saving.share is None:
+        return f"{there}: {policy} gets there for {least}{amount(saving.cost)}."
     change = "saves" if saving.share >= 0 else "costs more by"
     at_least = "at least " if saving.at_most and saving.share >= 0 else ""
     return (

@@ -11,6 +11,7 @@ import numpy as np
 
 from askwise.core.book import (
     CELL_WORKER,
+    CLOSED,
     CONTEXT,
     CONTEXT_TASKS,
     CONTEXTS,
@@ -22,6 +23,7 @@ from askwise.core.book import (
     PRICE,
     PROPENSITY,
     PROPOSED,
+    REPEAT,
     TASK_ANSWERED,
     TASK_ASKED,
     TASKS,
@@ -30,7 +32,9 @@ from askwise.core.book import (
     Array,
     Book,
     Proposal,
+    asked_before,
     idle,
+    may_answer,
     may_put,
     money_left,
     propose,
@@ -53,6 +57,7 @@ from askwise.policies.labels.common import (
     EXPIRED,
     JOINED_FACT,
     RankedPolicy,
+    everyone_asked,
     is_over,
 )
 
@@ -65,6 +70,9 @@ STEPS, SCORED, LAST_HEARD, EXPLORED = range(4)
 BEFORE, EXPLORES = range(2)
 
 EXPLORATION, ADAPTIVE = range(2)
+
+LATER = 1e6
+"""Added to the key of tasks that come after all others."""
 
 
 class State(NamedTuple):
@@ -156,16 +164,29 @@ def is_loss(book: Book, weights: Array, task: int, answer: int) -> bool:
 
 
 @step
-def place(book: Book, state: State, weights: Array, total: float, task: int) -> None:
-    """Bring a task's place among those to ask about up to date.
+def is_explored(book: Book, task: int) -> bool:
+    """Whether a task is closed or was put to everyone."""
+    return bool(book.tasks[task, CLOSED] == 1) or everyone_asked(book, task)
 
-    Answers that are out put a task behind all with fewer out: its score will change.
+
+@step
+def key_of(book: Book, state: State, weights: Array, total: float, task: int) -> float:
+    """Rank of a task: lowest first, infinite for one that is not to be asked about.
+
+    Answers that are out put a task behind all with fewer out: its score will change. Explored
+    tasks are done with (line 14); where pairs may repeat, they come after all others.
     """
-    key = math.inf
-    if state.heard[task, EXPLORES] == 0 and not is_over(book, task):
-        out = book.tasks[task, TASK_ASKED] - book.tasks[task, TASK_ANSWERED]
-        key = score(book, weights, total, task) + out
-    rekey(state.tree, state.keys, task, key)
+    explored = state.heard[task, EXPLORES] == 1
+    if is_over(book, task) or (explored and book.totals[REPEAT] == 0):
+        return math.inf
+    out = book.tasks[task, TASK_ASKED] - book.tasks[task, TASK_ANSWERED]
+    return score(book, weights, total, task) + out + (LATER if explored else 0.0)
+
+
+@step
+def place(book: Book, state: State, weights: Array, total: float, task: int) -> None:
+    """Bring a task's place among those to ask about up to date."""
+    rekey(state.tree, state.keys, task, key_of(book, state, weights, total, task))
 
 
 @kernel
@@ -262,9 +283,12 @@ def take_stock(book: Book, state: State, params: Params) -> None:
             if task < 0:
                 break
             heard[task, EXPLORES] = 1
-            state.keys[task] = math.inf
-            contexts[context, EXPLORED] += is_over(book, task)
+            contexts[context, EXPLORED] += is_explored(book, task)
             task = tasks[task, NEXT_ALIKE]
+    for task in range(book.totals[TASKS]):
+        # Nobody was heard about these: no weight matters.
+        if tasks[task, TASK_ANSWERED] == 0:
+            state.keys[task] = key_of(book, state, state.weights, 1.0, task)
     build_tree(state.tree, state.keys, book.totals[TASKS])
     for context in range(book.totals[CONTEXTS]):
         t = max(1, contexts[context, STEPS])
@@ -282,10 +306,13 @@ def explore(book: Book, params: Params, state: State, available: Array, out: Pro
             continue
         task = book.contexts[context, FIRST_TASK]
         for _ in range(due):
-            if not is_over(book, task):
+            if not is_explored(book, task):
                 left = money
                 for worker in range(book.totals[WORKERS]):
-                    if at_hand(book, worker, left, available) and may_put(book, task, worker):
+                    if not at_hand(book, worker, left, available):
+                        continue
+                    # Once each, also where pairs may repeat.
+                    if may_answer(book, task, worker) and not asked_before(book, task, worker):
                         propose(out, task, worker, 1, 1.0)
                         left -= book.workers[worker, PRICE]
                 if out.head[0] > 0:
@@ -345,11 +372,10 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
         else:
             learn(book, state, params, fact)
     elif kind == ASKED_FACT:
-        if is_over(book, task):
-            rekey(state.tree, state.keys, task, math.inf)
-            state.contexts[book.tasks[task, CONTEXT], EXPLORED] += state.heard[task, EXPLORES]
-        else:
-            rekey(state.tree, state.keys, task, state.keys[task] + 1.0)
+        over = is_over(book, task)
+        rekey(state.tree, state.keys, task, math.inf if over else state.keys[task] + 1.0)
+        if state.heard[task, EXPLORES] == 1:
+            count_explored(book, state, params, book.tasks[task, CONTEXT])
     elif kind in (EXPIRED, DECLINED, CLOSED_FACT):
         count_explored(book, state, params, book.tasks[task, CONTEXT])
         place_again(book, state, task)
@@ -365,7 +391,7 @@ def count_explored(book: Book, state: State, params: Params, context: int) -> No
     for _ in range(params.explore):
         if task < 0:
             break
-        done += is_over(book, task)
+        done += is_explored(book, task)
         task = book.tasks[task, NEXT_ALIKE]
     state.contexts[context, EXPLORED] = done
 

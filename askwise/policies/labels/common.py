@@ -50,15 +50,19 @@ MOST_SKILLS = 2**28
 
 
 @step
-def is_over(book: Book, task: int) -> bool:
-    """Whether a task is closed, or everyone who may be asked about it was."""
+def everyone_asked(book: Book, task: int) -> bool:
+    """Whether a task was put to as many as may be asked about it."""
     tasks = book.tasks
-    if tasks[task, CLOSED] == 1:
-        return True
-    if book.totals[REPEAT] == 1:
-        return False
     most = tasks[task, NAMED] if tasks[task, NAMED] >= 0 else book.totals[WORKERS]
     return bool(tasks[task, TASK_ASKED] >= most)
+
+
+@step
+def is_over(book: Book, task: int) -> bool:
+    """Whether a task is closed, or everyone who may be asked about it was."""
+    if book.tasks[task, CLOSED] == 1:
+        return True
+    return book.totals[REPEAT] == 0 and everyone_asked(book, task)
 
 
 @dataclass(frozen=True)

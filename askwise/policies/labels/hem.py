@@ -10,10 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from askwise.core.book import (
+    ASKED,
     CONTEXT,
     CONTEXTS,
     DONE_BUDGET,
+    DONE_LIMITS,
     DONE_TARGET,
+    JOINED,
+    LIMIT,
     PENDING,
     PRICE,
     PROPOSED,
@@ -48,6 +52,7 @@ from askwise.policies.labels.common import (
     is_over,
 )
 from askwise.policies.labels.hem_beliefs import (
+    MODE,
     ROUNDS,
     State,
     fit,
@@ -55,15 +60,18 @@ from askwise.policies.labels.hem_beliefs import (
     learn,
     learn_truth,
     new_state,
+    trust_changed,
 )
 from askwise.policies.labels.hem_ranking import (
     Params,
     best_worker,
     expert_for,
     is_open_side,
+    mode,
     optimism,
     place,
     place_all,
+    place_heard,
     place_if_due,
     task_to_settle,
     worth,
@@ -108,10 +116,26 @@ def why_nothing(book: Book, state: State, money: int, available: Array, out: Pro
         return WAIT_ANSWERS
     if first_task(book, state.tree, state.keys, NO_CAP, everyone) >= 0:
         return DONE_BUDGET
+    settled = False
+    unsettled = False
     for task in range(book.totals[TASKS]):
-        if state.keys[task] == math.inf and not is_over(book, task):
-            return DONE_TARGET
-    return idle(book, available)
+        if state.keys[task] < math.inf:
+            unsettled = True
+        elif not is_over(book, task):
+            settled = True
+    if not settled:
+        return idle(book, available)
+    if unsettled:
+        # Not to be mistaken for done: nobody is left who could be asked about the rest.
+        joined = False
+        for worker in range(book.totals[WORKERS]):
+            if book.workers[worker, JOINED] == 1:
+                joined = True
+                if book.workers[worker, ASKED] >= book.workers[worker, LIMIT]:
+                    return DONE_LIMITS
+        if not joined:
+            return WAIT_WORKERS
+    return DONE_TARGET
 
 
 @kernel
@@ -120,6 +144,8 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     kind = fact.kind
     if kind in (ADDED, JOINED_FACT):
         build_tree(state.tree, state.keys, book.totals[TASKS])
+        if kind == JOINED_FACT and trust_changed(book, state):
+            fit(book, state, ROUNDS)
         place_all(book, state, params)
     elif fact.task >= 0:
         if kind == ANSWER:
@@ -129,7 +155,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
         place(book, state, params, fact.task)
     if is_due(book, state):
         fit(book, state, ROUNDS)
-        place_all(book, state, params)
+        place_heard(book, state, params)
     place_if_due(book, state, params)
 
 
@@ -141,10 +167,11 @@ class Hem(RankedPolicy):
     Each worker has soft counts of right and wrong answers for each context and class; what is
     little known of one borrows from his other classes and contexts, as much as the answers
     themselves support. In the first half of the budget a task is pursued until it is fairly sure,
-    then the least sure comes first. The worker asked is the one believed most accurate, with a
-    bonus for what is not known of him, per price. A trusted worker is asked where he tells more
-    for his price than others do, or where his answer settles who is right in a context. The
-    answers are those of EM in the end, with their probability.
+    then the least sure comes first. The worker asked is the one believed to tell most for his
+    price: by the square of his lead over chance, with a bonus for what is not known of him. A
+    trusted worker is asked where he tells more for his price than others do, or where his answer
+    settles who is right in a context. The answers are those of EM in the end, with their
+    probability.
 
     Parameters
     ----------
@@ -182,6 +209,7 @@ class Hem(RankedPolicy):
 
     target: float = 0.0
 
+    paper: ClassVar[str] = "beyond 002"
     notes: ClassVar[tuple[str, ...]] = ("most telling worker", "expert", "expert to settle")
     rule: ClassVar[str] = (
         "pursue a task until it is fairly sure, in the second half of the budget the least sure "
@@ -207,7 +235,7 @@ class Hem(RankedPolicy):
         book = ledger.book
         state = new_state(book, max(1, len(problem.options)), new_tree(len(book.tasks)))
         build_tree(state.tree, state.keys, ledger.total(TASKS))
-        place_if_due(book, state, self.params())
+        state.meta[MODE] = mode(book)
         return state
 
     def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
@@ -241,18 +269,17 @@ class Hem(RankedPolicy):
     ) -> list[tuple[str | None, list[str]]]:
         """Contexts whose answers fit nearly as well with right and wrong swapped."""
         names = {number: name for name, number in ledger.contexts.items()}
-        return [
-            (
-                names[at],
-                [
-                    ledger.tasks[task - 1].id
-                    for task in state.settling[at]
-                    if task > 0 and state.known[task - 1] == 0
-                ],
-            )
-            for at in range(ledger.total(CONTEXTS))
-            if is_open_side(state, at)
-        ]
+        found = []
+        for at in range(ledger.total(CONTEXTS)):
+            tasks = [
+                ledger.tasks[task - 1].id
+                for task in state.settling[at]
+                if task > 0 and state.known[task - 1] == 0
+            ]
+            # Where all truths are known there is nothing more to ask for.
+            if tasks and is_open_side(state, at):
+                found.append((names[at], tasks))
+        return found
 
     def scores(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array

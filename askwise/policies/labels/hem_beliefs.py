@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from askwise.core.book import (
+    ANSWERED,
     ANSWERS,
     CELL_ANSWERS,
     CELL_WORKER,
@@ -165,11 +166,12 @@ def learn(book: Book, state: State, fact: Fact) -> None:
     count = book.totals[OPTIONS]
     if book.tasks[task, TASK_ANSWERED] == 1 and state.known[task] == 0:
         hear_of(book, state, task)
+    # Also of an expert, whose counts stay empty: he may come back as an ordinary worker.
+    row = skill_row(state, context, worker)
     if book.workers[worker, TRUSTED] == 1:
         if book.tasks[task, TRUTH] < 0:
             know(book, state, task, answer)
         return
-    row = skill_row(state, context, worker)
     lam, rho = state.shares[LAM], state.shares[RHO]
     after = state.scratch
     total = 0.0
@@ -190,13 +192,14 @@ def learn(book: Book, state: State, fact: Fact) -> None:
 @kernel
 def know(book: Book, state: State, task: int, true: int) -> None:
     """Take a truth in: the task's posterior is certain, and its answers count accordingly."""
+    if state.known[task] == 0:
+        state.sides[book.tasks[task, CONTEXT], GOLD] += 1.0
     state.known[task] = true + 1
     for c in range(book.totals[OPTIONS]):
         certain = 1.0 if c == true else 0.0
         change = certain - state.posterior[task, c]
         state.posterior[task, c] = certain
         shift(book, state, task, c, change)
-    state.sides[book.tasks[task, CONTEXT], GOLD] += 1.0
     state.meta[SINCE] += TRUTH_NEWS
 
 
@@ -212,6 +215,24 @@ def learn_truth(book: Book, state: State, fact: Fact) -> None:
 def is_due(book: Book, state: State) -> bool:
     """Whether enough has come in since the last fit."""
     return bool(state.meta[SINCE] >= max(LEAST_NEWS, NEWS_SHARE * book.totals[ANSWERS]))
+
+
+@step
+def trust_changed(book: Book, state: State) -> bool:
+    """Whether somebody has come back as an expert who was none, or the other way round.
+
+    An expert's answers count for nothing, those of the others for one each.
+    """
+    workers, totals = book.workers, state.totals
+    for worker in range(book.totals[WORKERS]):
+        counted = 0.0
+        for c in range(totals.shape[1]):
+            for a in range(totals.shape[2]):
+                counted += totals[worker, c, a]
+        due = 0.0 if workers[worker, TRUSTED] == 1 else float(workers[worker, ANSWERED])
+        if abs(counted - due) > 0.5:
+            return True
+    return False
 
 
 @kernel

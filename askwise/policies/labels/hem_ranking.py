@@ -9,6 +9,7 @@ from askwise.core.book import (
     ANSWERED,
     ANSWERS,
     ASKED,
+    BEFORE_OF_TASK,
     BUDGET,
     CLOSED,
     CONTEXT,
@@ -16,12 +17,16 @@ from askwise.core.book import (
     HELD,
     JOINED,
     OPTIONS,
+    OUT,
     PRICE,
     SPENT,
+    STATUS,
     TASK_ANSWERED,
     TASK_ASKED,
+    TASK_LAST,
     TASKS,
     TRUSTED,
+    WORKER,
     WORKERS,
     Array,
     Book,
@@ -96,10 +101,22 @@ def mode(book: Book) -> int:
             prices += workers[worker, PRICE]
     half = 0
     if totals[BUDGET] < NO_CAP:
-        few = count > 0 and totals[BUDGET] * count <= totals[TASKS] * prices
+        few = count > 0 and float(totals[BUDGET]) * count <= totals[TASKS] * prices
         if few or 2 * (totals[SPENT] + totals[HELD]) >= totals[BUDGET]:
             half = 1
     return 2 * int(CAP_GROWTH * totals[ANSWERS] / totals[TASKS]) + half
+
+
+@step
+def expert_is_out(book: Book, task: int) -> bool:
+    """Whether a trusted worker has the task at hand: then its truth is under way."""
+    assignments = book.assignments
+    at = book.tasks[task, TASK_LAST]
+    while at >= 0:
+        if assignments[at, STATUS] == OUT and book.workers[assignments[at, WORKER], TRUSTED] == 1:
+            return True
+        at = assignments[at, BEFORE_OF_TASK]
+    return False
 
 
 @kernel
@@ -112,6 +129,8 @@ def key_of(book: Book, state: State, params: Params, task: int) -> float:
     if asked == 0 and tasks[task, TASK_ANSWERED] == 0:
         return 0.0
     pending = asked - tasks[task, TASK_ANSWERED]
+    if pending > 0 and expert_is_out(book, task):
+        return math.inf
     score = PER_ANSWER * asked + PER_PENDING * pending
     if tasks[task, TASK_ANSWERED] > 0:
         if params.target > 0.0 and doubt(state, task) <= params.target:
@@ -132,10 +151,17 @@ def place(book: Book, state: State, params: Params, task: int) -> None:
 
 
 @kernel
-def place_all(book: Book, state: State, params: Params) -> None:
-    """Bring all tasks that were heard of up to date; the rank of others never changes."""
+def place_heard(book: Book, state: State, params: Params) -> None:
+    """Bring all tasks that were heard of up to date: beliefs about others do not change."""
     for at in range(state.meta[HEARD]):
         place(book, state, params, state.order[at])
+
+
+@kernel
+def place_all(book: Book, state: State, params: Params) -> None:
+    """Bring all tasks up to date, also those that are out without an answer so far."""
+    for task in range(book.totals[TASKS]):
+        place(book, state, params, task)
 
 
 @step
@@ -260,7 +286,8 @@ def expert_for(
         all_there_is += entropy(believed(book, state, task, c))
     told = information(book, state, task, other)
     prices = book.workers[expert, PRICE], book.workers[other, PRICE]
-    return expert if all_there_is * prices[1] > told * prices[0] else -1
+    # A free one tells all there is for nothing.
+    return expert if prices[0] == 0 or all_there_is * prices[1] > told * prices[0] else -1
 
 
 @step
@@ -289,6 +316,8 @@ def task_to_settle(book: Book, state: State, money: int, available: Array) -> tu
         for at in range(SUGGESTED):
             task = state.settling[context, at] - 1
             if task < 0 or state.known[task] > 0 or book.tasks[task, CLOSED] == 1:
+                continue
+            if expert_is_out(book, task):
                 continue
             expert = cheapest_expert(book, task, money, available)
             if expert >= 0 and SETTLED_BY * book.workers[expert, PRICE] <= SETTLING_SHARE * money:

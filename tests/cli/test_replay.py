@@ -1,0 +1,310 @@
+"""``askwise replay``."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+import subprocess
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.cli import helpers
+
+Call = Callable[..., Any]
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "replay.schema.json"
+
+SHEET = {"t1": "aab-", "t2": "aba-", "t3": "bb-a", "t4": "-abb", "t5": "b--b", "t6": "aaaa"}
+"""What w1 to w4 answered; some were not asked."""
+
+GOLD = {"t1": "a", "t2": "a", "t3": "b", "t4": "b", "t5": "b"}
+"""What most answered, of all but t6; 14 of the 18 answers are to these."""
+
+QUICK = ("--budget", "8", "--runs", "2", "--against", "random-pairs")
+
+
+def write(name: str, *rows: tuple[str, ...]) -> str:
+    with open(name, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    return name
+
+
+@pytest.fixture
+def labels(workplace: Path) -> str:
+    rows = [
+        (task, f"w{at}", label)
+        for task, given in SHEET.items()
+        for at, label in enumerate(given, 1)
+        if label != "-"
+    ]
+    return write("labels.csv", ("task", "worker", "label"), *rows)
+
+
+@pytest.fixture
+def gold(workplace: Path) -> str:
+    return write("gold.csv", ("task", "label"), *GOLD.items())
+
+
+@pytest.fixture
+def prices(workplace: Path) -> str:
+    rows = [("w1", "1"), ("w2", "0.5"), ("w3", "2"), ("w4", "1"), ("w9", "7")]
+    return write("prices.csv", ("worker", "price"), *rows)
+
+
+@pytest.fixture
+def contexts(workplace: Path) -> str:
+    return write("contexts.csv", ("task", "context"), ("t1", "x"), ("t2", "x"), ("t3", "y"))
+
+
+def faults(value: Any) -> list[str]:
+    schema = json.loads(SCHEMA.read_text())
+    return [error.message for error in Draft202012Validator(schema).iter_errors(value)]
+
+
+def test_in_a_pipe_there_is_a_line_for_each_fact(call: Call, labels: str, gold: str) -> None:
+    result = call("replay", labels, "--gold", gold, *QUICK)
+    rows = [line.split("\t") for line in result.stdout.splitlines()]
+    assert result.stderr == ""
+    assert rows[:7] == [
+        ["tasks", "6"], ["workers", "4"], ["answers", "18"], ["options", "2"], ["measured", "5"],
+        ["runs", "2"], ["seed", "0"],
+    ]  # fmt: skip
+    spent = [row for row in rows if row[0] == "spent"]
+    assert [(row[1], row[2]) for row in spent] == [
+        (name, str(budget)) for name in ("hem", "random-pairs") for budget in range(1, 9)
+    ]
+    assert all(row[3] == row[2] for row in spent)
+    # t1, t2, t4 and t5 by majority; t3 too (two of three).
+    assert ["everything", "1", "18"] in rows
+    assert [row[1] for row in rows if row[0] == "saving"] == [
+        "random-pairs", "all recorded answers, by majority",
+    ]  # fmt: skip
+    assert "1 of 6 tasks have no gold label" in rows[-2][1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--window", "100"),
+        ("--budget", "100"),
+        ("--budget", "1"),
+        ("--runs", "1"),
+        ("--against", ""),
+        ("--policy", "bbta(explore=0)", "--against", "hem with majority, hem(target=0.1)"),
+        ("--prices", "prices.csv", "--contexts", "contexts.csv", "--seed", "5"),
+    ],
+    ids=" ".join,
+)
+def test_json_is_as_its_schema_says(
+    words: tuple[str, ...], call_json: Call, labels: str, gold: str, prices: str, contexts: str
+) -> None:
+    found = call_json("replay", labels, "--gold", gold, *QUICK, *words)
+    assert faults(found) == []
+    assert call_json("replay", labels, "--gold", gold, *QUICK, *words) == found
+
+
+def test_the_schema_refuses_what_is_wrong(call_json: Call, labels: str, gold: str) -> None:
+    found = call_json("replay", labels, "--gold", gold, *QUICK)
+    for change in (
+        {"budget": 8},
+        {"options": 1},
+        {"curve": []},
+        {"savings": [{**found["savings"][0], "cost": 3}]},
+        {"everything": {"accuracy": 1.1, "cost": "1"}},
+        {"more": 1},
+    ):
+        assert faults({**found, **change}) != []
+
+
+def test_prices_are_paid(call_json: Call, labels: str, gold: str, prices: str) -> None:
+    found = call_json("replay", labels, "--gold", gold, *QUICK, "--prices", prices)
+    # w1 gave 5 answers at 1, w2 5 at 0.5, w3 4 at 2, w4 4 at 1.
+    assert found["everything"]["cost"] == "19.5"
+    spent = [row for row in found["curve"] if row["metric"] == "spent"]
+    assert all(0 < row["mean"] <= row["budget"] for row in spent)
+
+
+def test_a_pair_is_asked_once(
+    call_json: Call, refusal: Callable[..., str], labels: str, gold: str
+) -> None:
+    with open(labels, "a") as file:
+        file.write("t1,w1,b\n")
+    found = call_json("replay", labels, "--gold", gold, *QUICK)
+    assert found["answers"] == 18
+    assert found["remarks"][0].startswith("1 further answers of a worker to the same task")
+    said = refusal("replay", labels, "--gold", gold, *QUICK, "--duplicates", "refuse")
+    assert said.startswith("labels.csv, line 20: worker 'w1' answered task 't1' in line 2")
+
+
+BAD = {
+    "no labels": (("nowhere.csv", "--gold", "gold.csv"), "nowhere.csv: No such file"),
+    "no gold": (("labels.csv", "--gold", "nowhere.csv"), "nowhere.csv: No such file"),
+    "no option for gold": (("labels.csv",), "missing option '--gold'"),
+    "gold of other tasks": (("labels.csv", "--gold", "other.csv"), "has no task in common"),
+    "contexts of other tasks": (
+        ("labels.csv", "--gold", "gold.csv", "--contexts", "strange.csv"),
+        "has no task in common",
+    ),
+    "a worker without a price": (
+        ("labels.csv", "--gold", "gold.csv", "--prices", "few.csv"),
+        "worker 'w2' of labels.csv has none; add a line for him",
+    ),
+    "a bad price": (("labels.csv", "--gold", "gold.csv", "--prices", "bad.csv"), "bad.csv, line 2"),
+    "one class": (("one.csv", "--gold", "gold.csv"), "one.csv has one label, 'a'"),
+    "a table of something else": (("gold.csv", "--gold", "gold.csv"), "gold.csv has no column"),
+    "an unknown policy": (("labels.csv", "--gold", "gold.csv", "--policy", "hum"), "'hum' is not"),
+    "a bad parameter": (
+        ("labels.csv", "--gold", "gold.csv", "--policy", "hem(target=2)"),
+        "target is 2",
+    ),
+    "an unknown rival": (
+        ("labels.csv", "--gold", "gold.csv", "--against", "bbta,hum"),
+        "'hum' is not",
+    ),
+    "itself as a rival": (("labels.csv", "--gold", "gold.csv", "--against", "hem"), "'hem' twice"),
+    "a policy for two options": (
+        ("three.csv", "--gold", "gold.csv", "--against", "optkg"),
+        "policy 'optkg' works on two",
+    ),
+    "money that is none": (("labels.csv", "--gold", "gold.csv", "--budget", "much"), "'much'"),
+    "no money": (("labels.csv", "--gold", "gold.csv", "--budget", "0"), "budget is 0"),
+    "negative money": (("labels.csv", "--gold", "gold.csv", "--budget", "-1"), "'-1'"),
+    "too little money": (("labels.csv", "--gold", "gold.csv", "--budget", "0.9"), "buys nothing"),
+    "too much money": (("labels.csv", "--gold", "gold.csv", "--budget", "1e30"), "too large"),
+    "no runs": (("labels.csv", "--gold", "gold.csv", "--runs", "0"), "runs is 0"),
+    "no window": (("labels.csv", "--gold", "gold.csv", "--window", "0"), "window is 0"),
+    "a bad seed": (("labels.csv", "--gold", "gold.csv", "--seed", "-1"), "seed is -1"),
+    "duplicates that count": (
+        ("labels.csv", "--gold", "gold.csv", "--duplicates", "keep"),
+        "duplicates is 'keep': give one of drop, refuse",
+    ),
+    "a file to write in": (
+        ("labels.csv", "--gold", "gold.csv", "--out", "gold.csv"),
+        "gold.csv is a file: give another directory",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_what_is_wrong_is_said_in_one_line(
+    fault: str, refusal: Callable[..., str], labels: str, gold: str, workplace: Path
+) -> None:
+    write("other.csv", ("task", "label"), ("t77", "a"))
+    write("strange.csv", ("task", "context"), ("t77", "a"))
+    write("few.csv", ("worker", "price"), ("w1", "1"))
+    write("bad.csv", ("worker", "price"), ("w1", "dear"))
+    write("one.csv", ("task", "worker", "label"), ("t1", "w1", "a"), ("t2", "w1", "a"))
+    write("three.csv", ("task", "worker", "label"), ("t1", "w1", "c"), ("t3", "w1", "b"))
+    before = sorted(workplace.iterdir())
+    words, said = BAD[fault]
+    quick = [] if "--budget" in words else ["--budget", "8"]
+    assert said in refusal("replay", *words, *quick)
+    if "--out" not in words:
+        refusal("replay", *words, *quick, "--out", "made/page")
+    assert sorted(workplace.iterdir()) == before
+
+
+class Tags(HTMLParser):
+    """The tags of a page, what they carry, and where it would load something from."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[str] = set()
+        self.attributes: set[str] = set()
+        self.links: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links |= {str(value) for name, value in attrs if name in ("href", "src")}
+
+
+HOSTILE = "<script>alert('x')&\"日"
+
+
+def test_the_page_is_whole_and_takes_no_orders_from_names(
+    call: Call, workplace: Path, gold: str
+) -> None:
+    name = f"{HOSTILE}.csv"
+    rows = [
+        (task, f"{HOSTILE}{who}", f"{HOSTILE}{given}")
+        for task, answers in SHEET.items()
+        for who, given in enumerate(answers)
+    ]
+    write(name, ("task", "worker", "label"), *rows)
+    write(gold, ("task", "label"), *((task, f"{HOSTILE}{label}") for task, label in GOLD.items()))
+    assert call("replay", name, "--gold", gold, *QUICK, "--out", "page").stdout.endswith(
+        "\npage/report.html\n"
+    )
+    assert sorted(path.name for path in Path("page").iterdir()) == [
+        "figure.png", "figure.svg", "replay.json", "report.html",
+    ]  # fmt: skip
+    page = Path("page/report.html").read_text(encoding="utf-8")
+    assert "&lt;script&gt;alert(" in page
+    tags = Tags()
+    tags.feed(page)
+    assert not tags.seen & {"script", "iframe", "img", "link", "object", "embed", "form"}
+    assert not {name for name in tags.attributes if name.startswith("on")}
+    assert all(link.startswith("#") for link in tags.links)
+    assert "default-src 'none'" in page
+
+
+def test_the_pages_command_gives_the_page_and_the_numbers_again(
+    call: Call, call_json: Call, labels: str, gold: str, prices: str, contexts: str
+) -> None:
+    words = ("--prices", prices, "--contexts", contexts, "--seed", "3", "--window", "2")
+    printed = call_json("replay", labels, "--gold", gold, *QUICK, *words, "--out", "page")
+    assert json.loads(Path("page/replay.json").read_text()) == printed
+    page = Path("page/report.html").read_text()
+    (command,) = re.findall(r"<pre tabindex=\"0\"><code>(.*?)</code>", page, re.DOTALL)
+    call(*shlex.split(command)[1:], "--out", "again")
+    assert Path("again/report.html").read_text() == page
+    assert json.loads(Path("again/replay.json").read_text()) == printed
+    assert "All recorded answers" not in page
+    assert "Of all recorded answers, by majority, 100.0% are right for 19.50" in page
+
+
+def test_on_a_terminal_there_are_sentences_and_a_table(labels: str, gold: str) -> None:
+    code, text = helpers.on_terminal("replay", labels, "--gold", gold, *QUICK)
+    assert code == 0
+    assert re.search(r"hem would have been right on \d+\.\d% of the tasks for 8\b", text)
+    assert re.search(r"policy +right +95% interval +spent", text)
+    assert re.search(r"random-pairs +\d+\.\d% +\[", text)
+    assert "Intervals are over runs." in text
+
+
+def test_the_lab_is_needed_for_the_page_only(labels: str, gold: str) -> None:
+    block = "import sys\nfor name in ('jinja2', 'matplotlib', 'joblib', 'pandas', 'pyarrow'):\n"
+    block += "    sys.modules[name] = None"
+    for more, code, said in (((), 0, ""), (("--out", "page"), 2, "pip install 'askwise[lab]'")):
+        ran = subprocess.run(
+            helpers.askwise("replay", labels, "--gold", gold, *QUICK, *more, first=block),
+            env=helpers.environment(),
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert ran.returncode == code, ran.stderr
+        assert said in ran.stderr
+    assert not Path("page").exists()
+
+
+def test_other_formats_are_read(call_json: Call, labels: str, gold: str) -> None:
+    due = call_json("replay", labels, "--gold", gold, *QUICK)
+    with open(labels) as file, open("labels.jsonl", "w") as lines:
+        lines.writelines(json.dumps(row) + "\n" for row in csv.DictReader(file))
+    assert call_json("replay", "labels.jsonl", "--gold", gold, *QUICK) == due
+
+
+def test_help_names_every_option(call: Call) -> None:
+    text = call("replay", "--help").output
+    for option in ("--gold", "--budget", "--policy", "--against", "--contexts", "--prices"):
+        assert option in text
