@@ -118,6 +118,24 @@ def accuracy(shown: Borrowed) -> float:
     return min(HIGH, max(LOW, (RIGHT + shown.right + shown.right_lent) / n))
 
 
+@step
+def wrongs(counts: Array, totals: Array, skill: int, worker: int, rho: float, c: int) -> float:
+    """Wrong answers on a class, own ones and those lent by the other contexts."""
+    found = 0.0
+    for answer in range(counts.shape[1]):
+        if answer != c:
+            own = counts[skill, c, answer] if skill >= 0 else 0.0
+            found += own + rho * (totals[worker, c, answer] - own)
+    return found
+
+
+@step
+def wrong_share(mine: float, all_mine: float, shown: Borrowed, classes: int) -> float:
+    """Share of one wrong answer among all: lent by the other classes evenly."""
+    even = max(0.0, shown.wrong + shown.wrong_lent - all_mine)
+    return (mine + (WRONG + even) / (classes - 1)) / (all_mine + WRONG + even)
+
+
 @kernel
 def chance(
     counts: Array, totals: Array, skill: int, worker: int, lam: float, rho: float, c: int, a: int
@@ -136,14 +154,29 @@ def chance(
         return 1.0 - right
     own = counts[skill, c, a] if skill >= 0 else 0.0
     mine = own + rho * (totals[worker, c, a] - own)
-    all_mine = 0.0
-    for answer in range(classes):
-        if answer != c:
-            each = counts[skill, c, answer] if skill >= 0 else 0.0
-            all_mine += each + rho * (totals[worker, c, answer] - each)
-    even = max(0.0, shown.wrong + shown.wrong_lent - all_mine)
-    share = (mine + (WRONG + even) / (classes - 1)) / (all_mine + WRONG + even)
-    return (1.0 - right) * share
+    all_mine = wrongs(counts, totals, skill, worker, rho, c)
+    return (1.0 - right) * wrong_share(mine, all_mine, shown, classes)
+
+
+@kernel
+def log_chances(beliefs: Beliefs, row: int, c: int, logs: Array) -> None:
+    """Logarithms of :func:`chance` for all answers of a skill when c is true, in one go."""
+    counts, totals, worker = beliefs.counts, beliefs.totals, beliefs.worker[row]
+    classes = counts.shape[1]
+    rho = beliefs.shares[RHO]
+    shown = borrowed(counts, totals, row, worker, beliefs.shares[LAM], rho, c)
+    right = accuracy(shown)
+    logs[row, c, c] = math.log(right)
+    if classes == 2:
+        logs[row, c, 1 - c] = math.log(1.0 - right)
+        return
+    all_mine = wrongs(counts, totals, row, worker, rho, c)
+    for a in range(classes):
+        if a != c:
+            own = counts[row, c, a]
+            mine = own + rho * (totals[worker, c, a] - own)
+            share = wrong_share(mine, all_mine, shown, classes)
+            logs[row, c, a] = math.log((1.0 - right) * share)
 
 
 @step
@@ -160,13 +193,10 @@ def expect(answers: Answers, beliefs: Beliefs, logs: Array) -> None:
     starts, skill, label, posterior = (
         answers.starts, answers.skill, answers.label, beliefs.posterior,
     )  # fmt: skip
-    counts, totals, shares = beliefs.counts, beliefs.totals, beliefs.shares
     count = posterior.shape[1]
     for row in range(len(beliefs.worker)):
         for c in range(count):
-            for a in range(count):
-                p = chance(counts, totals, row, beliefs.worker[row], shares[LAM], shares[RHO], c, a)
-                logs[row, c, a] = math.log(p)
+            log_chances(beliefs, row, c, logs)
     for task in range(len(starts) - 1):
         top = -math.inf
         for c in range(count):

@@ -145,6 +145,7 @@ def recording_of(
         names = [contexts.get(task, "") for task in known.task_names]
         number = {name: at for at, name in enumerate(dict.fromkeys(names))}
         kinds = np.array([number[name] for name in names])
+    staff = _staff(known, prices)
     return Recording(
         known.tasks[first].astype(np.int64),
         known.workers[first].astype(np.int64),
@@ -154,14 +155,16 @@ def recording_of(
         len(known.label_names),
         truth.astype(np.int64),
         kinds,
-        _prices(known, prices),
+        tuple(worker.price for worker in staff),
+        limits=tuple(worker.limit for worker in staff),
     )
 
 
-def _prices(table: LabelTable, prices: Sequence[Worker] | None) -> tuple[Amount, ...]:
+def _staff(table: LabelTable, prices: Sequence[Worker] | None) -> tuple[Worker, ...]:
+    """The workers of the table with their prices and limits; none where nothing is said of them."""
     if prices is None:
         return ()
-    by_name = {worker.id: worker.price for worker in prices}
+    by_name = {worker.id: worker for worker in prices}
     for name in table.worker_names:
         if name not in by_name:
             raise InvalidProblem(
@@ -200,7 +203,7 @@ def replay(
     contexts : mapping of task to context, optional
         Kinds of tasks; those not in it share one.
     prices : sequence of Worker, optional
-        Prices of all workers; 1 each if not given.
+        Prices of all workers, and limits where there are any; 1 each if not given.
     runs : int
         Runs of each, with tasks and workers in another order: intervals are over these.
     window : int
@@ -333,27 +336,27 @@ def _remarks(
     dropped = table.dropped + len(table) - len(recording.task)
     if dropped:
         found.append(
-            f"{dropped} further answers of a worker to the same task are left out: a pair is asked "
-            "once."
+            "Further answers of a worker to the same task are left out, as a pair is asked once: "
+            f"{dropped}."
         )
     known = set(table.task_names)
     missing = sum(task not in known for task in gold)
     if missing:
-        found.append(f"{missing} tasks of the gold file have no recorded answer and are left out.")
+        found.append(f"Tasks of the gold file without a recorded answer are left out: {missing}.")
     unmeasured = int((recording.truth < 0).sum())
     if unmeasured:
         found.append(
-            f"{unmeasured} of {recording.tasks} tasks have no gold label: they are asked about and "
-            "paid for, and not measured."
+            "Tasks without a gold label are asked about and paid for, and not measured: "
+            f"{unmeasured} of {recording.tasks}."
         )
     if contexts is not None:
         without = sum(task not in contexts for task in table.task_names)
         if without:
-            found.append(f"{without} tasks have no context: they share one.")
+            found.append(f"Tasks without a context share one: {without}.")
     if budget >= to_micro(cost, "cost"):
         found.append(
-            f"The budget buys everything that was recorded, which costs {cost}: at its end all "
-            "policies have the same answers."
+            f"The budget buys everything that was recorded, which costs {cost}: a policy that "
+            "spends it has all answers, whatever it is."
         )
     measured = int((recording.truth >= 0).sum())
     found.append(

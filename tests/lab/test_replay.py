@@ -110,7 +110,7 @@ def test_the_first_of_several_answers_of_a_pair_counts(make: Make) -> None:
         assert [table.label_names[at] for at in recording.label] == ["yes", "no"]
         found = run(table, budget=2)
         assert found.answers == 2
-        assert f"{left_out} further answers" in found.remarks[0]
+        assert found.remarks[0].endswith(f"as a pair is asked once: {left_out}.")
 
 
 def test_runs_differ_by_their_order_and_a_seed_gives_the_same_again(make: Make) -> None:
@@ -189,9 +189,9 @@ def test_a_saving_may_be_a_loss_and_nothing_can_be_saved_of_nothing() -> None:
 
 def test_what_is_left_out_is_told(make: Make) -> None:
     remarks = run(make(), contexts={"t0": "x", "t8": "y"}).remarks
-    assert any("1 tasks of the gold file have no recorded answer" in each for each in remarks)
-    assert any("1 of 4 tasks have no gold label" in each for each in remarks)
-    assert any("3 tasks have no context: they share one" in each for each in remarks)
+    assert any("gold file without a recorded answer are left out: 1." in each for each in remarks)
+    assert any("paid for, and not measured: 1 of 4." in each for each in remarks)
+    assert any("without a context share one: 3." in each for each in remarks)
     # sqrt(.25 / 3) = .289.
     assert "3 tasks" in remarks[-1]
     assert "0.289" in remarks[-1]
@@ -271,3 +271,11 @@ def test_what_is_wrong_is_named(fault: str, make: Make) -> None:
 def test_one_label_is_nothing_to_choose_from(make: Make) -> None:
     with pytest.raises(AskwiseError, match="one label, 'yes': nothing to choose from"):
         run(make("t0 ann yes, t0 bob yes"), {"t0": "yes"})
+
+
+def test_limits_in_the_file_of_prices_are_kept(make: Make) -> None:
+    staff = [Worker("ann", 1, limit=1), Worker("bob", 2), Worker("eve", "0.5", limit=2)]
+    recording = recording_of(make(), GOLD, prices=staff)
+    for each in (recording, shuffled(recording, 1, 0)):
+        limits = {worker.price: worker.limit for worker in each.problem(9).workers}
+        assert limits == {Decimal("1"): 1, Decimal("2"): None, Decimal("0.5"): 2}

@@ -65,6 +65,8 @@ class Recording:
         Labels after a change, and the share of the budget at which each worker changes.
     trusted : int array, optional
         Workers whose answers are the truth.
+    limits : whole numbers, optional
+        The most answers that each worker can give; None is no limit.
     """
 
     task: Array
@@ -79,6 +81,7 @@ class Recording:
     later: Array | None = None
     changes: Array | None = None
     trusted: Sequence[int] = ()
+    limits: Sequence[int | None] = ()
 
     @classmethod
     def complete(
@@ -105,12 +108,13 @@ class Recording:
     def problem(self, budget: Amount | None, *, repeat: bool = False) -> Problem:
         """The campaign that a requester with this budget sees: recorded pairs only."""
         prices = self.prices or (1,) * self.workers
+        limits = self.limits or (None,) * self.workers
         order, starts = self._by_task()
         named = self.worker[order]
         return make_problem(
             workers=[
-                {"id": f"w{at}", "price": price, "trusted": at in self.trusted}
-                for at, price in enumerate(prices)
+                {"id": f"w{at}", "price": price, "limit": limit, "trusted": at in self.trusted}
+                for at, (price, limit) in enumerate(zip(prices, limits, strict=True))
             ],
             tasks=[
                 {
@@ -168,4 +172,5 @@ def shuffled(recording: Recording, seed: int, run: int) -> Recording:
         prices=tuple(recording.prices[at] for at in workers) if recording.prices else (),
         changes=None if recording.changes is None else recording.changes[workers],
         trusted=tuple(int(place[at]) for at in recording.trusted),
+        limits=tuple(recording.limits[at] for at in workers) if recording.limits else (),
     )

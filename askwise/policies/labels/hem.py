@@ -177,7 +177,8 @@ class Hem(RankedPolicy):
     ----------
     target : float
         The probability of being wrong at which a task is done: easy tasks end early, and the
-        campaign may end with money left. 0: spend the budget.
+        campaign may end with money left. It is held by what is believed while asking; the last
+        rounds of EM may still move it a little. 0: spend the budget.
 
     Assumes that answers are independent given the truth, and that most workers are right more
     often than not in most contexts. Takes several options, prices, limits, known truths

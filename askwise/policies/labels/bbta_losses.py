@@ -1,0 +1,298 @@
+"""What BBTA keeps of workers and tasks: losses, weights, votes, and the tasks' ranking."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from askwise.core.book import (
+    CELL_WORKER,
+    CLOSED,
+    CONTEXT,
+    CONTEXTS,
+    FIRST_CELL,
+    FIRST_TASK,
+    NEXT_ALIKE,
+    NEXT_CELL,
+    OPTIONS,
+    PROPENSITY,
+    REPEAT,
+    TASK_ANSWERED,
+    TASK_ASKED,
+    TASKS,
+    VOTES,
+    WORKERS,
+    Array,
+    Book,
+)
+from askwise.core.compiling import kernel, step
+from askwise.core.events import Fact
+from askwise.core.tournament import build_tree, rekey
+from askwise.policies.labels.common import (
+    everyone_asked,
+    is_over,
+)
+
+# Columns of `contexts`: t^s; t^s when its tasks were scored last; the newest task with an answer
+# (its number plus one: 0 is none); how many of the tasks to explore are over.
+STEPS, SCORED, LAST_HEARD, EXPLORED = range(4)
+
+# Columns of `heard`: the task with an answer before this one in its context (plus one), and
+# whether the task is explored.
+BEFORE, EXPLORES = range(2)
+
+LATER = 1e6
+"""Added to the key of tasks that come after all others."""
+
+
+class State(NamedTuple):
+    """Losses L_js, counts of contexts, confidence scores of tasks and their tournament.
+
+    ``weights`` is room for one step's weights and holds nothing between facts.
+    """
+
+    losses: Array
+    contexts: Array
+    heard: Array
+    keys: Array
+    tree: Array
+    weights: Array
+
+
+class Params(NamedTuple):
+    """N', and the growth of t^s after which all scores of a context are brought up to date."""
+
+    explore: int
+    refresh: float
+
+
+@step
+def rate(book: Book, t: int) -> float:
+    """Learning rate of a context at its t-th step (Alg. 1, line 19)."""
+    K = float(book.totals[WORKERS])
+    return math.sqrt(math.log(K) / (t * K))
+
+
+@step
+def weigh(book: Book, state: State, context: int, t: int, weights: Array) -> float:
+    """Weights w_js of all workers at step t into ``weights``; returns their sum.
+
+    All are divided by the largest, which cancels wherever they are used.
+    """
+    losses = state.losses
+    eta = rate(book, t)
+    least = math.inf
+    for worker in range(book.totals[WORKERS]):
+        least = min(least, losses[context, worker])
+    total = 0.0
+    for worker in range(book.totals[WORKERS]):
+        weights[worker] = math.exp(-eta * (losses[context, worker] - least))
+        total += weights[worker]
+    return total
+
+
+@step
+def weight_for(book: Book, weights: Array, task: int, option: int) -> float:
+    """Weight of the answers that name an option."""
+    cells = book.cells
+    total = 0.0
+    cell = book.tasks[task, FIRST_CELL]
+    while cell >= 0:
+        votes = cells[cell, VOTES + option]
+        if votes > 0:
+            total += weights[cells[cell, CELL_WORKER]] * votes
+        cell = cells[cell, NEXT_CELL]
+    return total
+
+
+@kernel
+def score(book: Book, weights: Array, total: float, task: int) -> float:
+    """Confidence score of Eqn. 1: the lead of the first option over the second.
+
+    With two options that is the paper's |y_i|; the denominator is over all workers.
+    """
+    top = 0.0
+    second = 0.0
+    for option in range(book.totals[OPTIONS]):
+        weight = weight_for(book, weights, task, option)
+        if weight > top:
+            second = top
+            top = weight
+        elif weight > second:
+            second = weight
+    return (top - second) / total
+
+
+@kernel
+def is_loss(book: Book, weights: Array, task: int, answer: int) -> bool:
+    """Whether an answer differs from the weighted vote; a tied vote agrees with nobody."""
+    mine = weight_for(book, weights, task, answer)
+    for option in range(book.totals[OPTIONS]):
+        if option != answer and weight_for(book, weights, task, option) >= mine:
+            return True
+    return False
+
+
+@step
+def is_explored(book: Book, task: int) -> bool:
+    """Whether a task is closed or was put to everyone."""
+    return bool(book.tasks[task, CLOSED] == 1) or everyone_asked(book, task)
+
+
+@step
+def key_of(book: Book, state: State, weights: Array, total: float, task: int) -> float:
+    """Rank of a task: lowest first, infinite for one that is not to be asked about.
+
+    Answers that are out put a task behind all with fewer out: its score will change. Explored
+    tasks are done with (line 14); where pairs may repeat, they come after all others.
+    """
+    explored = state.heard[task, EXPLORES] == 1
+    if is_over(book, task) or (explored and book.totals[REPEAT] == 0):
+        return math.inf
+    out = book.tasks[task, TASK_ASKED] - book.tasks[task, TASK_ANSWERED]
+    return score(book, weights, total, task) + out + (LATER if explored else 0.0)
+
+
+@step
+def place(book: Book, state: State, weights: Array, total: float, task: int) -> None:
+    """Bring a task's place among those to ask about up to date."""
+    rekey(state.tree, state.keys, task, key_of(book, state, weights, total, task))
+
+
+@kernel
+def place_all(book: Book, state: State, context: int, total: float) -> None:
+    """Bring all tasks of a context that have answers up to date (Alg. 1, line 23)."""
+    last = state.contexts[context, LAST_HEARD]
+    while last > 0:
+        place(book, state, state.weights, total, last - 1)
+        last = state.heard[last - 1, BEFORE]
+
+
+@kernel
+def place_again(book: Book, state: State, task: int) -> None:
+    """Bring one task up to date after something else than an answer happened to it."""
+    context = book.tasks[task, CONTEXT]
+    t = max(1, state.contexts[context, STEPS])
+    total = weigh(book, state, context, t, state.weights)
+    place(book, state, state.weights, total, task)
+
+
+@step
+def hear(state: State, context: int, task: int) -> None:
+    """Thread a task's first answer into its context."""
+    contexts, heard = state.contexts, state.heard
+    heard[task, BEFORE] = contexts[context, LAST_HEARD]
+    contexts[context, LAST_HEARD] = task + 1
+
+
+@kernel
+def learn_exploring(book: Book, state: State, task: int, worker: int, answer: int) -> None:
+    """Losses by majority (Alg. 1, lines 12 and 13), as each answer comes in.
+
+    The majority may change with an answer; then all who answered are judged anew.
+    """
+    votes, cells, losses = book.votes, book.cells, state.losses
+    context = book.tasks[task, CONTEXT]
+    before = majority(votes, task, book.totals[OPTIONS], answer)
+    after = majority(votes, task, book.totals[OPTIONS], -1)
+    losses[context, worker] += 1.0 if answer != after else 0.0
+    if before != after:
+        cell = book.tasks[task, FIRST_CELL]
+        while cell >= 0:
+            for option in range(book.totals[OPTIONS]):
+                count = cells[cell, VOTES + option]
+                if cells[cell, CELL_WORKER] == worker and option == answer:
+                    count -= 1
+                if count > 0:
+                    change = (option != after) - (option != before)
+                    losses[context, cells[cell, CELL_WORKER]] += float(count * change)
+            cell = cells[cell, NEXT_CELL]
+
+
+@step
+def majority(votes: Array, task: int, options: int, less: int) -> int:
+    """Option with the most votes, those of one answer ``less`` left out; -1 if there is a tie."""
+    best = -1
+    top = -1
+    for option in range(options):
+        count = votes[task, option] - (option == less)
+        if count > top:
+            best, top = option, count
+        elif count == top:
+            best = -1
+    return best
+
+
+@kernel
+def learn(book: Book, state: State, params: Params, fact: Fact) -> None:
+    """Judge an answer by the weighted vote and book its loss (Alg. 1, lines 21 to 23)."""
+    contexts, weights = state.contexts, state.weights
+    task, worker, answer = fact.task, fact.worker, int(fact.value)
+    context = book.tasks[task, CONTEXT]
+    t = contexts[context, STEPS] + 1
+    contexts[context, STEPS] = t
+    total = weigh(book, state, context, t, weights)
+    loss = is_loss(book, weights, task, answer)
+    if params.refresh <= 0.0 or t >= (1.0 + params.refresh) * contexts[context, SCORED]:
+        contexts[context, SCORED] = t
+        place_all(book, state, context, total)
+    else:
+        place(book, state, weights, total, task)
+    if loss:
+        state.losses[context, worker] += 1.0 / book.marks[fact.assignment, PROPENSITY]
+
+
+@kernel
+def take_stock(book: Book, state: State, params: Params) -> None:
+    """See which tasks are explored, and rank all, after tasks or workers came."""
+    tasks, heard, contexts = book.tasks, state.heard, state.contexts
+    for context in range(book.totals[CONTEXTS]):
+        contexts[context, EXPLORED] = 0
+        task = book.contexts[context, FIRST_TASK]
+        for _ in range(params.explore):
+            if task < 0:
+                break
+            heard[task, EXPLORES] = 1
+            contexts[context, EXPLORED] += is_explored(book, task)
+            task = tasks[task, NEXT_ALIKE]
+    for task in range(book.totals[TASKS]):
+        # Nobody was heard about these: no weight matters.
+        if tasks[task, TASK_ANSWERED] == 0:
+            state.keys[task] = key_of(book, state, state.weights, 1.0, task)
+    build_tree(state.tree, state.keys, book.totals[TASKS])
+    for context in range(book.totals[CONTEXTS]):
+        t = max(1, contexts[context, STEPS])
+        place_all(book, state, context, weigh(book, state, context, t, state.weights))
+
+
+@step
+def count_explored(book: Book, state: State, params: Params, context: int) -> None:
+    """Count how many of a context's tasks to explore are over."""
+    done = 0
+    task = book.contexts[context, FIRST_TASK]
+    for _ in range(params.explore):
+        if task < 0:
+            break
+        done += is_explored(book, task)
+        task = book.tasks[task, NEXT_ALIKE]
+    state.contexts[context, EXPLORED] = done
+
+
+@kernel
+def weigh_votes(book: Book, state: State, tasks: Array, votes: Array) -> None:
+    """Weight of each option's answers by the losses so far."""
+    weights = np.zeros(book.totals[WORKERS])
+    current = -1
+    for at in range(len(tasks)):
+        context = book.tasks[tasks[at], CONTEXT]
+        if context != current:
+            weigh(book, state, context, max(1, state.contexts[context, STEPS]), weights)
+            current = context
+        cell = book.tasks[tasks[at], FIRST_CELL]
+        while cell >= 0:
+            weight = max(weights[book.cells[cell, CELL_WORKER]], 1e-300)
+            for option in range(book.totals[OPTIONS]):
+                votes[at, option] += weight * book.cells[cell, VOTES + option]
+            cell = book.cells[cell, NEXT_CELL]
