@@ -49,10 +49,10 @@ def soft_impute(
     --------
     >>> import numpy as np
     >>> ones, known = np.ones((3, 3)), ~np.eye(3, dtype=bool)
-    >>> soft_impute(ones, known, 0.01).round(2)
-    array([[0.99, 1.  , 1.  ],
-           [1.  , 0.99, 1.  ],
-           [1.  , 1.  , 0.99]])
+    >>> soft_impute(ones, known, 0.3).round(2)
+    array([[0.85, 0.85, 0.85],
+           [0.85, 0.85, 0.85],
+           [0.85, 0.85, 0.85]])
     """
     if penalty < 0:
         raise InvalidParameter(f"penalty is {penalty}: give 0 or more", field="penalty")

@@ -250,9 +250,9 @@ class OptKG(LabelPolicy):
     ...     print(work.task, work.worker)
     ...     campaign.tell(work.id, answer)
     t1 ann
-    t2 ann
-    t1 bob
     t2 bob
+    t1 bob
+    t2 ann
     """
 
     positive: float = 1.0
