@@ -155,26 +155,33 @@ CHECKED = (
     "virt-uniform",
     "explore-exploit-rollback",
     "glr-directed",
-    "bbta",
-    "crowdsense",
     "hem",
 )
 """Policies whose compiled loop is run once more with array bounds checked."""
 
+LONG_TO_COMPILE = ("crowdsense", "iethresh", "optkg", "optkg-multi")
+"""Twenty seconds each: their compiled loops are compared in the slow suite."""
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.checked if name in CHECKED else ())
-        for name in policies.names()
-    ],
-)
+
+def named(name: str) -> Any:
+    marks = [pytest.mark.checked] if name in CHECKED else []
+    marks += [pytest.mark.slow] if name in LONG_TO_COMPILE else []
+    return pytest.param(name, marks=marks)
+
+
+@pytest.mark.parametrize("name", [named(name) for name in policies.names()])
 def test_the_live_log_is_the_labs(name: str) -> None:
     for policy in variants_of(name):
         contract.the_live_log_is_the_labs(policy)
 
 
-@pytest.mark.parametrize("name", policies.names())
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in LONG_TO_COMPILE else ())
+        for name in policies.names()
+    ],
+)
 def test_the_plain_log_is_the_compiled_one(name: str) -> None:
     contract.the_plain_log_is_the_compiled_one(*variants_of(name))
 
