@@ -161,6 +161,7 @@ def test_answers_are_right_as_often_as_accuracies_say_and_labels_equally_likely(
     assert abs(world.right.mean() - 0.5) < 0.056
 
 
+@pytest.mark.slow
 def test_regret_stays_below_its_bound_and_is_zero_for_nobody() -> None:
     rows = results("limited-regret", 4, instances="apart", budgets="100,1000")
     for budget in (100.0, 1000.0):
@@ -203,7 +204,7 @@ def test_the_rounded_plan_by_hand() -> None:
     ("name", "settings"),
     [
         ("limited-labels", {"tasks": "50", "budgets": "300", "contenders": ",".join(SERIES[:3])}),
-        ("limited-regret", {"budgets": "100,1000"}),
+        pytest.param("limited-regret", {"budgets": "100,1000"}, marks=pytest.mark.slow),
     ],
 )
 def test_results_are_drawn_and_reported(

@@ -116,11 +116,7 @@ def variants_of(name: str) -> list[Policy]:
     return [policy for policy in VARIANTS.values() if policy.name == name]
 
 
-QUICK = (
-    contract.any_script_is_legal,
-    contract.snapshots_change_nothing,
-    contract.decisions_can_be_reproduced,
-)
+QUICK = (contract.any_script_is_legal, contract.snapshots_change_nothing)
 """What the choices of parameters go through in the quick suite; the slow one has all."""
 
 
@@ -155,7 +151,6 @@ CHECKED = (
     "virt-uniform",
     "explore-exploit-rollback",
     "glr-directed",
-    "hem",
 )
 """Policies whose compiled loop is run once more with array bounds checked."""
 
