@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.data.tables import as_text
 
 ENDINGS = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
@@ -101,15 +102,7 @@ def _text(path: Path) -> str:
             raise InvalidProblem(
                 f"{path} can't be unpacked ({error}): compress it anew with gzip", field="file"
             ) from None
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise InvalidProblem(
-            f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not UTF-8; "
-            "save the file with the encoding UTF-8",
-            field="file",
-        ) from None
+    return as_text(path, raw)
 
 
 def _check_names(

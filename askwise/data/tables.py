@@ -64,7 +64,11 @@ def task_of_text(fields: Mapping[str, str]) -> Task:
 
 def read_text(path: Path) -> str:
     """Read a file as UTF-8, with or without a byte order mark."""
-    raw = path.read_bytes()
+    return as_text(path, path.read_bytes())
+
+
+def as_text(path: Path, raw: bytes) -> str:
+    """Decode what a file holds."""
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

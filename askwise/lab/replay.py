@@ -272,14 +272,9 @@ def _budgets(micro: int, recording: Recording) -> list[int]:
 
 def _everything(recording: Recording) -> tuple[float, Decimal]:
     """Accuracy and cost of all recorded answers by majority; a tie counts its share."""
-    votes = np.zeros((recording.tasks, recording.options))
-    np.add.at(votes, (recording.task, recording.label), 1.0)
-    known = np.flatnonzero(recording.truth >= 0)
-    leads = votes[known] == votes[known].max(axis=1, keepdims=True)
-    right = leads[np.arange(len(known)), recording.truth[known]] / leads.sum(axis=1)
     prices = [to_micro(price, "price") for price in recording.prices or (1,) * recording.workers]
     cost = sum(prices[worker] for worker in recording.worker.tolist())
-    return float(right.mean()), from_micro(cost)
+    return recording.majority_accuracy(), from_micro(cost)
 
 
 def _rows(values: Array, budgets: list[int], contenders: list[Contender]) -> list[Row]:

@@ -172,14 +172,8 @@ def alone(panel: str, names: Sequence[str], bench: Bench, n: int) -> list[Row]:
     for series, (accuracy, cost) in points.items():
         x = round(cost, 6)
         found.append(Row(panel, series, x, "accuracy", accuracy, accuracy, accuracy, n))
-    votes = np.zeros((recording.tasks, recording.options))
-    np.add.at(votes, (recording.task, recording.label), 1)
-    level = votes == votes.max(axis=1, keepdims=True)
-    known = recording.truth >= 0
-    # A tie of k options is right once in k times.
-    right = level[known, recording.truth[known]] / level[known].sum(axis=1)
     total = round(float(prices[recording.worker].sum()) / recording.tasks, 6)
-    share = float(right.mean())
+    share = recording.majority_accuracy()
     found.append(Row(panel, ALL, total, "accuracy", share, share, share, n))
     return found
 

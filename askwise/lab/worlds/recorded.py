@@ -149,6 +149,15 @@ class Recording:
         right[answers[known] < 0] = 1.0 / self.options
         return float(right.mean())
 
+    def majority_accuracy(self) -> float:
+        """Accuracy of all answers by majority; a tie of k options is right once in k times."""
+        votes = np.zeros((self.tasks, self.options))
+        np.add.at(votes, (self.task, self.label), 1.0)
+        known = np.flatnonzero(self.truth >= 0)
+        leads = votes[known] == votes[known].max(axis=1, keepdims=True)
+        right = leads[np.arange(len(known)), self.truth[known]] / leads.sum(axis=1)
+        return float(right.mean())
+
     def _by_task(self) -> tuple[Array, Array]:
         order = np.lexsort((self.worker, self.task))
         starts = np.searchsorted(self.task[order], np.arange(self.tasks + 1))
