@@ -16,7 +16,8 @@ from askwise.core.compiling import step
 from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem, make_problem
 from askwise.core.registry import from_label
-from askwise.lab.simulate import REPLIES, Outcome, simulate
+from askwise.lab.loop import REPLIES
+from askwise.lab.simulate import Outcome, simulate
 from askwise.policies import policies
 from benchmarks.timing import quantity, table, want
 

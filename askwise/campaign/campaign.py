@@ -219,6 +219,16 @@ class Campaign:
         }
         self._do("add", arguments, key, lambda rules: rules.add(new_tasks, new_workers))
 
+    def bid(self, worker: str, amount: Amount, key: str | None = None) -> None:
+        """Name a worker's price for an answer, sealed; a later bid takes its place.
+
+        Only with a mechanism that takes bids, and before the first ask, which closes the
+        bidding. No view shows a bid before that; the log, for whoever may read it, does.
+        """
+        micro = to_micro(amount, "amount")
+        arguments = {"worker": worker, "amount": micro}
+        self._do("bid", arguments, key, lambda rules: rules.bid(worker, micro))
+
     def leave(self, worker: str, key: str | None = None) -> None:
         """Let a worker go; what he has out may still be answered."""
         self._do("leave", {"worker": worker}, key, lambda rules: rules.leave(worker))

@@ -14,6 +14,7 @@ import numpy as np
 from askwise.campaign.spec import Spec
 from askwise.core import book as columns
 from askwise.core import draws
+from askwise.core.allocation import Assurance
 from askwise.core.book import Array, Proposal
 from askwise.core.choices import Done, Wait
 from askwise.core.draws import Draw
@@ -23,8 +24,10 @@ from askwise.core.registry import spec_of
 from askwise.policies.base import Score
 from askwise.stopping.base import Verdict
 
-FORMAT = 3
+FORMAT = 4
 """Of the ledger's arrays: raised when their layout or meaning changes."""
+
+_ROLES = (draws.POLICY, draws.ABSORB, draws.RULE, draws.AGGREGATION, draws.MECHANISM)
 
 
 class Engine:
@@ -37,10 +40,7 @@ class Engine:
         self.rule_state: Any = spec.rule.start(spec.problem, self.ledger) if spec.rule else ()
         self.leases: list[tuple[float, int]] = []
         """When what is due, soonest first: a heap of (expires, seq of the ASKED)."""
-        self._keys = {
-            role: draws.stream(spec.seed, role, 0)
-            for role in (draws.POLICY, draws.ABSORB, draws.RULE, draws.AGGREGATION)
-        }
+        self._keys = {role: draws.stream(spec.seed, role, 0) for role in _ROLES}
 
     @property
     def seq(self) -> int:
@@ -131,6 +131,12 @@ class Engine:
         if self.spec.aggregator is None:
             return self.spec.policy.labels(problem, self.beliefs, self.ledger, tasks, draw)
         return self.spec.aggregator.labels(problem, self.ledger, tasks, draw, self.beliefs)
+
+    def assurances(self, tasks: Sequence[int]) -> dict[int, Assurance] | None:
+        """How sure the policy is of each task's answer, if it keeps bounds."""
+        policy = self.spec.policy
+        found = policy.assurances(self.spec.problem, self.beliefs, self.ledger, tasks)
+        return None if found is None else dict(zip(tasks, found, strict=True))
 
     # Snapshots: arrays and JSON, no pickle.
 

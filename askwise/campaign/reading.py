@@ -131,19 +131,29 @@ def answers(engine: Engine) -> list[Answer]:
     rest = [task for task, (value, _, _) in named.items() if value is None]
     for task, (value, sure) in zip(rest, engine.labels(rest), strict=True):
         named[task] = (value, named[task][1], sure)
+    assured = engine.assurances(list(named))
     found = []
     for task, (value, outcome, sure) in named.items():
         shown: str | float | None = value
         if options and value is not None:
             shown = options[int(value)]
         count = int(ledger.book.tasks[task, columns.TASK_ANSWERED])
-        found.append(Answer(ledger.task_id(task), shown, sure, outcome, count))
+        worth = None if assured is None else assured[task]
+        if worth is not None and outcome == "open":
+            outcome = worth.outcome
+        found.append(
+            Answer(
+                ledger.task_id(task), shown, sure, outcome, count,
+                assured_error=None if worth is None else worth.error,
+                majority_error=None if worth is None else worth.majority,
+            )
+        )  # fmt: skip
     return found
 
 
 def payments(engine: Engine) -> list[Payment]:
     """What the mechanism owes each worker."""
-    owed = engine.spec.mechanism.settle(engine.spec.problem, engine.ledger, engine.beliefs)
+    owed = engine.spec.mechanism.settle(engine.spec.problem, engine.ledger)
     return [
         Payment(
             each.worker, each.answers, from_micro(each.paid), from_micro(each.reserved), each.why

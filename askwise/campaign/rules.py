@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from askwise.campaign import bidding
 from askwise.campaign.engine import Engine
 from askwise.campaign.reading import assignment_id, assignment_of
 from askwise.core import book as columns
@@ -29,6 +30,7 @@ from askwise.core.events import Event, Kind
 from askwise.core.ledger import Ledger
 from askwise.core.money import LARGEST, NO_CAP, from_micro
 from askwise.core.problem import Task, Worker, check_named
+from askwise.mechanisms import Quote
 
 FAULTS = {
     columns.EMPTY: "nothing",
@@ -146,6 +148,7 @@ class Rules:
     def _decide(self, available: Array, offered: Sequence[str] | None) -> Wait | Done | None:
         """Let the policy choose and take its decision into the log; None when it did."""
         policy = self.engine.spec.policy
+        self._quote(bidding.closing_quotes(self.engine))
         if policy.plans:
             everyone = self.ledger.book.workers[: len(available), columns.JOINED]
             available, offered = everyone.astype(np.int8), None
@@ -154,6 +157,7 @@ class Rules:
         choice = self.engine.choose(available)
         if isinstance(choice, Wait | Done):
             return choice
+        self._quote(bidding.new_quotes(self.engine, choice))
         wrong = booking.fault(self.ledger.book, choice, available)
         if wrong != columns.FINE:
             raise self._fault(int(wrong))
@@ -165,6 +169,10 @@ class Rules:
             available=None if offered is None else tuple(offered),
         )
         return None
+
+    def _quote(self, quotes: Sequence[Quote]) -> None:
+        if quotes:
+            self.emit(Kind.QUOTED, workers=tuple(quote.to_json() for quote in quotes))
 
     def _fault(self, wrong: int) -> PolicyFault:
         name = self.engine.spec.policy.name
@@ -192,6 +200,7 @@ class Rules:
             raise InvalidAnswer(
                 f"assignment {assignment_id(self.name, seq)!r} was declined", field="assignment"
             )
+        bidding.check_paid(self.engine, worker, int(row[columns.COST]))
         if status == columns.EXPIRED:
             self._check_late(seq, worker, task, int(row[columns.COST]))
         self.emit(
@@ -310,6 +319,12 @@ class Rules:
         self._check_running()
         if tasks and problem.taskless:
             raise Conflict("this campaign buys units of work: it has no tasks", field="tasks")
+        if workers and not self.engine.spec.policy.admits:
+            raise Conflict(
+                f"policy {self.engine.spec.policy.name!r} takes nobody in after the start: begin "
+                "another campaign with them",
+                field="workers",
+            )
         coming: set[str] = set()
         for worker in workers:
             there = ledger.has_worker(worker.id) and (
@@ -331,6 +346,12 @@ class Rules:
             self.emit(Kind.JOINED, workers=tuple(worker.to_json() for worker in workers))
         if tasks:
             self.emit(Kind.ADDED, tasks=tuple(task.to_json() for task in tasks))
+
+    def bid(self, worker: str, amount: int) -> None:
+        """Take a worker's price, in place of the one he named before."""
+        self._check_running()
+        bidding.check_bid(self.engine, worker, amount)
+        self.emit(Kind.BID, worker=worker, price=amount)
 
     def leave(self, worker: str) -> None:
         """Let a worker go."""

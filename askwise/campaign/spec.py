@@ -92,7 +92,9 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
     if wanted is not None or not policy.labels_itself:
         aggregator = aggregation.make(default if wanted is None else wanted)
     payment = raw.get("mechanism")
+    mechanism = mechanisms.make("pay-price" if payment is None else payment)
     policy.check(problem)
+    mechanism.check(problem, policy)
     if rule is not None:
         rule.check(problem)
     if aggregator is not None and kind not in aggregator.outcomes:
@@ -106,7 +108,7 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
         policy=policy,
         rule=rule,
         aggregator=aggregator,
-        mechanism=mechanisms.make("pay-price" if payment is None else payment),
+        mechanism=mechanism,
         seed=_read_seed(raw.get("seed")),
         lease=_read_lease(raw.get("lease")),
     )

@@ -50,7 +50,11 @@ class Answer:
     """What the campaign says about a task so far.
 
     ``value`` is an option, or the mean utility; None while there is no answer. ``outcome`` is
-    ``open`` or, once closed, the stopping rule's word (``closed`` when closed by hand).
+    ``open`` or, once closed, the stopping rule's word (``closed`` when closed by hand); under a
+    policy that assures an accuracy also ``assured``, ``everyone_asked`` or
+    ``target_not_reachable``. ``assured_error`` is then the probability of a wrong answer at the
+    lower bounds of the qualities of those who answered, by the policy's error function, and
+    ``majority_error`` the same by the exact error of the majority; None elsewhere.
     """
 
     task: str | None
@@ -58,6 +62,8 @@ class Answer:
     confidence: float | None
     outcome: str
     count: int
+    assured_error: float | None = None
+    majority_error: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON."""

@@ -19,15 +19,18 @@ Array = npt.NDArray[Any]
 
 # Columns of `totals`; money in micro-units. HELD is reserved for assignments that are out,
 # PLANNED for the part of the current decision that was not handed out yet. OPEN_NAMED counts the
-# open tasks that name who may be asked.
+# open tasks that name who may be asked; QUOTED is 1 once the bidding is closed.
 (BUDGET, SPENT, HELD, PLANNED, TASKS, WORKERS, ASSIGNMENTS, ANSWERS, PENDING, DECISIONS, OPEN,
  PLAN_ROWS, REPEAT, TASKLESS, OPTIONS, PAUSED, STOPPED, CELLS, CONTEXTS, OPEN_NAMED,
- OFFERS) = range(21)  # fmt: skip
+ OFFERS, QUOTED) = range(22)  # fmt: skip
 
 # Columns of `workers`. ASKED counts what is pending or answered: what his limit is about.
 # REFUSED counts what he declined: those tasks are not put to him again.
-# OPEN_TO counts the open tasks that name him.
-PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED, TRUSTED, OPEN_TO = range(9)
+# OPEN_TO counts the open tasks that name him. PRICE is what an answer of his is paid, BID what he
+# asks for, RANKED_AT what a choice by cost counts him at: the three are one unless a mechanism
+# sets them apart.
+(PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED, TRUSTED, OPEN_TO, BID,
+ RANKED_AT) = range(11)  # fmt: skip
 
 # Columns of `ratings`: prior mean, scaled to 0..1, and how many answers it is worth.
 RATING, WEIGHT = range(2)
@@ -35,9 +38,9 @@ RATING, WEIGHT = range(2)
 # Columns of `tasks`. TRUTH is the option's index, -1 while unknown; FIRST_CELL and VOICE are
 # cells (-1: none): the newest, and that of the last answer. NEXT_ALIKE is the next task of the
 # same context; FIRST_OFFER and NAMED are the stretch of `offers` that names who may be asked
-# (NAMED is -1 where anyone may).
+# (NAMED is -1 where anyone may). TASK_LOST counts assignments that expired or were declined.
 (CLOSED, TASK_ASKED, TASK_ANSWERED, TASK_LAST, TRUTH, TASK_SPENT, FIRST_CELL, VOICE, CONTEXT,
- NEXT_ALIKE, FIRST_OFFER, NAMED) = range(12)  # fmt: skip
+ NEXT_ALIKE, FIRST_OFFER, NAMED, TASK_LOST) = range(13)  # fmt: skip
 
 # Columns of `contexts`: how many tasks, and the ends of their chain.
 CONTEXT_TASKS, FIRST_TASK, LAST_TASK = range(3)
@@ -189,6 +192,14 @@ def cell_of(book: Book, task: int, worker: int) -> int:
     while at >= 0 and cells[at, CELL_WORKER] != worker:
         at = cells[at, NEXT_CELL]
     return at
+
+
+@step
+def new_cell_of(book: Book, task: int, worker: int) -> int:
+    """As ``cell_of``, for a pair that may be asked now: without a walk where it must be new."""
+    if book.totals[REPEAT] == 0 and book.tasks[task, TASK_LOST] == 0:
+        return -1
+    return cell_of(book, task, worker)
 
 
 @step

@@ -60,6 +60,7 @@ from askwise.core.book import (
     TASK_ANSWERED,
     TASK_ASKED,
     TASK_LAST,
+    TASK_LOST,
     TASK_SPENT,
     TASKS,
     VALUE,
@@ -71,9 +72,9 @@ from askwise.core.book import (
     Book,
     Proposal,
     ahead,
-    cell_of,
     may_put,
     money_left,
+    new_cell_of,
     tasks_for,
     tasks_left,
 )
@@ -184,7 +185,7 @@ def drop_row(book: Book, row: int) -> None:
 def open_cell(book: Book, task: int, worker: int) -> int:
     """Count one more assignment as out in the cell of its pair, a new cell if need be."""
     totals, tasks, cells = book.totals, book.tasks, book.cells
-    at = cell_of(book, task, worker)
+    at = new_cell_of(book, task, worker)
     if at < 0:
         at = totals[CELLS]
         totals[CELLS] = at + 1
@@ -286,6 +287,7 @@ def release(book: Book, at: int, status: int) -> None:
     totals[PENDING] -= 1
     workers[worker, ASKED] -= 1
     tasks[task, TASK_ASKED] -= 1
+    tasks[task, TASK_LOST] += 1
     if totals[OPTIONS] > 0:
         book.cells[assignments[at, CELL], CELL_OUT] -= 1
     requeue(tasks, book.queue, task)

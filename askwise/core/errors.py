@@ -72,6 +72,12 @@ class PolicyFault(AskwiseError):
     code = "policy_fault"
 
 
+class MechanismFault(AskwiseError):
+    """A mechanism would pay less than was bid; nothing was settled."""
+
+    code = "mechanism_fault"
+
+
 class TooLarge(AskwiseError):
     """An exact solution was asked for beyond the size up to which exactness is affordable."""
 

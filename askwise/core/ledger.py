@@ -13,7 +13,7 @@ from askwise.core import booking
 from askwise.core.book import Array, Book, Proposal, new_proposal
 from askwise.core.errors import UnknownName, nearest
 from askwise.core.events import Event, Fact, Kind
-from askwise.core.money import NO_CAP
+from askwise.core.money import NO_CAP, to_micro
 from askwise.core.problem import UNLIMITED, Problem, Task, Worker
 
 _SMALLEST = 16
@@ -46,7 +46,7 @@ class Ledger:
         self.passed_over: set[int] = set()
         """Who declined a unit of work since the last answer (where pairs may repeat)."""
         self.closings: dict[int, tuple[float | None, str, float | None]] = {}
-        totals = np.zeros(21, np.int64)
+        totals = np.zeros(22, np.int64)
         totals[columns.BUDGET] = NO_CAP if problem.budget is None else problem.budget
         totals[columns.REPEAT] = problem.repeat
         totals[columns.TASKLESS] = problem.taskless
@@ -54,9 +54,9 @@ class Ledger:
         self.book = Book(
             totals=totals,
             scale=np.array(problem.range, np.float64),
-            workers=np.zeros((spare, 9), np.int64),
+            workers=np.zeros((spare, 11), np.int64),
             ratings=np.zeros((spare, 2)),
-            tasks=np.zeros((1, 12), np.int64),
+            tasks=np.zeros((1, 13), np.int64),
             queue=np.full(2, -1, np.int64),
             votes=np.zeros((1, max(1, len(problem.options))), np.int64),
             cells=np.zeros((1, columns.VOTES + max(1, len(problem.options))), np.int64),
@@ -177,6 +177,10 @@ class Ledger:
             self._join([Worker(**raw) for raw in event.workers or ()])
         elif event.kind == Kind.LEFT:
             booking.leave(self.book, worker)
+        elif event.kind == Kind.BID:
+            self._set_price(worker, bid=event.price or 0)
+        elif event.kind == Kind.QUOTED:
+            self._quote(event.workers or ())
         elif event.kind == Kind.TOPPED_UP:
             totals[columns.BUDGET] += event.price or 0
         elif event.kind in (Kind.PAUSED, Kind.RESUMED):
@@ -219,7 +223,7 @@ class Ledger:
                 self.book.totals[columns.WORKERS] = at + 1
             self.workers[at] = worker
             row = self.book.workers[at]
-            row[columns.PRICE] = worker.micro
+            self._set_price(at, bid=worker.micro)
             row[columns.LIMIT] = UNLIMITED if worker.limit is None else worker.limit
             row[columns.JOINED] = 1
             row[columns.TRUSTED] = worker.trusted
@@ -227,6 +231,21 @@ class Ledger:
             if worker.rating is not None and worker.rating_weight is not None:
                 self.book.ratings[at] = (worker.rating - low) / (high - low), worker.rating_weight
             self.passed_over.discard(at)
+
+    def _set_price(self, worker: int, bid: int) -> None:
+        row = self.book.workers[worker]
+        row[columns.BID] = row[columns.PRICE] = row[columns.RANKED_AT] = bid
+
+    def _quote(self, quotes: Sequence[Mapping[str, str]]) -> None:
+        """Take a mechanism's prices for the bids; what is out keeps the price it was asked at."""
+        # A plan reserves by the price: a new price finds no plan, as it precedes the decision.
+        booking.drop_plan(self.book)
+        self.book.totals[columns.QUOTED] = 1
+        for quote in quotes:
+            row = self.book.workers[self.worker_at(quote["id"])]
+            row[columns.BID] = to_micro(quote["bid"], "bid")
+            row[columns.PRICE] = to_micro(quote["price"], "price")
+            row[columns.RANKED_AT] = to_micro(quote["ranked_at"], "ranked_at")
 
     def _add(self, tasks: Sequence[Task]) -> None:
         before = self.total(columns.TASKS)

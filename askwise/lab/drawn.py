@@ -12,7 +12,8 @@ from askwise.core.choices import Done
 from askwise.core.errors import InvalidParameter
 from askwise.core.problem import Problem, make_problem
 from askwise.data import Beliefs
-from askwise.lab.simulate import CLOSED_CODE, CLOSED_OPTION, simulate
+from askwise.lab.loop import CLOSED_CODE, CLOSED_OPTION
+from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey
 from askwise.policies import Policy
 from askwise.stopping import StoppingRule

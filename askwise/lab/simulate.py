@@ -2,240 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from askwise.core import book as columns
 from askwise.core import draws
 from askwise.core.book import (
-    ANSWERS,
-    ASKED,
-    ASSIGNMENTS,
     BUDGET,
-    CELL_ANSWERS,
-    CELL_OUT,
-    CELLS,
     CLOSED,
     DECISIONS,
     FINE,
-    PENDING,
     PLAN_COUNT,
     PLAN_ROWS,
     PLAN_TASK,
     PLAN_WORKER,
-    PROPOSED,
     SPENT,
     TASK,
-    TASKLESS,
+    TRUTH,
     WORKER,
     Array,
     Book,
-    Proposal,
-    cell_of,
     new_proposal,
     next_task,
 )
 from askwise.core.booking import close_task, decide, fault, hand_out, settle
 from askwise.core.choices import IDLE, Done, Wait
-from askwise.core.compiling import bind, step
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, PolicyFault
-from askwise.core.events import Fact, Kind
+from askwise.core.events import Fact
 from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO, NO_CAP
 from askwise.core.problem import UNLIMITED, Problem
-from askwise.lab.worlds.base import World, reply_with_utility
-from askwise.lab.worlds.recorded import RecordedWorld, recorded_reply
-from askwise.lab.worlds.survey import SurveyWorld, survey_reply
+from askwise.lab.loop import (
+    ANSWER_KIND,
+    ASKED_KIND,
+    CLOSED_CODE,
+    CLOSED_KIND,
+    CLOSED_SEQ,
+    DECIDED_KIND,
+    FAULTY,
+    FULL,
+    REPLIES,
+    SEQ,
+    TRUTH_KIND,
+    TRUTH_SEQ,
+    TRUTHS,
+    UTILITY,
+    AnyWorld,
+    NoParams,
+    Rulings,
+    Streams,
+    compiled,
+    never,
+    next_truth,
+    times_asked,
+)
 from askwise.policies.base import KernelPolicy, Policy
 from askwise.stopping.base import (
     CONFIDENT,
-    GO_ON,
-    OPTION,
     OUTCOMES,
-    SURE,
     KernelRule,
     Limits,
     StoppingRule,
     Verdict,
-    at_limit,
     new_ruling,
 )
-
-FULL, FAULTY = -1001, -1002
-
-DECIDED_KIND, ASKED_KIND, ANSWER_KIND, CLOSED_KIND = (
-    int(kind) for kind in (Kind.DECIDED, Kind.ASKED, Kind.ANSWER, Kind.CLOSED)
-)
-
-UTILITY, SEQ = range(2)
-
-# Columns of `closings`, one row a task: option, how sure, which outcome, and the event's number.
-CLOSED_OPTION, CLOSED_SURE, CLOSED_CODE, CLOSED_SEQ = range(4)
-
-AnyWorld = World | SurveyWorld | RecordedWorld
-
-REPLIES: dict[type, Callable[..., float]] = {
-    World: reply_with_utility,
-    SurveyWorld: survey_reply,
-    RecordedWorld: recorded_reply,
-}
-"""How each kind of world answers."""
-
-
-class Streams(NamedTuple):
-    """Keys of the draws: of choosing, absorbing and judging."""
-
-    choosing: tuple[int, int]
-    absorbing: tuple[int, int]
-    judging: tuple[int, int]
-
-
-class Rulings(NamedTuple):
-    """A rule's parameters and limits, room for one ruling, and what was closed."""
-
-    params: Any
-    limits: Limits
-    ruling: Array
-    closings: Array
-
-
-class NoParams(NamedTuple):
-    """Stands for the parameters of a rule where there is none."""
-
-    none: int
-
-
-def _unbound(*_: Any) -> int:
-    raise NotImplementedError("the loop is compiled once its kernels are bound")
-
-
-choose = absorb = reply = judge = _unbound
-
-
-@step
-def never(book: Book, params: NoParams, task: int, draw: Draw, ruling: Array) -> int:
-    """Stands for the kernel of a rule where there is none."""
-    return GO_ON
-
-
-@step
-def times_asked(book: Book, task: int, worker: int) -> int:
-    """How often a pair was asked before; of a campaign without tasks, the worker."""
-    if book.totals[columns.OPTIONS] == 0:
-        return book.workers[worker, ASKED]
-    cell = cell_of(book, task, worker)
-    return book.cells[cell, CELL_OUT] + book.cells[cell, CELL_ANSWERS] if cell >= 0 else 0
-
-
-def run_campaign(
-    book: Book,
-    state: Any,
-    params: Any,
-    world: Any,
-    rulings: Rulings,
-    streams: Streams,
-    available: Array,
-    out: Proposal,
-    tally: Array,
-    due: Array,
-) -> int:
-    """Ask and answer until the policy has nothing more to ask, or an array is full.
-
-    ``choose`` and ``absorb`` are bound to a policy's kernels, ``reply`` to a world's, ``judge``
-    to a rule's. As many questions are out at a time as ``due`` has room for answers; they are
-    answered in the order of asking, and all of them before the end is believed. With room for
-    one, the order of events is that of a live campaign in which each answer is told before the
-    next ask.
-    """
-    totals, plan, tasks = book.totals, book.plan, book.tasks
-    assignments, ruling, closings = book.assignments, rulings.ruling, rulings.closings
-    choosing, absorbing, judging = streams.choosing, streams.absorbing, streams.judging
-    window = len(due)
-    code = PROPOSED
-    row = 0
-    while True:
-        while row < totals[PLAN_ROWS] and plan[row, PLAN_COUNT] <= 0:
-            row += 1
-        pending = totals[PENDING]
-        if pending == window or (pending > 0 and code != PROPOSED):
-            at = totals[ANSWERS]
-            task, worker, value = assignments[at, TASK], assignments[at, WORKER], due[at % window]
-            tally[UTILITY] += value
-            tally[SEQ] += 1
-            draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
-            settle(book, at, value)
-            absorb(book, state, params, Fact(ANSWER_KIND, task, worker, value, 0, at), draw)
-            if tasks[task, CLOSED] == 0:
-                draw = Draw(judging[0], judging[1], int(tally[SEQ]))
-                ruled = judge(book, rulings.params, task, draw, ruling)
-                if ruled == GO_ON:
-                    ruled = at_limit(book, task, rulings.limits)
-                if ruled != GO_ON:
-                    tally[SEQ] += 1
-                    draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
-                    closings[task, CLOSED_OPTION] = ruling[OPTION]
-                    closings[task, CLOSED_SURE] = ruling[SURE]
-                    closings[task, CLOSED_CODE] = ruled
-                    closings[task, CLOSED_SEQ] = tally[SEQ]
-                    close_task(book, task)
-                    sure = 1 if ruled == CONFIDENT else 0
-                    fact = Fact(CLOSED_KIND, task, -1, ruling[OPTION], sure, -1)
-                    absorb(book, state, params, fact, draw)
-            code = PROPOSED
-        elif row < totals[PLAN_ROWS]:
-            if totals[ASSIGNMENTS] == len(assignments):
-                return FULL
-            worker = plan[row, PLAN_WORKER]
-            task = plan[row, PLAN_TASK]
-            named = task
-            if totals[TASKLESS] == 1:
-                task = 0
-            elif task < 0:
-                task = next_task(book, worker)
-                named = task
-            k = times_asked(book, task, worker)
-            if k == 0 and totals[CELLS] == len(book.cells):
-                return FULL
-            elapsed = totals[SPENT] / totals[BUDGET]
-            tally[SEQ] += 1
-            draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
-            at = hand_out(book, row, task, int(tally[SEQ]), np.inf)
-            absorb(book, state, params, Fact(ASKED_KIND, named, worker, np.nan, 0, at), draw)
-            due[at % window] = reply(world, task, worker, k, elapsed)
-        elif code != PROPOSED:
-            return code
-        else:
-            out.head[0] = 0
-            out.head[1] = 0
-            draw = Draw(choosing[0], choosing[1], totals[DECISIONS])
-            code = choose(book, state, params, draw, available, out)
-            if code == PROPOSED:
-                if fault(book, out, available) != FINE:
-                    return FAULTY
-                decide(book, out)
-                row = 0
-                tally[SEQ] += 1
-                draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
-                fact = Fact(DECIDED_KIND, -1, -1, np.nan, out.head[1], -1)
-                absorb(book, state, params, fact, draw)
-
-
-@cache
-def _compiled(policy: Any, world: Any, judging: Callable[..., int]) -> Any:
-    label = f"{policy.__module__}.{policy.name}_{world.__name__}_{judging.__module__}"
-    return bind(
-        run_campaign,
-        f"{label}.{judging.__name__}",
-        choose=policy.kernels.choose,
-        absorb=policy.kernels.absorb,
-        reply=REPLIES[world],
-        judge=judging,
-    )
 
 
 @dataclass(frozen=True)
@@ -249,13 +82,14 @@ class Outcome:
     ended: Wait | Done
     ledger: Ledger
     closings: Array
-    """One row a task: option, how sure, which outcome (0: open), the event's number."""
+    """One row a task: option, how sure, which outcome (0: open), the event's number, and that of
+    the event that revealed its truth (0: none)."""
     state: Any
     """What the policy believed in the end."""
 
     def closing(self, task: int) -> Verdict:
         """What a closed task was closed with."""
-        option, sure, code, _ = self.closings[task].tolist()
+        option, sure, code = self.closings[task, : CLOSED_CODE + 1].tolist()
         return Verdict(
             int(option) if option >= 0 else None,
             OUTCOMES[int(code)],
@@ -292,7 +126,7 @@ def simulate(
         draws.stream(seed, draws.ABSORB, replication),
         draws.stream(seed, draws.RULE, replication),
     )
-    closings = np.zeros((ledger.total(columns.TASKS), 4))
+    closings = np.zeros((ledger.total(columns.TASKS), 5))
     if not (isinstance(policy, KernelPolicy) and isinstance(rule, KernelRule | None)):
         plain = _Plain(policy, problem, world, rule, ledger, state, streams, closings, window)
         ended = plain.run()
@@ -300,14 +134,14 @@ def simulate(
     workers = ledger.total(columns.WORKERS)
     ledger._reserve_plan(workers)
     kind: Any = type(world)
-    loop = _compiled(type(policy), kind, rule.judge if rule else never)
+    loop = compiled(type(policy), kind, rule.judge if rule else never)
     rulings = Rulings(
         rule.params() if rule else NoParams(0),
         rule.limits() if rule else Limits(UNLIMITED, NO_CAP),
         new_ruling(len(problem.options)),
         closings,
     )
-    out, available, tally = new_proposal(workers), np.ones(workers, np.int8), np.zeros(2)
+    out, available, tally = new_proposal(workers), np.ones(workers, np.int8), np.zeros(3)
     params, due = policy.params(), np.zeros(window)
     while True:
         code = loop(ledger.book, state, params, world, rulings, streams, available, out, tally, due)
@@ -351,6 +185,7 @@ class _Plain:
     closings: Array
     window: int
     due: dict[int, float] = field(default_factory=dict)
+    tally: Array = field(default_factory=lambda: np.zeros(3))
 
     def run(self) -> Wait | Done:
         """Ask and answer to the end."""
@@ -365,9 +200,10 @@ class _Plain:
             draw = Draw(*self.streams.choosing, ledger.total(DECISIONS))
             choice = policy.choose(self.problem, self.state, ledger, draw, available)
             if isinstance(choice, Wait | Done):
-                if not self.due:
+                if self.due:
+                    self._answer()
+                elif choice != Wait("truth") or not self._reveal():
                     return choice
-                self._answer()
                 continue
             if fault(ledger.book, choice, available) != FINE:
                 raise PolicyFault(
@@ -409,6 +245,16 @@ class _Plain:
         self._take_in(ANSWER_KIND, task, worker, value, 0, at)
         self._judge(task)
 
+    def _reveal(self) -> bool:
+        """Let the next truth come, if there is one."""
+        task = int(next_truth(self.ledger.book, self.tally))
+        truth = int(TRUTHS[type(self.world)](self.world, task)) if task >= 0 else -1
+        if truth >= 0:
+            self.ledger.book.tasks[task, TRUTH] = truth
+            self._take_in(TRUTH_KIND, task, -1, float(truth), 0, -1)
+            self.closings[task, TRUTH_SEQ] = self.ledger.seq
+        return truth >= 0
+
     def _judge(self, task: int) -> None:
         ledger = self.ledger
         if self.rule is None or ledger.book.tasks[task, CLOSED]:
@@ -421,7 +267,8 @@ class _Plain:
         code = OUTCOMES.index(verdict.outcome)
         close_task(ledger.book, task)
         self._take_in(CLOSED_KIND, task, -1, option, int(code == CONFIDENT), -1)
-        self.closings[task] = option, verdict.confidence or 0.0, code, ledger.seq
+        sure = verdict.confidence or 0.0
+        self.closings[task, : CLOSED_SEQ + 1] = option, sure, code, ledger.seq
 
     def _take_in(self, kind: int, task: int, worker: int, value: float, note: int, at: int) -> None:
         self.ledger.seq += 1

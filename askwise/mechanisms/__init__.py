@@ -1,5 +1,5 @@
 """Mechanisms: what to pay."""
 
-from askwise.mechanisms.base import Mechanism, Owed, mechanisms
+from askwise.mechanisms.base import Mechanism, Owed, Quote, mechanisms
 
-__all__ = ["Mechanism", "Owed", "mechanisms"]
+__all__ = ["Mechanism", "Owed", "Quote", "mechanisms"]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
+from askwise.core.book import ASSIGNMENTS, COST, OUT, SETTLED, STATUS, WORKER
+from askwise.core.draws import Draw
 from askwise.core.ledger import Ledger
+from askwise.core.money import from_micro
 from askwise.core.problem import Problem
 from askwise.core.registry import Registry
 
@@ -21,15 +26,85 @@ class Owed(NamedTuple):
     why: str
 
 
+class Quote(NamedTuple):
+    """What a mechanism makes of a bid, in micro-units.
+
+    ``ranked_at`` is what the choice of workers counts him at, ``price`` what each answer of his
+    is paid from now on: the most that may be owed for it, which is what ``ask`` reserves.
+    """
+
+    worker: str
+    bid: int
+    ranked_at: int
+    price: int
+
+    def to_json(self) -> dict[str, str]:
+        """As a QUOTED keeps it, money as a string."""
+        return {
+            "id": self.worker,
+            "bid": str(from_micro(self.bid)),
+            "ranked_at": str(from_micro(self.ranked_at)),
+            "price": str(from_micro(self.price)),
+        }
+
+
 @dataclass(frozen=True)
-class Mechanism(ABC):
-    """What to pay for the work that was done."""
+class Mechanism:
+    """What to pay for the work that is done.
+
+    What an answer is paid is settled before it is asked: a QUOTED says so in the log, and the
+    assignment reserves it.
+    """
 
     name: ClassVar[str] = ""
+    bidding: ClassVar[bool] = False
+    """Whether workers name their price by ``bid``; the price they joined with is their first bid.
+    Bidding closes at the first ask."""
+    why: ClassVar[str] = "price per answer"
+    """What a payment is made of, in a few words."""
 
-    @abstractmethod
-    def settle(self, problem: Problem, ledger: Ledger, beliefs: Any = None) -> list[Owed]:
+    def check(self, problem: Problem, policy: Any) -> None:
+        """Refuse a campaign for which the mechanism's promises are not proved."""
+        return None
+
+    def check_bid(self, worker: str, bid: int) -> None:
+        """Refuse a bid."""
+        return None
+
+    def quote(self, problem: Problem, ledger: Ledger, draw: Draw) -> list[Quote]:
+        """Turn the bids into prices, once, when the bidding closes; only if ``bidding``."""
+        raise NotImplementedError(f"mechanism {self.name!r} takes no bids")
+
+    def requote(
+        self, problem: Problem, ledger: Ledger, policy: Any, beliefs: Any, members: Sequence[int]
+    ) -> list[Quote]:
+        """Set new prices for those that a decision is to ask, where what was learned sets them.
+
+        Called before each decision of a policy that has learned enough (its note is
+        ``exploit``); empty where nothing changes.
+        """
+        return []
+
+    def settle(self, problem: Problem, ledger: Ledger) -> list[Owed]:
         """What each worker is owed, in the order in which they joined."""
+        rows = ledger.book.assignments[: ledger.total(ASSIGNMENTS)]
+        size = len(ledger.workers)
+        settled, out = rows[rows[:, STATUS] == SETTLED], rows[rows[:, STATUS] == OUT]
+        answers = np.bincount(settled[:, WORKER], minlength=size)
+        # Integer sums: a float weight would round beyond 2**53 micro-units.
+        paid, reserved = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        np.add.at(paid, settled[:, WORKER], settled[:, COST])
+        np.add.at(reserved, out[:, WORKER], out[:, COST])
+        return [
+            Owed(worker.id, done, money, held, self.reason(ledger, at))
+            for at, (worker, done, money, held) in enumerate(
+                zip(ledger.workers, answers.tolist(), paid.tolist(), reserved.tolist(), strict=True)
+            )
+        ]
+
+    def reason(self, ledger: Ledger, worker: int) -> str:
+        """Why a worker is paid what he is paid."""
+        return self.why
 
 
 mechanisms: Registry[Mechanism] = Registry("mechanism", "askwise.mechanisms")

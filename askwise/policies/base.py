@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from askwise.core import book as codes
+from askwise.core.allocation import Allocation, Assurance
 from askwise.core.book import Array, Proposal, new_proposal
 from askwise.core.choices import IDLE, Done, Wait
 from askwise.core.draws import Draw
@@ -80,6 +81,10 @@ class Policy(ABC):
     """Fields of the State with one row a context."""
     per_skill: ClassVar[tuple[str, ...]] = ()
     """Fields of the State with one row a context and one column a worker."""
+    awaits_truth: ClassVar[bool] = False
+    """Whether it learns from the truth of tasks and may answer ``Wait("truth")``."""
+    admits: ClassVar[bool] = True
+    """Whether workers may join after the start."""
     labels_itself: ClassVar[bool] = False
     """Whether it says itself what the answers are (``labels``), by what it believes of workers."""
 
@@ -136,6 +141,22 @@ class Policy(ABC):
     ) -> list[tuple[str | None, list[str]]]:
         """Contexts in which answers alone can't tell who is right, each with tasks to settle it."""
         return []
+
+    def allocation(self) -> Allocation | None:
+        """How bids decide who works; None if no mechanism is proved for it."""
+        return None
+
+    def critical_bids(
+        self, problem: Problem, state: State, ledger: Ledger, members: Sequence[int]
+    ) -> list[float]:
+        """For each of a chosen set the highest bid (micro-units) at which he were still in it."""
+        raise NotImplementedError(f"policy {self.name!r} has no critical bids")
+
+    def assurances(
+        self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int]
+    ) -> list[Assurance] | None:
+        """How sure each task's answer is by the bounds on qualities; None if it keeps none."""
+        return None
 
     def grow(self, state: State, ledger: Ledger) -> State:
         """Copy beliefs into larger arrays after workers or tasks were added."""

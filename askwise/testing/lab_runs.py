@@ -22,13 +22,15 @@ from askwise.core.choices import Batch, Done, Wait
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.problem import Problem
 from askwise.core.registry import parameters_of
-from askwise.lab.simulate import CLOSED_SEQ, REPLIES, AnyWorld, Outcome, simulate
+from askwise.lab.loop import CLOSED_SEQ, REPLIES, TRUTH_SEQ, TRUTHS, AnyWorld
+from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds import (
     Recording,
     Survey,
     correlation_market,
     drifting_market,
     freelancer_market,
+    paper_pool,
     two_options,
 )
 from askwise.policies.base import KernelPolicy, Policy
@@ -63,6 +65,8 @@ def lab_cases(policy: Policy) -> list[Case]:
         cases += _survey_cases()
     elif policy.outcomes == ("options",) and not policy.plans:
         cases += _label_cases()
+    elif policy.awaits_truth:
+        cases += _assured_cases()
     return [case for case in cases if plays_in(policy, case.problem)]
 
 
@@ -127,6 +131,17 @@ def _label_cases() -> list[Case]:
     return cases
 
 
+def _assured_cases() -> list[Case]:
+    # Without a rule: what is planned is handed out.
+    rng = np.random.default_rng(6)
+    cases = []
+    for seed, (tasks, workers, budget) in enumerate([(40, 6, None), (25, 12, 4_000_000_000)]):
+        pool = paper_pool(rng, workers)
+        world = pool.answering(seed, 0, tasks)
+        cases.append(Case(pool.problem(tasks, budget=budget), world))
+    return cases
+
+
 def rule_cases(rule: StoppingRule) -> list[Case]:
     """List the cases of a rule: two options, and three where it takes them."""
     surveys = [Survey(two_options(0.8, 0.6, 0.6), ("1", "2", "1"))]
@@ -155,6 +170,7 @@ def log_of_outcome(outcome: Outcome) -> list[Event]:
     book, count = ledger.book, ledger.total(columns.ASSIGNMENTS)
     options = ledger.problem.options
     closed = {int(row[CLOSED_SEQ]): task for task, row in enumerate(outcome.closings)}
+    told = {int(row[TRUTH_SEQ]): task for task, row in enumerate(outcome.closings)}
     log: list[Event] = []
 
     def add(kind: Kind, **fields: Any) -> None:
@@ -164,7 +180,15 @@ def log_of_outcome(outcome: Outcome) -> list[Event]:
     names = [ledger.workers[int(at)].id for at in book.assignments[:count, columns.WORKER]]
     odds = [None if np.isnan(p) else float(p) for p in book.marks[:count, columns.PROPENSITY]]
     decisions = book.assignments[:count, columns.DECISION].tolist()
+
+    def add_truths() -> None:
+        while len(log) + 1 in told:
+            task = told[len(log) + 1]
+            option = options[int(book.tasks[task, columns.TRUTH])]
+            add(Kind.TRUTH, task=ledger.task_id(task), value=option)
+
     for decision, units in groupby(range(count), key=decisions.__getitem__):
+        add_truths()
         group = list(units)
         rows = handed_out((names[at], tasks[at], odds[at]) for at in group)
         add(Kind.DECIDED, decision=decision, rows=rows)
@@ -183,6 +207,7 @@ def log_of_outcome(outcome: Outcome) -> list[Event]:
                 option, why, sure = outcome.closing(closed[len(log) + 1])
                 named = None if option is None else options[option]
                 add(Kind.CLOSED, task=task, value=named, outcome=why, confidence=sure)
+    add_truths()
     assert len(log) == ledger.seq, "the lab's log has another length"
     return log
 
@@ -222,6 +247,11 @@ def live_run(policy: Policy, case: Case, seed: int) -> Run:
         for event in campaign.log(after=len(log)):
             log.append(event)
             referee.see(event)
+        if choice == Wait("truth"):
+            awaited = referee.awaiting_truth()
+            truth = int(TRUTHS[type(case.world)](case.world, referee.numbers[awaited]))
+            campaign.truth(awaited or "", case.problem.options[truth])
+            continue
         if not isinstance(choice, Batch):
             bare = [replace(event, note=None) for event in log]
             return without_remainders(bare) if case.problem.options else bare, choice

@@ -176,6 +176,8 @@ def snapshots_change_nothing(policy: Policy) -> None:
                 if step % 3 == 0:
                     session.campaign = Campaign.open(session.store, "scene")
                 choice = session.ask()
+                if choice == Wait("truth"):
+                    session.reveal()
                 if step % 5 == 0:
                     session.campaign = Campaign.open(session.store, "scene")
                     restored = Engine.restore(session.engine.spec, session.engine.snapshot())
@@ -267,6 +269,7 @@ def growing_changes_nothing(policy: Policy) -> None:
         session = start(policy, scene, seed=2)
         for at in range(scene.workers, 45, 5):
             newcomers = [worker_number(each) for each in range(at, min(45, at + 5))]
+            newcomers = newcomers if policy.admits else []
             tasks = [f"t{len(session.referee.numbers)}"] if scene.tasks else []
             session.campaign.add(workers=newcomers, tasks=tasks)
             session.catch_up()

@@ -45,6 +45,7 @@ class Referee:
     expired: list[int] = field(default_factory=list)
     settled: list[int] = field(default_factory=list)
     passed_over: set[str] = field(default_factory=set)
+    truths: set[str | None] = field(default_factory=set)
     budget: int | None = None
     spent: int = 0
     decisions: int = 0
@@ -117,6 +118,11 @@ class Referee:
         here = worker in self.joined and self.asked[worker] < self.limits[worker]
         return here and self.tasks_for(worker) > 0
 
+    def awaiting_truth(self) -> str | None:
+        """The first open task that has an answer and no truth."""
+        answered = {self.work[seq].task for seq in self.settled} - self.truths
+        return next((task for task in self.open_tasks if task in answered), None)
+
     def takes_late(self, seq: int) -> bool | None:
         """Whether an answer to an expired assignment is to be accepted.
 
@@ -147,6 +153,9 @@ class Referee:
             self._answered(event)
         elif kind in (Kind.EXPIRED, Kind.DECLINED):
             self._released(event)
+        elif kind == Kind.TRUTH:
+            assert event.task not in self.truths, f"the truth of {event.task} is told twice"
+            self.truths.add(event.task)
         elif kind == Kind.CLOSED:
             del self.open_tasks[event.task]
             self._drop(lambda task, worker: task == event.task or not self.open_tasks)
@@ -283,7 +292,7 @@ class Referee:
                 "resume": self.paused,
                 "answers": bool(self.out),
                 "workers": not self.joined or bool(self.joined - here),
-                "truth": bool(self.problem.options and self.open_tasks),
+                "truth": self.awaiting_truth() is not None,
             }[choice.what]
         else:
             # One worker may stand for all: some policies give everything to one.

@@ -59,6 +59,8 @@ class Scene:
     """Whether every third task names who may be asked: two of three workers."""
     trusted: int | None = None
     """The worker whose answers are the truth."""
+    truths: bool = False
+    """Whether truths are told in between, not only to a policy that waits for one."""
 
     def staff(self, names: Mapping[str, str] | None = None) -> list[Worker]:
         """The workers, under other names if wanted."""
@@ -109,6 +111,10 @@ class Scene:
         value = float(answer(CROWD, worker, k + 100 * task, 0.0))
         return self.options[int(value * len(self.options))] if self.options else value
 
+    def truth(self, task: int) -> str:
+        """What is true of a task, for policies that are told."""
+        return self.options[task % 2]
+
 
 UNITS = Scene()
 TASKS = Scene(workers=4, tasks=5, budget="70", named=True)
@@ -135,12 +141,15 @@ LABELS = Scene(
     named=True,
     trusted=3,
 )
+ASSURED = Scene(workers=5, tasks=6, options=("no", "yes"), budget="150", named=True, truths=True)
 UNCAPPED = Scene(workers=3, budget=None)
 
 
 def scenes_for(policy: Policy) -> list[Scene]:
     """List the scenes that a policy can play in."""
-    scenes = (UNITS, TASKS, REPEATED, RULED, VOTES, POLL, CROWDS, LABELS, UNCAPPED)
+    scenes = [UNITS, TASKS, REPEATED, RULED, VOTES, POLL, CROWDS, LABELS, UNCAPPED]
+    if policy.awaits_truth:
+        scenes.append(ASSURED)
     return [scene for scene in scenes if plays_in(policy, scene.problem())]
 
 

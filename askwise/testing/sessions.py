@@ -78,6 +78,13 @@ class Session:
         self.campaign.tell(f"scene:{seq}", self.scene.answer(worker, task, work.k))
         self.catch_up()
 
+    def reveal(self) -> None:
+        """Tell the truth of the first task that was asked about and has none yet."""
+        task = self.referee.awaiting_truth()
+        assert task is not None, "it waits for a truth and no task lacks one"
+        self.campaign.truth(task, self.scene.truth(self.referee.numbers[task]))
+        self.catch_up()
+
     def tell_in_vain(self, seq: int) -> None:
         """See that an answer is refused and leaves no trace."""
         try:
@@ -96,6 +103,9 @@ class Session:
             choice = self.ask(workers=everyone)
             if isinstance(choice, Done):
                 return choice
+            if choice == Wait("truth"):
+                self.reveal()
+                continue
             assert isinstance(choice, Batch), f"with nothing out and all on offer: {choice}"
         raise AssertionError(f"the campaign does not end within {MOST_STEPS} steps")
 
@@ -140,7 +150,8 @@ class _Player:
         often = (self.ask, self.ask_some, self.tell, self.tell, self.ask, self.tell)
         rare = (self.late, self.twice, self.expire, self.decline, self.leave, self.come)
         once = (self.top_up, self.switch, self.close_or_add, self.wait)
-        self.moves: tuple[Callable[[int], None], ...] = often + rare + once
+        told = (self.truth,) if session.scene.truths else ()
+        self.moves: tuple[Callable[[int], None], ...] = often + rare + once + told
 
     def move(self, number: int) -> None:
         which, argument = number % len(self.moves), number // len(self.moves)
@@ -191,8 +202,16 @@ class _Player:
             worker = worker_number(at, price=1 + number % 7)
         else:
             worker = worker_number(len(self.referee.order) % 64)
-        if worker.id not in self.referee.joined:
+        if worker.id not in self.referee.joined and self.session.policy.admits:
             self.session.campaign.add(workers=[worker])
+
+    def truth(self, number: int) -> None:
+        """The truth of any task comes, also of one that nobody was asked about yet."""
+        tasks = [task for task in self.referee.numbers if task not in self.referee.truths]
+        if tasks:
+            task = self._pick(tasks, number)
+            option = self.session.scene.truth(self.referee.numbers[task])
+            self.session.campaign.truth(task, option)
 
     def top_up(self, number: int) -> None:
         if self.referee.budget is not None:

@@ -19,9 +19,10 @@ from askwise.core.errors import AskwiseError
 from askwise.core.problem import make_problem
 from askwise.data import Beliefs, Crowd, Kind
 from askwise.lab import dials
+from askwise.lab.loop import CLOSED_CODE
 from askwise.lab.planner import plan
 from askwise.lab.plans import rate, settings_text
-from askwise.lab.simulate import CLOSED_CODE, simulate
+from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey
 from askwise.policies import policies
 from askwise.stopping import stopping

@@ -15,8 +15,9 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label, label_of
 from askwise.lab.experiment import Cell, Experiment, Figure
+from askwise.lab.loop import CLOSED_CODE, CLOSED_OPTION
 from askwise.lab.results import CONFIDENCE, Row, mean_row
-from askwise.lab.simulate import CLOSED_CODE, CLOSED_OPTION, simulate
+from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey, SurveyWorld
 from askwise.policies import Policy, policies
 from askwise.stopping import StoppingRule, stopping

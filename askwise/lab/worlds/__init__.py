@@ -1,5 +1,6 @@
 """Worlds: who would answer what, and how well. In the lab only."""
 
+from askwise.lab.worlds.assured import AssuredWorld, Pool, paper_pool
 from askwise.lab.worlds.base import Market, World, answer
 from askwise.lab.worlds.completion import complete
 from askwise.lab.worlds.correlation import correlation_market
@@ -10,8 +11,10 @@ from askwise.lab.worlds.recorded import RecordedWorld, Recording
 from askwise.lab.worlds.survey import Survey, SurveyWorld, two_options
 
 __all__ = [
+    "AssuredWorld",
     "Crowd",
     "Market",
+    "Pool",
     "RecordedWorld",
     "Recording",
     "Survey",
@@ -24,6 +27,7 @@ __all__ = [
     "freelancer_market",
     "label_tasks",
     "market_from_table",
+    "paper_pool",
     "read_table",
     "two_options",
 ]

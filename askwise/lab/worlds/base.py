@@ -69,6 +69,12 @@ def reply_with_utility(world: World, task: int, worker: int, k: int, elapsed: fl
     return answer(world, worker, k, elapsed)
 
 
+@step
+def no_truth(world: World, task: int) -> int:
+    """A unit of work has no truth to reveal."""
+    return -1
+
+
 @dataclass(frozen=True)
 class Market:
     """Workers with prices and limits, and the hidden truth about them.

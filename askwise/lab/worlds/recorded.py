@@ -21,13 +21,20 @@ class RecordedWorld(NamedTuple):
     """Answers by task, then by worker: those of a task are ``starts[task]`` to the next start.
 
     ``labels`` has two columns: what a worker answers before and after the share of the budget
-    in ``changes`` is spent.
+    in ``changes`` is spent. ``truths`` has -1 where a task's truth is not known.
     """
 
     starts: Array
     workers: Array
     labels: Array
     changes: Array
+    truths: Array
+
+
+@step
+def recorded_truth(world: RecordedWorld, task: int) -> int:
+    """Reveal what is true of a task; -1 if nobody knows."""
+    return int(world.truths[task])
 
 
 @step
@@ -137,7 +144,8 @@ class Recording:
         later = self.label if self.later is None else self.later
         changes = np.full(self.workers, np.inf) if self.changes is None else self.changes
         labels = np.stack([self.label[order], later[order]], axis=1)
-        return RecordedWorld(starts, self.worker[order], labels, changes)
+        truths = np.asarray(self.truth, np.int64)
+        return RecordedWorld(starts, self.worker[order], labels, changes, truths)
 
     def accuracy(self, answers: Array) -> float:
         """Share of the tasks with known truth that are answered right; -1 is no answer.

@@ -47,6 +47,12 @@ def survey_reply(world: SurveyWorld, task: int, worker: int, k: int, elapsed: fl
     return float((option + world.right[task]) % options)
 
 
+@step
+def survey_truth(world: SurveyWorld, task: int) -> int:
+    """Reveal the option that is right."""
+    return int(world.right[task])
+
+
 @dataclass(frozen=True)
 class Survey:
     """Crowds with prices, and the kinds of questions that may come.

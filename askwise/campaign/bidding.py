@@ -1,0 +1,61 @@
+"""Bids and what a mechanism makes of them: checks, and the quotes that are due."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from askwise.campaign.engine import Engine
+from askwise.core import book as columns
+from askwise.core import draws
+from askwise.core.book import Proposal
+from askwise.core.errors import Conflict, MechanismFault
+from askwise.core.money import from_micro
+from askwise.mechanisms import Quote
+
+EXPLOIT = "exploit"
+"""The note of a decision by which a policy uses what it has learned."""
+
+
+def check_bid(engine: Engine, worker: str, amount: int) -> None:
+    """Refuse a bid that comes too late, is not wanted, or that the mechanism can't take."""
+    mechanism = engine.spec.mechanism
+    engine.ledger.worker_at(worker)
+    if not mechanism.bidding:
+        raise Conflict(
+            f"mechanism {mechanism.name!r} takes no bids: workers have the prices they joined with",
+            field="worker",
+        )
+    if engine.ledger.total(columns.QUOTED):
+        raise Conflict("bidding closed at the first ask", field="amount")
+    mechanism.check_bid(worker, amount)
+
+
+def closing_quotes(engine: Engine) -> Sequence[Quote]:
+    """The prices that the bids come to, when the first decision closes the bidding."""
+    spec, ledger = engine.spec, engine.ledger
+    if not spec.mechanism.bidding or ledger.total(columns.QUOTED):
+        return ()
+    return spec.mechanism.quote(spec.problem, ledger, engine.draw(draws.MECHANISM, 0))
+
+
+def new_quotes(engine: Engine, choice: Proposal) -> Sequence[Quote]:
+    """The prices that change as a decision uses what was learned, before they are reserved."""
+    spec = engine.spec
+    length, note = int(choice.head[0]), spec.policy.notes[int(choice.head[1])]
+    if not spec.mechanism.bidding or note != EXPLOIT:
+        return ()
+    members = [int(worker) for worker in choice.rows[:length, columns.PLAN_WORKER]]
+    return spec.mechanism.requote(spec.problem, engine.ledger, spec.policy, engine.beliefs, members)
+
+
+def check_paid(engine: Engine, worker: int, price: int) -> None:
+    """Nobody is paid below his bid, whatever a mechanism made of it."""
+    mechanism, ledger = engine.spec.mechanism, engine.ledger
+    bid = int(ledger.book.workers[worker, columns.BID])
+    if mechanism.bidding and price < bid:
+        raise MechanismFault(
+            f"mechanism {mechanism.name!r} would pay worker {ledger.workers[worker].id!r} "
+            f"{from_micro(price)} for an answer, below his bid of {from_micro(bid)}; nothing was "
+            "settled",
+            field="mechanism",
+        )

@@ -1,0 +1,44 @@
+"""How a policy turns prices into work: what a mechanism has to know before it promises anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """The rule by which a set of workers is chosen for each task, as far as bids are concerned.
+
+    Parameters
+    ----------
+    exploration : "none", "fixed" or "adaptive"
+        Whether tasks are spent on learning, and if so, whether how many depends on answers (and
+        so possibly on bids) or was fixed beforehand.
+    explores_all : bool
+        Whether everybody is asked while it explores, whatever he bids.
+    minimiser : "exact" or "greedy"
+        How the set is found: the cheapest (of equally cheap ones always the same), or by GA.
+    monotone : bool
+        Whether it is proved that a lower bid never gives a worker fewer tasks, whatever the
+        answers and the bids of others.
+    """
+
+    exploration: Literal["none", "fixed", "adaptive"]
+    explores_all: bool
+    minimiser: Literal["exact", "greedy"]
+    monotone: bool
+
+
+class Assurance(NamedTuple):
+    """What a task's answer is worth, at the lower bounds of the qualities of those who answered.
+
+    ``error`` is by the policy's error function, ``majority`` by the exact error of the majority;
+    ``outcome`` is ``assured``, ``everyone_asked`` (not assured by the bounds: it rests on the
+    assumption that all workers together reach the target), ``target_not_reachable`` or ``open``.
+    """
+
+    outcome: str
+    target: float
+    error: float
+    majority: float

@@ -1,0 +1,267 @@
+"""The loop of a simulation, compiled with the kernels of a policy, a world and a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from askwise.core import book as columns
+from askwise.core.book import (
+    ANSWERS,
+    ASKED,
+    ASSIGNMENTS,
+    BUDGET,
+    CELL_ANSWERS,
+    CELL_OUT,
+    CELLS,
+    CLOSED,
+    DECISIONS,
+    FINE,
+    PENDING,
+    PLAN_COUNT,
+    PLAN_ROWS,
+    PLAN_TASK,
+    PLAN_WORKER,
+    PROPOSED,
+    SPENT,
+    TASK,
+    TASK_ANSWERED,
+    TASKLESS,
+    TASKS,
+    TRUTH,
+    WAIT_TRUTH,
+    WORKER,
+    Array,
+    Book,
+    Proposal,
+    new_cell_of,
+    next_task,
+)
+from askwise.core.booking import close_task, decide, fault, hand_out, settle
+from askwise.core.compiling import bind, step
+from askwise.core.draws import Draw
+from askwise.core.events import Fact, Kind
+from askwise.lab.worlds.assured import AssuredWorld, assured_reply, assured_truth
+from askwise.lab.worlds.base import World, no_truth, reply_with_utility
+from askwise.lab.worlds.recorded import RecordedWorld, recorded_reply, recorded_truth
+from askwise.lab.worlds.survey import SurveyWorld, survey_reply, survey_truth
+from askwise.stopping.base import (
+    CONFIDENT,
+    GO_ON,
+    OPTION,
+    SURE,
+    Limits,
+    at_limit,
+)
+
+FULL, FAULTY = -1001, -1002
+
+DECIDED_KIND, ASKED_KIND, ANSWER_KIND, CLOSED_KIND, TRUTH_KIND = (
+    int(kind) for kind in (Kind.DECIDED, Kind.ASKED, Kind.ANSWER, Kind.CLOSED, Kind.TRUTH)
+)
+
+# What is counted up: utility, events, and the first task whose truth may still come.
+UTILITY, SEQ, NEXT_TRUTH = range(3)
+
+# Columns of `closings`, one row a task: option, how sure, which outcome, the event's number, and
+# that of the event that revealed the truth.
+CLOSED_OPTION, CLOSED_SURE, CLOSED_CODE, CLOSED_SEQ, TRUTH_SEQ = range(5)
+
+AnyWorld = World | SurveyWorld | RecordedWorld | AssuredWorld
+
+REPLIES: dict[type, Callable[..., float]] = {
+    World: reply_with_utility,
+    SurveyWorld: survey_reply,
+    RecordedWorld: recorded_reply,
+    AssuredWorld: assured_reply,
+}
+"""How each kind of world answers."""
+
+TRUTHS: dict[type, Callable[..., int]] = {
+    World: no_truth,
+    SurveyWorld: survey_truth,
+    RecordedWorld: recorded_truth,
+    AssuredWorld: assured_truth,
+}
+"""How each kind of world reveals what is true."""
+
+
+class Streams(NamedTuple):
+    """Keys of the draws: of choosing, absorbing and judging."""
+
+    choosing: tuple[int, int]
+    absorbing: tuple[int, int]
+    judging: tuple[int, int]
+
+
+class Rulings(NamedTuple):
+    """A rule's parameters and limits, room for one ruling, and what was closed."""
+
+    params: Any
+    limits: Limits
+    ruling: Array
+    closings: Array
+
+
+class NoParams(NamedTuple):
+    """Stands for the parameters of a rule where there is none."""
+
+    none: int
+
+
+def _unbound(*_: Any) -> int:
+    raise NotImplementedError("the loop is compiled once its kernels are bound")
+
+
+choose = absorb = reply = reveal = judge = _unbound
+
+
+@step
+def never(book: Book, params: NoParams, task: int, draw: Draw, ruling: Array) -> int:
+    """Stands for the kernel of a rule where there is none."""
+    return GO_ON
+
+
+@step
+def times_asked(book: Book, task: int, worker: int) -> int:
+    """How often a pair was asked before; of a campaign without tasks, the worker."""
+    if book.totals[columns.OPTIONS] == 0:
+        return book.workers[worker, ASKED]
+    cell = new_cell_of(book, task, worker)
+    return book.cells[cell, CELL_OUT] + book.cells[cell, CELL_ANSWERS] if cell >= 0 else 0
+
+
+@step
+def next_truth(book: Book, tally: Array) -> int:
+    """The first task that has answers and no truth; -1 if there is none."""
+    tasks, count = book.tasks, book.totals[TASKS]
+    first = int(tally[NEXT_TRUTH])
+    while first < count and tasks[first, TRUTH] >= 0:
+        first += 1
+    tally[NEXT_TRUTH] = first
+    while first < count and (tasks[first, TASK_ANSWERED] == 0 or tasks[first, TRUTH] >= 0):
+        first += 1
+    return first if first < count else -1
+
+
+def run_campaign(
+    book: Book,
+    state: Any,
+    params: Any,
+    world: Any,
+    rulings: Rulings,
+    streams: Streams,
+    available: Array,
+    out: Proposal,
+    tally: Array,
+    due: Array,
+) -> int:
+    """Ask and answer until the policy has nothing more to ask, or an array is full.
+
+    ``choose`` and ``absorb`` are bound to a policy's kernels, ``reply`` and ``reveal`` to a
+    world's, ``judge`` to a rule's. The truth of a task comes when the policy waits for one and
+    nothing is out: that of the first task with answers, as far as it is known. As many questions
+    are out at a time as ``due`` has room for answers; they are answered in the order of asking,
+    and all of them before the end is believed. With room for one, the order of events is that of
+    a live campaign in which each answer is told before the next ask.
+    """
+    totals, plan, tasks = book.totals, book.plan, book.tasks
+    assignments, ruling, closings = book.assignments, rulings.ruling, rulings.closings
+    choosing, absorbing, judging = streams.choosing, streams.absorbing, streams.judging
+    window = len(due)
+    code = PROPOSED
+    row = 0
+    while True:
+        while row < totals[PLAN_ROWS] and plan[row, PLAN_COUNT] <= 0:
+            row += 1
+        pending = totals[PENDING]
+        if pending == window or (pending > 0 and code != PROPOSED):
+            at = totals[ANSWERS]
+            task, worker, value = assignments[at, TASK], assignments[at, WORKER], due[at % window]
+            tally[UTILITY] += value
+            tally[SEQ] += 1
+            draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
+            settle(book, at, value)
+            absorb(book, state, params, Fact(ANSWER_KIND, task, worker, value, 0, at), draw)
+            if tasks[task, CLOSED] == 0:
+                draw = Draw(judging[0], judging[1], int(tally[SEQ]))
+                ruled = judge(book, rulings.params, task, draw, ruling)
+                if ruled == GO_ON:
+                    ruled = at_limit(book, task, rulings.limits)
+                if ruled != GO_ON:
+                    tally[SEQ] += 1
+                    draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
+                    closings[task, CLOSED_OPTION] = ruling[OPTION]
+                    closings[task, CLOSED_SURE] = ruling[SURE]
+                    closings[task, CLOSED_CODE] = ruled
+                    closings[task, CLOSED_SEQ] = tally[SEQ]
+                    close_task(book, task)
+                    sure = 1 if ruled == CONFIDENT else 0
+                    fact = Fact(CLOSED_KIND, task, -1, ruling[OPTION], sure, -1)
+                    absorb(book, state, params, fact, draw)
+            code = PROPOSED
+        elif row < totals[PLAN_ROWS]:
+            if totals[ASSIGNMENTS] == len(assignments):
+                return FULL
+            worker = plan[row, PLAN_WORKER]
+            task = plan[row, PLAN_TASK]
+            named = task
+            if totals[TASKLESS] == 1:
+                task = 0
+            elif task < 0:
+                task = next_task(book, worker)
+                named = task
+            k = times_asked(book, task, worker)
+            if k == 0 and totals[CELLS] == len(book.cells):
+                return FULL
+            elapsed = totals[SPENT] / totals[BUDGET]
+            tally[SEQ] += 1
+            draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
+            at = hand_out(book, row, task, int(tally[SEQ]), np.inf)
+            absorb(book, state, params, Fact(ASKED_KIND, named, worker, np.nan, 0, at), draw)
+            due[at % window] = reply(world, task, worker, k, elapsed)
+        elif code != PROPOSED:
+            if code != WAIT_TRUTH:
+                return code
+            task = next_truth(book, tally)
+            truth = reveal(world, task) if task >= 0 else -1
+            if truth < 0:
+                return code
+            tally[SEQ] += 1
+            closings[task, TRUTH_SEQ] = tally[SEQ]
+            tasks[task, TRUTH] = truth
+            draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
+            absorb(book, state, params, Fact(TRUTH_KIND, task, -1, float(truth), 0, -1), draw)
+            code = PROPOSED
+        else:
+            out.head[0] = 0
+            out.head[1] = 0
+            draw = Draw(choosing[0], choosing[1], totals[DECISIONS])
+            code = choose(book, state, params, draw, available, out)
+            if code == PROPOSED:
+                if fault(book, out, available) != FINE:
+                    return FAULTY
+                decide(book, out)
+                row = 0
+                tally[SEQ] += 1
+                draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
+                fact = Fact(DECIDED_KIND, -1, -1, np.nan, out.head[1], -1)
+                absorb(book, state, params, fact, draw)
+
+
+@cache
+def compiled(policy: Any, world: Any, judging: Callable[..., int]) -> Any:
+    """The loop for a class of policies, a class of worlds and a rule's kernel."""
+    label = f"{policy.__module__}.{policy.name}_{world.__name__}_{judging.__module__}"
+    return bind(
+        run_campaign,
+        f"{label}.{judging.__name__}",
+        choose=policy.kernels.choose,
+        absorb=policy.kernels.absorb,
+        reply=REPLIES[world],
+        reveal=TRUTHS[world],
+        judge=judging,
+    )

@@ -1,0 +1,92 @@
+"""A world of like yes-or-no tasks: each worker is right with a probability of his own (000)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from askwise.core import draws
+from askwise.core.book import Array
+from askwise.core.compiling import step
+from askwise.core.money import MICRO, from_micro
+from askwise.core.problem import Problem, Task, Worker
+
+OPTIONS = ("no", "yes")
+
+POOR_SHARE = 6 / 11
+"""Of the workers of section 6.3, 600 in 1,100 are poor and dear; the mix is kept for other n."""
+POOR_QUALITY = 2 / 3
+LOWEST_COST, HIGHEST_COST = 10, 20
+
+
+class AssuredWorld(NamedTuple):
+    """The workers' qualities, the truth of each task, and the key of the draws."""
+
+    qualities: Array
+    truths: Array
+    keys: Array
+
+
+@step
+def assured_reply(world: AssuredWorld, task: int, worker: int, k: int, elapsed: float) -> float:
+    """Give the right option with the worker's quality, the other one else."""
+    keys = world.keys
+    x, y = draws.threefry(keys[0], keys[1], task, worker)
+    chance = ((x >> 5) * 67108864.0 + (y >> 6)) / 9007199254740992.0
+    truth = world.truths[task]
+    return float(truth if chance < world.qualities[worker] else 1 - truth)
+
+
+@step
+def assured_truth(world: AssuredWorld, task: int) -> int:
+    """Reveal what is true of a task."""
+    return int(world.truths[task])
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Workers with costs and hidden qualities.
+
+    Parameters
+    ----------
+    costs : int64 array
+        What an answer costs each worker, in micro-units.
+    qualities : float array
+        Probability of a right answer.
+    """
+
+    costs: Array
+    qualities: Array
+
+    def problem(self, tasks: int, costs: Array | None = None, budget: int | None = None) -> Problem:
+        """The campaign that the requester sees; workers may ask for other prices than their costs.
+
+        Built without reading it in: ten thousand tasks a sample are not worth checking.
+        """
+        asked = self.costs if costs is None else costs
+        return Problem(
+            workers=tuple(Worker(f"w{at}", from_micro(int(c))) for at, c in enumerate(asked)),
+            tasks=tuple(Task(f"t{at}") for at in range(tasks)),
+            options=OPTIONS,
+            budget=budget,
+        )
+
+    def answering(self, seed: int, replication: int, tasks: int) -> AssuredWorld:
+        """The world of one replication: the same answers whatever is asked, and by whom."""
+        key = draws.stream(seed, draws.WORLD, replication)
+        truths = np.random.default_rng(key).integers(2, size=tasks)
+        return AssuredWorld(self.qualities, truths, np.array(key, np.int64))
+
+
+def paper_pool(rng: np.random.Generator, workers: int = 1100) -> Pool:
+    """Draw the instance of section 6.3: poor workers at 20, others of cost 10 to 20, 2/3 to 1."""
+    poor = round(workers * POOR_SHARE)
+    costs = np.full(workers, HIGHEST_COST * MICRO, np.int64)
+    qualities = np.full(workers, POOR_QUALITY)
+    varied = workers - poor
+    drawn = rng.uniform(LOWEST_COST, HIGHEST_COST, varied) * MICRO
+    costs[poor:] = np.rint(drawn).astype(np.int64)
+    qualities[poor:] = rng.uniform(POOR_QUALITY, 1.0, varied)
+    return Pool(costs, qualities)
