@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import Label, LabelAggregator, aggregation
 from askwise.aggregation.fitted import Fitted, first_largest
 from askwise.aggregation.steps import agreements, shares
 from askwise.core.book import TASK_ANSWERED, TRUTH
+from askwise.core.checks import one_of
 from askwise.core.draws import Draw
 from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
@@ -22,10 +25,15 @@ from askwise.core.votes import leading_option
 class Majority(LabelAggregator):
     """The option with the most votes; its confidence is its share of them.
 
-    In a campaign a tie is broken by a draw declared for the task, so that no option is
-    favoured and the answer does not change from one look to the next. On a table of answers,
-    which has no seed, the first of the labels tied is named, as crowd-kit does. A task whose
-    truth is known has that.
+    A task whose truth is known has that.
+
+    Parameters
+    ----------
+    ties : "draw" or "first"
+        What a tie comes to in a campaign. A draw declared for the task favours no option, and
+        the answer does not change from one look to the next. The first of the options tied is
+        what paper 000 names (Eq. 1: the second only if it has more votes). On a table of
+        answers, which has no seed, it is always the first label, as crowd-kit has it.
 
     Assumes that every worker is as good as any other, and better than chance.
 
@@ -49,7 +57,11 @@ class Majority(LabelAggregator):
     ({'t1': 'yes', 't2': 'no'}, [0.67, 0.5])
     """
 
+    ties: str = "draw"
     paper: ClassVar[str] = "practice"
+
+    def __post_init__(self) -> None:
+        one_of(self.ties, "ties", ("draw", "first"))
 
     def solve(self, answers: Answers) -> Fitted:
         """Count votes."""
@@ -68,7 +80,10 @@ class Majority(LabelAggregator):
         if answered == 0:
             return None, None
         votes = ledger.book.votes
-        option = leading_option(votes, task, 0, len(problem.options), draw, task)
+        if self.ties == "first":
+            option = int(np.argmax(votes[task, : len(problem.options)]))
+        else:
+            option = leading_option(votes, task, 0, len(problem.options), draw, task)
         return float(option), float(votes[task, option] / answered)
 
     def labels(

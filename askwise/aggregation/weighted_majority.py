@@ -14,7 +14,7 @@ from askwise.aggregation.fitted import Fitted, first_largest
 from askwise.aggregation.one_coin import vote_by_odds
 from askwise.aggregation.steps import agreements, shares
 from askwise.core.book import Array
-from askwise.core.checks import real, whole
+from askwise.core.checks import one_of, real, whole
 
 
 @aggregation.register("weighted-majority")
@@ -35,6 +35,11 @@ class WeightedMajority(LabelAggregator):
 
     Parameters
     ----------
+    learn : "votes" or "truths"
+        What accuracies are learned from: agreement with the last vote (known truths among
+        them), or the known truths alone, in one vote, as where the truth of a task comes after
+        its answers (paper 000). A worker without an answer to such a task is taken to be at
+        chance, and counts nothing.
     max_iterations : int
         The most votes after the first, plain one.
     prior : float
@@ -66,11 +71,13 @@ class WeightedMajority(LabelAggregator):
     [1.39, 1.39, -0.41]
     """
 
+    learn: str = "votes"
     max_iterations: int = 100
     prior: float = 1.0
     paper: ClassVar[str] = "literature"
 
     def __post_init__(self) -> None:
+        one_of(self.learn, "learn", ("votes", "truths"))
         whole(self.max_iterations, "max_iterations", least=1)
         real(self.prior, "prior", "a number from 1e-6 to 1e6", least=1e-6, most=1e6)
 
@@ -79,6 +86,13 @@ class WeightedMajority(LabelAggregator):
         counts = answers.per_worker
         even = np.full(answers.classes, -math.log(answers.classes))
         probabilities = shares(answers)
+        if self.learn == "truths":
+            known = np.repeat(answers.truths >= 0, answers.per_task)
+            told = np.bincount(answers.workers[known], minlength=answers.crowd)
+            weight = self._weights(agreements(answers, answers.truths), told, answers.classes)
+            vote_by_odds(answers, even, weight, probabilities)
+            right = agreements(answers, first_largest(probabilities))
+            return Fitted(probabilities, right, counts, 1, True, {"weight": weight})
         labels = first_largest(probabilities)
         changed, iteration = True, 0
         while iteration < self.max_iterations and changed:
