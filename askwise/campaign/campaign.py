@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import logging
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from numbers import Real
 from typing import Any, TypeVar
@@ -16,18 +15,16 @@ from askwise.campaign.engine import Engine
 from askwise.campaign.rules import Rules
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.views import Answer, Explanation, Payment, Status
+from askwise.campaign.writer import Writer
 from askwise.core.choices import Assignment, Batch, Done, Wait
-from askwise.core.errors import AskwiseError, Conflict, InvalidProblem
+from askwise.core.errors import InvalidProblem
 from askwise.core.events import Event, Kind
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
 from askwise.policies import Policy
-from askwise.store import Reply, Snapshot, Store, Transaction, open_store
+from askwise.store import Store, open_store
 
 T = TypeVar("T")
-
-FIRST_SNAPSHOT = 1024
-"""Snapshots are taken at this position and each time the log has doubled."""
 
 
 class Campaign:
@@ -57,9 +54,7 @@ class Campaign:
         self.name = name
         self._store = store
         self._spec = spec
-        self._clock = clock or time.time
-        self._lock = threading.RLock()
-        self._engine: Engine | None = None
+        self._writer = Writer(store, name, spec, clock or time.time)
 
     # Making one.
 
@@ -258,24 +253,23 @@ class Campaign:
 
     def answers(self) -> list[Answer]:
         """Every task's answer so far; one nameless entry in a campaign without tasks."""
-        with self._lock:
-            return reading.answers(self._current())
+        with self._state() as engine:
+            return reading.answers(engine)
 
     def payments(self) -> list[Payment]:
         """What each worker has earned and what is reserved for him."""
-        with self._lock:
-            return reading.payments(self._current())
+        with self._state() as engine:
+            return reading.payments(engine)
 
     def status(self) -> Status:
         """The campaign at a glance."""
-        with self._lock:
-            return reading.status(self.name, self._current())
+        with self._state() as engine:
+            return reading.status(self.name, engine)
 
     def explain(self, assignment_id: str) -> Explanation:
         """Why an assignment was made, recomputed from the log."""
         seq = self._seq_of(assignment_id)
-        with self._lock:
-            return reading.explain(self.name, seq, self._store, self._spec, self._engine_at)
+        return reading.explain(self.name, seq, self._store, self._spec, self._writer.engine_at)
 
     def log(self, after: int = 0, upto: int | None = None) -> list[Event]:
         """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
@@ -283,8 +277,8 @@ class Campaign:
 
     def assignments(self) -> list[Assignment]:
         """What is out: handed out, neither answered nor released."""
-        with self._lock:
-            return reading.outstanding(self.name, self._current())
+        with self._state() as engine:
+            return reading.outstanding(self.name, engine)
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -316,96 +310,16 @@ class Campaign:
         key: str | None,
         act: Callable[[Rules], dict[str, Any]],
     ) -> dict[str, Any]:
-        """Fold what others wrote, act, append and commit; on any failure nothing has happened."""
         if key is not None and (not isinstance(key, str) or not 0 < len(key) <= 200):
             raise InvalidProblem(f"key is {key!r}: give 1 to 200 characters", field="key")
         request = json.dumps([verb, arguments], sort_keys=True, default=str)
-        with self._lock:
-            before = None
-            try:
-                with self._store.write(self.name) as transaction:
-                    engine = self._caught_up(transaction)
-                    known = None if key is None else transaction.reply(key)
-                    if known is not None:
-                        return self._again(known, request)
-                    before = engine.seq
-                    rules = Rules(self.name, engine, self._clock(), key)
-                    rules.expire_overdue()
-                    reply = act(rules)
-                    if rules.events:
-                        transaction.append(rules.events, before)
-                    if key is not None:
-                        transaction.keep(Reply(key, request, json.dumps(reply)))
-            except BaseException:
-                # What was folded may not be in the store: forget it, restore on next use.
-                if self._engine is not None and before is not None and self._engine.seq != before:
-                    self._engine = None
-                raise
-            self._maybe_snapshot(before)
-            return reply
+        return self._writer.write(request, key, act)
 
-    def _again(self, known: Reply, request: str) -> dict[str, Any]:
-        if known.request != request:
-            raise Conflict(
-                f"key {known.key!r} was used for another request: use a new key for a new request",
-                field="key",
-            )
-        reply: dict[str, Any] = json.loads(known.body)
-        return reply
-
-    # State is a cache of the log.
-
-    def _current(self) -> Engine:
-        """The engine at the end of the log."""
-        engine = self._loaded()
-        return self._fold_all(engine, self._store.read(self.name, engine.seq))
-
-    def _caught_up(self, transaction: Transaction) -> Engine:
-        engine = self._loaded()
-        return self._fold_all(engine, transaction.tail(engine.seq))
-
-    def _fold_all(self, engine: Engine, events: Iterable[Event]) -> Engine:
-        try:
-            for event in events:
-                engine.fold(event)
-        except BaseException:
-            # Interrupted within an event: what is half folded must not be used again.
-            self._engine = None
-            raise
-        return engine
-
-    def _loaded(self) -> Engine:
-        if self._engine is None:
-            self._engine = self._nearest(None)
-        return self._engine
-
-    def _nearest(self, upto: int | None) -> Engine:
-        """The engine at the newest snapshot (not beyond ``upto``), or at the beginning."""
-        engine = Engine(self._spec)
-        found = self._store.snapshot(self.name, engine.version, upto)
-        return engine if found is None else Engine.restore(self._spec, found.blob)
-
-    def _engine_at(self, seq: int) -> Engine:
-        """A new engine that has folded exactly the first ``seq`` events."""
-        engine = self._nearest(seq)
-        for event in self._store.read(self.name, engine.seq, seq):
-            engine.fold(event)
-        return engine
-
-    def _maybe_snapshot(self, before: int) -> None:
-        engine = self._engine
-        if engine is None:
-            return
-        mark = FIRST_SNAPSHOT
-        while mark <= before:
-            mark *= 2
-        if engine.seq < mark:
-            return
-        try:
-            self._store.save(self.name, Snapshot(engine.seq, engine.version, engine.snapshot()))
-        except AskwiseError as error:
-            # The write itself is committed; a snapshot only saves time.
-            logging.getLogger(__name__).warning("no snapshot at event %d: %s", engine.seq, error)
+    @contextmanager
+    def _state(self) -> Iterator[Engine]:
+        """Lend the engine at the end of the log."""
+        with self._writer.lock:
+            yield self._writer.current()
 
     # Ids.
 

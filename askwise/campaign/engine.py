@@ -6,7 +6,7 @@ import hashlib
 import heapq
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -150,15 +150,24 @@ class Engine:
 
     def snapshot(self) -> bytes:
         """The engine as bytes."""
+        return self.freeze()()
+
+    def freeze(self) -> Callable[[], bytes]:
+        """Copy the engine as it is now; what is returned packs the copy, whenever it is called."""
         held = {f"ledger.{name}": array for name, array in self.ledger.arrays().items()}
         kept = self.spec.policy.used(self.beliefs, self.ledger)
         held.update({f"beliefs.{name}": array for name, array in kept.items()})
         if self.rule_state:
             held.update({f"rule.{name}": a for name, a in self.rule_state._asdict().items()})
         held["names"] = np.frombuffer(self.ledger.names().encode(), np.uint8)
-        buffer = io.BytesIO()
-        np.savez_compressed(buffer, allow_pickle=False, **held)
-        return buffer.getvalue()
+        copies = {name: np.array(array) for name, array in held.items()}
+
+        def pack() -> bytes:
+            buffer = io.BytesIO()
+            np.savez_compressed(buffer, allow_pickle=False, **copies)
+            return buffer.getvalue()
+
+        return pack
 
     @classmethod
     def restore(cls, spec: Spec, blob: bytes) -> Engine:

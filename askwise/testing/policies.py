@@ -24,6 +24,7 @@ from unittest import mock
 import numpy as np
 
 from askwise.campaign import campaign as campaigns
+from askwise.campaign import writer
 from askwise.campaign.engine import Engine
 from askwise.core import book as columns
 from askwise.core import draws
@@ -170,7 +171,7 @@ def snapshots_change_nothing(policy: Policy) -> None:
         session = start(policy, scene, seed=4)
         choice: Batch | Wait | Done | None = None
         step = 0
-        with mock.patch.object(campaigns, "FIRST_SNAPSHOT", 2):
+        with mock.patch.object(writer, "FIRST_SNAPSHOT", 2):
             while not isinstance(choice, Done):
                 step += 1
                 if step % 3 == 0:

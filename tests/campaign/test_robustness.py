@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from askwise import Batch, Campaign, Done, Wait, Worker
-from askwise.campaign import campaign as module
+from askwise.campaign import writer
 from askwise.core import booking
 from askwise.core.book import Proposal, new_proposal, propose
 from askwise.core.errors import AskwiseError, Conflict, InvalidProblem, PolicyFault, StoreError
@@ -33,7 +33,7 @@ def test_a_snapshot_that_fails_does_not_fail_the_write(monkeypatch: pytest.Monke
         def save(self, *_: Any) -> None:
             raise StoreError("the disk is full")
 
-    monkeypatch.setattr(module, "FIRST_SNAPSHOT", 2)
+    monkeypatch.setattr(writer, "FIRST_SNAPSHOT", 2)
     campaign = utility(store=NoRoom())
     batch = campaign.ask()
     assert isinstance(batch, Batch)
@@ -173,7 +173,7 @@ def test_whoever_rejoins_without_a_rating_has_none() -> None:
     campaign = utility(workers=[Worker("a", 1, rating=0.9, rating_weight=50), Worker("b", 1)])
     campaign.leave("a")
     campaign.add(workers=[Worker("a", 1)])
-    engine = campaign._current()
+    engine = campaign._writer.current()
     assert engine.ledger.book.ratings[0].tolist() == [0.0, 0.0]
 
 
