@@ -154,7 +154,8 @@ def test_a_write_that_fails_halfway_takes_none_with_it(monkeypatch: pytest.Monke
         [campaign.resume, lambda: campaign.ask(limit=9), lambda: campaign.top_up(7)],
     )
     assert isinstance(found[1], PolicyFault)
-    assert found[0] is None and found[2] is None
+    assert found[0] is None
+    assert found[2] is None
     assert campaign.status().budget == 107
     assert campaign.status().pending == 0
     assert Campaign.open(store, "shop").status() == campaign.status()
