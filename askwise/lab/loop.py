@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
@@ -48,6 +49,7 @@ from askwise.lab.worlds.assured import AssuredWorld, assured_reply, assured_trut
 from askwise.lab.worlds.base import World, no_truth, reply_with_utility
 from askwise.lab.worlds.recorded import RecordedWorld, recorded_reply, recorded_truth
 from askwise.lab.worlds.survey import SurveyWorld, survey_reply, survey_truth
+from askwise.policies.base import Kernels
 from askwise.stopping.base import (
     CONFIDENT,
     GO_ON,
@@ -253,14 +255,20 @@ def run_campaign(
 
 
 @cache
-def compiled(policy: Any, world: Any, judging: Callable[..., int]) -> Any:
-    """The loop for a class of policies, a class of worlds and a rule's kernel."""
-    label = f"{policy.__module__}.{policy.name}_{world.__name__}_{judging.__module__}"
+def compiled(kernels: Kernels, world: Any, judging: Callable[..., int]) -> Any:
+    """The loop for the kernels of a policy, a class of worlds and a rule's kernel.
+
+    Policies that differ in parameters alone share it: a loop takes seconds to compile.
+    """
+    functions = (kernels.choose, kernels.absorb, judging, world)
+    names = "_".join(f"{each.__module__}.{each.__name__}" for each in functions)
+    # Hashed, as it becomes part of a file's name, which may not be long.
+    label = hashlib.sha256(names.encode()).hexdigest()[:16]
     return bind(
         run_campaign,
-        f"{label}.{judging.__name__}",
-        choose=policy.kernels.choose,
-        absorb=policy.kernels.absorb,
+        f"{kernels.choose.__module__.rpartition('.')[2]}_{label}",
+        choose=kernels.choose,
+        absorb=kernels.absorb,
         reply=REPLIES[world],
         reveal=TRUTHS[world],
         judge=judging,

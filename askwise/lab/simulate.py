@@ -134,7 +134,7 @@ def simulate(
     workers = ledger.total(columns.WORKERS)
     ledger._reserve_plan(workers)
     kind: Any = type(world)
-    loop = compiled(type(policy), kind, rule.judge if rule else never)
+    loop = compiled(policy.kernels, kind, rule.judge if rule else never)
     rulings = Rulings(
         rule.params() if rule else NoParams(0),
         rule.limits() if rule else Limits(UNLIMITED, NO_CAP),
