@@ -1,0 +1,112 @@
+"""What an error function is, and the registry of them."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from askwise.core.accuracy.inputs import alpha_of, qualities_of, solver_of
+from askwise.core.accuracy.probability import OTHER
+from askwise.core.knapsack.inputs import Array, Numbers
+from askwise.core.registry import Registry, from_label
+
+MAX_WORK = 1 << 24
+"""Elementary operations after which the search for a cheapest set ends: about 50 ms."""
+
+
+class Target(NamedTuple):
+    """An error function, its threshold and how to solve, in plain numbers for kernels.
+
+    ``demand`` is the sum of 2q - 1 that the linear form asks for, ``work`` the most elementary
+    operations that a search may take.
+    """
+
+    code: int
+    alpha: float
+    epsilon: float
+    ties: float
+    solver: int
+    demand: float
+    work: int
+
+
+@dataclass(frozen=True)
+class ErrorFunction(ABC):
+    """How likely a set of workers gets a task wrong, from the probabilities that each is right.
+
+    A function of your own needs ``probability``: a number that never rises when a quality
+    rises (in a fixed set). Give ``slope`` if you know one, and register the class:
+    ``@errors.register("mine")``.
+    """
+
+    name: ClassVar[str] = ""
+    decreasing: ClassVar[bool] = False
+    """Whether another worker of quality 1/2 or more never raises the error."""
+    code: ClassVar[int] = OTHER
+
+    @abstractmethod
+    def probability(self, qualities: Array) -> float:
+        """Error of the set that consists of workers with these qualities; it may be empty."""
+
+    def slope(self, workers: int) -> float | None:
+        """Return L with |f(q) - f(q')| <= L max|q - q'|, or None if none is known.
+
+        For all sets of up to so many workers, with qualities from 1/2 to 1.
+        """
+        return None
+
+    def smoothness(self, delta: float, workers: int) -> float | None:
+        """h(delta): how much the error changes when no quality changes by more than delta."""
+        slope = self.slope(workers)
+        return None if slope is None else slope * delta
+
+    def inverse_smoothness(self, gap: float, workers: int) -> float | None:
+        """How far all qualities may change while the error changes by no more than ``gap``."""
+        slope = self.slope(workers)
+        return None if slope is None else gap / slope
+
+    def numbers(self) -> tuple[float, float]:
+        """Parameters for kernels: epsilon and what a tie counts."""
+        return 1.0, 1.0
+
+    def target(self, alpha: float, solver: str = "auto") -> Target:
+        """Put function, threshold and solver into plain numbers for kernels.
+
+        ``code`` is -1 for a user's function, which kernels can't run.
+        """
+        threshold = alpha_of(alpha)
+        epsilon, ties = self.numbers()
+        demand = math.log(1.0 / threshold) / epsilon
+        return Target(self.code, threshold, epsilon, ties, solver_of(solver), demand, MAX_WORK)
+
+
+errors: Registry[ErrorFunction] = Registry("error function", "askwise.core.accuracy")
+
+Spec = str | Mapping[str, Any] | ErrorFunction
+
+
+def function_of(spec: Spec) -> ErrorFunction:
+    """Build an error function from its name, ``name(parameter=value)``, a mapping or itself."""
+    return errors.make(from_label(spec) if isinstance(spec, str) else spec)
+
+
+def error_probability(name: Spec, qualities: Numbers) -> float:
+    """How likely a set of workers with these qualities gets a task wrong.
+
+    Parameters
+    ----------
+    name : str, mapping or ErrorFunction
+        As in the registry ``errors``: ``"majority"``, ``"majority(ties=random)"``.
+    qualities : array of float
+        From 0 to 1: how likely each worker is right. May be empty.
+
+    Examples
+    --------
+    >>> from askwise.core.accuracy import error_probability
+    >>> round(error_probability("majority", [0.8, 0.8, 0.8]), 3)
+    0.104
+    """
+    return float(function_of(name).probability(qualities_of(qualities)))

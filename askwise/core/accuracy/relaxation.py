@@ -1,0 +1,213 @@
+"""Sets of one size by a price on gains: lower bounds on the cost, and good sets to begin with.
+
+For a price on gains the cheapest set of a size is found by sorting. Between two such sets the
+price at which both cost the same leads to a third, or shows that there is none: so the price
+at which the bound is best takes a handful of steps.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from askwise.core.accuracy.partial import first_rows, last_quality, push
+from askwise.core.accuracy.pools import floats_at, least
+from askwise.core.accuracy.probability import WEIGHTED, error_by_code, shortest_prefix
+from askwise.core.compiling import kernel
+from askwise.core.knapsack.inputs import Array
+from askwise.core.knapsack.ordering import ascending
+
+_STEPS = 60
+# A set of more workers takes too long to be improved by ``weighted-majority``.
+_MOST_WEIGHED = 12
+
+
+@kernel
+def _take(keys: Array, size: int, taken: Array) -> None:
+    """Mark the ``size`` least keys, ties by position."""
+    n = keys.shape[0]
+    pivot = least(keys, size - 1)
+    below = 0
+    for i in range(n):
+        taken[i] = keys[i] < pivot
+        if taken[i]:
+            below += 1
+    for i in range(n):
+        if below < size and keys[i] == pivot:
+            taken[i] = True
+            below += 1
+
+
+@kernel
+def _take_at(price: float, c: Array, g: Array, size: int, taken: Array) -> tuple[int, float]:
+    """Mark the set that is best at a price on gains; return its cost and its gains.
+
+    At an infinite price the best is the set with the highest gains. Positions are in order of
+    cost, so of equal gains the cheapest are taken.
+    """
+    n = c.shape[0]
+    keys = np.empty(n, np.float64)
+    for i in range(n):
+        keys[i] = -g[i] if price == math.inf else c[i] - price * g[i]
+    _take(keys, size, taken)
+    cost = 0
+    gained = 0.0
+    for i in range(n):
+        if taken[i]:
+            cost += c[i]
+            gained += g[i]
+    return cost, gained
+
+
+@kernel
+def bound_of_size(c: Array, g: Array, size: int, need: float) -> tuple[float, float]:
+    """Return a lower bound on the cost of ``size`` workers with the gains needed, and the price.
+
+    Positions in order of cost; at least ``size`` of them. math.inf if the gains do not suffice.
+    """
+    taken = np.empty(c.shape[0], np.bool_)
+    cost_low, gained_low = _take_at(0.0, c, g, size, taken)
+    if gained_low >= need:
+        return float(cost_low), 0.0
+    cost_high, gained_high = _take_at(math.inf, c, g, size, taken)
+    if gained_high < need:
+        return math.inf, 0.0
+    price = 0.0
+    bound = float(cost_low)
+    for _ in range(_STEPS):
+        price = (cost_high - cost_low) / (gained_high - gained_low)
+        cost, gained = _take_at(price, c, g, size, taken)
+        bound = cost + price * (need - gained)
+        line = cost_low + price * (need - gained_low)
+        if bound >= line - 1e-12 * abs(line):
+            break
+        if gained >= need:
+            cost_high, gained_high = cost, gained
+        else:
+            cost_low, gained_low = cost, gained
+    return bound, price
+
+
+@kernel
+def set_of_size(
+    code: int,
+    ties: float,
+    limit: float,
+    c: Array,
+    q: Array,
+    g: Array,
+    size: int,
+    taken: Array,
+) -> int:
+    """Mark a cheap set of a size that meets the limit; return its cost, or -1 if none was found.
+
+    The cheapest of the sets that are best at some price on gains.
+    """
+    n = c.shape[0]
+    tried = np.empty(n, np.bool_)
+    values = np.empty(size, np.float64)
+    cost_high, gained_high = _take_at(math.inf, c, g, size, taken)
+    if not _meets(code, ties, limit, q, taken, values):
+        return -1
+    cost_low, gained_low = _take_at(0.0, c, g, size, tried)
+    if _meets(code, ties, limit, q, tried, values):
+        for i in range(n):
+            taken[i] = tried[i]
+        return cost_low
+    for _ in range(_STEPS):
+        if gained_high <= gained_low or cost_high <= cost_low:
+            break
+        price = (cost_high - cost_low) / (gained_high - gained_low)
+        cost, gained = _take_at(price, c, g, size, tried)
+        line = cost_low - price * gained_low
+        if cost - price * gained >= line - 1e-12 * abs(line):
+            break
+        if _meets(code, ties, limit, q, tried, values):
+            cost_high, gained_high = cost, gained
+            for i in range(n):
+                taken[i] = tried[i]
+        else:
+            cost_low, gained_low = cost, gained
+    return cost_high
+
+
+@kernel
+def set_by_ratio(limit: float, c: Array, q: Array, g: Array, taken: Array) -> int:
+    """Mark workers in order of cost / gain until a weighted vote keeps the limit.
+
+    For votes too large to be judged often. Returns the cost, or -1 if all do not keep it.
+    """
+    n = c.shape[0]
+    ratios = np.empty(n, np.float64)
+    for i in range(n):
+        taken[i] = False
+        ratios[i] = c[i] / g[i] if g[i] > 0.0 else math.inf
+    order = ascending(ratios)
+    code = int(np.int64(WEIGHTED))
+    none = int(np.int64(0))
+    size = shortest_prefix(code, 0.5, limit, floats_at(q, order), none)
+    cost = 0
+    for k in range(size):
+        taken[order[k]] = True
+        cost += c[order[k]]
+    return cost if size >= 0 else -1
+
+
+@kernel
+def _meets(code: int, ties: float, limit: float, q: Array, taken: Array, values: Array) -> bool:
+    k = 0
+    for i in range(q.shape[0]):
+        if taken[i]:
+            values[k] = q[i]
+            k += 1
+    return error_by_code(code, 1.0, ties, values) <= limit
+
+
+@kernel
+def improve_by_swaps(
+    code: int,
+    ties: float,
+    limit: float,
+    c: Array,
+    q: Array,
+    worth: Array,
+    size: int,
+    taken: Array,
+) -> int:
+    """Replace one worker by a cheaper one while the set keeps the limit; return what is saved.
+
+    Positions in order of cost. Each round makes the replacement that saves most.
+    """
+    n = c.shape[0]
+    saved = 0
+    if code == WEIGHTED and size > _MOST_WEIGHED:
+        return saved
+    rows = first_rows(code, size)
+    for _ in range(2 * size):
+        best = 0
+        best_out = -1
+        best_in = -1
+        for out in range(n):
+            if not taken[out] or c[out] <= best:
+                continue
+            depth = int(np.int64(0))
+            for i in range(n):
+                if taken[i] and i != out:
+                    push(code, size, rows, depth, q[i])
+                    depth += 1
+            threshold = last_quality(code, ties, limit, size, rows)
+            for i in range(out):
+                if c[out] - c[i] <= best:
+                    break
+                if not taken[i] and worth[i] >= threshold:
+                    best = c[out] - c[i]
+                    best_out = out
+                    best_in = i
+                    break
+        if best_out < 0:
+            break
+        taken[best_out] = False
+        taken[best_in] = True
+        saved += best
+    return saved

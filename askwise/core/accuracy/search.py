@@ -1,0 +1,157 @@
+"""Depth first through the sets of one size, bounded by cost, by error and by a price on gains."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from askwise.core.accuracy.needs import rest_needed
+from askwise.core.accuracy.partial import first_rows, last_quality, push
+from askwise.core.accuracy.probability import MAJORITY, WEIGHTED
+from askwise.core.compiling import kernel
+from askwise.core.knapsack.inputs import Array
+
+# How far a solver's answer goes.
+NONE, FOUND, CHEAPEST, FIRST = range(4)
+
+# Bounds are sums of floats: this share of the costs is left to rounding.
+ROUNDING = 1e-12
+
+
+@kernel
+def complete(
+    code: int,
+    ties: float,
+    limit: float,
+    size: int,
+    forced: Array,
+    c: Array,
+    q: Array,
+    worth: Array,
+    g: Array,
+    need: float,
+    price: float,
+    forced_gains: float,
+    most: int,
+    work: int,
+    members: Array,
+) -> tuple[int, int]:
+    """Find the cheapest set of a size that costs at most ``most``.
+
+    If somebody is in it already, any way to complete it will do, and the first one found ends
+    the search.
+
+    Parameters
+    ----------
+    code, ties, limit
+        The error function, and the largest error.
+    size : int
+        Of the whole set.
+    forced : array of float64
+        Qualities of those who are in it already: fewer than ``size``.
+    c, q, worth, g : arrays
+        Costs, qualities, worths and gains of those who may be added, in order of increasing
+        c - price * g.
+    need, price : float
+        Gains that the whole set needs, and a price on them.
+    forced_gains : float
+        Gains of those who are in it already.
+    most : int
+        What those added may cost.
+    work : int
+        Elementary operations after which to give up.
+    members : array of int64
+        Receives the positions of those added.
+
+    Returns
+    -------
+    cost : int
+        Of those added in the best set found; -1 if there is none.
+    work : int
+        What is left of it; negative if it gave up.
+    """
+    n = c.shape[0]
+    start = forced.shape[0]
+    found = int(np.int64(-1))
+    if n < size - start:
+        return found, work
+    rows = first_rows(code, size)
+    extremes = code == MAJORITY and size % 2 == 1
+    for k in range(start):
+        work -= push(code, size, rows, k, forced[k])
+        extremes = extremes and forced[k] >= 0.5
+    # Sums of c - price * g from the front, and the range of gains from each position on.
+    sums = np.zeros(n + 1, np.float64)
+    lows = np.full(n + 1, math.inf)
+    highs = np.full(n + 1, -math.inf)
+    scale = abs(price * need)
+    for i in range(n):
+        sums[i + 1] = sums[i] + (c[i] - price * g[i])
+        scale += c[i]
+        extremes = extremes and q[i] >= 0.5
+    for i in range(n - 1, -1, -1):
+        lows[i] = min(lows[i + 1], g[i])
+        highs[i] = max(highs[i + 1], g[i])
+    slack = ROUNDING * scale
+    scratch = np.empty(size // 2 + 2, np.float64)
+
+    chosen = np.empty(size + 1, np.int64)
+    costs = np.zeros(size + 1, np.int64)
+    gains = np.zeros(size + 1, np.float64)
+    following = np.zeros(size + 1, np.int64)
+    depth = start
+    gains[start] = forced_gains
+    while depth >= start:
+        left = size - depth
+        i = int(following[depth])
+        spent = costs[depth] + price * (need - gains[depth])
+        if left == 1:
+            least = last_quality(code, ties, limit, size, rows)
+            work -= 8 + (size if code != WEIGHTED else 4 << (size - 1))
+            while i < n and spent + (sums[i + 1] - sums[i]) - slack <= most:
+                work -= 1
+                if worth[i] >= least and costs[depth] + c[i] <= most:
+                    found = costs[depth] + c[i]
+                    most = found - 1
+                    chosen[depth] = i
+                    for k in range(start, size):
+                        members[k - start] = chosen[k]
+                    if start > 0:
+                        return found, work
+                i += 1
+            depth -= 1
+            continue
+        if i + left > n or spent + (sums[i + left] - sums[i]) - slack > most:
+            depth -= 1
+            continue
+        following[depth] = i + 1
+        if work < 0:
+            return found, -1
+        work -= push(code, size, rows, depth, q[i])
+        costs[depth + 1] = costs[depth] + c[i]
+        gains[depth + 1] = gains[depth] + g[i]
+        rest = rest_needed(
+            code,
+            ties,
+            limit,
+            size,
+            rows,
+            depth + 1,
+            gains[depth + 1],
+            need,
+            lows[i + 1],
+            highs[i + 1],
+            extremes,
+            scratch,
+        )
+        work -= 8 + (left - 1) * (size // 2 + 1)
+        if rest == math.inf:
+            continue
+        rest_cost = price * rest + (sums[i + left] - sums[i + 1])
+        if costs[depth + 1] + rest_cost - slack > most:
+            continue
+        chosen[depth] = i
+        depth += 1
+        following[depth] = i + 1
+    return found, work
