@@ -80,6 +80,34 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "label-trialsourcing": [
         {"exploitation": "single", "pick": "total", "inference": "map"},
     ],
+    "ccb-ns": [
+        {"alpha": 0.3, "error": "hoeffding-linear(epsilon=0.5)", "mu": 0.9, "bounds": "paper"},
+        {"alpha": 0.4, "floor": 0.7, "ahead": 3, "xi": 0.1, "bounds": "ucb1", "solver": "greedy"},
+        {"alpha": 0.2, "miss": 20.0, "mu": 0.5, "floor": 0.6},
+        {"alpha": 0.45, "mu": 0.9, "error": "hoeffding", "solver": "exact", "floor": 0.65},
+    ],
+    "ccb-s": [
+        {"alpha": 0.3, "error": "hoeffding-linear(epsilon=0.5)", "mu": 0.9, "bounds": "paper"},
+        {"alpha": 0.4, "floor": 0.7, "ahead": 3, "xi": 0.1, "bounds": "ucb1", "solver": "greedy"},
+        {"alpha": 0.2, "miss": 20.0, "mu": 0.5, "floor": 0.6},
+    ],
+    "ccb-se": [
+        {"alpha": 0.4, "error": "hoeffding-linear(epsilon=0.5)", "mu": 0.9, "bounds": "paper"},
+        {"alpha": 0.45, "floor": 0.7, "ahead": 3, "xi": 0.1, "solver": "greedy"},
+    ],
+    "epsilon-t-greedy": [
+        {"explore": 2.0, "alpha": 0.3, "floor": 0.6},
+        {"explore": 0.0, "error": "hoeffding-linear(epsilon=0.5)", "solver": "greedy", "ahead": 2},
+    ],
+    "cucb": [
+        {"bounds": "anytime", "mu": 0.5, "alpha": 0.3, "floor": 0.6, "ahead": 2},
+        {"error": "hoeffding-linear(epsilon=0.5)", "solver": "exact", "alpha": 0.4},
+    ],
+    "ccb-fixed": [
+        {"rounds": 2, "alpha": 0.4, "mu": 0.9, "bounds": "paper", "floor": 0.6, "ahead": 3},
+        {"rounds": 0, "qualities": (0.9, 0.7, 0.8, 0.6, 0.95), "solver": "exact"},
+        {"rounds": 0, "qualities": (0.9,) * 5, "error": "hoeffding-linear(epsilon=0.5)"},
+    ],
 }
 
 TRUTH = [[0.5, 0.5], [0.6, 0.4], [0.9, 0.1]]
@@ -151,11 +179,24 @@ CHECKED = (
     "virt-uniform",
     "explore-exploit-rollback",
     "glr-directed",
+    "ccb-ns",
+    "ccb-se",
 )
 """Policies whose compiled loop is run once more with array bounds checked."""
 
-LONG_TO_COMPILE = ("crowdsense", "iethresh", "optkg", "optkg-multi")
-"""Twenty seconds each: their compiled loops are compared in the slow suite."""
+LONG_TO_COMPILE = (
+    "ccb-fixed",
+    "ccb-ns",
+    "ccb-s",
+    "ccb-se",
+    "crowdsense",
+    "cucb",
+    "epsilon-t-greedy",
+    "iethresh",
+    "optkg",
+    "optkg-multi",
+)
+"""Twenty seconds and more: their compiled loops are compared in the slow suite."""
 
 
 def named(name: str) -> Any:

@@ -1,0 +1,304 @@
+"""The base of the policies of paper 000: parameters, explanations, what is assured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+
+from askwise.core.accuracy import ErrorFunction, Target, error_probability
+from askwise.core.accuracy.base import function_of
+from askwise.core.accuracy.kernels import meets
+from askwise.core.accuracy.probability import LINEAR, OTHER
+from askwise.core.allocation import Assurance
+from askwise.core.book import (
+    PLAN_COUNT,
+    PLAN_ROWS,
+    PLAN_TASK,
+    PROPOSED,
+    RANKED_AT,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    new_proposal,
+)
+from askwise.core.checks import between, one_of, real, whole
+from askwise.core.choices import IDLE, Done, Wait
+from askwise.core.compiling import kernel
+from askwise.core.draws import Draw
+from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem, TooLarge
+from askwise.core.ledger import Ledger
+from askwise.core.money import MICRO
+from askwise.core.problem import Problem
+from askwise.policies.assured import plain
+from askwise.policies.assured.choosing import choose, find_members
+from askwise.policies.assured.common import (
+    ANYTIME,
+    BOUNDS,
+    BY_MEAN,
+    COUNT,
+    IN_SET,
+    NOTE,
+    PAPER,
+    RIGHT,
+    TALLY_SIZE,
+    UNREACHABLE,
+    Params,
+    State,
+    answers_out,
+    bound,
+)
+from askwise.policies.assured.learning import absorb
+from askwise.policies.base import KernelPolicy, Kernels, Score
+
+SOLVERS = ("auto", "exact", "greedy")
+
+# How a task stands: not begun or answers out, all there, all there of all who could be asked.
+UNDER_WAY, COMPLETE, EVERYONE = range(3)
+
+
+@cache
+def target_of(error: str, solver: str, alpha: float) -> Target:
+    """The target in plain numbers; parameters are strings and numbers, so it is made once."""
+    return function_of(error).target(alpha, solver)
+
+
+@kernel
+def standing(book: Book, state: State, task: int, members: Array, allowed: Array) -> int:
+    """Mark who has answered a task, and say how it stands."""
+    find_members(book, task, members, allowed)
+    if state.tasks[task, NOTE] == 0 or answers_out(book, task):
+        return UNDER_WAY
+    for row in range(book.totals[PLAN_ROWS]):
+        if book.plan[row, PLAN_TASK] == task and book.plan[row, PLAN_COUNT] > 0:
+            return UNDER_WAY
+    for worker in range(allowed.shape[0]):
+        if allowed[worker]:
+            return COMPLETE
+    return EVERYONE
+
+
+@dataclass(frozen=True)
+class AssuredPolicy(KernelPolicy):
+    """Base of the family: a set of workers for each task, by bounds on their qualities."""
+
+    alpha: float = 0.1
+    error: str = "majority"
+    solver: str = "auto"
+    floor: float = 0.5
+    ahead: int = 1
+
+    paper: ClassVar[str] = PAPER
+    outcomes: ClassVar[tuple[str, ...]] = ("options",)
+    needs_budget: ClassVar[bool] = False
+    plans: ClassVar[bool] = True
+    awaits_truth: ClassVar[bool] = True
+    admits: ClassVar[bool] = False
+    notes: ClassVar[tuple[str, ...]] = ("explore", "exploit", "unreachable", "mend")
+    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+    per_worker: ClassVar[tuple[str, ...]] = ("workers", "known")
+    per_task: ClassVar[tuple[str, ...]] = ("tasks",)
+    kind: ClassVar[int]
+    """The rule by which sets are chosen."""
+
+    def __post_init__(self) -> None:
+        between(self.alpha, "alpha", 0, 0.5)
+        one_of(self.solver, "solver", SOLVERS)
+        valid = "a number from 0.5, below 1"
+        if real(self.floor, "floor", valid, least=0.5) >= 1.0:
+            raise InvalidParameter(f"floor is {self.floor!r}: give {valid}", field="floor")
+        whole(self.ahead, "ahead", least=1)
+        if not isinstance(self.error, str):
+            raise InvalidParameter(
+                f"error is {self.error!r}: give the name of an error function, such as "
+                "'majority' or 'hoeffding-linear(epsilon=0.2)'",
+                field="error",
+            )
+        try:
+            function_of(self.error)
+        except AskwiseError as wrong:
+            raise InvalidParameter(f"error is {self.error!r}: {wrong}", field="error") from wrong
+
+    # What subclasses have more of.
+
+    def planned(self) -> float:
+        """The error that sets are planned for: alpha, or less."""
+        return self.alpha
+
+    def bounding(self) -> tuple[float, int]:
+        """mu, and which bounds."""
+        return 1.0, BY_MEAN
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        mu, bounds = self.bounding()
+        return Params(
+            rule=self.kind,
+            goal=self._target(self.planned()),
+            check=self._target(float(self.alpha)),
+            mu=mu,
+            bounds=bounds,
+            floor=float(self.floor),
+            ahead=int(self.ahead),
+            explore=0.0,
+            rounds=0,
+            miss=-1.0,
+            slack=0.0,
+        )
+
+    def _target(self, alpha: float) -> Target:
+        return target_of(self.error, "exact" if self.solves_exactly else "greedy", alpha)
+
+    @property
+    def function(self) -> ErrorFunction:
+        """The error function."""
+        return function_of(self.error)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the error function is the linear form, which GA solves."""
+        return self.function.code == LINEAR
+
+    @property
+    def solves_exactly(self) -> bool:
+        """Whether the set is the cheapest there is; "auto" is the paper's GA where it has one."""
+        return self.solver == "exact" or (self.solver == "auto" and not self.is_linear)
+
+    @property
+    def compiles(self) -> bool:
+        """Whether kernels can decide: not with an error function of a user's own."""
+        return self.function.code != OTHER
+
+    def check(self, problem: Problem) -> None:
+        """Refuse all but tasks with two options, each worker asked once about a task."""
+        super().check(problem)
+        if len(problem.options) != 2:
+            raise InvalidProblem(
+                f"options are {', '.join(problem.options)}: policy {self.name!r} takes exactly two",
+                field="options",
+            )
+        if problem.repeat:
+            raise InvalidProblem(
+                f"repeat is true: policy {self.name!r} asks each worker once about a task",
+                field="repeat",
+            )
+        if not problem.workers:
+            raise InvalidProblem(
+                f"workers is empty: policy {self.name!r} takes nobody in after the start, give at "
+                "least one",
+                field="workers",
+            )
+        if not self.compiles:
+            plain.check_size(self.error, self.solves_exactly, len(problem.workers))
+
+    def start(self, problem: Problem, ledger: Ledger) -> State:
+        """Nothing is known of anybody."""
+        book = ledger.book
+        return State(
+            workers=np.zeros((len(book.workers), 4), np.int64),
+            tasks=np.zeros((len(book.tasks), 3), np.int64),
+            tally=np.zeros(TALLY_SIZE, np.int64),
+            known=np.full(len(book.workers), np.nan),
+        )
+
+    def choose(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> Proposal | Wait | Done:
+        """Run the kernel, or its source where the error function is Python."""
+        if self.compiles:
+            return super().choose(problem, state, ledger, draw, available)
+        decide = plain.choose_with(self.error, self.solves_exactly)
+        out = new_proposal(ledger.total(WORKERS))
+        code = decide(ledger.book, state, self.params(), draw, available, out)
+        return out if code == PROPOSED else IDLE[code]
+
+    def too_large(self) -> TooLarge:
+        """Say that the exact search for a set has hit its limit."""
+        return TooLarge(
+            f"policy {self.name!r} can't find the cheapest set among so many workers exactly: use "
+            "solver='greedy'",
+            field="solver",
+        )
+
+    def interval(self, state: State, ledger: Ledger) -> tuple[Array, Array]:
+        """Lower and upper bounds on the workers' qualities as they are now."""
+        size = ledger.total(WORKERS)
+        lower, upper = np.empty(size), np.empty(size)
+        bound(state, self.params(), lower, upper)
+        return lower, upper
+
+    def scores(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> list[Score]:
+        """Cost by what a worker adds at best, his bounds and his record."""
+        lower, upper = self.interval(state, ledger)
+        found = []
+        for at, worker in enumerate(ledger.workers):
+            count, right = (int(state.workers[at, column]) for column in (COUNT, RIGHT))
+            cost = int(ledger.book.workers[at, RANKED_AT]) / MICRO
+            gain = 2.0 * float(upper[at]) - 1.0
+            details = {
+                "lower": float(lower[at]),
+                "upper": float(upper[at]),
+                "count": float(count),
+                "in_set": float(state.workers[at, IN_SET]),
+            }
+            if count:
+                details["mean"] = right / count
+            found.append(Score(worker.id, cost / gain if gain > 0.0 else None, details))
+        return found
+
+    def assurances(
+        self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int]
+    ) -> list[Assurance] | None:
+        """The error of those who answered each task, at the present lower bounds."""
+        size = ledger.total(WORKERS)
+        lower, _ = self.interval(state, ledger)
+        members, allowed = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+        known: dict[bytes, tuple[float, float, bool]] = {}
+        found = []
+        for task in tasks:
+            how = standing(ledger.book, state, task, members, allowed)
+            # Most tasks were answered by the same few sets.
+            key = members.tobytes()
+            if key not in known:
+                known[key] = self._errors(lower[members])
+            error, majority, assured = known[key]
+            outcome = "open"
+            if how != UNDER_WAY and assured:
+                outcome = "assured"
+            elif how != UNDER_WAY and state.tasks[task, NOTE] == UNREACHABLE + 1:
+                outcome = "target_not_reachable"
+            elif how == EVERYONE:
+                outcome = "everyone_asked"
+            found.append(Assurance(outcome, self.alpha, error, majority))
+        return found
+
+    def _errors(self, qualities: Array) -> tuple[float, float, bool]:
+        """Error by the function and by majority, and whether the former meets the target."""
+        error = float(self.function.probability(qualities))
+        is_met = meets if self.compiles else plain.solvers(self.error, True)["meets"]
+        everyone = np.ones(len(qualities), np.bool_)
+        assured = bool(is_met(self._target(float(self.alpha)), qualities, everyone))
+        return error, error_probability("majority", qualities), assured
+
+
+@dataclass(frozen=True)
+class BoundingPolicy(AssuredPolicy):
+    """Those that keep an interval around each worker's quality."""
+
+    mu: float = 0.05
+    bounds: str = BOUNDS[ANYTIME]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        between(self.mu, "mu", 0, 1)
+        one_of(self.bounds, "bounds", BOUNDS)
+
+    def bounding(self) -> tuple[float, int]:
+        """As given."""
+        return float(self.mu), BOUNDS.index(self.bounds)

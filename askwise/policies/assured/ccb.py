@@ -1,0 +1,246 @@
+"""Constrained confidence bounds: Algorithms 1 and 2, and GA with elimination (6.2.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from askwise.core.allocation import Allocation
+from askwise.core.checks import real
+from askwise.core.errors import InvalidParameter
+from askwise.core.money import LARGEST, MICRO
+from askwise.policies.assured.base import BoundingPolicy
+from askwise.policies.assured.common import NS, SE, Params, S
+from askwise.policies.base import policies
+
+LEAST_SLACK = 0.01
+"""With a price for misses exploration ends when the error is known this well, at the latest."""
+
+
+@dataclass(frozen=True)
+class Ccb(BoundingPolicy):
+    """Base: plan with the upper bounds, end exploration when the lower bounds agree."""
+
+    xi: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        valid = f"a number from 0, below alpha ({self.alpha:g})"
+        if real(self.xi, "xi", valid, least=0) >= self.alpha:
+            raise InvalidParameter(f"xi is {self.xi!r}: give {valid}", field="xi")
+
+    def planned(self) -> float:
+        """Section 6.3: the accuracy range."""
+        return float(self.alpha - self.xi)
+
+
+@dataclass(frozen=True)
+class SoftCcb(Ccb):
+    """Base of those that can also weigh misses against money."""
+
+    miss: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.miss is not None:
+            valid = "an amount of money above 0 for a unit of error, or none"
+            most = LARGEST / MICRO
+            if real(self.miss, "miss", valid, least=0, most=most) == 0.0:
+                raise InvalidParameter(f"miss is {self.miss!r}: give {valid}", field="miss")
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        params = super().params()
+        if self.miss is None:
+            return params
+        return params._replace(miss=float(self.miss) * MICRO, slack=max(self.xi, LEAST_SLACK))
+
+
+@policies.register("ccb-ns")
+@dataclass(frozen=True)
+class CcbNs(SoftCcb):
+    """Ask the cheapest set that may be accurate enough, and enough others to be sure that it is.
+
+    For each task it takes the cheapest set that reaches the target if every quality is as high as
+    its upper bound. If the set reaches it at the lower bounds too, exploration is over: the same
+    set answers all further tasks. Until then others are added until the whole set reaches the
+    target at the lower bounds (everybody, if that is not enough), and what is true of the task
+    is waited for: who was right is learned from it. The first task goes to everybody.
+
+    Parameters
+    ----------
+    alpha : float
+        The most error that an answer may have, below 1/2.
+    error : str
+        How likely a set errs: an error function's name, ``"majority"`` or
+        ``"hoeffding-linear(epsilon=0.2)"``, say.
+    solver : str
+        How the cheapest set is found: ``"exact"``, ``"greedy"``, or ``"auto"``: the paper's
+        greedy algorithm for ``hoeffding-linear``, exact else.
+    floor : float
+        No quality is below it: 1/2, or more where more is known. A worker whose record shows
+        otherwise counts by his record.
+    ahead : int
+        How many tasks may be under way before their truth is known. Close a task whose truth
+        never comes: it then teaches nothing and is not waited for.
+    mu : float
+        The probability with which some bound may fail to hold.
+    bounds : str
+        ``"anytime"`` holds for all workers and all counts at once with probability 1 - mu, so
+        every answer is as accurate as promised: a guarantee. ``"paper"`` holds for a count fixed
+        beforehand, which the end of exploration is not; ``"ucb1"`` is narrow at first. Neither
+        is one.
+    xi : float
+        Sets are planned for an error of alpha - xi and checked against alpha (section 6.3), so
+        that exploration ends early where some set is close to alpha. Where no set reaches
+        alpha - xi, they are planned for alpha.
+    miss : float, optional
+        A price for each unit of error beyond alpha, in money. Then cost + miss * max(0, error -
+        alpha) is made small instead of ruling misses out; the set planned with the upper bounds
+        is asked as it is, from the first task on, until bounds put its error within xi or 0.01,
+        whichever is more.
+
+    Assumes two options, workers who err independently and equally often on every task, and that
+    all workers together reach the target. The truth of a task is told once its answers are in,
+    as long as it explores. A set that lost a member is completed.
+
+    Not for workers who name their own price: it pays to lie. Use ``ccb-s`` then.
+
+    References
+    ----------
+    Paper 000, Algorithm 1 and section 6.3. A price for misses is its future work (section 7).
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("ann", 2), Worker("bob", 1), Worker("eve", 1)],
+    ...     tasks=["a", "b"],
+    ...     options=["no", "yes"],
+    ...     policy={"name": "ccb-ns", "alpha": 0.2},
+    ... )
+    >>> for each in campaign.ask(limit=3):
+    ...     campaign.tell(each.id, "yes")
+    >>> campaign.ask()
+    Wait(what='truth')
+    """
+
+    kind: ClassVar[int] = NS
+    rule: ClassVar[str] = (
+        "the cheapest set that reaches the target at the upper bounds of the qualities, and others "
+        "until it does at the lower bounds; once it does without them, always that set"
+    )
+
+
+@policies.register("ccb-s")
+@dataclass(frozen=True)
+class CcbS(SoftCcb):
+    """Ask everybody until the cheapest set is known to be accurate enough, then that set.
+
+    As ``ccb-ns``, but as long as it explores everybody is asked, whatever he costs. So, with the
+    exact solver, a worker who asks for less never gets fewer tasks.
+
+    Parameters
+    ----------
+    alpha, error, solver, floor, ahead, mu, bounds, xi
+        As in ``ccb-ns``.
+    miss : float, optional
+        As in ``ccb-ns``; while it explores everybody is asked.
+
+    Assumes what ``ccb-ns`` assumes. With ``hoeffding-linear`` and the greedy solver a lower
+    price of one worker can change the set and so prolong exploration for another: then it is
+    not proved, and not true, that asking for less pays.
+
+    Not for large pools where prices are known: ``ccb-ns`` explores at a fraction of the cost.
+
+    References
+    ----------
+    Paper 000, Algorithm 2.
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("ann", 2), Worker("bob", 1)],
+    ...     tasks=["a", "b"],
+    ...     options=["no", "yes"],
+    ...     policy="ccb-s",
+    ... )
+    >>> [each.worker for each in campaign.ask(limit=3)]
+    ['ann', 'bob']
+    """
+
+    kind: ClassVar[int] = S
+    rule: ClassVar[str] = (
+        "everybody, until the cheapest set that reaches the target at the upper bounds of the "
+        "qualities does so at the lower bounds; then always that set"
+    )
+
+    def allocation(self) -> Allocation | None:
+        """Adaptive; monotone if the set is the cheapest there is (Theorem 5.2)."""
+        if self.miss is not None:
+            return None
+        exact = self.solves_exactly
+        return Allocation("adaptive", True, "exact" if exact else "greedy", monotone=exact)
+
+
+@policies.register("ccb-se")
+@dataclass(frozen=True)
+class CcbSe(Ccb):
+    """As ``ccb-s``, but leave out for good whom the set will surely not need.
+
+    In the order of cost by lower bound, let k be the last worker of the greedy set on the lower
+    bounds. A later worker is dropped if he costs no less than any up to k, and by his upper bound
+    still no less than k by his lower.
+
+    Parameters
+    ----------
+    alpha, floor, ahead, mu, bounds, xi
+        As in ``ccb-ns``.
+    error : str
+        ``"hoeffding-linear"``, with any epsilon: the rule is proved for this form alone.
+    solver : str
+        ``"auto"`` or ``"greedy"``.
+
+    Assumes what ``ccb-ns`` assumes, and qualities of at least 1/2 + epsilon. It is not proved,
+    and not true, that asking for less never costs a worker tasks. Nobody is dropped at a task
+    that names who may be asked.
+
+    Not where the exact error of the majority will do: ``ccb-ns`` with it costs far less.
+
+    References
+    ----------
+    Paper 000, section 6.2.2.
+
+    Examples
+    --------
+    >>> from askwise.policies import policies
+    >>> policies.make({"name": "ccb-se", "xi": 0.05}).error
+    'hoeffding-linear'
+    """
+
+    error: str = "hoeffding-linear"
+
+    kind: ClassVar[int] = SE
+    rule: ClassVar[str] = (
+        "everybody who is not surely superfluous, until the greedy set at the upper bounds of the "
+        "qualities reaches the target at the lower bounds; then always that set"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.is_linear:
+            raise InvalidParameter(
+                f"error is {self.error!r}: policy 'ccb-se' eliminates by the greedy order of "
+                "'hoeffding-linear' only",
+                field="error",
+            )
+        if self.solver == "exact":
+            raise InvalidParameter(
+                "solver is 'exact': policy 'ccb-se' eliminates by the greedy order, give 'greedy'",
+                field="solver",
+            )
+
+    def allocation(self) -> Allocation | None:
+        """Adaptive, and not proved to be monotone."""
+        return Allocation("adaptive", False, "greedy", monotone=False)

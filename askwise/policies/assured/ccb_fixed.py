@@ -1,0 +1,157 @@
+"""A fixed number of tasks to learn from, whatever is bid: beyond paper 000."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from askwise.core.accuracy import cheapest_set, critical_bids, critical_bids_exact
+from askwise.core.allocation import Allocation
+from askwise.core.book import RANKED_AT, WORKERS
+from askwise.core.checks import real, whole
+from askwise.core.errors import InvalidParameter
+from askwise.core.knapsack import cover_greedy
+from askwise.core.ledger import Ledger
+from askwise.core.problem import Problem
+from askwise.policies.assured.base import BoundingPolicy
+from askwise.policies.assured.choosing import find_task
+from askwise.policies.assured.common import FIXED, FRESH, Params, State, has_room
+from askwise.policies.base import policies
+
+
+@policies.register("ccb-fixed")
+@dataclass(frozen=True)
+class CcbFixed(BoundingPolicy):
+    """Ask everybody about the first tasks, then the cheapest set that the lower bounds allow.
+
+    How many tasks are learned from is fixed beforehand and everybody is asked about them; then
+    the cheapest set that reaches the target at the lower bounds answers all others. So no bid
+    has a bearing on what is learned.
+
+    Parameters
+    ----------
+    alpha, error, solver, floor, ahead, mu, bounds
+        As in ``ccb-ns``.
+    rounds : int
+        How many tasks are learned from. With too few the lower bounds don't reach the
+        target: everybody is then asked about every task.
+    qualities : list of float
+        Each worker's quality, in the order of the workers, where they are known; ``rounds`` must
+        be 0 then. Empty: they are to be learned.
+
+    Assumes what ``ccb-ns`` assumes; the truth is waited for after the first ``rounds`` tasks
+    only.
+
+    Not where prices are known: ``ccb-ns`` ends exploration when it has learned enough.
+
+    References
+    ----------
+    Beyond paper 000; exploration that is separated and of fixed length is that of M. Babaioff,
+    Y. Sharma, A. Slivkins, "Characterizing truthful multi-armed bandit mechanisms", 2009.
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("ann", 2), Worker("bob", 1)],
+    ...     tasks=["a", "b"],
+    ...     options=["no", "yes"],
+    ...     policy={"name": "ccb-fixed", "rounds": 0, "qualities": [0.95, 0.7]},
+    ... )
+    >>> [each.worker for each in campaign.ask(limit=3)]
+    ['ann', 'ann']
+    """
+
+    rounds: int = 100
+    qualities: Sequence[float] = ()
+
+    kind: ClassVar[int] = FIXED
+    rule: ClassVar[str] = (
+        "everybody for a fixed number of tasks, then always the cheapest set that reaches the "
+        "target at the lower bounds of the qualities"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole(self.rounds, "rounds", least=0)
+        if isinstance(self.qualities, str | bytes) or not isinstance(self.qualities, Sequence):
+            raise InvalidParameter(
+                f"qualities is {self.qualities!r}: give a list of numbers from 0 to 1, one a "
+                "worker",
+                field="qualities",
+            )
+        valid = "numbers from 0 to 1, one a worker"
+        known = tuple(real(q, "qualities", valid, least=0, most=1) for q in self.qualities)
+        object.__setattr__(self, "qualities", known)
+        if known and self.rounds:
+            raise InvalidParameter(
+                f"rounds is {self.rounds}: give 0, as the qualities are known", field="rounds"
+            )
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return super().params()._replace(rounds=int(self.rounds))
+
+    def check(self, problem: Problem) -> None:
+        """Refuse qualities that are not one a worker."""
+        super().check(problem)
+        if self.qualities and len(self.qualities) != len(problem.workers):
+            raise InvalidParameter(
+                f"qualities has {len(self.qualities)} numbers for {len(problem.workers)} workers: "
+                "give one a worker, in their order",
+                field="qualities",
+            )
+
+    def start(self, problem: Problem, ledger: Ledger) -> State:
+        """What is known of the workers."""
+        state = super().start(problem, ledger)
+        state.known[: len(self.qualities)] = self.qualities
+        return state
+
+    def allocation(self) -> Allocation | None:
+        """No bid has a bearing on exploration; then monotone as the solver is.
+
+        The cheapest set is, and GA (Lemma 6.2); the greedy solver of other error functions is
+        not proved to be.
+        """
+        return Allocation(
+            "fixed" if self.rounds else "none",
+            True,
+            "exact" if self.solves_exactly else "greedy",
+            monotone=self.solves_exactly or self.is_linear,
+        )
+
+    def critical_bids(
+        self, problem: Problem, state: State, ledger: Ledger, members: Sequence[int]
+    ) -> list[float]:
+        """The highest bid at which each of the set were still in it, by the present bounds.
+
+        Among those who may be asked about the next task, or, if all were begun, who have room.
+        Infinite for one who is indispensable, and for one who is not in the cheapest set of
+        these: he was chosen among others.
+        """
+        size, book = ledger.total(WORKERS), ledger.book
+        allowed = np.zeros(size, np.bool_)
+        if find_task(book, state.tasks, int(state.tally[FRESH]), allowed) < 0:
+            allowed[:] = [has_room(book.workers, at) for at in range(size)]
+        pool = np.flatnonzero(allowed)
+        lower, _ = self.interval(state, ledger)
+        costs, qualities = book.workers[pool, RANKED_AT], lower[pool]
+        if self.solves_exactly:
+            chosen, _, _ = cheapest_set(costs, qualities, self.alpha, self.error, "exact")
+            bids = critical_bids_exact(costs, qualities, self.alpha, self.error)
+        elif self.is_linear:
+            demand = self.params().check.demand
+            chosen, _, _ = cover_greedy(costs, 2.0 * qualities - 1.0, demand)
+            bids = critical_bids(costs, 2.0 * qualities - 1.0, demand)
+        else:
+            raise NotImplementedError(
+                f"policy {self.name!r} has no critical bids for error {self.error!r} with the "
+                "greedy solver"
+            )
+        found = {int(pool[at]): float(bid) for at, bid in zip(chosen, bids, strict=True)}
+        return [found.get(member, math.inf) for member in members]

@@ -1,0 +1,416 @@
+"""Whom to ask: mend what lost somebody, then a set for the next task (Algorithms 1 and 2)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from askwise.core import book as columns
+from askwise.core.accuracy.kernels import (
+    INFEASIBLE,
+    cheapest_into,
+    error_of,
+    extend_into,
+    meets,
+)
+from askwise.core.book import (
+    CLOSED,
+    DONE_BUDGET,
+    DONE_LIMITS,
+    DONE_TARGET,
+    DONE_TASKS,
+    FIRST_OFFER,
+    NAMED,
+    OPEN,
+    PENDING,
+    PRICE,
+    PROPOSED,
+    RANKED_AT,
+    TASKS,
+    TOO_LARGE,
+    WAIT_ANSWERS,
+    WAIT_TRUTH,
+    WAIT_WORKERS,
+    WORKERS,
+    Array,
+    Book,
+    Proposal,
+    may_answer,
+    money_left,
+    propose,
+)
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw, uniform
+from askwise.core.knapsack.ordering import ascending
+from askwise.policies.assured.common import (
+    BEGUN,
+    CUCB,
+    DROPPED,
+    DUE_TASKS,
+    EXPLOIT,
+    EXPLORE,
+    FIRST_LOST,
+    FIXED,
+    FRESH,
+    GREEDY,
+    IN_SET,
+    LOST,
+    LOST_TASKS,
+    MEND,
+    NOTE,
+    NS,
+    OUT_TASKS,
+    SE,
+    SETTLED,
+    UNREACHABLE,
+    Params,
+    S,
+    State,
+    bound,
+    goes_to_all,
+    has_room,
+)
+from askwise.policies.assured.soft import softest_into
+
+NOBODY = -1000
+"""What a part of choosing says when it has nobody to propose; notes are 0 and up, codes below."""
+
+
+@step
+def copy_into(source: Array, target: Array) -> None:
+    """Copy a mark a worker."""
+    for worker in range(target.shape[0]):
+        target[worker] = source[worker]
+
+
+@step
+def is_affordable(totals: Array, workers: Array, chosen: Array) -> bool:
+    """Whether there is money for all of a set."""
+    cost = 0
+    for worker in range(chosen.shape[0]):
+        if chosen[worker]:
+            cost += workers[worker, PRICE]
+    return bool(cost <= money_left(totals))
+
+
+@kernel
+def rank_costs(workers: Array, size: int) -> Array:
+    """What the choice counts each worker at."""
+    costs = np.empty(size, np.int64)
+    for worker in range(size):
+        costs[worker] = workers[worker, RANKED_AT]
+    return costs
+
+
+# Mending.
+
+
+@kernel
+def find_members(book: Book, task: int, members: Array, allowed: Array) -> None:
+    """Mark who has answered a task or is about to, and who else may be asked about it."""
+    assignments, workers = book.assignments, book.workers
+    for worker in range(members.shape[0]):
+        members[worker] = False
+        allowed[worker] = has_room(workers, worker) and may_answer(book, task, worker)
+    at = book.tasks[task, columns.TASK_LAST]
+    while at >= 0:
+        worker, status = assignments[at, columns.WORKER], assignments[at, columns.STATUS]
+        if status != columns.EXPIRED:
+            allowed[worker] = False
+            members[worker] = members[worker] or status != columns.DECLINED
+        at = assignments[at, columns.BEFORE_OF_TASK]
+
+
+@kernel
+def mend(book: Book, state: State, params: Params, wanted: Array) -> int:
+    """Find the first lost task that needs somebody who can be had; mark whom. -1 if none does."""
+    size = wanted.shape[0]
+    lower, upper = np.empty(size, np.float64), np.empty(size, np.float64)
+    bound(state, params, lower, upper)
+    hope = lower if params.rule == FIXED else upper
+    safe = upper if params.rule == CUCB else lower
+    members, allowed = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    costs = rank_costs(book.workers, size)
+    for task in range(state.tally[FIRST_LOST], book.totals[TASKS]):
+        if state.tasks[task, LOST] == 0:
+            continue
+        find_members(book, task, members, allowed)
+        copy_into(members, wanted)
+        if goes_to_all(params, state.tasks[task, NOTE] - 1):
+            for worker in range(size):
+                gone = params.rule == SE and state.workers[worker, DROPPED] == 1
+                wanted[worker] = allowed[worker] and not gone
+        elif params.miss < 0.0:
+            # Adds nobody where the target is met, and everybody where it can't be.
+            extend_into(params.check, costs, safe, allowed, wanted)
+        else:
+            unpaid = costs.copy()
+            either = allowed.copy()
+            for worker in range(size):
+                if members[worker]:
+                    # Those are paid in any case.
+                    unpaid[worker] = 0
+                    either[worker] = True
+            softest_into(params.check, params.miss, unpaid, hope, either, wanted)
+        found = False
+        for worker in range(size):
+            wanted[worker] = wanted[worker] and allowed[worker]
+            found = found or wanted[worker]
+        if found:
+            return task
+    return -1
+
+
+# The next task.
+
+
+@kernel
+def find_task(book: Book, begun: Array, start: int, allowed: Array) -> int:
+    """Find the first task that was not begun and somebody can be asked about; mark them."""
+    tasks, offers, workers = book.tasks, book.offers, book.workers
+    for task in range(start, book.totals[TASKS]):
+        if tasks[task, CLOSED] == 1 or begun[task, NOTE] > 0:
+            continue
+        first, count = tasks[task, FIRST_OFFER], tasks[task, NAMED]
+        found = False
+        for worker in range(allowed.shape[0]):
+            allowed[worker] = count < 0 and has_room(workers, worker)
+            found = found or allowed[worker]
+        for at in range(first, first + count):
+            worker = offers[at]
+            allowed[worker] = has_room(workers, worker)
+            found = found or allowed[worker]
+        if found:
+            return task
+        if count < 0:
+            # Nobody has room.
+            return -1
+    return -1
+
+
+@kernel
+def end(book: Book, state: State) -> int:
+    """Say why there is no task to begin."""
+    totals, workers = book.totals, book.workers
+    if totals[OPEN] == 0:
+        return DONE_TASKS
+    if totals[PENDING] > 0:
+        # Somebody may be lost yet.
+        return WAIT_ANSWERS
+    left = False
+    for task in range(state.tally[FRESH], totals[TASKS]):
+        left = left or (book.tasks[task, CLOSED] == 0 and state.tasks[task, NOTE] == 0)
+    if not left:
+        return DONE_TARGET
+    joined = False
+    limited = False
+    for worker in range(totals[WORKERS]):
+        if workers[worker, columns.JOINED] == 1:
+            joined = True
+            limited = limited or not has_room(workers, worker)
+    if not joined:
+        return WAIT_WORKERS
+    return DONE_LIMITS if limited else DONE_TARGET
+
+
+@step
+def pause(tally: Array, params: Params) -> int:
+    """What to wait for before the next task is begun; PROPOSED if nothing."""
+    if tally[SETTLED] == 1:
+        return PROPOSED
+    most = params.ahead
+    if params.rule == FIXED and tally[BEGUN] >= params.rounds:
+        # All that exploration taught is known before it is used.
+        most = 1
+    if tally[OUT_TASKS] + tally[DUE_TASKS] < most:
+        return PROPOSED
+    return WAIT_ANSWERS if tally[OUT_TASKS] > 0 else WAIT_TRUTH
+
+
+@step
+def begin_at_once(
+    workers: Array, state: State, params: Params, allowed: Array, chosen: Array
+) -> int:
+    """Mark a set that needs no computing: that of exploration's end, or everybody.
+
+    Returns a note, NOBODY if the bounds are to decide.
+    """
+    stands = state.tally[SETTLED] == 1
+    for worker in range(allowed.shape[0]):
+        if state.workers[worker, IN_SET] == 1 and not allowed[worker]:
+            stands = False
+    if stands:
+        for worker in range(allowed.shape[0]):
+            chosen[worker] = state.workers[worker, IN_SET] == 1
+        return EXPLOIT
+    explores = False
+    if params.rule == FIXED:
+        explores = state.tally[BEGUN] < params.rounds
+    elif params.rule == GREEDY:
+        for worker in range(allowed.shape[0]):
+            if allowed[worker] and workers[worker, columns.LAST] < 0:
+                explores = True
+    elif params.rule == S or params.rule == SE or (params.rule == NS and params.miss < 0.0):
+        # Alg. 1 and 2, line 2.
+        explores = state.tally[BEGUN] == 0
+    if not explores:
+        return NOBODY
+    copy_into(allowed, chosen)
+    return EXPLORE
+
+
+@kernel
+def drop_dear(costs: Array, lower: Array, upper: Array, chosen: Array, kept: Array) -> None:
+    """Take those out who are surely dearer than what is enough (6.2.2).
+
+    In the order of cost / a-, the set that GA has ``chosen`` on the lower bounds ends with worker
+    k. A later worker goes if his cost / a+ is no less than k's cost / a- and his cost no less
+    than any before.
+    """
+    size = costs.shape[0]
+    ratios = np.empty(size, np.float64)
+    for worker in range(size):
+        gain = 2.0 * lower[worker] - 1.0
+        ratios[worker] = costs[worker] / gain if gain > 0.0 else math.inf
+    order = ascending(ratios)
+    last = -1
+    for place in range(size):
+        if chosen[order[place]]:
+            last = place
+    limit = ratios[order[last]]
+    dearest = 0
+    for place in range(last + 1):
+        if kept[order[place]]:
+            dearest = max(dearest, costs[order[place]])
+    for place in range(last + 1, size):
+        worker = order[place]
+        gain = 2.0 * upper[worker] - 1.0
+        best = costs[worker] / gain if gain > 0.0 else math.inf
+        if best >= limit and costs[worker] >= dearest:
+            kept[worker] = False
+
+
+# Compiling whatever calls the solvers compiles them once more: so it is one kernel.
+
+
+@kernel
+def pick(
+    workers: Array, state: State, params: Params, for_all: bool, allowed: Array, chosen: Array
+) -> int:
+    """Mark the set for a task by the bounds on qualities; returns a note or a code."""
+    size = allowed.shape[0]
+    goal, check, rule = params.goal, params.check, params.rule
+    costs = rank_costs(workers, size)
+    lower, upper = np.empty(size, np.float64), np.empty(size, np.float64)
+    bound(state, params, lower, upper)
+    if params.miss >= 0.0:
+        value = softest_into(check, params.miss, costs, upper, allowed, chosen)
+        if value < 0.0:
+            return TOO_LARGE
+        if not chosen.any():
+            return NOBODY
+        hoped = max(0.0, error_of(check, upper, chosen) - check.alpha)
+        feared = max(0.0, error_of(check, lower, chosen) - check.alpha)
+        if feared - hoped <= params.slack:
+            return EXPLOIT
+        if rule == S:
+            copy_into(allowed, chosen)
+        return EXPLORE
+    kept = allowed.copy()
+    if rule == SE:
+        for worker in range(size):
+            kept[worker] = allowed[worker] and state.workers[worker, DROPPED] == 0
+    hope = lower if rule == FIXED else upper
+    status = INFEASIBLE
+    # The goal or, if no set reaches that, what must hold; with SE after that with those who were
+    # eliminated, should the others no longer be enough.
+    for attempt in range(4 if rule == SE else 2):
+        if attempt == 2 and status == INFEASIBLE:
+            copy_into(allowed, kept)
+        if status == INFEASIBLE and (attempt % 2 == 0 or goal.alpha < check.alpha):
+            target = goal if attempt % 2 == 0 else check
+            status = cheapest_into(target, costs, hope, kept, chosen)
+    if status == TOO_LARGE:
+        return TOO_LARGE
+    if status == INFEASIBLE:
+        return UNREACHABLE
+    assumed = rule in (CUCB, GREEDY, FIXED)
+    if assumed or meets(check, lower, chosen):
+        return EXPLOIT
+    if rule == NS:
+        # MINIMAL, lines 10 and 29 to 31.
+        extend_into(check, costs, lower, allowed, chosen)
+        return EXPLORE
+    eliminates = rule == SE and for_all
+    if eliminates and cheapest_into(check, costs, lower, kept, chosen) != INFEASIBLE:
+        drop_dear(costs, lower, upper, chosen, kept)
+    copy_into(kept, chosen)
+    return EXPLORE
+
+
+@step
+def explore_by_chance(
+    totals: Array,
+    workers: Array,
+    t: int,
+    params: Params,
+    draw: Draw,
+    allowed: Array,
+    chosen: Array,
+    odds: Array,
+) -> bool:
+    """Mark everybody instead of the set with the probability that it is time for (6.3)."""
+    chance = min(1.0, params.explore / t)
+    # Where the money is short of everybody the draw has no bearing.
+    if uniform(draw, 0) >= chance or not is_affordable(totals, workers, allowed):
+        return False
+    for worker in range(allowed.shape[0]):
+        if not chosen[worker]:
+            odds[worker] = chance
+    copy_into(allowed, chosen)
+    return True
+
+
+@kernel
+def choose(
+    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Mend what lost somebody; then wait for a truth, or begin the next task."""
+    totals, workers = book.totals, book.workers
+    size = totals[WORKERS]
+    chosen, odds = np.zeros(size, np.bool_), np.ones(size, np.float64)
+    note = MEND
+    task = mend(book, state, params, chosen) if state.tally[LOST_TASKS] > 0 else -1
+    if task < 0:
+        note = NOBODY
+        allowed = np.zeros(size, np.bool_)
+        task = find_task(book, state.tasks, state.tally[FRESH], allowed)
+        waiting = pause(state.tally, params)
+        if task >= 0 and waiting != PROPOSED:
+            return waiting
+        while task >= 0:
+            for_all = book.tasks[task, NAMED] < 0
+            note = begin_at_once(workers, state, params, allowed, chosen)
+            if note == NOBODY:
+                note = pick(workers, state, params, for_all, allowed, chosen)
+            # Where the best of all sets is the empty one, it is the best for every task.
+            if note != NOBODY or for_all:
+                break
+            task = find_task(book, state.tasks, task + 1, allowed)
+        if note == NOBODY:
+            return end(book, state)
+        if note < 0:
+            return note
+        t = state.tally[BEGUN] + 1
+        if params.rule == GREEDY and explore_by_chance(
+            totals, workers, t, params, draw, allowed, chosen, odds
+        ):
+            note = EXPLORE
+    if not is_affordable(totals, workers, chosen):
+        return WAIT_ANSWERS if totals[PENDING] > 0 else DONE_BUDGET
+    for worker in range(size):
+        if chosen[worker]:
+            propose(out, task, worker, 1, odds[worker])
+    out.head[1] = note
+    return PROPOSED

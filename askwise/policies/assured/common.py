@@ -1,0 +1,140 @@
+"""What the policies of paper 000 share: records of workers and tasks, bounds on qualities.
+
+Paper 000: S. Jain, S. Gujar, S. Bhat, O. Zoeter, Y. Narahari, "An incentive compatible
+multi-armed-bandit crowdsourcing mechanism with quality assurance", 2015.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from askwise.core.accuracy import Target
+from askwise.core.book import (
+    ASKED,
+    JOINED,
+    LIMIT,
+    TASK_ANSWERED,
+    TASK_ASKED,
+    Array,
+    Book,
+)
+from askwise.core.compiling import kernel, step
+
+PAPER = "000"
+
+NS, S, SE, FIXED, CUCB, GREEDY = range(6)
+"""The rules by which sets are chosen."""
+
+EXPLORE, EXPLOIT, UNREACHABLE, MEND = range(4)
+"""What a decision is for: places in a policy's ``notes``."""
+
+BOUNDS = ("paper", "ucb1", "anytime")
+BY_PAPER, BY_UCB1, ANYTIME, BY_MEAN = range(4)
+
+# Columns of `workers`: answers to tasks whose truth is known, how many were right, whether he was
+# eliminated, whether he is in the set that exploration came to.
+COUNT, RIGHT, DROPPED, IN_SET = range(4)
+
+# Columns of `tasks`. NOTE is that of the decision by which a task was begun plus one, 0 before.
+# LOST: somebody of its set was lost and it was not looked at since. WAITING: 0 unless its truth is
+# waited for, ANSWERS_OUT while some of its answers are out, TRUTH_DUE then.
+NOTE, LOST, WAITING = range(3)
+ANSWERS_OUT, TRUTH_DUE = 1, 2
+
+# Columns of `tally`. EXPLORED and UNREACHED count the tasks begun with the notes "explore" and
+# "unreachable", BEGUN all. SETTLED is 1 once exploration has ended, LAST_ROUND is then the number
+# of the task it ended with. FRESH is where the search for a task that was not begun starts,
+# FIRST_LOST where that for a lost one does; LOST_TASKS, OUT_TASKS and DUE_TASKS count.
+(EXPLORED, UNREACHED, SETTLED, BEGUN, LAST_ROUND, FRESH, LOST_TASKS, FIRST_LOST, OUT_TASKS,
+ DUE_TASKS) = range(10)  # fmt: skip
+TALLY_SIZE = 10
+
+
+class Params(NamedTuple):
+    """Parameters as kernels take them.
+
+    ``goal`` is the target that the solver plans for, ``check`` the one that must hold; ``miss``
+    is the price of a unit of error beyond it in micro-units, negative where it must hold.
+    """
+
+    rule: int
+    goal: Target
+    check: Target
+    mu: float
+    bounds: int
+    floor: float
+    ahead: int
+    explore: float
+    rounds: int
+    miss: float
+    slack: float
+
+
+class State(NamedTuple):
+    """Records of workers and tasks, the tally; ``known`` holds qualities that need no learning."""
+
+    workers: Array
+    tasks: Array
+    tally: Array
+    known: Array
+
+
+@step
+def radius(params: Params, workers: int, count: int, t: int) -> float:
+    """Half the width of the interval around a mean of ``count`` answers."""
+    if params.bounds == BY_PAPER:
+        # Section 4.1: holds for a count fixed beforehand.
+        return math.sqrt(math.log(2.0 * workers / params.mu) / (2.0 * count))
+    if params.bounds == BY_UCB1:
+        return math.sqrt(2.0 * math.log(float(t)) / count)
+    if params.bounds == ANYTIME:
+        # Hoeffding with mu / (n k (k + 1)) for the count k: these add up to mu / n, so the bounds
+        # hold for all counts at once, whatever decided on them.
+        widened = 2.0 * workers * count * (count + 1.0) / params.mu
+        return math.sqrt(math.log(widened) / (2.0 * count))
+    return 0.0
+
+
+@kernel
+def bound(state: State, params: Params, lower: Array, upper: Array) -> None:
+    """Write the bounds on each worker's quality, as they are for the next task."""
+    records, known, tally = state.workers, state.known, state.tally
+    workers = lower.shape[0]
+    t = tally[LAST_ROUND] if tally[SETTLED] == 1 else tally[BEGUN] + 1
+    for worker in range(workers):
+        count = records[worker, COUNT]
+        if not math.isnan(known[worker]):
+            lower[worker] = known[worker]
+            upper[worker] = known[worker]
+        elif count == 0:
+            lower[worker] = params.floor
+            upper[worker] = params.floor if params.bounds == BY_MEAN else 1.0
+        else:
+            mean = records[worker, RIGHT] / count
+            width = radius(params, workers, count, t)
+            upper[worker] = min(1.0, mean + width)
+            lower[worker] = max(params.floor, mean - width)
+            if params.bounds == BY_MEAN:
+                upper[worker] = lower[worker]
+            elif upper[worker] < params.floor:
+                # His record refutes the floor: then only the record counts.
+                lower[worker] = max(0.0, mean - width)
+
+
+@step
+def has_room(workers: Array, worker: int) -> bool:
+    """Whether a worker is there and below his limit."""
+    return bool(workers[worker, JOINED] == 1 and workers[worker, ASKED] < workers[worker, LIMIT])
+
+
+@step
+def goes_to_all(params: Params, note: int) -> bool:
+    """Whether a task begun with a note is put to everybody who can be asked."""
+    return note == UNREACHABLE or (note == EXPLORE and params.rule != NS)
+
+
+@step
+def answers_out(book: Book, task: int) -> bool:
+    """Whether some answers to a task are out."""
+    return bool(book.tasks[task, TASK_ASKED] > book.tasks[task, TASK_ANSWERED])

@@ -1,0 +1,271 @@
+"""What events teach: records of workers, and where each task stands."""
+
+from __future__ import annotations
+
+from askwise.core.book import (
+    CELL_ANSWERS,
+    CELL_WORKER,
+    CLOSED,
+    FIRST_CELL,
+    NEXT_CELL,
+    PLAN_ROWS,
+    PLAN_TASK,
+    PLAN_WORKER,
+    TASK_ASKED,
+    TASKS,
+    TRUTH,
+    VOTES,
+    WORKERS,
+    Book,
+    asked_before,
+    may_answer,
+)
+from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
+from askwise.core.events import Fact, Kind
+from askwise.policies.assured.common import (
+    ANSWERS_OUT,
+    BEGUN,
+    COUNT,
+    CUCB,
+    DROPPED,
+    DUE_TASKS,
+    EXPLOIT,
+    EXPLORE,
+    EXPLORED,
+    FIRST_LOST,
+    FIXED,
+    FRESH,
+    GREEDY,
+    IN_SET,
+    LAST_ROUND,
+    LOST,
+    LOST_TASKS,
+    MEND,
+    NOTE,
+    OUT_TASKS,
+    RIGHT,
+    SE,
+    SETTLED,
+    TRUTH_DUE,
+    UNREACHABLE,
+    UNREACHED,
+    WAITING,
+    Params,
+    State,
+    answers_out,
+    has_room,
+)
+
+DECIDED, ASKED_FACT, ANSWER, TRUTH_FACT, EXPIRED, DECLINED, CLOSED_FACT, LEFT = (
+    int(kind)
+    for kind in (
+        Kind.DECIDED,
+        Kind.ASKED,
+        Kind.ANSWER,
+        Kind.TRUTH,
+        Kind.EXPIRED,
+        Kind.DECLINED,
+        Kind.CLOSED,
+        Kind.LEFT,
+    )
+)
+
+
+@step
+def teaches(state: State, params: Params, task: int) -> bool:
+    """Whether the truth of a task is learned from: not after exploration has ended."""
+    if params.rule == CUCB or params.rule == GREEDY:
+        return True
+    if params.rule == FIXED:
+        return bool(state.tasks[task, NOTE] == EXPLORE + 1)
+    return bool(state.tally[SETTLED] == 0)
+
+
+@step
+def is_waited_for(book: Book, state: State, params: Params, task: int) -> bool:
+    """Whether a task was begun to learn from, is open, and its truth can still come."""
+    note = state.tasks[task, NOTE] - 1
+    if note < 0 or book.tasks[task, CLOSED] == 1 or book.tasks[task, TRUTH] >= 0:
+        return False
+    if book.tasks[task, TASK_ASKED] == 0:
+        return False
+    if params.rule == CUCB or params.rule == GREEDY:
+        return True
+    return bool(note == EXPLORE or (note == UNREACHABLE and params.rule != FIXED))
+
+
+@step
+def recount(book: Book, state: State, params: Params, task: int) -> None:
+    """See anew what is waited for in a task."""
+    tasks, tally = state.tasks, state.tally
+    now = 0
+    if is_waited_for(book, state, params, task):
+        now = ANSWERS_OUT if answers_out(book, task) else TRUTH_DUE
+    before = tasks[task, WAITING]
+    if now != before:
+        tally[OUT_TASKS] += int(now == ANSWERS_OUT) - int(before == ANSWERS_OUT)
+        tally[DUE_TASKS] += int(now == TRUTH_DUE) - int(before == TRUTH_DUE)
+        tasks[task, WAITING] = now
+
+
+@step
+def lose(book: Book, state: State, task: int) -> None:
+    """Mark a task as one that lost somebody, unless its answer no longer matters."""
+    tasks, tally = state.tasks, state.tally
+    over = book.tasks[task, CLOSED] == 1 or book.tasks[task, TRUTH] >= 0
+    if over or tasks[task, NOTE] == 0 or tasks[task, LOST] == 1:
+        return
+    if tally[LOST_TASKS] == 0 or task < tally[FIRST_LOST]:
+        tally[FIRST_LOST] = task
+    tally[LOST_TASKS] += 1
+    tasks[task, LOST] = 1
+
+
+@step
+def find(state: State, task: int) -> None:
+    """Take the mark away."""
+    if state.tasks[task, LOST] == 1:
+        state.tasks[task, LOST] = 0
+        state.tally[LOST_TASKS] -= 1
+        if state.tally[LOST_TASKS] == 0:
+            state.tally[FIRST_LOST] = 0
+
+
+@step
+def skip_begun(book: Book, state: State) -> None:
+    """Move on to the first task that is open and was not begun."""
+    tally = state.tally
+    at = tally[FRESH]
+    while at < book.totals[TASKS] and (book.tasks[at, CLOSED] == 1 or state.tasks[at, NOTE] > 0):
+        at += 1
+    tally[FRESH] = at
+
+
+@kernel
+def learn_truth(book: Book, state: State, task: int) -> None:
+    """Count all answers that a task has, as right or wrong (Alg. 1, lines 14 to 18)."""
+    cells, workers, truth = book.cells, state.workers, book.tasks[task, TRUTH]
+    at = book.tasks[task, FIRST_CELL]
+    while at >= 0:
+        worker = cells[at, CELL_WORKER]
+        workers[worker, COUNT] += cells[at, CELL_ANSWERS]
+        workers[worker, RIGHT] += cells[at, VOTES + truth]
+        at = cells[at, NEXT_CELL]
+
+
+@kernel
+def lose_planned(book: Book, state: State, worker: int) -> None:
+    """Mark the task for which a worker who left was planned and had not been asked yet."""
+    for row in range(book.totals[PLAN_ROWS]):
+        task = book.plan[row, PLAN_TASK]
+        if book.plan[row, PLAN_WORKER] == worker and not asked_before(book, task, worker):
+            lose(book, state, task)
+
+
+@kernel
+def is_for_all(book: Book, task: int) -> bool:
+    """Whether a task may be put to everybody who is there and below his limit."""
+    for worker in range(book.totals[WORKERS]):
+        if has_room(book.workers, worker) and not may_answer(book, task, worker):
+            return False
+    return True
+
+
+@step
+def is_intact(book: Book, state: State) -> bool:
+    """Whether exploration has come to a set of whom all can be asked still."""
+    if state.tally[SETTLED] == 0:
+        return False
+    for worker in range(book.totals[WORKERS]):
+        if state.workers[worker, IN_SET] == 1 and not has_room(book.workers, worker):
+            return False
+    return True
+
+
+@kernel
+def settle_on(book: Book, state: State, params: Params, task: int, note: int) -> None:
+    """End exploration with the set of an exploiting decision, or take it up again."""
+    workers, tally, plan = state.workers, state.tally, book.plan
+    if params.rule == CUCB or params.rule == GREEDY:
+        return
+    # A task that names workers may get a set of its own while the common one stands.
+    if note == EXPLOIT and is_intact(book, state):
+        return
+    for worker in range(book.totals[WORKERS]):
+        workers[worker, IN_SET] = 0
+    tally[SETTLED] = 0
+    tally[LAST_ROUND] = 0
+    if note == EXPLOIT and is_for_all(book, task):
+        for row in range(book.totals[PLAN_ROWS]):
+            workers[plan[row, PLAN_WORKER], IN_SET] = 1
+        tally[SETTLED] = 1
+        tally[LAST_ROUND] = tally[BEGUN] + 1
+
+
+@kernel
+def drop_unasked(book: Book, state: State, task: int) -> None:
+    """Eliminate for good whom an exploring decision left out (6.2.2)."""
+    workers, plan = state.workers, book.plan
+    row = 0
+    for worker in range(book.totals[WORKERS]):
+        # Rows are in the order of workers.
+        if row < book.totals[PLAN_ROWS] and plan[row, PLAN_WORKER] == worker:
+            row += 1
+        elif has_room(book.workers, worker) and may_answer(book, task, worker):
+            workers[worker, DROPPED] = 1
+
+
+@kernel
+def take_decision(book: Book, state: State, params: Params, note: int) -> None:
+    """Book a decision: what it was for, and what was passed over before it."""
+    tally, task = state.tally, book.plan[0, PLAN_TASK]
+    # Choosing looks at lost tasks first: those it passed over can't or need not be mended.
+    at = tally[FIRST_LOST]
+    while tally[LOST_TASKS] > 0 and not (note == MEND and at > task):
+        find(state, at)
+        at += 1
+    tally[FIRST_LOST] = at if tally[LOST_TASKS] > 0 else 0
+    if note == MEND:
+        return
+    if params.rule == SE and note == EXPLORE:
+        drop_unasked(book, state, task)
+    settle_on(book, state, params, task, note)
+    state.tasks[task, NOTE] = note + 1
+    tally[BEGUN] += 1
+    tally[EXPLORED] += int(note == EXPLORE)
+    tally[UNREACHED] += int(note == UNREACHABLE)
+    skip_begun(book, state)
+
+
+@kernel
+def take_in(book: Book, state: State, params: Params, fact: Fact) -> None:
+    """Absorb what is not an assignment or its answer."""
+    kind, task = fact.kind, fact.task
+    if kind == DECIDED:
+        take_decision(book, state, params, fact.note)
+    elif kind == LEFT:
+        lose_planned(book, state, fact.worker)
+    elif kind in (TRUTH_FACT, EXPIRED, DECLINED, CLOSED_FACT):
+        recount(book, state, params, task)
+        if kind in (EXPIRED, DECLINED):
+            lose(book, state, task)
+            return
+        find(state, task)
+        if kind == CLOSED_FACT:
+            skip_begun(book, state)
+        elif teaches(state, params, task):
+            learn_truth(book, state, task)
+
+
+@step
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Learn from truths; keep track of tasks."""
+    if fact.kind != ASKED_FACT and fact.kind != ANSWER:
+        take_in(book, state, params, fact)
+        return
+    recount(book, state, params, fact.task)
+    truth = book.tasks[fact.task, TRUTH]
+    if fact.kind == ANSWER and truth >= 0 and teaches(state, params, fact.task):
+        state.workers[fact.worker, COUNT] += 1
+        state.workers[fact.worker, RIGHT] += int(int(fact.value) == truth)

@@ -1,0 +1,75 @@
+"""Choosing with an error function that is plain Python: the kernels' source, run over it."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from askwise.core.accuracy import Target, kernels, softest_set, solve_cheapest
+from askwise.core.accuracy.base import function_of
+from askwise.core.accuracy.enumeration import MOST_WORKERS
+from askwise.core.book import Array
+from askwise.core.errors import TooLarge
+from askwise.policies.assured import choosing
+
+
+def over(module: Any, **names: Any) -> dict[str, Any]:
+    """The functions of a module of kernels as plain Python that calls ``names`` instead."""
+    space = {**vars(module), **names}
+    for name, value in vars(module).items():
+        source = getattr(value, "py_func", value)
+        ours = isinstance(source, FunctionType) and source.__module__ == module.__name__
+        if ours and name not in names:
+            space[name] = FunctionType(source.__code__, space, name, source.__defaults__)
+    return space
+
+
+@cache
+def solvers(error: str, exact: bool) -> dict[str, Any]:
+    """What choosing calls of ``kernels``, for a registered error function."""
+    function = function_of(error)
+
+    def error_of(target: Target, qualities: Array, members: Array) -> float:
+        return float(function.probability(qualities[members]))
+
+    def cheapest_into(
+        target: Target, costs: Array, qualities: Array, allowed: Array, chosen: Array
+    ) -> int:
+        pool = np.flatnonzero(allowed)
+        solver = "exact" if exact else "greedy"
+        found = solve_cheapest(costs[pool], qualities[pool], target.alpha, function, solver)
+        chosen[:] = False
+        chosen[pool[list(found.indices)] if found.feasible else pool] = True
+        return kernels.FEASIBLE if found.feasible else kernels.INFEASIBLE
+
+    def softest_into(
+        target: Target, price: float, costs: Array, qualities: Array, allowed: Array, chosen: Array
+    ) -> float:
+        pool = np.flatnonzero(allowed)
+        indices, value = softest_set(costs[pool], qualities[pool], target.alpha, price, function)
+        chosen[:] = False
+        chosen[pool[indices]] = True
+        return value
+
+    names = {"error_of": error_of, "cheapest_into": cheapest_into, "softest_into": softest_into}
+    space = over(kernels, **names)
+    return {**names, "meets": space["meets"], "extend_into": space["extend_into"]}
+
+
+@cache
+def choose_with(error: str, exact: bool) -> Any:
+    """``choosing.choose`` for a registered error function."""
+    return over(choosing, **solvers(error, exact))["choose"]
+
+
+def check_size(error: str, exact: bool, workers: int) -> None:
+    """Refuse more workers than all sets of them can be tried."""
+    if exact and workers > MOST_WORKERS:
+        raise TooLarge(
+            f"workers are {workers}: with the error function {error!r} of your own all their sets "
+            f"are tried, give at most {MOST_WORKERS} or solver='greedy'",
+            field="workers",
+        )
