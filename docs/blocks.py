@@ -23,6 +23,7 @@ EXECUTED = (
     DOCS / "how-to" / "aggregate.md",
     DOCS / "how-to" / "lab.md",
     DOCS / "how-to" / "labels.md",
+    DOCS / "how-to" / "pay.md",
     DOCS / "how-to" / "plan.md",
     DOCS / "how-to" / "replay.md",
     DOCS / "write-your-own-policy.md",

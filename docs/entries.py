@@ -1,4 +1,4 @@
-"""The pages of policies, stopping rules and aggregators, from the registries."""
+"""The pages of policies, stopping rules, aggregators and mechanisms, from the registries."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from askwise.aggregation import Aggregator, LabelAggregator, aggregation
 from askwise.cli.registered import family_of
 from askwise.core.registry import Registry, from_label
 from askwise.lab.experiment import Experiment, experiments
-from askwise.mechanisms import mechanisms
+from askwise.mechanisms import Mechanism, mechanisms
 from askwise.policies import Policy, policies
 from askwise.stopping import StoppingRule, stopping
 from askwise.stopping.single import SingleCrowdRule
-from docs.docstrings import Entry, body, doc_of, example, markdown, table
+from docs.docstrings import Entry, doc_of, example, markdown, table
 
 PAPERS = {
+    "000": (
+        "Paper 000 is S. Jain, S. Gujar, S. Bhat, O. Zoeter, Y. Narahari, *An incentive compatible "
+        "multi-armed-bandit crowdsourcing mechanism with quality assurance*, 2015."
+    ),
     "001": (
         "Paper 001 is A. Rangi, M. Franceschetti, *Multi-armed bandit algorithms for crowdsourcing "
         "systems with online estimation of workers' ability*, AAMAS 2018."
@@ -98,7 +102,7 @@ def _parameters(entry: type) -> str:
 
 
 def _said(entry: type) -> dict[str, Entry]:
-    """What a docstring says of each parameter; "as in" another rule is looked up there."""
+    """What a docstring says of each parameter; "as in" another of its kind is looked up there."""
     said = {}
     for line in doc_of(entry).entries.get("Parameters", ()):
         for name in (each.strip() for each in line.names.split(",")):
@@ -106,9 +110,17 @@ def _said(entry: type) -> dict[str, Entry]:
             if same is None:
                 said[name] = line
                 continue
-            there = _said(stopping.get(same[1]))[name]
+            there = _said(_registry_of(entry).get(same[1]))[name]
             said[name] = Entry(name, there.kind, there.text.rstrip(".") + same[2])
     return said
+
+
+def _registry_of(entry: Any) -> Registry[Any]:
+    """Where an entry is registered: names are unique in one registry, not in all."""
+    kinds = (policies, stopping, aggregation, mechanisms)
+    return next(
+        kind for kind in kinds if entry.name in kind.names() and kind.get(entry.name) is entry
+    )
 
 
 # Policies.
@@ -120,7 +132,8 @@ def policy_index() -> str:
         "# Policies",
         "A policy decides whom to ask next. When a task has enough answers is decided by a "
         "[stopping rule](../rules/index.md), what its answer is by an "
-        "[aggregator](../aggregators/index.md). [Write your own](../write-your-own-policy.md).",
+        "[aggregator](../aggregators/index.md), what workers are paid by a "
+        "[mechanism](../mechanisms/index.md). [Write your own](../write-your-own-policy.md).",
         "*A plan* covers everyone who has joined; `ask(workers=...)` then restricts only what is "
         "handed out. *Those available*: each decision is made among the workers on offer.",
     ]
@@ -131,9 +144,6 @@ def policy_index() -> str:
         about = doc_of(importlib.import_module(f"askwise.policies.{family}"))
         parts += [f"## {family.capitalize()}", markdown(about.sentence), _policy_table(members)]
     parts.append(papers_in(*(policy.paper for policy in ours(policies))))
-    parts += ["## Mechanisms", "A mechanism says what workers are paid."]
-    for entry in ours(mechanisms):
-        parts += [f"### `{entry.name}`", body(doc_of(entry))]
     return "\n\n".join(parts)
 
 
@@ -283,3 +293,54 @@ def aggregator_page(entry: type[Aggregator]) -> str:
         ("uses the kinds of tasks", "yes" if contexts else "no"),
     ]
     return "\n\n".join(_page(entry, opening=(), capabilities=capabilities))
+
+
+# Mechanisms.
+
+
+def mechanism_index() -> str:
+    """All mechanisms in one table, and what each promises."""
+    found = sorted(ours(mechanisms), key=lambda entry: entry.truthful)
+    rows = [
+        (
+            f"[`{entry.name}`]({entry.name}.md)",
+            markdown(doc_of(entry).sentence),
+            "sealed" if entry.bidding else "none",
+            "**promised**" if entry.truthful else "no",
+            _quoted(entry.goes_with),
+            _origin(entry.paper),
+        )
+        for entry in found
+    ]
+    head = ("mechanism", "what it does", "bids", "truthful", "goes with", "from")
+    return "\n\n".join(
+        [
+            "# Mechanisms",
+            "A mechanism says what workers are paid: "
+            '`Campaign.create(..., mechanism={"name": "clarke", "c_max": "20"})`. Without one an '
+            "answer is paid the worker's price. [How to let workers bid](../how-to/pay.md).",
+            "A *truthful* mechanism is proved to make a worker's cost his best bid. What is proved "
+            "depends on how workers are chosen, so each goes with certain "
+            "[policies](../policies/index.md), and a campaign with another is refused.",
+            table(head, rows),
+            papers_in(*(entry.paper for entry in found)),
+            "## What each promises",
+            table(("mechanism", "promise"), [(f"`{each.name}`", each.promise) for each in found]),
+        ]
+    )
+
+
+def mechanism_page(entry: type[Mechanism]) -> str:
+    """A mechanism's promise, its docstring and its capabilities."""
+    capabilities = [
+        ("takes bids", "sealed, until the first ask" if entry.bidding else "no"),
+        ("promised to be truthful", "yes" if entry.truthful else "no"),
+        ("goes with", _quoted(entry.goes_with)),
+        ("answers it works on", " or ".join(entry.outcomes)),
+    ]
+    return "\n\n".join(_page(entry, opening=(entry.promise,), capabilities=capabilities))
+
+
+def _quoted(text: str) -> str:
+    """Names in code, as a page writes them."""
+    return re.sub(r"'([^']+)'", r"`\1`", text)

@@ -1,8 +1,8 @@
 """Write the pages that follow from the code: ``python -m docs.generate``.
 
-One page a policy, a stopping rule, an aggregator and an experiment, from the registries; the
-reference of the API, the commands and the JSON; the changelog. The pages are not kept in the
-repository.
+One page a policy, a stopping rule, an aggregator, a mechanism and an experiment, from the
+registries; the reference of the API, the commands and the JSON; the changelog. The pages are not
+kept in the repository.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from askwise.aggregation import aggregation
 from askwise.lab.experiment import Experiment, experiments
 from askwise.lab.report import Cell, tables_of
 from askwise.lab.results import Results, Row
+from askwise.mechanisms import mechanisms
 from askwise.policies import policies
 from askwise.stopping import stopping
 from docs.docstrings import doc_of, markdown, table
@@ -24,6 +25,8 @@ from docs.entries import (
     aggregator_index,
     aggregator_page,
     default_of,
+    mechanism_index,
+    mechanism_page,
     ours,
     papers_in,
     policy_index,
@@ -39,7 +42,7 @@ MARK = "<!-- Written by `python -m docs.generate`: change the code, not this pag
 
 def generate(root: Path = HERE) -> list[Path]:
     """Write all pages below ``root`` (which holds the hand-written ones); returns them."""
-    for folder in ("policies", "rules", "aggregators", "reproductions"):
+    for folder in ("policies", "rules", "aggregators", "mechanisms", "reproductions"):
         shutil.rmtree(root / folder, ignore_errors=True)
     written = []
     for name, text in _pages(root):
@@ -60,6 +63,9 @@ def _pages(root: Path) -> Iterator[tuple[str, str]]:
     yield "aggregators/index.md", aggregator_index()
     for aggregator in ours(aggregation):
         yield f"aggregators/{aggregator.name}.md", aggregator_page(aggregator)
+    yield "mechanisms/index.md", mechanism_index()
+    for mechanism in ours(mechanisms):
+        yield f"mechanisms/{mechanism.name}.md", mechanism_page(mechanism)
     yield "reproductions/index.md", reproduction_index(root)
     for experiment in ours(experiments):
         yield f"reproductions/{experiment.name}.md", reproduction_page(experiment, root)

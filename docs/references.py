@@ -32,7 +32,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
         "askwise.aggregation",
         "Aggregator LabelAggregator Learned Answers Fitted Errors code_answers",
     ),
-    ("Mechanisms", "askwise.mechanisms", "Mechanism Owed"),
+    ("Mechanisms", "askwise.mechanisms", "Mechanism SealedBids Quote Owed"),
     ("Registries", "askwise.core.registry", "Registry from_label label_of spec_of"),
     (
         "For kernels: reading the ledger",

@@ -15,6 +15,7 @@ from askwise.cli import (
     asking,
     campaigns,
     lab,
+    mechanisms,
     output,
     plan,
     policies,
@@ -40,6 +41,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "list": campaigns.list_campaigns,
         "add": campaigns.add,
         "leave": campaigns.leave,
+        "bid": campaigns.bid,
         "top-up": campaigns.top_up,
         "close": campaigns.close,
         "pause": campaigns.pause,
@@ -68,7 +70,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
 }
 LEARNING = "Policies, rules and experiments"
 
-TAKE_MINUS = ("tell", "top-up", "truth")
+TAKE_MINUS = ("bid", "tell", "top-up", "truth")
 """An argument of these may begin with a minus sign and is no option then."""
 
 
@@ -99,6 +101,7 @@ _register()
 app.add_typer(policies.app, name="policies", rich_help_panel=LEARNING)
 app.add_typer(rules.app, name="rules", rich_help_panel=LEARNING)
 app.add_typer(aggregators.app, name="aggregators", rich_help_panel=LEARNING)
+app.add_typer(mechanisms.app, name="mechanisms", rich_help_panel=LEARNING)
 app.add_typer(lab.app, name="lab", rich_help_panel=LEARNING)
 
 

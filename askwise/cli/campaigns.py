@@ -143,6 +143,23 @@ def leave(
     after(campaign, f"{worker} has left", as_json=as_json)
 
 
+def bid(
+    name: Name,
+    worker: Annotated[str, typer.Argument(metavar="WORKER", help="Who bids.", show_default=False)],
+    amount: Annotated[
+        str,
+        typer.Argument(metavar="AMOUNT", help="His price for an answer.", show_default=False),
+    ],
+    key: Key = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Name a worker's price, in place of the one before; the first ask closes the bidding."""
+    campaign = open_campaign(store, name)
+    campaign.bid(worker, amount, key)
+    after(campaign, f"{worker} has bid", as_json=as_json)
+
+
 def top_up(
     name: Name,
     amount: Annotated[

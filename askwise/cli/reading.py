@@ -62,9 +62,13 @@ def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
     if as_json:
         output.show_json([each.to_json() for each in found])
         return
+    columns = ["task", "value", "confidence", "outcome", "count"]
+    names = ["task", "answer", ">confidence", "outcome", ">answers"]
+    if any(each.assured_error is not None for each in found):
+        columns += ["assured_error", "majority_error"]
+        names += [">assured error", ">majority error"]
     output.show_records(
-        ("task", "answer", ">confidence", "outcome", ">answers"),
-        ((each.task, each.value, each.confidence, each.outcome, each.count) for each in found),
+        tuple(names), (tuple(getattr(each, column) for column in columns) for each in found)
     )
 
 
@@ -163,6 +167,11 @@ def _details(event: Event) -> str:
         raw["rows"] = ",".join(rows)
     if event.available is not None:
         raw["available"] = ",".join(event.available)
+    if event.kind.name == "BID":
+        raw["price"] = "sealed"
+    if event.kind.name == "QUOTED":
+        raw["workers"] = ",".join(f"{each['id']}:{each['price']}" for each in raw["workers"])
+        return f"prices={output.cell(raw['workers'])}"
     for field in ("tasks", "workers"):
         if field in raw:
             raw[field] = ",".join(each["id"] for each in raw[field])

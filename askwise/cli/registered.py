@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Iterable
 from typing import Any
@@ -20,10 +21,9 @@ def is_listing(context: typer.Context, as_json: bool) -> bool:
 
 def describe(entry: Any, **facts: Any) -> dict[str, Any]:
     """What can be said of a registered class: what all have, and facts of its kind."""
-    from askwise.core.registry import parameters_of
-
     description = inspect.getdoc(entry) or ""
-    defaults = parameters_of(entry())
+    # Not of an instance: a parameter that must be given has None for a default and takes none.
+    defaults = {field.name: field.default for field in dataclasses.fields(entry)}
     return {
         "name": entry.name,
         "paper": entry.paper,

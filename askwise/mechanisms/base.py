@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -49,7 +50,7 @@ class Quote(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class Mechanism(ABC):  # noqa: B024 - abstract so that the registry knows instances by it
     """What to pay for the work that is done.
 
     What an answer is paid is settled before it is asked: a QUOTED says so in the log, and the
@@ -57,6 +58,16 @@ class Mechanism:
     """
 
     name: ClassVar[str] = ""
+    paper: ClassVar[str] = ""
+    """Where it comes from: a paper's number, ``beyond`` one, or words."""
+    outcomes: ClassVar[tuple[str, ...]] = ("utility", "options")
+    """The outcome spaces in which it can pay."""
+    truthful: ClassVar[bool] = False
+    """Whether it is proved that a worker's best bid is his cost, as far as ``promise`` says."""
+    promise: ClassVar[str] = "Promises nothing."
+    """What exactly is proved."""
+    goes_with: ClassVar[str] = "any policy"
+    """The policies with which it may be used."""
     bidding: ClassVar[bool] = False
     """Whether workers name their price by ``bid``; the price they joined with is their first bid.
     Bidding closes at the first ask."""
@@ -81,7 +92,8 @@ class Mechanism:
         """Set new prices for those that a decision is to ask, where what was learned sets them.
 
         Called before each decision of a policy that has learned enough (its note is
-        ``exploit``); empty where nothing changes.
+        ``exploit``); empty where nothing changes. The policy has seen that the money suffices at
+        the present prices: a rise must not exceed what is left.
         """
         return []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from askwise.mechanisms.base import Mechanism, mechanisms
 
@@ -10,15 +11,11 @@ from askwise.mechanisms.base import Mechanism, mechanisms
 @mechanisms.register("pay-price")
 @dataclass(frozen=True)
 class PayPrice(Mechanism):
-    """Every answer is paid the worker's price; no bidding.
+    """Pay every answer the worker's price; no bidding.
 
-    Assumes
-    -------
-    Workers' prices are known, or what they ask for is taken as it is.
+    Assumes that workers' prices are known, or takes what they ask for as it is.
 
-    Not
-    ---
-    Truthful: a worker who asks for more than his cost is paid more, as long as he is asked.
+    Not truthful: a worker who asks for more than his cost is paid more, as long as he is asked.
 
     References
     ----------
@@ -30,3 +27,6 @@ class PayPrice(Mechanism):
     >>> mechanisms.make("pay-price").bidding
     False
     """
+
+    paper: ClassVar[str] = "common practice"
+    promise: ClassVar[str] = "Promises nothing: asking for more than one's cost may pay."

@@ -64,9 +64,8 @@ def test_an_aggregator_says_what_it_does_needs_and_is_not_for(entry: Any) -> Non
 
 
 @by_name(mechanisms)
-def test_a_mechanism_says_what_it_pays(entry: Any) -> None:
-    assert doc_of(entry).sentence.endswith(".")
-    assert doc_of(entry).described == fields_of(entry)
+def test_a_mechanism_says_what_it_pays_promises_and_is_not_for(entry: Any) -> None:
+    check_parts(entry)
 
 
 @by_name(experiments)

@@ -16,6 +16,7 @@ import askwise
 from askwise.aggregation import aggregation
 from askwise.lab.experiment import experiments, with_settings
 from askwise.lab.results import Results
+from askwise.mechanisms import mechanisms
 from askwise.policies import policies
 from askwise.stopping import stopping
 from docs.blocks import DOCS, ROOT
@@ -27,6 +28,7 @@ PLACES: Any = {
     "policies": policies,
     "rules": stopping,
     "aggregators": aggregation,
+    "mechanisms": mechanisms,
     "reproductions": experiments,
 }
 """Folders with a page for each entry of a registry."""
@@ -168,7 +170,7 @@ def test_every_command_is_in_the_reference() -> None:
         assert f"## askwise {command}\n" in page
     for command in ("plan", "aggregate", "replay"):
         assert f"## askwise {command}\n" in page
-    for command in ("policies", "rules", "aggregators"):
+    for command in ("policies", "rules", "aggregators", "mechanisms"):
         assert f"## askwise {command}\n" in page
         assert f"## askwise {command} show\n" in page
     assert "`--scheduler ADDRESS`" in page

@@ -1,0 +1,126 @@
+"""Truthful payments from one run of any monotone choice: bids are sometimes raised at random."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from askwise.core.allocation import Allocation
+from askwise.core.book import BID
+from askwise.core.checks import between
+from askwise.core.draws import Draw, uniform
+from askwise.core.errors import InvalidParameter
+from askwise.core.ledger import Ledger
+from askwise.core.money import LARGEST, from_micro
+from askwise.core.problem import Problem
+from askwise.mechanisms.base import Quote, mechanisms
+from askwise.mechanisms.sealed import SealedBids
+
+
+@mechanisms.register("self-resampling")
+@dataclass(frozen=True)
+class SelfResampling(SealedBids):
+    """Raise a bid at random with probability ``gamma``, and pay the raised ones a bonus.
+
+    A bid b is kept with probability 1 - ``gamma``; the worker is then paid b an answer. Else he
+    is counted at x = c_max - (c_max - b) U^(1/(1-gamma)), U uniform, and paid b + (c_max - b) /
+    gamma an answer. Over his own draw that is in expectation what Myerson's formula asks for,
+    although the tasks are given out only once.
+
+    x is rounded down to a micro-unit: the work as a function of the rounded bid falls in x as it
+    does in the bid itself, and a kept bid is not rounded, so that nothing of the proof is lost.
+    The bonus is rounded up, so that a lie gains less than ``gamma`` micro-units an answer (nothing
+    if 1/``gamma`` is whole), and nobody is paid below his bid.
+
+    Parameters
+    ----------
+    c_max : amount
+        The highest bid that you take; must be given.
+    gamma : float
+        How often a bid is raised. The smaller, the more often the cheapest work, and the rarer
+        and larger the bonus: a worker's payment has a standard deviation of about
+        sqrt(1/``gamma``) times the expected bonus.
+
+    Assumes a policy in which a lower bid never brings a worker less work, whatever the answers
+    and the bids of others: ``ccb-s`` with the exact solver, or ``ccb-fixed``. Workers who care
+    about what they are paid on average, and do not know the campaign's seed when they bid: the
+    draws follow from it.
+
+    Not for ``ccb-s`` with the greedy solver or ``ccb-se``, which are not monotone (a loser's bid
+    can change who is chosen, and with it when exploration ends). Truthfulness is promised only
+    without limits, absences, tasks that name their workers, a stopping rule, or a budget that
+    binds; and not to somebody who minds that his pay is a lottery.
+
+    References
+    ----------
+    M. Babaioff, R. Kleinberg, A. Slivkins, *Truthful mechanisms with implicit payment
+    computation*, EC 2010. Paper 000, theorem 5.1.
+
+    Examples
+    --------
+    >>> from askwise.mechanisms import mechanisms
+    >>> made = mechanisms.make({"name": "self-resampling", "c_max": 20, "gamma": 0.1})
+    >>> made.settled(bid=3_000_000, ranked_at=7_200_000, price=173_000_000)
+    'bid 3 resampled to 7.2: 3 + (20 - 3)/0.1 an answer'
+    """
+
+    gamma: float = 0.1
+    paper: ClassVar[str] = "000"
+    promise: ClassVar[str] = (
+        "Truthful in expectation over the worker's own draw, whatever the answers and the bids of "
+        "others; nobody is paid below his bid."
+    )
+    goes_with: ClassVar[str] = "'ccb-s' with solver 'exact', or 'ccb-fixed'"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "gamma", between(self.gamma, "gamma", 0, 1))
+        if self.bonus(0) > LARGEST:
+            raise InvalidParameter(
+                f"gamma is {self.gamma!r}: an answer may be paid c_max/gamma, which at c_max "
+                f"{self.c_max} exceeds {from_micro(LARGEST)}; give a larger gamma",
+                field="gamma",
+            )
+
+    def bonus(self, bid: int) -> int:
+        """What a raised bid is paid beyond the bid: (c_max - b)/gamma, rounded up."""
+        # A float is taken at its decimal writing, as money is: 0.1 means one tenth.
+        return math.ceil((self.highest - bid) / Fraction(repr(self.gamma)))
+
+    def check_allocation(self, policy: Any, allocation: Allocation) -> None:
+        """Only what is proved monotone."""
+        if allocation.monotone:
+            return
+        if allocation.explores_all and allocation.minimiser == "greedy":
+            why = (
+                "with the greedy solver a lower bid may bring less work, as a loser's bid can "
+                "change who is chosen and so when exploration ends"
+            )
+        else:
+            why = "a lower bid may bring a worker less work"
+        raise self._unproved(policy, why)
+
+    def quote(self, problem: Problem, ledger: Ledger, draw: Draw) -> list[Quote]:
+        """Keep or raise each bid by draws of its own: two for each worker, by his place."""
+        found = []
+        for at, worker in enumerate(ledger.workers):
+            bid = int(ledger.book.workers[at, BID])
+            if uniform(draw, 2 * at) >= self.gamma:
+                found.append(Quote(worker.id, bid, bid, bid))
+                continue
+            share = uniform(draw, 2 * at + 1) ** (1.0 / (1.0 - self.gamma))
+            ranked_at = self.highest - math.ceil((self.highest - bid) * share)
+            found.append(Quote(worker.id, bid, ranked_at, bid + self.bonus(bid)))
+        return found
+
+    def settled(self, bid: int, ranked_at: int, price: int) -> str:
+        """Whether the bid was kept, and what that comes to."""
+        shown = from_micro(bid)
+        if price == bid:
+            return f"bid {shown} kept: {shown} an answer"
+        return (
+            f"bid {shown} resampled to {from_micro(ranked_at)}: "
+            f"{shown} + ({self.c_max} - {shown})/{self.gamma!r} an answer"
+        )

@@ -1,0 +1,189 @@
+"""``askwise bid`` and ``askwise mechanisms``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from askwise.mechanisms import mechanisms
+from tests.cli import helpers
+from tests.mechanisms.cheapest import known
+
+Call = Callable[..., Any]
+
+FOLDER = Path(__file__).parents[2] / "docs" / "reference"
+
+AUCTION = """
+name = "auction"
+options = ["no", "yes"]
+tasks = ["t1", "t2"]
+policy = {name = "cheapest", size = 1}
+mechanism = {name = "clarke", c_max = "20"}
+workers = [{id = "ann", price = 3}, {id = "bob", price = 5}]
+"""
+
+
+def faults(value: Any, name: str = "mechanisms") -> list[str]:
+    schema = Draft202012Validator(json.loads((FOLDER / f"{name}.schema.json").read_text()))
+    return [error.message for error in schema.iter_errors(value)]
+
+
+@pytest.fixture
+def auction(workplace: Path, call: Call) -> Iterator[str]:
+    """A campaign in which workers bid, of a policy that only this test knows."""
+    with known():
+        (workplace / "spec.toml").write_text(AUCTION)
+        yield call("new", "spec.toml").stdout.strip()
+
+
+# Bidding.
+
+
+def test_a_bid_counts_from_the_first_ask_on(auction: str, call: Call, call_json: Call) -> None:
+    assert call("bid", auction, "bob", "2.5").stdout == ""
+    (asked,) = call_json("ask", auction)["assignments"]
+    assert (asked["worker"], asked["price"]) == ("bob", "3")
+    bid, closing, critical = call("log", auction, "--json").stdout.splitlines()[:3]
+    assert json.loads(bid)["price"] == "2.5"
+    assert json.loads(closing)["workers"][1] == {
+        "id": "bob",
+        "bid": "2.5",
+        "ranked_at": "2.5",
+        "price": "20",
+    }
+    assert json.loads(critical)["workers"] == [
+        {"id": "bob", "bid": "2.5", "ranked_at": "2.5", "price": "3"}
+    ]
+
+
+def test_bids_and_quotes_are_as_their_schema_says(
+    auction: str, call: Call, call_json: Call
+) -> None:
+    call("bid", auction, "bob", "2.5", "--key", "k")
+    call("ask", auction)
+    events = [json.loads(line) for line in call("log", auction, "--json").stdout.splitlines()]
+    assert [event["kind"] for event in events[:3]] == ["BID", "QUOTED", "QUOTED"]
+    for event in events:
+        assert faults(event, "event") == []
+    assert faults(call_json("payments", auction), "payments") == []
+
+
+def test_payments_say_why(auction: str, call: Call, call_json: Call) -> None:
+    assert {each["why"] for each in call_json("payments", auction)} == {"the bidding is open"}
+    call("ask", auction)
+    assert [each["why"] for each in call_json("payments", auction)] == [
+        "Clarke payment 5 an answer",
+        "c_max 20 an answer",
+    ]
+
+
+def test_a_bid_with_a_key_is_made_once(auction: str, call: Call, call_json: Call) -> None:
+    status = call_json("bid", auction, "ann", "4", "--key", "k")
+    assert (status["name"], status["seq"]) == (auction, 1)
+    log = call("log", auction).stdout
+    call("bid", auction, "ann", "4", "--key", "k")
+    assert call("log", auction).stdout == log
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("an", "1"), "worker 'an' is not in this campaign: did you mean 'ann'?"),
+        (("ann", "-1"), "amount is '-1': give an amount of 0 or more"),
+        (("ann", "21"), "amount is 21: a bid of worker 'ann' may be c_max, 20, at most"),
+    ],
+)
+def test_a_bad_bid_is_refused_in_a_line(
+    words: tuple[str, ...], message: str, auction: str, refusal: Call
+) -> None:
+    assert refusal("bid", auction, *words) == message
+
+
+def test_a_late_bid_is_refused(auction: str, call: Call, refusal: Call) -> None:
+    call("ask", auction)
+    assert refusal("bid", auction, "ann", "1") == "bidding closed at the first ask"
+
+
+def test_a_campaign_without_bidding_refuses_bids(cats: str, refusal: Call) -> None:
+    assert refusal("bid", cats, "ann", "1").startswith("mechanism 'pay-price' takes no bids")
+
+
+def test_a_mechanism_without_its_highest_bid_is_refused(
+    auction: str, workplace: Path, refusal: Call
+) -> None:
+    for given in ('mechanism = "clarke"', 'mechanism = {name = "clarke"}'):
+        text = AUCTION.replace('mechanism = {name = "clarke", c_max = "20"}', given)
+        (workplace / "spec.toml").write_text(text)
+        assert refusal("new", "spec.toml").startswith("c_max is missing")
+
+
+# Mechanisms.
+
+
+def test_every_mechanism_is_listed_on_a_line(call: Call) -> None:
+    lines = [line.split("\t") for line in call("mechanisms").stdout.splitlines()]
+    assert [line[0] for line in lines] == mechanisms.names()
+    found = {line[0]: line[1:] for line in lines}
+    assert found["pay-price"] == [
+        "none",
+        "no",
+        "Pay every answer the worker's price; no bidding.",
+    ]
+    assert found["clarke"][:2] == ["sealed", "promised"]
+
+
+def test_json_says_what_a_mechanism_promises(call_json: Call) -> None:
+    listed = call_json("mechanisms")
+    assert faults(listed) == []
+    found = {each["name"]: each for each in listed}
+    assert list(found) == mechanisms.names()
+    resampling = found["self-resampling"]
+    # What must be given has no default.
+    assert resampling["parameters"] == {"c_max": None, "gamma": 0.1}
+    assert resampling["bidding"] is resampling["truthful"] is True
+    assert found["pay-price"]["truthful"] is False
+
+
+@pytest.mark.parametrize("name", mechanisms.names())
+def test_every_mechanism_can_be_shown(name: str, call: Call, call_json: Call) -> None:
+    text = call("mechanisms", "show", name).stdout
+    entry = mechanisms.get(name)
+    facts = dict(line.split("\t") for line in text.partition("\n\n")[0].splitlines())
+    assert facts["mechanism"] == name
+    assert facts["promise"] == entry.promise
+    assert facts["goes with"] == entry.goes_with
+    for part in ("Assumes", "Not ", "References", "Examples"):
+        assert f"\n{part}" in text
+    assert faults([call_json("mechanisms", "show", name)]) == []
+
+
+def test_the_nearest_mechanism_is_suggested(refusal: Call) -> None:
+    assert refusal("mechanisms", "show", "clark") == (
+        "mechanism 'clark' is not known: did you mean 'clarke'?"
+    )
+
+
+def test_on_a_terminal_there_are_headings() -> None:
+    code, text = helpers.on_terminal("mechanisms")
+    assert code == 0
+    assert text.splitlines()[0].split()[:3] == ["mechanism", "bids", "truthful"]
+    assert "askwise mechanisms show NAME tells more." in text
+
+
+def test_mechanisms_are_listed_without_the_compiler() -> None:
+    spy = "import atexit, sys\natexit.register(lambda: print('numba' in sys.modules))"
+    ran = subprocess.run(
+        helpers.askwise("mechanisms", first=spy),
+        env=helpers.environment(ASKWISE_JIT=None),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert ran.stdout.splitlines()[-1] == "False"
