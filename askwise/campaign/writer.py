@@ -49,8 +49,13 @@ class Request:
 
     def result(self) -> dict[str, Any]:
         """The reply, or the error raised."""
-        if self.error is not None:
-            raise self.error
+        error, self.error = self.error, None
+        if error is not None:
+            try:
+                raise error
+            finally:
+                # Its traceback holds this frame: a cycle would keep the store's file open.
+                del error
         assert self.reply is not None
         return self.reply
 

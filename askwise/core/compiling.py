@@ -56,7 +56,9 @@ def _cache_directory() -> str:
 
 if PLAIN:
 
-    def _compile(function: Function, *, at_once: bool = False, **options: Any) -> Function:
+    def _compile(
+        function: Function, *, at_once: bool = False, patience: float = 0.0, **options: Any
+    ) -> Function:
         return function
 
 else:
@@ -65,15 +67,16 @@ else:
     from numba.core.registry import CPUDispatcher
 
     _CACHE = os.environ.get("NUMBA_CACHE_DIR") or _cache_directory()
-    _PATIENCE = 0.0 if os.environ.get("ASKWISE_JIT") == "1" else 2.0
+    _NO_PATIENCE = os.environ.get("ASKWISE_JIT") == "1"
 
     class _WhenItPays(CPUDispatcher):  # type: ignore[misc]
         """A compiled function that stays plain Python for its first seconds of work."""
 
         _spent = 0.0
+        _patience = 0.0
 
         def __call__(self, *args: Any) -> Any:
-            if self._spent >= _PATIENCE:
+            if self._spent >= self._patience:
                 return super().__call__(*args)
             begun = time.perf_counter()
             try:
@@ -81,7 +84,9 @@ else:
             finally:
                 self._spent += time.perf_counter() - begun
 
-    def _compile(function: Function, *, at_once: bool = False, **options: Any) -> Function:
+    def _compile(
+        function: Function, *, at_once: bool = False, patience: float = 2.0, **options: Any
+    ) -> Function:
         # Dividing by zero gives what NumPy's scalars give in a plain run. A division that could
         # raise would also keep the compiler from dropping the counts of references around it.
         options = {"nopython": True, "error_model": "numpy", "_nrt": True, **options}
@@ -92,6 +97,7 @@ else:
             if at_once:
                 return numba.jit(cache=True, **options)(function)
             made = _WhenItPays(py_func=function, targetoptions=options)
+            made._patience = 0.0 if _NO_PATIENCE else patience
             made.enable_caching()
             return made
         finally:
@@ -101,6 +107,14 @@ else:
 def kernel(function: Function) -> Function:
     """Make a kernel of a module-level function."""
     return _compile(function)
+
+
+def heavy_kernel(function: Function) -> Function:
+    """Make a kernel of a function that, with what it calls, takes a minute to compile.
+
+    Called from Python it stays plain for longer: a campaign of a few decisions never waits.
+    """
+    return _compile(function, patience=60.0)
 
 
 def step(function: Function) -> Function:

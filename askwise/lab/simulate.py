@@ -127,7 +127,9 @@ def simulate(
         draws.stream(seed, draws.RULE, replication),
     )
     closings = np.zeros((ledger.total(columns.TASKS), 5))
-    if not (isinstance(policy, KernelPolicy) and isinstance(rule, KernelRule | None)):
+    if not (isinstance(policy, KernelPolicy) and policy.compiles) or not isinstance(
+        rule, KernelRule | None
+    ):
         plain = _Plain(policy, problem, world, rule, ledger, state, streams, closings, window)
         ended = plain.run()
         return _outcome(ledger, ended, closings, plain.state)

@@ -211,6 +211,11 @@ class KernelPolicy(Policy):
     instead: ClassVar[str] = "a policy that approximates"
     """What to use where an exact decision is not affordable."""
 
+    @property
+    def compiles(self) -> bool:
+        """Whether the kernels can run with these parameters; if not, ``choose`` is plain Python."""
+        return True
+
     @abstractmethod
     def params(self) -> Any:
         """Hyper-parameters as a NamedTuple of plain numbers, as the kernels take them."""

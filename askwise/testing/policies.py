@@ -98,7 +98,7 @@ def _listed_for(applies: Callable[[Policy], bool]) -> Callable[[Check], Check]:
 
 def in_the_lab(policy: Policy) -> bool:
     """Whether the lab's compiled loop can run a policy."""
-    return isinstance(policy, KernelPolicy)
+    return isinstance(policy, KernelPolicy) and policy.compiles
 
 
 @_listed

@@ -8,6 +8,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import betaln, xlog1py, xlogy
 
 from askwise import Campaign, Worker
 from askwise.core.choices import Batch, Done, Wait
@@ -126,14 +128,34 @@ class Learner:
                 low.append(self.floor)
                 high.append(1.0)
                 continue
-            width = {
-                "paper": math.sqrt(math.log(2 * n / self.mu) / (2 * k)),
-                "ucb1": math.sqrt(2 * math.log(t) / k),
-                "anytime": math.sqrt(math.log(2 * n * k * (k + 1) / self.mu) / (2 * k)),
-            }[self.bounds]
-            low.append(max(self.floor, right / k - width))
-            high.append(min(1.0, right / k + width))
+            if self.bounds == "anytime":
+                ends = mixture_interval(right, k, self.mu / n)
+            else:
+                width = {
+                    "paper": math.sqrt(math.log(2 * n / self.mu) / (2 * k)),
+                    "ucb1": math.sqrt(2 * math.log(t) / k),
+                }[self.bounds]
+                ends = right / k - width, right / k + width
+            low.append(max(self.floor, ends[0]))
+            high.append(min(1.0, ends[1]))
         return low, high
+
+
+def mixture_interval(right: int, count: int, chance: float) -> tuple[float, float]:
+    """Where the Beta mixture of likelihoods is at most 1 / chance times the likelihood."""
+
+    def excess(q: float) -> float:
+        return (
+            betaln(right + 1, count - right + 1)
+            - xlogy(right, q)
+            - xlog1py(count - right, -q)
+            + math.log(chance)
+        )
+
+    mean = right / count
+    low = brentq(excess, 1e-300, mean, xtol=1e-15) if right else 0.0
+    high = brentq(excess, mean, 1 - 1e-16, xtol=1e-15) if right < count else 1.0
+    return low, high
 
 
 # The algorithms. Each returns the sets task by task.

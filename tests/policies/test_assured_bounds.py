@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from askwise.core.accuracy import error_probability
 from askwise.core.errors import InvalidParameter, TooLarge
@@ -22,12 +25,14 @@ from askwise.policies.assured.bounds import (
     theorem_4_2,
     theorem_5_4,
 )
+from askwise.policies.assured.intervals import lasting_interval
 from tests.policies.assured_readings import (
     Learner,
     World,
     ccb_s,
     cheapest,
     majority,
+    mixture_interval,
     run_campaign,
 )
 
@@ -67,7 +72,7 @@ def test_a_gap_and_an_error_function_stand_for_the_inverse():
 def test_with_bounds_that_hold_at_any_time_the_interval_is_just_narrow_enough():
     for inverse in (0.05, 0.3, 1.0):
         count = theorem_5_4(10, 0.05, inverse=inverse, anytime=True)
-        width = 2 * math.sqrt(math.log(2 * 10 * count * (count + 1) / 0.05) / (2 * count))
+        width = 2 * math.sqrt(math.log(10 * (count + 1) / 0.05) / (2 * count))
         assert width == pytest.approx(inverse)
         assert count > theorem_5_4(10, 0.05, inverse=inverse)
 
@@ -140,3 +145,27 @@ def test_regret_and_welfare_with_loss_and_reward():
 def test_bad_input_is_refused_in_one_line(call, message):
     with pytest.raises(InvalidParameter, match=message):
         call()
+
+
+@given(
+    st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
+    st.floats(1e-9, 0.5),
+)
+def test_the_lasting_interval_ends_where_the_mixture_says(record, chance):
+    right, count = record
+    low, high = lasting_interval(right, count, chance)
+    assert (low, high) == pytest.approx(mixture_interval(right, count, chance), abs=1e-10)
+    assert 0.0 <= low <= right / count <= high <= 1.0
+
+
+def test_the_lasting_interval_rarely_ever_misses():
+    # At most 10 in 100 of 400 runs, plus 3 standard deviations: 40 + 18.
+    rng = np.random.default_rng(4)
+    missed = 0
+    for quality in (0.6, 0.9):
+        answers = rng.random((200, 300)) < quality
+        for run in answers:
+            records = zip(np.cumsum(run).tolist(), range(1, 301), strict=True)
+            ends = [lasting_interval(right, count, 0.1) for right, count in records]
+            missed += any(not low <= quality <= high for low, high in ends)
+    assert missed <= 58

@@ -12,7 +12,7 @@ from askwise.core.accuracy.solve import solve_cheapest
 from askwise.core.compiling import kernel
 from askwise.core.errors import InvalidParameter
 from askwise.core.knapsack import cover_greedy, inputs
-from askwise.core.knapsack.cover import _count_units
+from askwise.core.knapsack.cover import count_units
 from askwise.core.knapsack.inputs import Array, Numbers
 from askwise.core.knapsack.ordering import ascending
 
@@ -100,7 +100,7 @@ def critical_bids_into(
     """Write the critical bid of everyone in GA's set ``chosen``, which reaches the demand."""
     n = costs.shape[0]
     units = np.empty(n, np.int64)
-    enough = _count_units(gains, demand, units)
+    enough = count_units(gains, demand, units)
     useful = np.empty(n, np.int64)
     ratios = np.empty(n, np.float64)
     count = 0

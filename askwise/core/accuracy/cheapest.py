@@ -44,12 +44,12 @@ from askwise.core.accuracy.relaxation import (
     set_of_size,
 )
 from askwise.core.accuracy.search import CHEAPEST, FIRST, FOUND, NONE, ROUNDING, complete
-from askwise.core.compiling import kernel
+from askwise.core.compiling import heavy_kernel
 from askwise.core.knapsack.inputs import Array
 from askwise.core.knapsack.ordering import ascending
 
 
-@kernel
+@heavy_kernel
 def _top_error(code: int, ties: float, size: int, top: Array, pmf: Array) -> float:
     """Error of the ``size`` best workers.
 
@@ -61,7 +61,7 @@ def _top_error(code: int, ties: float, size: int, top: Array, pmf: Array) -> flo
     return wrong_majority(pmf, size, ties)
 
 
-@kernel
+@heavy_kernel
 def least_error(code: int, ties: float, q: Array) -> float:
     """The least error that any set has: for each size it is that of the best workers."""
     n = q.shape[0]
@@ -77,7 +77,7 @@ def least_error(code: int, ties: float, q: Array) -> float:
     return least
 
 
-@kernel
+@heavy_kernel
 def _next_size(bounds: Array) -> int:
     """Return the size with the least bound, 0 if there is none."""
     size = 0
@@ -87,7 +87,7 @@ def _next_size(bounds: Array) -> int:
     return size
 
 
-@kernel
+@heavy_kernel
 def _search_size(
     code: int,
     ties: float,
@@ -146,7 +146,7 @@ def _search_size(
     return cost, work
 
 
-@kernel
+@heavy_kernel
 def find_cheapest(
     code: int,
     ties: float,

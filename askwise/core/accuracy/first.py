@@ -34,12 +34,12 @@ from askwise.core.accuracy.probability import (
 )
 from askwise.core.accuracy.relaxation import bound_of_size
 from askwise.core.accuracy.search import ROUNDING, complete
-from askwise.core.compiling import kernel
+from askwise.core.compiling import heavy_kernel
 from askwise.core.knapsack.inputs import Array
 from askwise.core.knapsack.ordering import ascending
 
 
-@kernel
+@heavy_kernel
 def _most_members(c: Array, usable: Array, cost: int) -> int:
     """How many workers a set of this cost can have."""
     count = 0
@@ -60,7 +60,7 @@ def _most_members(c: Array, usable: Array, cost: int) -> int:
     return most
 
 
-@kernel
+@heavy_kernel
 def _keep_candidates(
     code: int,
     limit: float,
@@ -116,7 +116,7 @@ def _keep_candidates(
                 alive[size, here[k]] = True
 
 
-@kernel
+@heavy_kernel
 def _complete_for_nothing(
     code: int, ties: float, limit: float, q: Array, start: int, count: int
 ) -> int:
@@ -140,7 +140,7 @@ def _complete_for_nothing(
     return -1
 
 
-@kernel
+@heavy_kernel
 def _can_begin_with(
     code: int,
     ties: float,
@@ -232,7 +232,7 @@ def _can_begin_with(
     return False, work
 
 
-@kernel
+@heavy_kernel
 def first_of_cheapest(
     code: int,
     ties: float,

@@ -22,7 +22,7 @@ from askwise.core.accuracy.probability import (
 )
 from askwise.core.accuracy.search import FIRST, NONE
 from askwise.core.book import TOO_LARGE
-from askwise.core.compiling import kernel
+from askwise.core.compiling import heavy_kernel, kernel
 from askwise.core.knapsack import cover_greedy_into
 from askwise.core.knapsack.inputs import Array
 from askwise.core.knapsack.ordering import ascending
@@ -51,7 +51,7 @@ def meets(target: Target, qualities: Array, members: Array) -> bool:
     return reaches_demand(qualities, members, target.demand)
 
 
-@kernel
+@heavy_kernel
 def extend_into(
     target: Target, costs: Array, qualities: Array, allowed: Array, members: Array
 ) -> bool:
@@ -112,7 +112,7 @@ def _extend_linear(
     return True
 
 
-@kernel
+@heavy_kernel
 def _extend(
     target: Target, costs: Array, qualities: Array, worth: Array, free: Array, members: Array
 ) -> bool:
@@ -154,7 +154,7 @@ def _extend(
     return False
 
 
-@kernel
+@heavy_kernel
 def _extend_weighted(
     target: Target, costs: Array, qualities: Array, worth: Array, free: Array, members: Array
 ) -> bool:
@@ -185,7 +185,7 @@ def _extend_weighted(
     return True
 
 
-@kernel
+@heavy_kernel
 def _drop_superfluous(
     target: Target, costs: Array, qualities: Array, worth: Array, added: Array, members: Array
 ) -> None:
@@ -215,7 +215,7 @@ def _drop_superfluous(
         members[i] = True
 
 
-@kernel
+@heavy_kernel
 def cheapest_into(
     target: Target, costs: Array, qualities: Array, allowed: Array, chosen: Array
 ) -> int:

@@ -10,7 +10,7 @@ from askwise.core.accuracy.inputs import GREEDY
 from askwise.core.accuracy.pools import common_unit, ints_at
 from askwise.core.accuracy.search import CHEAPEST, FIRST, FOUND, NONE
 from askwise.core.compiling import kernel
-from askwise.core.knapsack.cover import _count_units, _cover_exact, cover_greedy_into
+from askwise.core.knapsack.cover import count_units, cover_exact_in_units, cover_greedy_into
 from askwise.core.knapsack.inputs import Array
 from askwise.core.knapsack.ordering import ascending
 from askwise.core.knapsack.states import TOO_LARGE
@@ -24,7 +24,7 @@ def reaches_demand(qualities: Array, members: Array, demand: float) -> bool:
     for i in range(n):
         sizes[i] = abs(2.0 * qualities[i] - 1.0)
     units = np.empty(n, np.int64)
-    enough = _count_units(sizes, demand, units)
+    enough = count_units(sizes, demand, units)
     total = 0
     for i in range(n):
         if members[i]:
@@ -68,7 +68,7 @@ def cheapest_linear(
             chosen[i] = False
         return NONE, 0.0
     units = np.empty(n, np.int64)
-    enough = _count_units(gains, demand, units)
+    enough = count_units(gains, demand, units)
     known = 0
     for i in range(n):
         if chosen[i]:
@@ -87,7 +87,7 @@ def cheapest_linear(
             whole[k] //= unit
         flags = np.zeros(count, np.bool_)
         weights = ints_at(units, useful)
-        if _cover_exact(whole, weights, enough, known // unit, work, flags) != TOO_LARGE:
+        if cover_exact_in_units(whole, weights, enough, known // unit, work, flags) != TOO_LARGE:
             cost = 0
             for i in range(n):
                 chosen[i] = False

@@ -11,7 +11,7 @@ import numpy as np
 
 from askwise.core.accuracy.partial import row_start
 from askwise.core.accuracy.probability import HOEFFDING, MAJORITY, MOST_LIKELY
-from askwise.core.compiling import kernel
+from askwise.core.compiling import heavy_kernel
 from askwise.core.knapsack.inputs import Array
 from askwise.core.special import log_gamma
 
@@ -21,7 +21,7 @@ _EASED = 1e-9
 _MOST_EVIDENCE = 700.0
 
 
-@kernel
+@heavy_kernel
 def gains_of(code: int, limit: float, q: Array) -> Array:
     """What each worker adds to the sum that is needed."""
     g = np.empty(q.shape[0], np.float64)
@@ -41,7 +41,7 @@ def gains_of(code: int, limit: float, q: Array) -> Array:
     return g
 
 
-@kernel
+@heavy_kernel
 def _binomial(n: int, p: float, pmf: Array) -> None:
     """Write the probabilities of 0 to n successes."""
     if p >= 1.0:
@@ -55,7 +55,7 @@ def _binomial(n: int, p: float, pmf: Array) -> None:
         pmf[x] = math.exp(log_term + x * log_odds - log_gamma(x + 1.0) - log_gamma(n - x + 1.0))
 
 
-@kernel
+@heavy_kernel
 def _error_of_two_kinds(
     size: int, good: int, low: float, high: float, some: Array, others: Array
 ) -> float:
@@ -74,7 +74,7 @@ def _error_of_two_kinds(
     return error
 
 
-@kernel
+@heavy_kernel
 def _majority_need(size: int, low: float, high: float, limit: float) -> float:
     """The least sum of qualities, from ``low`` >= 1/2 to ``high``, of an odd set that can do.
 
@@ -102,7 +102,7 @@ def _majority_need(size: int, low: float, high: float, limit: float) -> float:
     return _between(size, worse, error_worse, error_better, limit, low, high)
 
 
-@kernel
+@heavy_kernel
 def _between(
     size: int,
     worse: int,
@@ -125,7 +125,7 @@ def _between(
     return worse * high + (size - worse) * low + part * (high - low)
 
 
-@kernel
+@heavy_kernel
 def need_of(code: int, limit: float, size: int, low: float, high: float) -> float:
     """The sum of gains that a set of a size needs; gains are between ``low`` and ``high``."""
     eased = min(1.0, limit * (1.0 + _EASED))
@@ -145,7 +145,7 @@ def need_of(code: int, limit: float, size: int, low: float, high: float) -> floa
     return -0.5 * math.log(min(1.0, 4.0 * eased * (1.0 - min(0.5, eased))))
 
 
-@kernel
+@heavy_kernel
 def rest_needed(
     code: int,
     ties: float,
@@ -192,7 +192,7 @@ def rest_needed(
     return _between(left, worse, error_worse, error_better, eased, low, high)
 
 
-@kernel
+@heavy_kernel
 def _rest_error(
     ties: float,
     size: int,

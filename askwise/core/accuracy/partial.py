@@ -13,14 +13,14 @@ import math
 import numpy as np
 
 from askwise.core.accuracy.probability import HOEFFDING, MAJORITY, MOST_LIKELY
-from askwise.core.compiling import kernel
+from askwise.core.compiling import heavy_kernel
 from askwise.core.knapsack.inputs import Array
 
 IMPOSSIBLE = 2.0
 """A quality that nobody has."""
 
 
-@kernel
+@heavy_kernel
 def row_start(code: int, size: int, depth: int) -> int:
     """Where the row of a depth begins."""
     if code == MAJORITY:
@@ -32,7 +32,7 @@ def row_start(code: int, size: int, depth: int) -> int:
     return 0 if depth == 0 else 1 << depth
 
 
-@kernel
+@heavy_kernel
 def first_rows(code: int, size: int) -> Array:
     """Room for all depths of a search for sets of a size, and the empty set's row in it."""
     rows = np.zeros(row_start(code, size, size) + size // 2 + 2, np.float64)
@@ -44,7 +44,7 @@ def first_rows(code: int, size: int) -> Array:
     return rows
 
 
-@kernel
+@heavy_kernel
 def push(code: int, size: int, rows: Array, depth: int, q: float) -> int:
     """Write the row of ``depth + 1``: one more worker. Returns what that took."""
     old = row_start(code, size, depth)
@@ -85,7 +85,7 @@ def push(code: int, size: int, rows: Array, depth: int, q: float) -> int:
     return 4 * pairs + 8
 
 
-@kernel
+@heavy_kernel
 def last_quality(code: int, ties: float, limit: float, size: int, rows: Array) -> float:
     """How able the last worker of a set must be, given the row before him.
 
@@ -122,7 +122,7 @@ def last_quality(code: int, ties: float, limit: float, size: int, rows: Array) -
     return _last_strength(limit, size, rows, at)
 
 
-@kernel
+@heavy_kernel
 def _last_strength(limit: float, size: int, rows: Array, at: int) -> float:
     """As above for ``weighted-majority``.
 

@@ -14,7 +14,7 @@ import numpy as np
 from askwise.core.accuracy.partial import first_rows, last_quality, push
 from askwise.core.accuracy.pools import floats_at, least
 from askwise.core.accuracy.probability import WEIGHTED, error_by_code, shortest_prefix
-from askwise.core.compiling import kernel
+from askwise.core.compiling import heavy_kernel
 from askwise.core.knapsack.inputs import Array
 from askwise.core.knapsack.ordering import ascending
 
@@ -23,7 +23,7 @@ _STEPS = 60
 _MOST_WEIGHED = 12
 
 
-@kernel
+@heavy_kernel
 def _take(keys: Array, size: int, taken: Array) -> None:
     """Mark the ``size`` least keys, ties by position."""
     n = keys.shape[0]
@@ -39,7 +39,7 @@ def _take(keys: Array, size: int, taken: Array) -> None:
             below += 1
 
 
-@kernel
+@heavy_kernel
 def _take_at(price: float, c: Array, g: Array, size: int, taken: Array) -> tuple[int, float]:
     """Mark the set that is best at a price on gains; return its cost and its gains.
 
@@ -60,7 +60,7 @@ def _take_at(price: float, c: Array, g: Array, size: int, taken: Array) -> tuple
     return cost, gained
 
 
-@kernel
+@heavy_kernel
 def bound_of_size(c: Array, g: Array, size: int, need: float) -> tuple[float, float]:
     """Return a lower bound on the cost of ``size`` workers with the gains needed, and the price.
 
@@ -89,7 +89,7 @@ def bound_of_size(c: Array, g: Array, size: int, need: float) -> tuple[float, fl
     return bound, price
 
 
-@kernel
+@heavy_kernel
 def set_of_size(
     code: int,
     ties: float,
@@ -132,7 +132,7 @@ def set_of_size(
     return cost_high
 
 
-@kernel
+@heavy_kernel
 def set_by_ratio(limit: float, c: Array, q: Array, g: Array, taken: Array) -> int:
     """Mark workers in order of cost / gain until a weighted vote keeps the limit.
 
@@ -154,7 +154,7 @@ def set_by_ratio(limit: float, c: Array, q: Array, g: Array, taken: Array) -> in
     return cost if size >= 0 else -1
 
 
-@kernel
+@heavy_kernel
 def _meets(code: int, ties: float, limit: float, q: Array, taken: Array, values: Array) -> bool:
     k = 0
     for i in range(q.shape[0]):
@@ -164,7 +164,7 @@ def _meets(code: int, ties: float, limit: float, q: Array, taken: Array, values:
     return error_by_code(code, 1.0, ties, values) <= limit
 
 
-@kernel
+@heavy_kernel
 def improve_by_swaps(
     code: int,
     ties: float,

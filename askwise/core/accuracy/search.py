@@ -9,7 +9,7 @@ import numpy as np
 from askwise.core.accuracy.needs import rest_needed
 from askwise.core.accuracy.partial import first_rows, last_quality, push
 from askwise.core.accuracy.probability import MAJORITY, WEIGHTED
-from askwise.core.compiling import kernel
+from askwise.core.compiling import heavy_kernel
 from askwise.core.knapsack.inputs import Array
 
 # How far a solver's answer goes.
@@ -19,7 +19,7 @@ NONE, FOUND, CHEAPEST, FIRST = range(4)
 ROUNDING = 1e-12
 
 
-@kernel
+@heavy_kernel
 def complete(
     code: int,
     ties: float,

@@ -30,7 +30,7 @@ _OUT = 2
 
 
 @kernel
-def _count_units(gains: Array, demand: float, units: Array) -> int:
+def count_units(gains: Array, demand: float, units: Array) -> int:
     """Turn gains into whole units, useless ones into 0; return the units that are enough."""
     bits = _DEMAND_BITS
     size = gains.shape[0]
@@ -62,7 +62,7 @@ def cover_greedy_into(costs: Array, gains: Array, demand: float, chosen: Array) 
     if n == 0:
         return False
     units = np.empty(n, np.int64)
-    enough = _count_units(gains, demand, units)
+    enough = count_units(gains, demand, units)
     ratios = np.empty(n, np.float64)
     for i in range(n):
         ratios[i] = costs[i] / gains[i] if units[i] > 0 else math.inf
@@ -124,7 +124,7 @@ def _fix(weights: Array, values: Array, spare: int, saved: float, fate: Array) -
 
 
 @kernel
-def _cover_exact(
+def cover_exact_in_units(
     costs: Array, units: Array, enough: int, known_cost: int, max_states: int, chosen: Array
 ) -> int:
     """Mark in ``chosen`` the first of the cheapest sets; return TOO_LARGE or another status.
@@ -293,7 +293,7 @@ def cover_exact(costs: Numbers, gains: Numbers, demand: float) -> tuple[list[int
     if not feasible or target <= 0.0:
         return _answer(price, chosen, feasible)
     units = np.empty(len(price), np.int64)
-    enough = _count_units(gain, target, units)
+    enough = count_units(gain, target, units)
     useful, whole = _whole_costs(price, chosen)
     whole, useful = whole[units[useful] > 0], useful[units[useful] > 0]
     # Coarser money makes for sharper bounds: a set cheaper at all is cheaper by the divisor.
@@ -301,7 +301,10 @@ def cover_exact(costs: Numbers, gains: Numbers, demand: float) -> tuple[list[int
     known = int(whole[chosen[useful]].sum())
     flags = np.zeros(len(useful), np.bool_)
     for max_states in states.allowances():
-        if _cover_exact(whole, units[useful], enough, known, max_states, flags) != TOO_LARGE:
+        if (
+            cover_exact_in_units(whole, units[useful], enough, known, max_states, flags)
+            != TOO_LARGE
+        ):
             chosen[:] = False
             chosen[useful[flags]] = True
             return _answer(price, chosen, True)

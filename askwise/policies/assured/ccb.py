@@ -76,7 +76,8 @@ class CcbNs(SoftCcb):
         ``"hoeffding-linear(epsilon=0.2)"``, say.
     solver : str
         How the cheapest set is found: ``"exact"``, ``"greedy"``, or ``"auto"``: the paper's
-        greedy algorithm for ``hoeffding-linear``, exact else.
+        greedy algorithm for ``hoeffding-linear``, else exact, but for the best set found where
+        that takes too long (hundreds of weak workers); ``"exact"`` is an error there.
     floor : float
         No quality is below it: 1/2, or more where more is known. A worker whose record shows
         otherwise counts by his record.

@@ -40,7 +40,7 @@ from askwise.core.book import (
     money_left,
     propose,
 )
-from askwise.core.compiling import kernel, step
+from askwise.core.compiling import heavy_kernel, kernel, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.knapsack.ordering import ascending
 from askwise.policies.assured.common import (
@@ -122,7 +122,7 @@ def find_members(book: Book, task: int, members: Array, allowed: Array) -> None:
         at = assignments[at, columns.BEFORE_OF_TASK]
 
 
-@kernel
+@heavy_kernel
 def mend(book: Book, state: State, params: Params, wanted: Array) -> int:
     """Find the first lost task that needs somebody who can be had; mark whom. -1 if none does."""
     size = wanted.shape[0]
@@ -294,7 +294,7 @@ def drop_dear(costs: Array, lower: Array, upper: Array, chosen: Array, kept: Arr
 # Compiling whatever calls the solvers compiles them once more: so it is one kernel.
 
 
-@kernel
+@heavy_kernel
 def pick(
     workers: Array, state: State, params: Params, for_all: bool, allowed: Array, chosen: Array
 ) -> int:
@@ -372,7 +372,7 @@ def explore_by_chance(
     return True
 
 
-@kernel
+@heavy_kernel
 def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:

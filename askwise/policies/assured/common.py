@@ -20,6 +20,7 @@ from askwise.core.book import (
     Book,
 )
 from askwise.core.compiling import kernel, step
+from askwise.policies.assured.intervals import lasting_interval
 
 PAPER = "000"
 
@@ -72,9 +73,13 @@ class Params(NamedTuple):
 
 
 class State(NamedTuple):
-    """Records of workers and tasks, the tally; ``known`` holds qualities that need no learning."""
+    """Records of workers and tasks, the tally; ``known`` holds qualities that need no learning.
+
+    ``intervals`` has both ends of each worker's, where they hang on his record alone.
+    """
 
     workers: Array
+    intervals: Array
     tasks: Array
     tally: Array
     known: Array
@@ -88,18 +93,25 @@ def radius(params: Params, workers: int, count: int, t: int) -> float:
         return math.sqrt(math.log(2.0 * workers / params.mu) / (2.0 * count))
     if params.bounds == BY_UCB1:
         return math.sqrt(2.0 * math.log(float(t)) / count)
-    if params.bounds == ANYTIME:
-        # Hoeffding with mu / (n k (k + 1)) for the count k: these add up to mu / n, so the bounds
-        # hold for all counts at once, whatever decided on them.
-        widened = 2.0 * workers * count * (count + 1.0) / params.mu
-        return math.sqrt(math.log(widened) / (2.0 * count))
     return 0.0
+
+
+@step
+def record(state: State, params: Params, workers: int, worker: int) -> None:
+    """Bring a worker's interval up to his record."""
+    if params.bounds == ANYTIME and state.workers[worker, COUNT] > 0:
+        low, high = lasting_interval(
+            state.workers[worker, RIGHT], state.workers[worker, COUNT], params.mu / workers
+        )
+        state.intervals[worker, 0] = low
+        state.intervals[worker, 1] = high
 
 
 @kernel
 def bound(state: State, params: Params, lower: Array, upper: Array) -> None:
     """Write the bounds on each worker's quality, as they are for the next task."""
-    records, known, tally = state.workers, state.known, state.tally
+    records, intervals = state.workers, state.intervals
+    known, tally = state.known, state.tally
     workers = lower.shape[0]
     t = tally[LAST_ROUND] if tally[SETTLED] == 1 else tally[BEGUN] + 1
     for worker in range(workers):
@@ -111,15 +123,19 @@ def bound(state: State, params: Params, lower: Array, upper: Array) -> None:
             lower[worker] = params.floor
             upper[worker] = params.floor if params.bounds == BY_MEAN else 1.0
         else:
-            mean = records[worker, RIGHT] / count
-            width = radius(params, workers, count, t)
-            upper[worker] = min(1.0, mean + width)
-            lower[worker] = max(params.floor, mean - width)
+            if params.bounds == ANYTIME:
+                low, high = intervals[worker, 0], intervals[worker, 1]
+            else:
+                mean = records[worker, RIGHT] / count
+                width = radius(params, workers, count, t)
+                low, high = max(0.0, mean - width), min(1.0, mean + width)
+            upper[worker] = high
+            lower[worker] = max(params.floor, low)
             if params.bounds == BY_MEAN:
                 upper[worker] = lower[worker]
-            elif upper[worker] < params.floor:
+            elif high < params.floor:
                 # His record refutes the floor: then only the record counts.
-                lower[worker] = max(0.0, mean - width)
+                lower[worker] = low
 
 
 @step

@@ -55,6 +55,7 @@ from askwise.policies.assured.common import (
     State,
     answers_out,
     has_room,
+    record,
 )
 
 DECIDED, ASKED_FACT, ANSWER, TRUTH_FACT, EXPIRED, DECLINED, CLOSED_FACT, LEFT = (
@@ -143,7 +144,7 @@ def skip_begun(book: Book, state: State) -> None:
 
 
 @kernel
-def learn_truth(book: Book, state: State, task: int) -> None:
+def learn_truth(book: Book, state: State, params: Params, task: int) -> None:
     """Count all answers that a task has, as right or wrong (Alg. 1, lines 14 to 18)."""
     cells, workers, truth = book.cells, state.workers, book.tasks[task, TRUTH]
     at = book.tasks[task, FIRST_CELL]
@@ -151,6 +152,7 @@ def learn_truth(book: Book, state: State, task: int) -> None:
         worker = cells[at, CELL_WORKER]
         workers[worker, COUNT] += cells[at, CELL_ANSWERS]
         workers[worker, RIGHT] += cells[at, VOTES + truth]
+        record(state, params, book.totals[WORKERS], worker)
         at = cells[at, NEXT_CELL]
 
 
@@ -255,7 +257,7 @@ def take_in(book: Book, state: State, params: Params, fact: Fact) -> None:
         if kind == CLOSED_FACT:
             skip_begun(book, state)
         elif teaches(state, params, task):
-            learn_truth(book, state, task)
+            learn_truth(book, state, params, task)
 
 
 @step
@@ -269,3 +271,4 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     if fact.kind == ANSWER and truth >= 0 and teaches(state, params, fact.task):
         state.workers[fact.worker, COUNT] += 1
         state.workers[fact.worker, RIGHT] += int(int(fact.value) == truth)
+        record(state, params, book.totals[WORKERS], fact.worker)

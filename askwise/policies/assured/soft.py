@@ -10,10 +10,10 @@ from askwise.core.accuracy import Target
 from askwise.core.accuracy.kernels import INFEASIBLE, cheapest_into, error_of
 from askwise.core.accuracy.soft import COIN, RUNGS
 from askwise.core.book import TOO_LARGE, Array
-from askwise.core.compiling import kernel
+from askwise.core.compiling import heavy_kernel
 
 
-@kernel
+@heavy_kernel
 def softest_into(
     target: Target, price: float, costs: Array, qualities: Array, allowed: Array, chosen: Array
 ) -> float:
