@@ -17,6 +17,9 @@ INSTALL_SELF := PYTHONWARNINGS=ignore $(PIP) install --no-deps --no-build-isolat
 CHECKED := $(CURDIR)/.pytest_cache/checked-kernels
 SOURCES_SUM = $$(find askwise -name '*.py' | LC_ALL=C sort | xargs cat | cksum | cut -d' ' -f1)
 
+# Without a server the tests that need one are skipped, and say so.
+GET_SERVER = $(BIN)/python scripts/postgres.py install
+
 # A run that selects no test is said, not failed (pytest's exit code 5).
 NONE_IS_FINE = || { code=$$?; [ $$code -eq 5 ] && echo "   (no test is marked for this run)" || exit $$code; }
 
@@ -29,6 +32,7 @@ demo: .venv/.demo-ready ## run the demonstration and write its report to demo-ou
 	@$(BIN)/askwise demo --out demo-out
 
 test: .venv/.ready ## run the quick suite, then its samples uncompiled and bounds-checked
+	@$(GET_SERVER)
 	@echo "== quick suite and docstrings"
 	@$(PYTEST) -n $(JOBS)
 	@$(MAKE) test-samples
@@ -44,6 +48,7 @@ test-samples: .venv/.ready
 		$(PYTEST) tests -n $(JOBS) -m "checked and not slow" $(NONE_IS_FINE)
 
 test-slow: .venv/.ready ## run every test, the slow ones too
+	@$(GET_SERVER)
 	@HYPOTHESIS_PROFILE=slow $(PYTEST) -n $(JOBS) -m "slow or not slow"
 	@$(MAKE) test-samples
 
@@ -81,7 +86,7 @@ lock: | .venv/bin/python ## write the lock files anew (UPGRADE=1: with the newes
 clean: ## remove what was built, keep .venv
 	@rm -rf build dist site demo-out *.egg-info .pytest_cache .mypy_cache .ruff_cache \
 		.import_linter_cache .hypothesis
-	@find askwise tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find askwise tests benchmarks docs scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("askwise needs Python 3.11 or newer; try make PYTHON=python3.11")'

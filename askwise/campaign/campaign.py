@@ -98,7 +98,7 @@ class Campaign:
             Whether a worker may be asked the same task again; yes without tasks, else no.
         lease : seconds or timedelta, optional
             How long an assignment is reserved before it is released.
-        store : "memory", "sqlite:///FILE" or a Store
+        store : "memory", "sqlite:///FILE", "postgresql://..." or a Store
             Where the log lives.
         seed : int, optional
             The same seed and the same answers give the same log.

@@ -14,7 +14,7 @@ StoreUrl = Annotated[
         "--store",
         envvar="ASKWISE_STORE",
         metavar="URL",
-        help="Where campaigns are kept: sqlite:///FILE.",
+        help="Where campaigns are kept: sqlite:///FILE or postgresql://...",
     ),
 ]
 Name = Annotated[

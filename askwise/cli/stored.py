@@ -26,7 +26,9 @@ def open_store(url: str) -> Store:
 
     if url == "memory":
         raise StoreError(
-            "store is 'memory', which ends with the command: give 'sqlite:///FILE'", field="store"
+            "store is 'memory', which ends with the command: give 'sqlite:///FILE' or "
+            "'postgresql://...'",
+            field="store",
         )
     return store.open_store(url)
 

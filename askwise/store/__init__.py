@@ -1,6 +1,6 @@
 """Stores: where campaigns keep their logs."""
 
-from askwise.store.base import Reply, Snapshot, Store, Transaction, open_store
+from askwise.store.base import Reply, Snapshot, Store, Transaction, open_store, pending_steps
 from askwise.store.memory import MemoryStore
 from askwise.store.sqlite import SqliteStore
 
@@ -12,4 +12,5 @@ __all__ = [
     "Store",
     "Transaction",
     "open_store",
+    "pending_steps",
 ]

@@ -6,13 +6,20 @@ The log is the truth. Replies make retries safe. Snapshots only save time and ma
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from askwise.core.errors import Conflict, StoreError, UnknownName, nearest
 from askwise.core.events import Event
+
+if TYPE_CHECKING:
+    from askwise.store.memory import MemoryStore
+    from askwise.store.postgres import PostgresStore
+    from askwise.store.sqlite import SqliteStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +188,14 @@ def open_store(url: str | Store) -> Store:
     url : str or Store
         ``memory`` for a fresh store that lasts as long as the process; ``sqlite:///FILE`` for a
         file relative to the working directory, ``sqlite:////FILE`` (four slashes) for an absolute
-        path. The file is created with the first campaign. A Store is returned as it is.
+        path; ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE`` for a database. File and tables
+        are created with the first campaign, the database has to exist. A Store is returned as it
+        is.
 
     Raises
     ------
     StoreError
-        The url names no store, or the file is not one that this askwise can use.
+        The url names no store, or the file or database is not one that this askwise can use.
 
     Examples
     --------
@@ -195,25 +204,63 @@ def open_store(url: str | Store) -> Store:
     >>> store.names()
     ['cats']
     """
-    # Imported here, as both are built on this module.
+    if isinstance(url, Store):
+        return url
+    store = _named(url)
+    store.names()  # so that what we can't use is found now and not at the first write
+    return store
+
+
+def pending_steps(url: str) -> list[str]:
+    """Name the steps that :func:`open_store` would apply to an older schema, or to none.
+
+    Nothing is changed or created. An empty list means that the store is up to date.
+
+    Raises
+    ------
+    StoreError
+        As of :func:`open_store`.
+
+    Examples
+    --------
+    >>> pending_steps("memory")
+    []
+    """
+    from askwise.store.memory import MemoryStore
+
+    store = _named(url)
+    return [] if isinstance(store, MemoryStore) else store.pending()
+
+
+def _named(url: str) -> MemoryStore | SqliteStore | PostgresStore:
+    # Imported here, as all are built on this module, and psycopg only where it is needed.
     from askwise.store.memory import MemoryStore
     from askwise.store.sqlite import SqliteStore
 
-    if isinstance(url, Store):
-        return url
-    accepted = "give 'memory', 'sqlite:///FILE' or, for an absolute path, 'sqlite:////PATH/FILE'"
+    accepted = (
+        "give 'memory', 'sqlite:///FILE' or, for an absolute path, 'sqlite:////PATH/FILE', or "
+        "'postgresql://USER:PASSWORD@HOST:PORT/DATABASE'"
+    )
     if not isinstance(url, str):
         raise StoreError(f"store is {url!r}: {accepted}", field="store")
     if url == "memory":
         return MemoryStore()
     file = url.removeprefix("sqlite:///")
     if file != url and file not in ("", ":memory:"):
-        store = SqliteStore(file)
-        store.names()  # so that a file we can't use is found now and not at the first write
-        return store
-    if url.startswith(("postgresql:", "postgres:")):
-        accepted = f"PostgreSQL is not in this version; {accepted}"
-    raise StoreError(f"store is {url!r}: {accepted}", field="store")
+        return SqliteStore(file)
+    if url.startswith(("postgresql://", "postgres://")):
+        try:
+            from askwise.store.postgres import PostgresStore
+        except ImportError as error:
+            raise StoreError(
+                "PostgreSQL needs psycopg: pip install 'askwise[postgres]'", field="store"
+            ) from error
+        return PostgresStore(url)
+    raise StoreError(f"store is {_without_password(url)!r}: {accepted}", field="store")
+
+
+def _without_password(url: str) -> str:
+    return re.sub(r"//([^/:@]*):.*@", r"//\1:***@", url)
 
 
 def unknown_campaign(name: str, names: Iterable[str]) -> UnknownName:

@@ -15,7 +15,7 @@ from urllib.parse import quote_from_bytes
 
 from askwise.core.errors import StoreError
 from askwise.store.base import inside_write, store_closed
-from askwise.store.migrations import APPLICATION_ID, migrate
+from askwise.store.migrations.on_sqlite import APPLICATION_ID, migrate
 
 _FORK_PATIENCE = 1.0
 """Seconds that a fork waits for other threads' statements and transactions to end."""

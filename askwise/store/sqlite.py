@@ -23,6 +23,7 @@ from askwise.store.base import (
     write_is_over,
 )
 from askwise.store.connections import Connections, Link
+from askwise.store.migrations.on_sqlite import pending
 from askwise.store.rows import pack, unpack
 
 _PATIENCE = 30.0
@@ -205,6 +206,11 @@ class SqliteStore(Store):
                 _END if upto is None else upto,
             )
         return Snapshot(*found[0]) if found else None
+
+    def pending(self) -> list[str]:
+        """Name the steps that the next use would apply to the schema; nothing is changed."""
+        self._connections.missing()
+        return pending(self.file)
 
     def close(self) -> None:
         self._connections.close()

@@ -9,18 +9,26 @@ from pathlib import Path
 import pytest
 
 from askwise.store import MemoryStore, SqliteStore, Store, Transaction
+from askwise.store.postgres import PostgresStore
 from askwise.testing import stores
 
-MAKERS: dict[str, Callable[[Path], Store]] = {
-    "memory": lambda directory: MemoryStore(),
-    "sqlite": lambda directory: SqliteStore(directory / "campaigns.sqlite"),
-}
+
+def maker(kind: str, request: pytest.FixtureRequest) -> Callable[[], Store]:
+    if kind == "memory":
+        return MemoryStore
+    if kind == "sqlite":
+        directory: Path = request.getfixturevalue("tmp_path")
+        return lambda: SqliteStore(directory / "campaigns.sqlite")
+    url: str = request.getfixturevalue("postgres_url")
+    return lambda: PostgresStore(url)
 
 
 @pytest.mark.parametrize("check", stores.CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("kind", MAKERS)
-def test_a_store_keeps_the_contract(kind: str, check: stores.Check, tmp_path: Path) -> None:
-    check(lambda: MAKERS[kind](tmp_path))
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
+def test_a_store_keeps_the_contract(
+    kind: str, check: stores.Check, request: pytest.FixtureRequest
+) -> None:
+    check(maker(kind, request))
 
 
 def test_the_checks_notice_a_store_that_forgets_to_roll_back() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -69,9 +71,36 @@ def test_anything_else_is_answered_with_what_is_accepted(url: object) -> None:
     assert caught.value.field == "store"
 
 
-def test_postgresql_is_said_to_be_not_in_this_version() -> None:
-    with pytest.raises(StoreError, match="not in this version"):
-        open_store("postgresql://localhost/cats")
+def test_postgresql_without_its_extra_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "askwise.store.postgres", raising=False)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    for loaded in [name for name in sys.modules if name.startswith("askwise.store.postgres")]:
+        monkeypatch.delitem(sys.modules, loaded)
+    with pytest.raises(StoreError, match=r"pip install 'askwise\[postgres\]'") as caught:
+        open_store("postgresql://ann:secret@localhost/cats")
+    assert "secret" not in str(caught.value)
+
+
+def test_psycopg_is_imported_only_for_its_urls() -> None:
+    script = (
+        "import sys; from askwise.store import open_store; open_store('memory'); "
+        "sys.exit('psycopg' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresq://ann:secret@localhost/cats",
+        "mysql://ann:sec@secret/ret@localhost/cats",
+        "sqlite://ann:secret@localhost",
+    ],
+)
+def test_a_password_in_a_mistyped_url_is_not_repeated(url: str) -> None:
+    with pytest.raises(StoreError, match=r"//ann:\*\*\*@localhost") as caught:
+        open_store(url)
+    assert "sec" not in str(caught.value)
 
 
 def test_looking_into_a_file_that_is_not_there_does_not_create_it(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Several processes on one file, and processes that die."""
+"""Several processes on one store, and processes that die."""
 
 from __future__ import annotations
 
@@ -13,17 +13,27 @@ from contextlib import closing
 from itertools import groupby
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from askwise.core.events import Kind
-from askwise.store import SqliteStore
+from askwise.store import open_store
 
 WRITER = Path(__file__).with_name("writer.py")
 
 
-def start(file: Path, worker: str, writes: int) -> subprocess.Popen[str]:
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest) -> str:
+    """A store that is not there yet."""
+    if request.param == "sqlite":
+        return f"sqlite:///{request.getfixturevalue('tmp_path')}/campaigns.sqlite"
+    made: str = request.getfixturevalue("postgres_url")
+    return made
+
+
+def start(url: str, worker: str, writes: int) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, str(WRITER), str(file), worker, str(writes)],
+        [sys.executable, str(WRITER), url, worker, str(writes)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -41,19 +51,30 @@ def let_go(writer: subprocess.Popen[str]) -> None:
     writer.stdin.flush()
 
 
-def committed_keys(file: Path) -> list[str]:
-    """The keys of the log, after a check that it is whole: no gap, no half of a write."""
-    with closing(sqlite3.connect(file)) as raw:
+def raw_replies(url: str) -> dict[str, str]:
+    """The bodies of replies by key, read without our code, after the checks the database has."""
+    query = "SELECT key, body FROM replies"
+    if url.startswith("postgresql"):
+        with closing(psycopg.connect(url)) as server:
+            return dict(server.execute(query.replace("replies", "askwise.replies")).fetchall())
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as raw:
         assert raw.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert raw.execute("PRAGMA foreign_key_check").fetchall() == []
-        replies = dict(raw.execute("SELECT key, body FROM replies"))
-    with closing(SqliteStore(file)) as store:
+        return dict(raw.execute(query))
+
+
+def committed_keys(url: str) -> list[str]:
+    """The keys of the log, after a check that it is whole: no gap, no half of a write."""
+    with closing(open_store(url)) as store:
+        if not store.names():
+            return []
         log = store.read("cats")
+    replies = raw_replies(url)
     assert [event.seq for event in log] == list(range(1, len(log) + 1))
     writes = [(key, list(events)) for key, events in groupby(log, key=lambda event: event.key)]
     for key, events in writes:
         assert [event.kind for event in events] == [Kind.DECIDED, Kind.ASKED, Kind.ANSWER]
-        assert replies.pop(key) == str(events[0].seq - 1)
+        assert replies.pop(str(key)) == str(events[0].seq - 1)
     assert replies == {}
     return [str(key) for key, _ in writes]
 
@@ -64,9 +85,9 @@ def run_script(script: str, *arguments: object) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_two_processes_that_append_to_one_file_lose_nothing(tmp_path: Path) -> None:
-    file, writes = tmp_path / "campaigns.sqlite", 50
-    writers = [start(file, worker, writes) for worker in "ab"]
+def test_two_processes_that_append_to_one_store_lose_nothing(url: str) -> None:
+    writes = 50
+    writers = [start(url, worker, writes) for worker in "ab"]
     for writer in writers:
         wait_until_ready(writer)
     for writer in writers:
@@ -75,26 +96,25 @@ def test_two_processes_that_append_to_one_file_lose_nothing(tmp_path: Path) -> N
         printed, _ = writer.communicate(timeout=60)
         assert writer.returncode == 0
         assert len(printed.split()) == writes
-    keys = committed_keys(file)
+    keys = committed_keys(url)
     assert sorted(keys) == sorted(f"{worker}:{n}" for worker in "ab" for n in range(writes))
 
 
-def test_processes_that_create_the_same_file_at_once_agree(tmp_path: Path) -> None:
-    for attempt in range(3):
-        file = tmp_path / f"campaigns-{attempt}.sqlite"
-        writers = [start(file, worker, 1) for worker in "abcd"]
-        for writer in writers:
-            let_go(writer)
-        for writer in writers:
-            writer.communicate(timeout=60)
-            assert writer.returncode == 0
-        assert sorted(committed_keys(file)) == ["a:0", "b:0", "c:0", "d:0"]
+@pytest.mark.parametrize("attempt", range(2))
+def test_processes_that_create_the_same_store_at_once_agree(attempt: int, url: str) -> None:
+    writers = [start(url, worker, 1) for worker in "abcd"]
+    for writer in writers:
+        let_go(writer)
+    for writer in writers:
+        writer.communicate(timeout=60)
+        assert writer.returncode == 0
+    assert sorted(committed_keys(url)) == ["a:0", "b:0", "c:0", "d:0"]
 
 
-def kill_a_writer(file: Path, worker: str, chance: random.Random) -> None:
+def kill_a_writer(url: str, worker: str, chance: random.Random) -> None:
     """Start a writer, kill it in the middle of its work and check what it left."""
-    before = committed_keys(file) if file.exists() else []
-    writer = start(file, worker, 0)
+    before = committed_keys(url)
+    writer = start(url, worker, 0)
     wait_until_ready(writer)
     let_go(writer)
     assert writer.stdout is not None
@@ -104,7 +124,7 @@ def kill_a_writer(file: Path, worker: str, chance: random.Random) -> None:
     rest, _ = writer.communicate(timeout=60)
     # A last line may be cut short: only what is printed whole was acknowledged.
     acknowledged = printed + rest.rpartition("\n")[0].splitlines()
-    keys = committed_keys(file)
+    keys = committed_keys(url)
     assert keys[: len(before)] == before
     new = keys[len(before) :]
     assert new == [f"{worker}:{n}" for n in range(len(new))]
@@ -113,25 +133,25 @@ def kill_a_writer(file: Path, worker: str, chance: random.Random) -> None:
 
 
 def test_what_a_killed_writer_acknowledged_is_there_and_nothing_is_half_written(
-    tmp_path: Path,
+    url: str,
 ) -> None:
     chance = random.Random(1)
     for life in range(3):
-        kill_a_writer(tmp_path / "campaigns.sqlite", f"life {life}", chance)
+        kill_a_writer(url, f"life {life}", chance)
 
 
 @pytest.mark.slow
-def test_a_file_outlives_many_kills(tmp_path: Path) -> None:
+def test_a_store_outlives_many_kills(url: str) -> None:
     chance = random.Random(2)
     for life in range(60):
-        kill_a_writer(tmp_path / "campaigns.sqlite", f"life {life}", chance)
+        kill_a_writer(url, f"life {life}", chance)
 
 
 @pytest.mark.slow
-def test_a_writer_goes_on_beside_one_that_is_killed(tmp_path: Path) -> None:
-    chance, file = random.Random(3), tmp_path / "campaigns.sqlite"
+def test_a_writer_goes_on_beside_one_that_is_killed(url: str) -> None:
+    chance = random.Random(3)
     for round_ in range(15):
-        survivor, victim = start(file, f"s{round_}", 60), start(file, f"v{round_}", 0)
+        survivor, victim = start(url, f"s{round_}", 60), start(url, f"v{round_}", 0)
         for writer in (survivor, victim):
             wait_until_ready(writer)
             let_go(writer)
@@ -140,7 +160,7 @@ def test_a_writer_goes_on_beside_one_that_is_killed(tmp_path: Path) -> None:
         acknowledged = victim.communicate(timeout=60)[0].rpartition("\n")[0].splitlines()
         assert len(survivor.communicate(timeout=60)[0].split()) == 60
         assert survivor.returncode == 0
-        keys = committed_keys(file)
+        keys = committed_keys(url)
         assert sum(key.startswith(f"s{round_}:") for key in keys) == 60
         assert set(acknowledged) <= set(keys)
 

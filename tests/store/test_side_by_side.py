@@ -1,20 +1,28 @@
-"""Whatever is done to them, the SQLite store and the memory store give the same answers."""
+"""Whatever is done to them, the stores that last and the memory store give the same answers."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Callable
+from contextlib import closing
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+import psycopg
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
 
 from askwise.core.errors import AskwiseError
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.store import MemoryStore, Reply, Snapshot, SqliteStore, Store, Transaction
+from askwise.store.postgres import PostgresStore
 
 NAMES = st.sampled_from(["a", "b", "A"])
 KEYS = st.sampled_from(["k1", "k2", "k3", ""])
@@ -98,14 +106,14 @@ def run(store: Store, name: str, steps: list[tuple[Any, ...]], stop: bool) -> li
 
 
 class SideBySide(RuleBasedStateMachine):
-    def __init__(self) -> None:
+    def __init__(self, open_lasting: Callable[[], Store]) -> None:
         super().__init__()
-        self.directory = Path(tempfile.mkdtemp())
         self.memory = MemoryStore()
-        self.sqlite = SqliteStore(self.directory / "campaigns.sqlite")
+        self.open_lasting = open_lasting
+        self.lasting = open_lasting()
 
     def both(self, call: Callable[[Store], Any]) -> None:
-        assert outcome(lambda: call(self.sqlite)) == outcome(lambda: call(self.memory))
+        assert outcome(lambda: call(self.lasting)) == outcome(lambda: call(self.memory))
 
     @initialize(name=NAMES)
     def begin(self, name: str) -> None:
@@ -133,12 +141,12 @@ class SideBySide(RuleBasedStateMachine):
 
     @rule()
     def reopen(self) -> None:
-        self.sqlite.close()
-        self.sqlite = SqliteStore(self.directory / "campaigns.sqlite")
+        self.lasting.close()
+        self.lasting = self.open_lasting()
 
     @rule()
     def meet_a_second_process(self) -> None:
-        beside = SqliteStore(self.directory / "campaigns.sqlite")
+        beside = self.open_lasting()
         try:
             assert beside.names() == self.memory.names()
         finally:
@@ -151,9 +159,31 @@ class SideBySide(RuleBasedStateMachine):
             self.both(lambda store, name=name: (store.spec(name), store.read(name)))
 
     def teardown(self) -> None:
-        self.sqlite.close()
-        shutil.rmtree(self.directory)
+        self.lasting.close()
 
 
-class TestSqliteAndMemoryAnswerTheSame(SideBySide.TestCase):
-    settings = settings(stateful_step_count=20)
+def test_sqlite_and_memory_answer_the_same(tmp_path: Path) -> None:
+    numbers = count()
+
+    def make() -> SideBySide:
+        file = tmp_path / f"{next(numbers)}.sqlite"
+        return SideBySide(lambda: SqliteStore(file))
+
+    run_state_machine_as_test(make, settings=settings(stateful_step_count=20))
+
+
+def test_postgresql_and_memory_answer_the_same(
+    postgres_url: str, postgres_raw: psycopg.Connection[Any]
+) -> None:
+    with closing(PostgresStore(postgres_url)) as store:
+        store.create("first", "{}", 0.0)
+
+    def make() -> SideBySide:
+        # Far quicker than new tables.
+        for table in ("events", "replies", "snapshots", "campaigns"):
+            postgres_raw.execute(f"DELETE FROM askwise.{table}".encode())
+        return SideBySide(lambda: PostgresStore(postgres_url))
+
+    # Each connection costs the server a process.
+    fewer = settings.default.max_examples // 4
+    run_state_machine_as_test(make, settings=settings(max_examples=fewer, stateful_step_count=20))

@@ -14,9 +14,10 @@ import pytest
 
 from askwise.core.errors import StoreError
 from askwise.core.events import Event, Kind
-from askwise.store import Reply, SqliteStore, open_store
-from askwise.store.migrations import latest, loader
+from askwise.store import Reply, SqliteStore, open_store, pending_steps
+from askwise.store.migrations import Step, loader
 
+KNOWN = loader.latest("sqlite")
 PAUSED = Event(Kind.PAUSED, seq=1)
 
 
@@ -88,11 +89,11 @@ def test_another_program_in_the_middle_of_its_work_is_left_alone(tmp_path: Path)
 def test_a_newer_schema_is_refused_with_both_versions_and_unchanged(
     file: Path, raw: sqlite3.Connection
 ) -> None:
-    raw.execute(f"PRAGMA user_version = {latest() + 7}")
+    raw.execute(f"PRAGMA user_version = {KNOWN + 7}")
     raw.close()
     message = refusal(file)
-    assert f"schema version {latest() + 7}" in message
-    assert f"knows up to {latest()}" in message
+    assert f"schema version {KNOWN + 7}" in message
+    assert f"knows up to {KNOWN}" in message
     assert "upgrade askwise" in message
 
 
@@ -130,7 +131,7 @@ def test_a_damaged_file_is_an_error_that_names_it(file: Path) -> None:
 def test_durability_and_constraints_are_switched_on(file: Path, raw: sqlite3.Connection) -> None:
     assert raw.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert raw.execute("PRAGMA application_id").fetchone() == (int.from_bytes(b"askw"),)
-    assert raw.execute("PRAGMA user_version").fetchone() == (latest(),)
+    assert raw.execute("PRAGMA user_version").fetchone() == (KNOWN,)
     with closing(SqliteStore(file)) as store, store._connections.use() as link:
         assert link.run("PRAGMA synchronous") == [(2,)]
         assert link.run("PRAGMA foreign_keys") == [(1,)]
@@ -203,34 +204,48 @@ def test_a_commit_that_fails_is_raised_and_leaves_the_store_usable(file: Path) -
 def test_an_older_schema_is_brought_up_to_date_step_by_step(
     file: Path, raw: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    more = {
-        **loader.steps(),
-        latest() + 1: "CREATE TABLE one (x);\n",
-        latest() + 2: "-- A comment; with a semicolon\nINSERT INTO one\nVALUES (';');\n",
-    }
-    monkeypatch.setattr(loader, "steps", lambda: more)
+    more = (
+        *loader.steps("sqlite"),
+        Step("next", "CREATE TABLE one (x);\n"),
+        Step("last", "-- A comment; with a semicolon\nINSERT INTO one\nVALUES (';');\n"),
+    )
+    monkeypatch.setattr(loader, "steps", lambda database: more)
+    assert pending_steps(f"sqlite:///{file}") == ["next", "last"]
     with closing(SqliteStore(file)) as store:
         assert store.read("cats") == [PAUSED]
+    assert pending_steps(f"sqlite:///{file}") == []
     assert raw.execute("SELECT x FROM one").fetchall() == [(";",)]
     assert raw.execute("PRAGMA user_version").fetchone() == (len(more),)
+
+
+def test_a_dry_run_names_the_steps_and_creates_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "campaigns.sqlite"
+    assert pending_steps(f"sqlite:///{file}") == ["0001_campaigns"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_run_refuses_the_file_of_another_program(tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("task,worker,label\n" * 9)
+    with pytest.raises(StoreError, match=r"notes\.txt.*not a database"):
+        pending_steps(f"sqlite:///{file}")
 
 
 def test_a_step_that_fails_leaves_the_schema_of_the_step_before(
     file: Path, raw: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known = latest()
-    more = {
-        **loader.steps(),
-        known + 1: "CREATE TABLE one (x);\n",
-        known + 2: "CREATE TABLE two (x);\nINSERT INTO missing VALUES (1);\n",
-    }
-    monkeypatch.setattr(loader, "steps", lambda: more)
+    more = (
+        *loader.steps("sqlite"),
+        Step("next", "CREATE TABLE one (x);\n"),
+        Step("last", "CREATE TABLE two (x);\nINSERT INTO missing VALUES (1);\n"),
+    )
+    monkeypatch.setattr(loader, "steps", lambda database: more)
     with closing(SqliteStore(file)) as store, pytest.raises(StoreError, match="missing"):
         store.read("cats")
     tables = {name for (name,) in raw.execute("SELECT name FROM sqlite_master")}
     assert "one" in tables
     assert "two" not in tables
-    assert raw.execute("PRAGMA user_version").fetchone() == (known + 1,)
+    assert raw.execute("PRAGMA user_version").fetchone() == (KNOWN + 1,)
 
 
 def test_connections_of_ended_threads_are_closed(file: Path) -> None:

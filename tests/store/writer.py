@@ -1,6 +1,6 @@
 """Appends to a store in a process of its own, and says what was committed.
 
-usage: writer.py FILE WORKER WRITES (0: without end)
+usage: writer.py URL WORKER WRITES (0: without end)
 
 Every write is three events and a reply under one key; the key is printed when the commit has
 returned. It decides outside the lock, as a careless client would, and retries on Conflict.
@@ -13,10 +13,10 @@ from contextlib import suppress
 
 from askwise.core.errors import Conflict
 from askwise.core.events import Event, Kind
-from askwise.store import Reply, Snapshot, SqliteStore
+from askwise.store import Reply, Snapshot, open_store
 
 BLOB = bytes(100_000)
-"""Large enough for the write-ahead log to be moved into the file every few writes."""
+"""Large enough for SQLite to move its write-ahead log into the file every few writes."""
 
 
 def batch(key: str, seq: int) -> list[Event]:
@@ -25,8 +25,8 @@ def batch(key: str, seq: int) -> list[Event]:
     return [Event(kind, seq=seq + at, key=key) for at, kind in enumerate(kinds, 1)]
 
 
-def main(file: str, worker: str, writes: int) -> None:
-    store = SqliteStore(file)
+def main(url: str, worker: str, writes: int) -> None:
+    store = open_store(url)
     with suppress(Conflict):
         store.create("cats", "{}", 0.0)
     print("ready", flush=True)

@@ -1,5 +1,5 @@
-"""The schema of the SQLite store, as numbered steps that are applied in order."""
+"""The schemas of the stores, as numbered steps that are applied in order: a folder a database."""
 
-from askwise.store.migrations.loader import APPLICATION_ID, latest, migrate
+from askwise.store.migrations.loader import Step, latest, steps
 
-__all__ = ["APPLICATION_ID", "latest", "migrate"]
+__all__ = ["Step", "latest", "steps"]

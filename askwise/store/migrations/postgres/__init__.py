@@ -1,0 +1,1 @@
+"""The steps for PostgreSQL: one numbered script each."""

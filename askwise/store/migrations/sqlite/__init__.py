@@ -1,0 +1,1 @@
+"""The steps for SQLite: one numbered script each."""

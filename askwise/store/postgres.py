@@ -1,0 +1,358 @@
+"""A store in a PostgreSQL database: for many campaigns, or several machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import chain
+from typing import Any
+
+from askwise.core.errors import StoreError
+from askwise.core.events import Event
+from askwise.store.base import (
+    Reply,
+    Snapshot,
+    Store,
+    Transaction,
+    campaign_exists,
+    log_moved,
+    reply_exists,
+    snapshot_ahead,
+    unknown_campaign,
+    write_is_over,
+)
+from askwise.store.migrations.on_postgres import pending
+from askwise.store.postgres_address import read_address
+from askwise.store.postgres_connections import Connections
+from askwise.store.postgres_link import Link, connect, nothing_kept
+from askwise.store.rows import pack, unpack
+
+_PATIENCE = 30.0
+_CONNECTIONS = 10
+_END = 2**62
+"""Above every sequence number."""
+
+_CHUNK = 10_000
+"""Events read in one round trip: libpq holds all rows of an answer at once."""
+
+_BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+
+# Not FOR UPDATE: that would also hold up snapshots, which refer to the row.
+_LOCK = "SELECT name FROM askwise.campaigns WHERE id = %s FOR NO KEY UPDATE"
+
+_LAST = "SELECT seq FROM askwise.events WHERE campaign = %s ORDER BY seq DESC LIMIT 1"
+
+_EVENTS = f"""
+    SELECT seq, kind, time, key, body FROM askwise.events
+    WHERE campaign = %s AND seq > %s AND seq <= %s ORDER BY seq LIMIT {_CHUNK}
+"""
+
+# All rows as one value: a fifth of the client's work for a row each, and one plan for any number.
+_APPEND = """
+    INSERT INTO askwise.events (campaign, seq, kind, time, key, body)
+    SELECT %s, seq, kind, time, key, body FROM json_to_recordset(%s)
+    AS t (seq bigint, kind text, time double precision, key text, body text)
+"""
+
+_KEEP = """
+    INSERT INTO askwise.replies (campaign, key, request, body)
+    SELECT %s, key, request, body FROM json_to_recordset(%s)
+    AS t (key text, request text, body text)
+"""
+
+_REPLY = "SELECT key, request, body FROM askwise.replies WHERE campaign = %s AND key = %s"
+
+_SAVE = """
+    INSERT INTO askwise.snapshots (campaign, version, seq, blob) VALUES (%s, %s, %s, %b)
+    ON CONFLICT (campaign, version, seq) DO UPDATE SET blob = excluded.blob
+"""
+
+_SNAPSHOT = """
+    SELECT seq, version, blob FROM askwise.snapshots
+    WHERE campaign = %s AND version = %s AND seq <= %s ORDER BY seq DESC LIMIT 1
+"""
+
+_CREATE = """
+    INSERT INTO askwise.campaigns (name, spec, created) VALUES (%s, %s, %s)
+    ON CONFLICT (name) DO NOTHING RETURNING id
+"""
+
+
+class _PostgresTransaction(Transaction):
+    """Works on the connection of its thread, on which a transaction holds the campaign's row.
+
+    While it does, nobody else appends or keeps a reply: where the log ends is asked once, and so
+    is each key. What is new waits and goes out with the commit, unless events are read before.
+    """
+
+    def __init__(self, link: Link, name: str, campaign: int, last: int) -> None:
+        self.link = link
+        self.name = name
+        self.campaign = campaign
+        self.last = last
+        self.over = False
+        self.changed = False
+        self._replies: dict[str, Reply | None] = {}
+
+    def tail(self, after: int) -> list[Event]:
+        self.check()
+        if after >= self.last:
+            return []
+        return _read(self.link, self.campaign, after, None)
+
+    def reply(self, key: str) -> Reply | None:
+        self.check()
+        if key not in self._replies:
+            found = self.link.run_ahead(_REPLY, self.campaign, _kept(key, "key"))
+            self._replies[key] = Reply(*map(_given, found[0])) if found else None
+        return self._replies[key]
+
+    def append(self, events: Sequence[Event], expected_seq: int) -> None:
+        self.check()
+        if self.last != expected_seq:
+            raise log_moved(self.name, self.last, expected_seq)
+        rows = [
+            row._asdict() if row.key is None else {**row._asdict(), "key": _kept(row.key, "key")}
+            for row in pack(events, expected_seq)
+        ]
+        if rows:
+            self.link.insert_later(_APPEND, self.campaign, rows)
+            self.last += len(rows)
+            self.changed = True
+
+    def keep(self, reply: Reply) -> None:
+        if self.reply(reply.key) is not None:
+            raise reply_exists(self.name, reply.key)
+        row = {
+            "key": _kept(reply.key, "key"),
+            "request": _kept(reply.request, "request"),
+            "body": _kept(reply.body, "body"),
+        }
+        self.link.insert_later(_KEEP, self.campaign, [row])
+        self._replies[reply.key] = reply
+        self.changed = True
+
+    def check(self) -> None:
+        """Complain if the transaction can't go on."""
+        if self.over:
+            raise write_is_over()
+        self.link.check()
+
+
+class PostgresStore(Store):
+    """Campaigns in a PostgreSQL database, which any number of processes may use at a time.
+
+    The tables are in a schema of their own, ``askwise``; nothing else of the database is touched.
+    It is made with the first campaign and brought up to date by whoever comes first.
+
+    A write locks its campaign's row, so that writers of one campaign take turns and those of
+    others do not wait (isolation level ``READ COMMITTED``). A commit is on the server's disk when
+    it returns: ``synchronous_commit`` is left as the server has it, but never ``off``. How safe
+    that disk is, is for the server to say (``fsync``, replicas).
+
+    Connections are made as needed and shared by the threads. One that is lost gives an error, and
+    the next use makes another; what the server has closed while it was idle is not even noticed.
+
+    Parameters
+    ----------
+    url : str
+        ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE?OPTIONS``, as libpq takes it. What is left
+        out comes from libpq's environment variables and password file. The database has to exist,
+        in the encoding UTF8.
+    patience : float
+        Seconds to wait for another writer before StoreError is raised.
+    connections : int
+        How many this process may have at a time.
+
+    Examples
+    --------
+    >>> store = PostgresStore("postgresql://ann@db.example/labels")
+    >>> store
+    <PostgresStore postgresql://ann@db.example/labels>
+    >>> store.create("cats", spec="{}", time=0.0)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, url: str, patience: float = _PATIENCE, connections: int = _CONNECTIONS
+    ) -> None:
+        if connections < 1:
+            raise StoreError(f"connections is {connections}: give at least 1", field="connections")
+        self._address = read_address(url, patience)
+        self._patience = patience
+        self._connections = Connections(self._address, patience, connections)
+        self._ids: dict[str, int] = {}
+
+    def __repr__(self) -> str:
+        return f"<PostgresStore {self._address}>"
+
+    def create(self, name: str, spec: str, time: float) -> None:
+        with self._connections.use_outside("create a campaign") as link:
+            link.make_schema()
+            values = _kept(name, "name"), _kept(spec, "spec"), float(time)
+            with _doubtful(link, "created"):
+                made = link.run(_CREATE, *values)
+        if not made:
+            raise campaign_exists(name)
+
+    def spec(self, name: str) -> str:
+        with self._connections.use() as link:
+            campaign = self._id(link, name)
+            ((spec,),) = link.run("SELECT spec FROM askwise.campaigns WHERE id = %s", campaign)
+        return _given(spec)
+
+    def names(self) -> list[str]:
+        with self._connections.use() as link:
+            return _names(link)
+
+    @contextmanager
+    def write(self, name: str) -> Iterator[Transaction]:
+        with self._connections.use_outside("write") as link:
+            campaign = self._id(link, name)
+        with self._connections.turn(campaign), self._connections.use() as link:
+            transaction = self._begin(link, name, campaign)
+            try:
+                yield transaction
+                transaction.check()
+                if transaction.changed:
+                    _commit(link)
+                # Else it is rolled back: to commit a lock alone would wait for the disk as well.
+            finally:
+                transaction.over = True
+
+    def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
+        with self._connections.use() as link:
+            return _read(link, self._id(link, name), after, upto)
+
+    def save(self, name: str, snapshot: Snapshot) -> None:
+        with self._connections.use_outside("save a snapshot") as link:
+            campaign = self._id(link, name)
+            last = _position(link.run(_LAST, campaign))
+            if snapshot.seq > last:
+                raise snapshot_ahead(name, last, snapshot)
+            version = _kept(snapshot.version, "version")
+            with _doubtful(link, "saved"):
+                link.run(_SAVE, campaign, version, snapshot.seq, snapshot.blob)
+
+    def snapshot(self, name: str, version: str, upto: int | None = None) -> Snapshot | None:
+        with self._connections.use() as link:
+            found = link.run(
+                _SNAPSHOT,
+                self._id(link, name),
+                _kept(version, "version"),
+                _END if upto is None else upto,
+            )
+        return Snapshot(found[0][0], _given(found[0][1]), found[0][2]) if found else None
+
+    def pending(self) -> list[str]:
+        """Name the steps that the next use would apply to the schema; nothing is changed."""
+        with closing(connect(self._address, self._patience)) as connection:
+            return pending(connection, str(self._address))
+
+    def close(self) -> None:
+        self._connections.close()
+
+    def _id(self, link: Link, name: str) -> int:
+        """Look up the number of a campaign; campaigns are never removed, so once is enough."""
+        known = self._ids.get(name)
+        if known is not None:
+            return known
+        found = (
+            link.run("SELECT id FROM askwise.campaigns WHERE name = %s", _kept(name, "name"))
+            if link.has_schema()
+            else []
+        )
+        if not found:
+            raise unknown_campaign(name, _names(link))
+        self._ids[name] = int(found[0][0])
+        return self._ids[name]
+
+    def _begin(self, link: Link, name: str, campaign: int) -> _PostgresTransaction:
+        link.writing = True
+        # The log's end is a statement of its own, so that it is looked up once the row is had.
+        _, found, last = link.run_together(
+            [(_BEGIN, ()), (_LOCK, (campaign,)), (_LAST, (campaign,))]
+        )
+        if found != [(_kept(name, "name"),)]:
+            self._ids.pop(name, None)
+            raise StoreError(
+                f"{self._address}: campaign {name!r} is not where it was, as if the database had "
+                "been restored meanwhile: try again"
+            )
+        return _PostgresTransaction(link, name, campaign, _position(last))
+
+
+def _names(link: Link) -> list[str]:
+    if not link.has_schema():
+        return []
+    return sorted(_given(name) for (name,) in link.run("SELECT name FROM askwise.campaigns"))
+
+
+def _read(link: Link, campaign: int, after: int, upto: int | None) -> list[Event]:
+    return unpack(chain.from_iterable(_chunks(link, campaign, after, upto)))
+
+
+def _chunks(link: Link, campaign: int, after: int, upto: int | None) -> Iterator[list[Any]]:
+    """Read a log piece by piece: what is there stays there, so together they are one log."""
+    while True:
+        rows = link.run(_EVENTS, campaign, after, _END if upto is None else upto)
+        yield [row if row[3] is None else (*row[:3], _given(row[3]), row[4]) for row in rows]
+        if len(rows) < _CHUNK:
+            return
+        after = rows[-1][0]
+
+
+def _position(rows: list[Any]) -> int:
+    return int(rows[0][0]) if rows else 0
+
+
+def _commit(link: Link) -> None:
+    try:
+        link.commit()
+    except StoreError as error:
+        if link.is_connected:  # so the server has said no
+            raise nothing_kept(error) from error
+        raise StoreError(
+            f"the commit failed ({error}): look up the key, or read the log, before you retry"
+        ) from error
+
+
+@contextmanager
+def _doubtful(link: Link, done: str) -> Iterator[None]:
+    """Say of a statement that commits by itself if nobody knows whether it did."""
+    try:
+        yield
+    except StoreError as error:
+        if link.is_connected:
+            raise
+        raise StoreError(f"{error}: it may have been {done}, look before you retry") from error
+
+
+_MARK, _NUL, _ITSELF = "\ufdd0", "\ufdd00", "\ufdd01"
+"""PostgreSQL keeps any character but NUL, which is written as a mark and a digit. The mark is no
+character (Unicode's words) and stands in no text; if it does, it is marked as well."""
+
+
+def _kept(text: str, field: str) -> str:
+    """Turn text into what PostgreSQL can keep.
+
+    Examples
+    --------
+    >>> _given(_kept("a\\0b", "key")) == "a\\0b"
+    True
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise StoreError(
+            f"{field} can't be kept: {error}; give whole characters", field=field
+        ) from error
+    if "\0" in text or _MARK in text:
+        return text.replace(_MARK, _ITSELF).replace("\0", _NUL)
+    return text
+
+
+def _given(text: str) -> str:
+    """Turn what PostgreSQL has kept back into the text."""
+    if _MARK in text:
+        return text.replace(_NUL, "\0").replace(_ITSELF, _MARK)
+    return text

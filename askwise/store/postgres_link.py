@@ -1,0 +1,308 @@
+"""One connection to a PostgreSQL database: its conversation, and its errors in our words."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import select
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from askwise.core.errors import StoreError
+from askwise.store.migrations import on_postgres
+from askwise.store.postgres_address import Address
+
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+
+Statement = tuple[str, Sequence[Any]]
+"""SQL with ``%s`` where values go, and the values."""
+
+# A client whose machine has vanished lets go of its campaign after a minute. A server that is
+# set to acknowledge what it has not yet on the disk is overruled.
+_SETTINGS = """
+    SELECT current_setting('server_encoding'),
+           set_config('lock_timeout', %s, false),
+           set_config('tcp_keepalives_idle', '30', false),
+           set_config('tcp_keepalives_interval', '10', false),
+           set_config('tcp_keepalives_count', '3', false),
+           CASE WHEN current_setting('synchronous_commit') = 'off'
+                THEN set_config('synchronous_commit', 'on', false) END
+"""
+
+
+class Link:
+    """One connection, lent to one thread at a time; it connects when it is first used.
+
+    Parameters
+    ----------
+    address : Address
+        The database.
+    patience : float
+        Seconds to wait for a lock.
+
+    Attributes
+    ----------
+    writing : bool
+        Whether a write block is open.
+    failure : StoreError or None
+        Why nothing of that write can be kept any more.
+    """
+
+    def __init__(self, address: Address, patience: float) -> None:
+        self.address = address
+        self.patience = patience
+        self.writing = False
+        self.failure: StoreError | None = None
+        self._waiting: dict[tuple[str, int], list[dict[str, Any]]] = {}
+        self._has_schema = False
+        self._process = os.getpid()
+        self._connection: psycopg.Connection[Any] | None = None
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether it is; a lost connection is let go of at once."""
+        return self._connection is not None
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it was inherited by a fork; then it must not even be closed."""
+        return self._process != os.getpid()
+
+    def has_schema(self) -> bool:
+        """Tell whether there is a store in the database."""
+        with self._explained() as connection:
+            if not self._has_schema and on_postgres.version(connection, str(self.address)):
+                self._migrate(connection)
+        return self._has_schema
+
+    def make_schema(self) -> None:
+        """Make the database a store if it is none yet."""
+        if not self.has_schema():
+            with self._explained() as connection:
+                self._migrate(connection)
+
+    def run(self, statement: str, *values: Any) -> list[Any]:
+        """Execute what waits and a statement, and fetch its rows; errors become StoreError."""
+        if self._waiting:
+            self.run_together([])
+        return self.run_ahead(statement, *values)
+
+    def run_ahead(self, statement: str, *values: Any) -> list[Any]:
+        """Execute a statement ahead of what waits, and fetch its rows."""
+        with self._explained() as connection:
+            # Binary, so that numbers come back to the last bit whatever the server's settings.
+            return _rows(connection.execute(statement.encode(), values, binary=True))
+
+    def insert_later(self, statement: str, campaign: int, rows: list[dict[str, Any]]) -> None:
+        """Let rows wait for the next round trip; all that wait for a statement become one.
+
+        The statement's values are the campaign and the rows as JSON.
+        """
+        self._waiting.setdefault((statement, campaign), []).extend(rows)
+
+    def run_together(self, statements: Sequence[Statement]) -> list[list[Any]]:
+        """Execute what waits and then these in one round trip, up to the first that fails.
+
+        Returns the rows of ``statements``.
+        """
+        found, _ = self._send(statements)
+        return found[len(found) - len(statements) :]
+
+    def commit(self) -> None:
+        """Execute what waits and commit, in one round trip.
+
+        Raises
+        ------
+        StoreError
+            If the connection is lost as well, nobody knows whether the commit was done.
+        """
+        _, status = self._send([("COMMIT", ())])
+        if status != "COMMIT":  # the answer to a commit after a failed statement
+            raise StoreError(f"{self.address}: the server rolled the write back")
+
+    def _send(self, statements: Sequence[Statement]) -> tuple[list[list[Any]], str | None]:
+        together: list[Statement] = [
+            (statement, (campaign, _encode(rows)))
+            for (statement, campaign), rows in self._waiting.items()
+        ]
+        together += statements
+        self._waiting.clear()
+        script = ";".join(text for text, _ in together)
+        values = [value for _, each in together for value in each]
+        with self._explained() as connection:
+            # The simple protocol, the only one that takes several statements at once; libpq
+            # quotes the values.
+            cursor = psycopg.ClientCursor(connection)
+            cursor.execute(script.encode(), values)
+            found = [_rows(cursor)]
+            while cursor.nextset():
+                found.append(_rows(cursor))
+            return found, cursor.statusmessage
+
+    def end(self) -> None:
+        """Make ready for the next use: roll back what a write block has left open."""
+        self.writing = False
+        self.failure = None
+        self._waiting.clear()
+        self._settle()
+
+    def check(self) -> None:
+        """Complain about a write that can't go on: it has failed, or is the parent process's."""
+        if self.is_foreign:
+            raise StoreError(
+                f"{self.address}: a write can't be continued in a forked process; its parent has it"
+            )
+        if self.failure is not None:
+            raise nothing_kept(self.failure) from self.failure
+
+    def wake(self) -> None:
+        """Disconnect if the server has: it was restarted, or ended the session."""
+        if self._connection is not None and _has_news(self._connection):
+            self.close()
+
+    def close(self) -> None:
+        """Disconnect; the next use connects again."""
+        if self.is_foreign:
+            return
+        connection, self._connection = self._connection, None
+        self._has_schema = False
+        if connection is not None:
+            connection.close()
+
+    def abandon(self) -> psycopg.Connection[Any] | None:
+        """Let go of the socket in a forked process, without a word to the server."""
+        connection, self._connection = self._connection, None
+        if connection is not None and not connection.closed:
+            os.close(connection.fileno())
+        return connection
+
+    def _settle(self) -> None:
+        connection = self._connection
+        if self.is_foreign or connection is None:
+            return
+        try:
+            if connection.info.transaction_status != TransactionStatus.IDLE:
+                connection.execute("ROLLBACK", prepare=False)
+        except BaseException as error:
+            # Disconnecting rolls back too, and whatever led here is raised already.
+            self.close()
+            if not isinstance(error, psycopg.Error):
+                raise
+
+    @contextmanager
+    def _explained(self) -> Iterator[psycopg.Connection[Any]]:
+        """Lend the open connection, turn its errors into ours, and drop it if it is broken."""
+        self.check()
+        try:
+            yield self._connection or self._open()
+        except StoreError as error:
+            self.failure = error
+            raise
+        except psycopg.Error as error:
+            lost = self._connection is not None and self._connection.closed
+            if lost:
+                self.close()
+            self.failure = self._explain(error, lost)
+            raise self.failure from error
+        except BaseException as error:
+            # Interrupted in the middle of a conversation: nobody knows what comes next.
+            self.close()
+            self.failure = StoreError(f"{self.address}: interrupted ({type(error).__name__})")
+            raise
+
+    def _open(self) -> psycopg.Connection[Any]:
+        """Connect; kept only if the schema, where there is one, could be brought up to date."""
+        connection = connect(self.address, self.patience)
+        try:
+            if on_postgres.version(connection, str(self.address)):
+                self._migrate(connection)
+        except BaseException as error:
+            lost = connection.closed
+            connection.close()
+            if isinstance(error, psycopg.Error):
+                raise self._explain(error, lost) from error
+            raise
+        self._connection = connection
+        return connection
+
+    def _migrate(self, connection: psycopg.Connection[Any]) -> None:
+        on_postgres.migrate(connection, str(self.address))
+        self._has_schema = True
+
+    def _explain(self, error: Exception, lost: bool) -> StoreError:
+        if lost:
+            return StoreError(
+                f"{self.address}: the connection was lost ({_one_line(error)}); the next use "
+                "connects again"
+            )
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            return busy(self.address, self.patience)
+        return StoreError(f"{self.address}: {_one_line(error)}")
+
+
+def nothing_kept(error: StoreError) -> StoreError:
+    """Build the error for a write that has failed before its commit."""
+    return StoreError(f"nothing of this write is kept: {error}")
+
+
+def busy(address: Address, patience: float) -> StoreError:
+    """Build the error for a lock that was not had in time."""
+    return StoreError(
+        f"{address} is busy: another process or thread kept its lock for more than "
+        f"{patience:g} s; nothing was written, try again"
+    )
+
+
+def connect(address: Address, patience: float) -> psycopg.Connection[Any]:
+    """Connect, commit by itself, and wait no longer for a lock than ``patience`` seconds."""
+    try:
+        connection = psycopg.connect(**address.parameters, autocommit=True)
+        try:
+            _set_up(connection, address, patience)
+        except BaseException:
+            connection.close()
+            raise
+    except (psycopg.Error, OSError, UnicodeError) as error:
+        raise StoreError(
+            f"{address} can't be reached: {_one_line(error)}; check that the server runs, and the "
+            "url",
+            field="store",
+        ) from error
+    return connection
+
+
+def _set_up(connection: psycopg.Connection[Any], address: Address, patience: float) -> None:
+    connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+    wait = str(max(1, math.ceil(patience * 1000)))
+    encoding, *_ = connection.execute(_SETTINGS, (wait,)).fetchone() or ("unknown",)
+    if encoding != "UTF8":
+        raise StoreError(
+            f"{address} has the encoding {encoding}: give a database that was created with "
+            "ENCODING 'UTF8'",
+            field="store",
+        )
+
+
+def _rows(cursor: psycopg.Cursor[Any]) -> list[Any]:
+    return cursor.fetchall() if cursor.description else []
+
+
+def _has_news(connection: psycopg.Connection[Any]) -> bool:
+    """Tell whether an idle connection has something to read: its end, as a rule."""
+    if connection.closed:
+        return True
+    if hasattr(select, "poll"):
+        poll = select.poll()
+        poll.register(connection.fileno(), select.POLLIN)
+        return bool(poll.poll(0))
+    return bool(select.select([connection.fileno()], [], [], 0)[0])
+
+
+def _one_line(error: Exception) -> str:
+    text = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    return " ".join((text or str(error)).split())

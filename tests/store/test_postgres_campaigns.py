@@ -1,0 +1,185 @@
+"""Campaigns on PostgreSQL: processes that share one, processes and sessions that are killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from askwise import Campaign
+from askwise.core.choices import Batch, Done
+from askwise.core.errors import StoreError
+from askwise.core.events import Event, Kind
+from askwise.store import Transaction
+from askwise.store.postgres import PostgresStore
+from askwise.testing.referee import Referee
+from askwise.testing.sessions import comparable, spec_of_campaign
+from tests.campaign.runner import run, value_of
+from tests.store.campaigner import create
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def uninterrupted() -> list[Event]:
+    """The log of a campaign that nothing happens to."""
+    campaign = create("memory")
+    run(campaign, alone=True)
+    return campaign.log()
+
+
+def start(url: str, mode: str) -> subprocess.Popen[str]:
+    """Start a process that runs the campaign. No compiler: it starts at once."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.store.campaigner", url, mode],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "ASKWISE_JIT": "0"},
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    return process
+
+
+def acknowledged(lines: list[str]) -> set[tuple[Kind, int]]:
+    kinds = {"asked": Kind.ASKED, "told": Kind.ANSWER}
+    words = [line.split() for line in lines if line.startswith(tuple(kinds))]
+    return {(kinds[word], int(name.rpartition(":")[2])) for word, name in words}
+
+
+def checked_log(url: str, said: set[tuple[Kind, int]]) -> list[Event]:
+    """The log, after a check of every event: order, money, limits, and nothing lost."""
+    campaign = Campaign.open(url, "cats")
+    log = campaign.log()
+    judge = Referee(spec_of_campaign(campaign).problem)
+    for event in log:
+        judge.see(event)
+    assert campaign.status().spent * 1_000_000 == judge.spent
+    assert [event.seq for event in log] == list(range(1, len(log) + 1))
+    there = {(Kind.ASKED, event.seq) for event in log if event.kind == Kind.ASKED}
+    there |= {(Kind.ANSWER, event.assignment) for event in log if event.kind == Kind.ANSWER}
+    assert said <= there
+    # A decision and its first question are one write.
+    assert not log or log[-1].kind != Kind.DECIDED
+    return log
+
+
+def run_with_kills(url: str, kills: int, chance: random.Random) -> list[Event]:
+    said: set[tuple[Kind, int]] = set()
+    steps = 150 // (kills + 1) + 1
+    for _ in range(kills):
+        process = start(url, "resume")
+        assert process.stdout is not None
+        lines = [process.stdout.readline().strip() for _ in range(chance.randrange(steps))]
+        time.sleep(chance.uniform(0.0, 0.01))
+        process.send_signal(signal.SIGKILL)
+        rest, _ = process.communicate(timeout=60)
+        # A last line may be cut short: only what is printed whole was acknowledged.
+        said |= acknowledged(lines + rest.rpartition("\n")[0].splitlines())
+        checked_log(url, said)
+    process = start(url, "resume")
+    rest, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert rest.endswith("done\n")
+    return checked_log(url, said | acknowledged(rest.splitlines()))
+
+
+def test_a_campaign_that_was_killed_goes_on_to_the_same_log(
+    postgres_url: str, uninterrupted: list[Event]
+) -> None:
+    log = run_with_kills(postgres_url, 2, random.Random(5))
+    assert comparable(log) == comparable(uninterrupted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_a_campaign_outlives_many_kills(
+    seed: int, postgres_url: str, uninterrupted: list[Event]
+) -> None:
+    log = run_with_kills(postgres_url, 15, random.Random(seed))
+    assert comparable(log) == comparable(uninterrupted)
+
+
+def test_two_processes_share_a_campaign(postgres_url: str) -> None:
+    processes = [start(postgres_url, "share") for _ in range(2)]
+    told: list[str] = []
+    for process in processes:
+        printed, _ = process.communicate(timeout=120)
+        assert process.returncode == 0
+        assert printed.endswith("done\n")
+        told += [line.split()[1] for line in printed.splitlines() if line.startswith("told")]
+    log = checked_log(postgres_url, set())
+    asked = [f"cats:{event.seq}" for event in log if event.kind == Kind.ASKED]
+    answered = [f"cats:{event.assignment}" for event in log if event.kind == Kind.ANSWER]
+    assert sorted(told) == sorted(answered) == sorted(asked)
+
+
+def test_threads_share_a_campaign(postgres_url: str) -> None:
+    campaign = create(postgres_url)
+    others = [Campaign.open(postgres_url, "cats") for _ in range(2)]
+
+    def work(held: Campaign) -> int:
+        done = 0
+        while not isinstance(choice := held.ask(), Done):
+            for each in choice if isinstance(choice, Batch) else ():
+                held.tell(each.id, value_of(each.id))
+                done += 1
+        return done
+
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(work, [campaign, campaign, *others]))
+    assert sum(done) == campaign.status().answers
+    checked_log(postgres_url, set())
+
+
+def test_a_campaign_whose_sessions_are_ended_all_the_time_goes_on_to_the_same_log(
+    postgres_url: str, postgres_raw: psycopg.Connection[Any], uninterrupted: list[Event]
+) -> None:
+    chance = random.Random(3)
+
+    class Cut(PostgresStore):
+        """Loses its connection inside every tenth write."""
+
+        @contextmanager
+        def write(self, name: str) -> Iterator[Transaction]:
+            with super().write(name) as transaction:
+                self.maybe_cut()
+                yield transaction
+                self.maybe_cut()
+
+        def maybe_cut(self) -> None:
+            if chance.random() < 0.05:
+                postgres_raw.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE datname = current_database() AND application_name = 'askwise'"
+                )
+
+    create(postgres_url)
+    campaign, lost = Campaign.open(Cut(postgres_url), "cats"), 0
+    while True:
+        try:
+            for each in campaign.assignments():
+                campaign.tell(each.id, value_of(each.id))
+            if isinstance(campaign.ask(), Done):
+                break
+        except StoreError:
+            # Done or not, the log says: what is out is answered, else it is asked again.
+            lost += 1
+    assert lost > 3
+    assert comparable(checked_log(postgres_url, set())) == comparable(uninterrupted)
