@@ -21,6 +21,7 @@ EXECUTED = (
     ROOT / "README.md",
     DOCS / "tutorial.md",
     DOCS / "how-to" / "aggregate.md",
+    DOCS / "how-to" / "assure.md",
     DOCS / "how-to" / "lab.md",
     DOCS / "how-to" / "labels.md",
     DOCS / "how-to" / "pay.md",

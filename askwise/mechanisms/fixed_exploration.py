@@ -53,7 +53,9 @@ class FixedExploration(CriticalBids):
         "Truthful: no other bid than his cost ever serves a worker better, whatever the answers "
         "and the bids of others; nobody is paid below his bid."
     )
-    goes_with: ClassVar[str] = "'ccb-fixed' without known qualities"
+    goes_with: ClassVar[str] = (
+        "'ccb-fixed' without known qualities, with solver 'exact' or with 'hoeffding-linear'"
+    )
 
     def unfit(self, allocation: Allocation) -> str:
         """Exploration of a fixed length, any solver."""

@@ -72,7 +72,7 @@ class SelfResampling(SealedBids):
         "Truthful in expectation over the worker's own draw, whatever the answers and the bids of "
         "others; nobody is paid below his bid."
     )
-    goes_with: ClassVar[str] = "'ccb-s' with solver 'exact', or 'ccb-fixed'"
+    goes_with: ClassVar[str] = "'ccb-s' or 'ccb-fixed' with solver 'exact'"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,6 +11,7 @@ import pytest
 
 from askwise import Campaign, Worker
 from askwise.aggregation import aggregation
+from askwise.core.accuracy import errors
 from askwise.core.events import Kind
 from askwise.lab.experiment import experiments
 from askwise.mechanisms import mechanisms
@@ -23,11 +24,11 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted(DOCS.glob("*.md"))]
 PAGES += sorted((DOCS / "how-to").glob("*.md"))
 PAGES = [page for page in PAGES if page.name != "changelog.md"]
 
-REGISTRIES = (policies, stopping, aggregation, mechanisms, experiments)
+REGISTRIES = (policies, stopping, aggregation, mechanisms, errors, experiments)
 OTHER_WORDS = {"successive-rejects", "hoeffding-races", "lab-out", "demo-out"}
 """Values of parameters and folders that look like names of policies."""
 
-MADE_UP = {"fair-pay", "optimist", "few-workers", "clear-majority", "second-opinion"}
+MADE_UP = {"fair-pay", "optimist", "few-workers", "clear-majority", "second-opinion", "worst-pair"}
 """Examples of what a reader writes himself."""
 
 

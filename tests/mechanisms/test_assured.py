@@ -121,7 +121,7 @@ def test_what_is_not_monotone_is_refused(policy: Any, why: str) -> None:
     with pytest.raises(InvalidProblem) as caught:
         auction(policy, mechanism, [MICRO] * 4, 3, budget=100)
     assert why in str(caught.value)
-    assert "use 'ccb-s' with solver 'exact', or 'ccb-fixed'" in str(caught.value)
+    assert "use 'ccb-s' or 'ccb-fixed' with solver 'exact'" in str(caught.value)
     assert caught.value.field == "mechanism"
 
 

@@ -135,15 +135,15 @@ def test_a_policy_of_which_nothing_is_proved_is_refused(name: str) -> None:
             "self-resampling",
             Cheapest(exploration="adaptive", minimiser="greedy", monotone=False),
             "with the greedy solver a lower bid may bring less work, as a loser's bid can change "
-            "who is chosen and so when exploration ends; use 'ccb-s' with solver 'exact', or "
-            "'ccb-fixed'",
+            "who is chosen and so when exploration ends; use 'ccb-s' or 'ccb-fixed' with "
+            "solver 'exact'",
         ),
         (
             "self-resampling",
             Cheapest(
                 exploration="adaptive", minimiser="greedy", monotone=False, explores_all=False
             ),
-            "a lower bid may bring a worker less work; use 'ccb-s' with solver 'exact'",
+            "a lower bid may bring a worker less work; use 'ccb-s' or 'ccb-fixed' with solver",
         ),
         ("clarke", Cheapest(minimiser="greedy"), "its greedy set may not be the cheapest"),
         ("clarke", Cheapest(exploration="fixed"), "it learns the qualities"),
