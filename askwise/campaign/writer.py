@@ -95,6 +95,8 @@ class Writer:
         self.later = later
         self.lock = threading.RLock()
         """Held while the engine is read or written."""
+        self._turn = threading.Condition()
+        self._writing = False
         self._waiting: deque[Request] = deque()
         self._engine: Engine | None = None
 
@@ -103,12 +105,27 @@ class Writer:
     def write(self, text: str, key: str | None, act: Act) -> dict[str, Any]:
         """Do a write in a transaction, perhaps with others; on any failure nothing has happened."""
         request = Request(text, key, act)
-        self._waiting.append(request)
-        with self.lock:
-            # Whoever had the lock before may have done it along with his own.
-            while not request.done:
-                self._commit_waiting()
+        with self._turn:
+            self._waiting.append(request)
+            while self._writing and not request.done:
+                self._turn.wait()
+            if not request.done:
+                self._writing = True
+        if not request.done:
+            self._lead(request)
         return request.result()
+
+    def _lead(self, request: Request) -> None:
+        """Commit for all who wait, until one's own request is done."""
+        try:
+            with self.lock:
+                while not request.done:
+                    self._commit_waiting()
+        finally:
+            with self._turn:
+                self._writing = False
+                # Those who are answered go; of the others one leads on.
+                self._turn.notify_all()
 
     def _commit_waiting(self) -> None:
         group: list[Request] = []
