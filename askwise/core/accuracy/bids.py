@@ -9,7 +9,7 @@ import numpy as np
 from askwise.core.accuracy.base import Spec
 from askwise.core.accuracy.inputs import workers_of
 from askwise.core.accuracy.solve import solve_cheapest
-from askwise.core.compiling import kernel
+from askwise.core.compiling import heavy_kernel
 from askwise.core.errors import InvalidParameter
 from askwise.core.knapsack import cover_greedy, inputs
 from askwise.core.knapsack.cover import count_units
@@ -17,7 +17,7 @@ from askwise.core.knapsack.inputs import Array, Numbers
 from askwise.core.knapsack.ordering import ascending
 
 
-@kernel
+@heavy_kernel
 def _best_after(
     costs: Array, units: Array, others: Array, place: int, start: int, enough: int
 ) -> tuple[bool, float]:
@@ -39,7 +39,7 @@ def _best_after(
     return found, best
 
 
-@kernel
+@heavy_kernel
 def _critical_bid(
     i: int, costs: Array, gains: Array, units: Array, enough: int, order: Array, others: Array
 ) -> float:
@@ -93,7 +93,7 @@ def _critical_bid(
     return bid
 
 
-@kernel
+@heavy_kernel
 def critical_bids_into(
     costs: Array, gains: Array, demand: float, chosen: Array, bids: Array
 ) -> None:

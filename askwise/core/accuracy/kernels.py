@@ -22,7 +22,7 @@ from askwise.core.accuracy.probability import (
 )
 from askwise.core.accuracy.search import FIRST, NONE
 from askwise.core.book import TOO_LARGE
-from askwise.core.compiling import heavy_kernel, kernel
+from askwise.core.compiling import heavy_kernel
 from askwise.core.knapsack import cover_greedy_into
 from askwise.core.knapsack.inputs import Array
 from askwise.core.knapsack.ordering import ascending
@@ -31,7 +31,7 @@ FEASIBLE = 1
 INFEASIBLE = 0
 
 
-@kernel
+@heavy_kernel
 def error_of(target: Target, qualities: Array, members: Array) -> float:
     """Error of the set of those marked in ``members``; NaN for a user's function."""
     q = np.empty(qualities.shape[0], np.float64)
@@ -43,7 +43,7 @@ def error_of(target: Target, qualities: Array, members: Array) -> float:
     return error_by_code(target.code, target.epsilon, target.ties, q[:size])
 
 
-@kernel
+@heavy_kernel
 def meets(target: Target, qualities: Array, members: Array) -> bool:
     """Whether the set's error is at most alpha, forgiving what the solvers forgive."""
     if target.code != LINEAR:
@@ -89,7 +89,7 @@ def extend_into(
     return False
 
 
-@kernel
+@heavy_kernel
 def _extend_linear(
     target: Target, costs: Array, qualities: Array, free: Array, members: Array
 ) -> bool:

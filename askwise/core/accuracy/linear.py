@@ -9,14 +9,14 @@ import numpy as np
 from askwise.core.accuracy.inputs import GREEDY
 from askwise.core.accuracy.pools import common_unit, ints_at
 from askwise.core.accuracy.search import CHEAPEST, FIRST, FOUND, NONE
-from askwise.core.compiling import kernel
+from askwise.core.compiling import heavy_kernel
 from askwise.core.knapsack.cover import count_units, cover_exact_in_units, cover_greedy_into
 from askwise.core.knapsack.inputs import Array
 from askwise.core.knapsack.ordering import ascending
 from askwise.core.knapsack.states import TOO_LARGE
 
 
-@kernel
+@heavy_kernel
 def reaches_demand(qualities: Array, members: Array, demand: float) -> bool:
     """Whether the members' gains reach the demand; those worse than a coin take away."""
     n = qualities.shape[0]
@@ -32,7 +32,7 @@ def reaches_demand(qualities: Array, members: Array, demand: float) -> bool:
     return total >= enough
 
 
-@kernel
+@heavy_kernel
 def _lower_bound(costs: Array, gains: Array, demand: float) -> float:
     """The cost of reaching the demand if one could take parts of workers."""
     n = costs.shape[0]
@@ -51,7 +51,7 @@ def _lower_bound(costs: Array, gains: Array, demand: float) -> float:
     return bound
 
 
-@kernel
+@heavy_kernel
 def cheapest_linear(
     costs: Array, qualities: Array, demand: float, solver: int, work: int, chosen: Array
 ) -> tuple[int, float]:

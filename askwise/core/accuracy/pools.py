@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from askwise.core.accuracy.probability import MOST_LIKELY, WEIGHTED
-from askwise.core.compiling import kernel
+from askwise.core.compiling import heavy_kernel
 from askwise.core.knapsack.inputs import Array
 from askwise.core.knapsack.ordering import ascending
 
 
-@kernel
+@heavy_kernel
 def worth_of(code: int, q: Array) -> Array:
     """What makes a worker preferable: a vote by log-odds makes use of who is mostly wrong too."""
     worth = np.empty(q.shape[0], np.float64)
@@ -21,7 +21,7 @@ def worth_of(code: int, q: Array) -> Array:
     return worth
 
 
-@kernel
+@heavy_kernel
 def is_useful(code: int, limit: float, worth: float) -> bool:
     """Whether a worker can make a set cheaper.
 
@@ -31,7 +31,7 @@ def is_useful(code: int, limit: float, worth: float) -> bool:
     return worth > 0.5 or limit >= 0.5 or code == MOST_LIKELY
 
 
-@kernel
+@heavy_kernel
 def preferable(worth: Array) -> Array:
     """Count for each worker those before him who are worth at least as much."""
     n = worth.shape[0]
@@ -59,7 +59,7 @@ def preferable(worth: Array) -> Array:
     return counts
 
 
-@kernel
+@heavy_kernel
 def ints_at(values: Array, places: Array) -> Array:
     """``values[places]`` for whole numbers; spelled out, it compiles in a fraction of the time."""
     found = np.empty(places.shape[0], np.int64)
@@ -68,7 +68,7 @@ def ints_at(values: Array, places: Array) -> Array:
     return found
 
 
-@kernel
+@heavy_kernel
 def floats_at(values: Array, places: Array) -> Array:
     """``values[places]`` for floats."""
     found = np.empty(places.shape[0], np.float64)
@@ -77,7 +77,7 @@ def floats_at(values: Array, places: Array) -> Array:
     return found
 
 
-@kernel
+@heavy_kernel
 def negated(values: Array) -> Array:
     """To sort downward."""
     found = np.empty(values.shape[0], np.float64)
@@ -86,7 +86,7 @@ def negated(values: Array) -> Array:
     return found
 
 
-@kernel
+@heavy_kernel
 def least(values: Array, rank: int) -> float:
     """Return the value that ``rank`` others come before, by quickselect."""
     rest = values.copy()
@@ -115,7 +115,7 @@ def least(values: Array, rank: int) -> float:
     return rest[left]
 
 
-@kernel
+@heavy_kernel
 def pool_of(size: int, better: Array, pool: Array) -> int:
     """Write those to whom fewer than ``size`` are preferable into ``pool``; return how many."""
     m = 0
@@ -126,7 +126,7 @@ def pool_of(size: int, better: Array, pool: Array) -> int:
     return m
 
 
-@kernel
+@heavy_kernel
 def range_of(g: Array) -> tuple[float, float]:
     """Return the least and the largest."""
     low = math.inf
@@ -137,7 +137,7 @@ def range_of(g: Array) -> tuple[float, float]:
     return low, high
 
 
-@kernel
+@heavy_kernel
 def common_unit(costs: Array) -> int:
     """Return the greatest common divisor of all costs; 1 if they are all 0.
 

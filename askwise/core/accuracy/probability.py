@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from askwise.core.compiling import kernel
+from askwise.core.compiling import heavy_kernel
 from askwise.core.knapsack.inputs import Array
 from askwise.core.knapsack.ordering import ascending
 
@@ -26,7 +26,7 @@ _SLACK = 0.01
 _MOST_STEPS = 1 << 24
 
 
-@kernel
+@heavy_kernel
 def wrong_majority(pmf: Array, size: int, ties: float) -> float:
     """Probability of a wrong majority, if ``pmf[x]`` is that x of ``size`` are right."""
     error = 0.0
@@ -35,7 +35,7 @@ def wrong_majority(pmf: Array, size: int, ties: float) -> float:
     return error
 
 
-@kernel
+@heavy_kernel
 def add_voter(pmf: Array, size: int, q: float) -> None:
     """Turn the probabilities for ``size - 1`` voters into those for ``size``."""
     pmf[size] = pmf[size - 1] * q
@@ -44,7 +44,7 @@ def add_voter(pmf: Array, size: int, q: float) -> None:
     pmf[0] *= 1.0 - q
 
 
-@kernel
+@heavy_kernel
 def majority_error(q: Array, ties: float) -> float:
     """Probability that at most half are right; exactly half counts ``ties``."""
     s = q.shape[0]
@@ -59,7 +59,7 @@ def majority_error(q: Array, ties: float) -> float:
     return wrong_majority(pmf, s, ties)
 
 
-@kernel
+@heavy_kernel
 def hoeffding_error(q: Array) -> float:
     """Hoeffding's bound on the majority's error (000, Example 3.2)."""
     s = q.shape[0]
@@ -72,7 +72,7 @@ def hoeffding_error(q: Array) -> float:
     return math.exp(-margin * margin / (2.0 * s))
 
 
-@kernel
+@heavy_kernel
 def linear_error(q: Array, epsilon: float) -> float:
     """The linear form of Hoeffding's bound, at most 1 (000, Example 3.2, last line)."""
     margin = 0.0
@@ -81,7 +81,7 @@ def linear_error(q: Array, epsilon: float) -> float:
     return math.exp(-epsilon * max(0.0, margin))
 
 
-@kernel
+@heavy_kernel
 def most_likely_error(q: Array) -> float:
     """Multiply 1 - q over the less able half, rounded up (000, Eq. 2)."""
     order = ascending(q)
@@ -91,7 +91,7 @@ def most_likely_error(q: Array) -> float:
     return product
 
 
-@kernel
+@heavy_kernel
 def _best_vote_error(p: Array) -> float:
     """Error of the likelihood's vote by all answers; ``p`` from 1/2 to below 1, not empty.
 
@@ -116,7 +116,7 @@ def _best_vote_error(p: Array) -> float:
     return error
 
 
-@kernel
+@heavy_kernel
 def _rounded_vote_error(p: Array) -> float:
     """Error of a vote with whole weights, ties at random; ``p`` above 1/2 and below 1.
 
@@ -157,7 +157,7 @@ def _rounded_vote_error(p: Array) -> float:
     return error
 
 
-@kernel
+@heavy_kernel
 def weighted_error(q: Array) -> float:
     """Error of the vote with weights log(q / (1 - q)), ties at random."""
     p = np.empty(q.shape[0], np.float64)
@@ -177,7 +177,7 @@ def weighted_error(q: Array) -> float:
     return _rounded_vote_error(p[:n])
 
 
-@kernel
+@heavy_kernel
 def error_by_code(code: int, epsilon: float, ties: float, q: Array) -> float:
     """Error of a set, given by its qualities; NaN for a function that kernels don't know."""
     if code == LINEAR:
@@ -193,7 +193,7 @@ def error_by_code(code: int, epsilon: float, ties: float, q: Array) -> float:
     return math.nan
 
 
-@kernel
+@heavy_kernel
 def shortest_prefix(code: int, ties: float, limit: float, q: Array, start: int) -> int:
     """How many of ``q``, at least ``start``, keep a limit; -1 if not even all of them do.
 

@@ -28,7 +28,7 @@ from askwise.core.book import (
 )
 from askwise.core.checks import between, one_of, real, whole
 from askwise.core.choices import IDLE, Done, Wait
-from askwise.core.compiling import kernel
+from askwise.core.compiling import heavy_kernel
 from askwise.core.draws import Draw
 from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem, TooLarge
 from askwise.core.ledger import Ledger
@@ -67,7 +67,7 @@ def target_of(error: str, solver: str, alpha: float) -> Target:
     return function_of(error).target(alpha, solver)
 
 
-@kernel
+@heavy_kernel
 def standing(book: Book, state: State, task: int, members: Array, allowed: Array) -> int:
     """Mark who has answered a task, and say how it stands."""
     find_members(book, task, members, allowed)

@@ -40,7 +40,7 @@ from askwise.core.book import (
     money_left,
     propose,
 )
-from askwise.core.compiling import heavy_kernel, kernel, step
+from askwise.core.compiling import heavy_kernel, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.knapsack.ordering import ascending
 from askwise.policies.assured.common import (
@@ -94,7 +94,7 @@ def is_affordable(totals: Array, workers: Array, chosen: Array) -> bool:
     return bool(cost <= money_left(totals))
 
 
-@kernel
+@heavy_kernel
 def rank_costs(workers: Array, size: int) -> Array:
     """What the choice counts each worker at."""
     costs = np.empty(size, np.int64)
@@ -106,7 +106,7 @@ def rank_costs(workers: Array, size: int) -> Array:
 # Mending.
 
 
-@kernel
+@heavy_kernel
 def find_members(book: Book, task: int, members: Array, allowed: Array) -> None:
     """Mark who has answered a task or is about to, and who else may be asked about it."""
     assignments, workers = book.assignments, book.workers
@@ -165,7 +165,7 @@ def mend(book: Book, state: State, params: Params, wanted: Array) -> int:
 # The next task.
 
 
-@kernel
+@heavy_kernel
 def find_task(book: Book, begun: Array, start: int, allowed: Array) -> int:
     """Find the first task that was not begun and somebody can be asked about; mark them."""
     tasks, offers, workers = book.tasks, book.offers, book.workers
@@ -189,7 +189,7 @@ def find_task(book: Book, begun: Array, start: int, allowed: Array) -> int:
     return -1
 
 
-@kernel
+@heavy_kernel
 def end(book: Book, state: State) -> int:
     """Say why there is no task to begin."""
     totals, workers = book.totals, book.workers
@@ -260,7 +260,7 @@ def begin_at_once(
     return EXPLORE
 
 
-@kernel
+@heavy_kernel
 def drop_dear(costs: Array, lower: Array, upper: Array, chosen: Array, kept: Array) -> None:
     """Take those out who are surely dearer than what is enough (6.2.2).
 

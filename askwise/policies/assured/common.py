@@ -19,7 +19,7 @@ from askwise.core.book import (
     Array,
     Book,
 )
-from askwise.core.compiling import kernel, step
+from askwise.core.compiling import heavy_kernel, step
 from askwise.policies.assured.intervals import lasting_interval
 
 PAPER = "000"
@@ -107,7 +107,7 @@ def record(state: State, params: Params, workers: int, worker: int) -> None:
         state.intervals[worker, 1] = high
 
 
-@kernel
+@heavy_kernel
 def bound(state: State, params: Params, lower: Array, upper: Array) -> None:
     """Write the bounds on each worker's quality, as they are for the next task."""
     records, intervals = state.workers, state.intervals

@@ -20,7 +20,7 @@ from askwise.core.book import (
     asked_before,
     may_answer,
 )
-from askwise.core.compiling import kernel, step
+from askwise.core.compiling import heavy_kernel, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact, Kind
 from askwise.policies.assured.common import (
@@ -143,7 +143,7 @@ def skip_begun(book: Book, state: State) -> None:
     tally[FRESH] = at
 
 
-@kernel
+@heavy_kernel
 def learn_truth(book: Book, state: State, params: Params, task: int) -> None:
     """Count all answers that a task has, as right or wrong (Alg. 1, lines 14 to 18)."""
     cells, workers, truth = book.cells, state.workers, book.tasks[task, TRUTH]
@@ -156,7 +156,7 @@ def learn_truth(book: Book, state: State, params: Params, task: int) -> None:
         at = cells[at, NEXT_CELL]
 
 
-@kernel
+@heavy_kernel
 def lose_planned(book: Book, state: State, worker: int) -> None:
     """Mark the task for which a worker who left was planned and had not been asked yet."""
     for row in range(book.totals[PLAN_ROWS]):
@@ -165,7 +165,7 @@ def lose_planned(book: Book, state: State, worker: int) -> None:
             lose(book, state, task)
 
 
-@kernel
+@heavy_kernel
 def is_for_all(book: Book, task: int) -> bool:
     """Whether a task may be put to everybody who is there and below his limit."""
     for worker in range(book.totals[WORKERS]):
@@ -185,7 +185,7 @@ def is_intact(book: Book, state: State) -> bool:
     return True
 
 
-@kernel
+@heavy_kernel
 def settle_on(book: Book, state: State, params: Params, task: int, note: int) -> None:
     """End exploration with the set of an exploiting decision, or take it up again."""
     workers, tally, plan = state.workers, state.tally, book.plan
@@ -205,7 +205,7 @@ def settle_on(book: Book, state: State, params: Params, task: int, note: int) ->
         tally[LAST_ROUND] = tally[BEGUN] + 1
 
 
-@kernel
+@heavy_kernel
 def drop_unasked(book: Book, state: State, task: int) -> None:
     """Eliminate for good whom an exploring decision left out (6.2.2)."""
     workers, plan = state.workers, book.plan
@@ -218,7 +218,7 @@ def drop_unasked(book: Book, state: State, task: int) -> None:
             workers[worker, DROPPED] = 1
 
 
-@kernel
+@heavy_kernel
 def take_decision(book: Book, state: State, params: Params, note: int) -> None:
     """Book a decision: what it was for, and what was passed over before it."""
     tally, task = state.tally, book.plan[0, PLAN_TASK]
@@ -240,7 +240,7 @@ def take_decision(book: Book, state: State, params: Params, note: int) -> None:
     skip_begun(book, state)
 
 
-@kernel
+@heavy_kernel
 def take_in(book: Book, state: State, params: Params, fact: Fact) -> None:
     """Absorb what is not an assignment or its answer."""
     kind, task = fact.kind, fact.task
