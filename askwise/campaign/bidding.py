@@ -19,7 +19,9 @@ EXPLOIT = "exploit"
 def check_bid(engine: Engine, worker: str, amount: int) -> None:
     """Refuse a bid that comes too late, is not wanted, or that the mechanism can't take."""
     mechanism = engine.spec.mechanism
-    engine.ledger.worker_at(worker)
+    at = engine.ledger.worker_at(worker)
+    if not engine.ledger.book.workers[at, columns.JOINED]:
+        raise Conflict(f"worker {worker!r} has left", field="worker")
     if not mechanism.bidding:
         raise Conflict(
             f"mechanism {mechanism.name!r} takes no bids: workers have the prices they joined with",

@@ -138,7 +138,7 @@ def answers(engine: Engine) -> list[Answer]:
         if options and value is not None:
             shown = options[int(value)]
         count = int(ledger.book.tasks[task, columns.TASK_ANSWERED])
-        worth = None if assured is None else assured[task]
+        worth = None if assured is None or count == 0 else assured[task]
         if worth is not None and outcome == "open":
             outcome = worth.outcome
         found.append(

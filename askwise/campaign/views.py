@@ -51,7 +51,7 @@ class Answer:
 
     ``value`` is an option, or the mean utility; None while there is no answer. ``outcome`` is
     ``open`` or, once closed, the stopping rule's word (``closed`` when closed by hand); under a
-    policy that assures an accuracy also ``assured``, ``everyone_asked`` or
+    policy that assures an accuracy also ``assured``, ``everyone_asked``, ``not_assured`` or
     ``target_not_reachable``. ``assured_error`` is then the probability of a wrong answer at the
     lower bounds of the qualities of those who answered, by the policy's error function, and
     ``majority_error`` the same by the exact error of the majority; None elsewhere.

@@ -35,7 +35,8 @@ class Assurance(NamedTuple):
 
     ``error`` is by the policy's error function, ``majority`` by the exact error of the majority;
     ``outcome`` is ``assured``, ``everyone_asked`` (not assured by the bounds: it rests on the
-    assumption that all workers together reach the target), ``target_not_reachable`` or ``open``.
+    assumption that all workers together reach the target), ``target_not_reachable``,
+    ``not_assured``, or ``open`` while answers are out.
     """
 
     outcome: str

@@ -57,5 +57,5 @@ class Clarke(CriticalBids):
         if allocation.exploration != "none":
             return "it learns the qualities, and Clarke's payments need them known"
         if allocation.minimiser != "exact":
-            return "its greedy set may not be the cheapest, which Clarke's payments need"
+            return "its set may not be the cheapest, which Clarke's payments need"
         return ""

@@ -47,7 +47,9 @@ class CriticalBid(CriticalBids):
         "Truthful: no other bid than his cost ever serves a worker better, whatever others bid; "
         "nobody is paid below his bid."
     )
-    goes_with: ClassVar[str] = "'ccb-fixed' with known qualities and solver 'greedy'"
+    goes_with: ClassVar[str] = (
+        "'ccb-fixed' with known qualities, error 'hoeffding-linear' and solver 'greedy'"
+    )
 
     def unfit(self, allocation: Allocation) -> str:
         """Known qualities, greedy solver."""

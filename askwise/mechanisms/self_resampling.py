@@ -95,7 +95,7 @@ class SelfResampling(SealedBids):
             return
         if allocation.explores_all and allocation.minimiser == "greedy":
             why = (
-                "with the greedy solver a lower bid may bring less work, as a loser's bid can "
+                "unless it solves exactly a lower bid may bring less work, as a loser's bid can "
                 "change who is chosen and so when exploration ends"
             )
         else:

@@ -538,7 +538,11 @@ def test_bids_have_no_bearing_on_what_a_fixed_exploration_learns():
         ("ccb-se", {"solver": "exact"}, "solver is 'exact': policy 'ccb-se' .* give 'greedy'"),
         ("epsilon-t-greedy", {"explore": -1}, "explore is -1: give a number of 0 or more"),
         ("ccb-fixed", {"rounds": -1}, "rounds is -1: give a whole number from 0"),
-        ("ccb-fixed", {"qualities": [0.9]}, "rounds is 100: give 0, as the qualities are known"),
+        (
+            "ccb-fixed",
+            {"qualities": [0.9], "rounds": 5},
+            "rounds is 5: leave it out, as",
+        ),
         ("ccb-fixed", {"qualities": [1.9]}, "qualities is 1.9: give numbers from 0 to 1"),
         ("ccb-fixed", {"qualities": "0.9"}, "qualities is '0.9': give a list of numbers"),
     ],

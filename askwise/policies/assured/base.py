@@ -11,8 +11,9 @@ import numpy as np
 
 from askwise.core.accuracy import ErrorFunction, Target, error_probability
 from askwise.core.accuracy.base import function_of
+from askwise.core.accuracy.checking import ensure_error_function
 from askwise.core.accuracy.kernels import meets
-from askwise.core.accuracy.probability import LINEAR, OTHER
+from askwise.core.accuracy.probability import FORGIVEN, LINEAR, MOST_LIKELY, OTHER, WEIGHTED
 from askwise.core.allocation import Assurance
 from askwise.core.book import (
     PLAN_COUNT,
@@ -119,9 +120,11 @@ class AssuredPolicy(KernelPolicy):
                 field="error",
             )
         try:
-            function_of(self.error)
+            function = function_of(self.error)
         except AskwiseError as wrong:
             raise InvalidParameter(f"error is {self.error!r}: {wrong}", field="error") from wrong
+        # Before any money is spent.
+        ensure_error_function(function)
 
     # What subclasses have more of.
 
@@ -227,11 +230,19 @@ class AssuredPolicy(KernelPolicy):
             field="solver",
         )
 
-    def interval(self, state: State, ledger: Ledger) -> tuple[Array, Array]:
-        """Lower and upper bounds on the workers' qualities as they are now."""
+    def interval(
+        self, state: State, ledger: Ledger, error: str | None = None
+    ) -> tuple[Array, Array]:
+        """Lower and upper bounds on the workers' qualities as they are now.
+
+        For the policy's error function, or another.
+        """
         size = ledger.total(WORKERS)
         lower, upper = np.empty(size), np.empty(size)
-        bound(state, self.params(), lower, upper)
+        params = self.params()
+        if error is not None:
+            params = params._replace(check=target_of(error, "auto", float(self.alpha)))
+        bound(state, params, lower, upper)
         return lower, upper
 
     def scores(
@@ -261,6 +272,7 @@ class AssuredPolicy(KernelPolicy):
         """The error of those who answered each task, at the present lower bounds."""
         size = ledger.total(WORKERS)
         lower, _ = self.interval(state, ledger)
+        votes, _ = self.interval(state, ledger, "majority")
         members, allowed = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
         known: dict[bytes, tuple[float, float, bool]] = {}
         found = []
@@ -269,25 +281,35 @@ class AssuredPolicy(KernelPolicy):
             # Most tasks were answered by the same few sets.
             key = members.tobytes()
             if key not in known:
-                known[key] = self._errors(lower[members])
+                known[key] = self._errors(lower[members], votes[members])
             error, majority, assured = known[key]
-            outcome = "open"
-            if how != UNDER_WAY and assured:
+            outcome = "not_assured"
+            if how == UNDER_WAY:
+                outcome = "open"
+            elif assured:
                 outcome = "assured"
-            elif how != UNDER_WAY and state.tasks[task, NOTE] == UNREACHABLE + 1:
+            elif state.tasks[task, NOTE] == UNREACHABLE + 1:
                 outcome = "target_not_reachable"
             elif how == EVERYONE:
                 outcome = "everyone_asked"
             found.append(Assurance(outcome, self.alpha, error, majority))
         return found
 
-    def _errors(self, qualities: Array) -> tuple[float, float, bool]:
-        """Error by the function and by majority, and whether the former meets the target."""
+    def _errors(self, qualities: Array, votes: Array) -> tuple[float, float, bool]:
+        """Error by the function and by majority, and whether the target is met.
+
+        It must be met by the function and, unless that bounds the majority's error or is a
+        user's own, by the majority too: the linear form does so only from 1/2 + epsilon on, the
+        most likely error never, and the weights of a weighted vote are learned, not known.
+        """
         error = float(self.function.probability(qualities))
+        majority = error_probability("majority", votes)
         is_met = meets if self.compiles else plain.solvers(self.error, True)["meets"]
         everyone = np.ones(len(qualities), np.bool_)
         assured = bool(is_met(self._target(float(self.alpha)), qualities, everyone))
-        return error, error_probability("majority", qualities), assured
+        if self.function.code in (LINEAR, MOST_LIKELY, WEIGHTED):
+            assured = assured and majority <= self.alpha * (1.0 + FORGIVEN)
+        return error, majority, assured
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ class CcbNs(SoftCcb):
         A price for each unit of error beyond alpha, in money. Then cost + miss * max(0, error -
         alpha) is made small instead of ruling misses out; the set planned with the upper bounds
         is asked as it is, from the first task on, until bounds put its error within xi or 0.01,
-        whichever is more.
+        whichever is more. Where asking nobody is cheapest, nobody is asked.
 
     Assumes two options, workers who err independently and equally often on every task, and that
     all workers together reach the target. The truth of a task is told once its answers are in,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +23,9 @@ from askwise.policies.assured.choosing import find_task
 from askwise.policies.assured.common import FIXED, FRESH, Params, State, has_room
 from askwise.policies.base import policies
 
+ROUNDS = 100
+"""Tasks that are learned from, if nothing else is said."""
+
 
 @policies.register("ccb-fixed")
 @dataclass(frozen=True)
@@ -36,12 +40,12 @@ class CcbFixed(BoundingPolicy):
     ----------
     alpha, error, solver, floor, ahead, mu, bounds
         As in ``ccb-ns``.
-    rounds : int
-        How many tasks are learned from. With too few the lower bounds don't reach the
-        target: everybody is then asked about every task.
+    rounds : int, optional
+        How many tasks are learned from: 100 by default. With too few the lower bounds don't
+        reach the target: everybody is then asked about every task.
     qualities : list of float
-        Each worker's quality, in the order of the workers, where they are known; ``rounds`` must
-        be 0 then. Empty: they are to be learned.
+        Each worker's quality, in the order of the workers, where they are known; then nothing is
+        learned. Empty: they are to be learned.
 
     Assumes what ``ccb-ns`` assumes; the truth is waited for after the first ``rounds`` tasks
     only.
@@ -60,13 +64,13 @@ class CcbFixed(BoundingPolicy):
     ...     workers=[Worker("ann", 2), Worker("bob", 1)],
     ...     tasks=["a", "b"],
     ...     options=["no", "yes"],
-    ...     policy={"name": "ccb-fixed", "rounds": 0, "qualities": [0.95, 0.7]},
+    ...     policy={"name": "ccb-fixed", "qualities": [0.95, 0.7]},
     ... )
     >>> [each.worker for each in campaign.ask(limit=3)]
     ['ann', 'ann']
     """
 
-    rounds: int = 100
+    rounds: int | None = None
     qualities: Sequence[float] = ()
 
     kind: ClassVar[int] = FIXED
@@ -77,7 +81,10 @@ class CcbFixed(BoundingPolicy):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole(self.rounds, "rounds", least=0)
+        if self.rounds is not None:
+            whole(self.rounds, "rounds", least=0)
+        if isinstance(self.qualities, np.ndarray):
+            object.__setattr__(self, "qualities", tuple(self.qualities.tolist()))
         if isinstance(self.qualities, str | bytes) or not isinstance(self.qualities, Sequence):
             raise InvalidParameter(
                 f"qualities is {self.qualities!r}: give a list of numbers from 0 to 1, one a "
@@ -89,12 +96,20 @@ class CcbFixed(BoundingPolicy):
         object.__setattr__(self, "qualities", known)
         if known and self.rounds:
             raise InvalidParameter(
-                f"rounds is {self.rounds}: give 0, as the qualities are known", field="rounds"
+                f"rounds is {self.rounds}: leave it out, as the qualities are known",
+                field="rounds",
             )
 
     def params(self) -> Params:
         """As plain numbers."""
-        return super().params()._replace(rounds=int(self.rounds))
+        return super().params()._replace(rounds=self.learned_from)
+
+    @property
+    def learned_from(self) -> int:
+        """How many tasks are learned from."""
+        if self.rounds is not None:
+            return self.rounds
+        return 0 if self.qualities else ROUNDS
 
     def check(self, problem: Problem) -> None:
         """Refuse qualities that are not one a worker."""
@@ -119,7 +134,7 @@ class CcbFixed(BoundingPolicy):
         not proved to be.
         """
         return Allocation(
-            "fixed" if self.rounds else "none",
+            "none" if self.qualities else "fixed",
             True,
             "exact" if self.solves_exactly else "greedy",
             monotone=self.solves_exactly or self.is_linear,
@@ -141,17 +156,25 @@ class CcbFixed(BoundingPolicy):
         pool = np.flatnonzero(allowed)
         lower, _ = self.interval(state, ledger)
         costs, qualities = book.workers[pool, RANKED_AT], lower[pool]
-        if self.solves_exactly:
-            chosen, _, _ = cheapest_set(costs, qualities, self.alpha, self.error, "exact")
-            bids = critical_bids_exact(costs, qualities, self.alpha, self.error)
-        elif self.is_linear:
-            demand = self.params().check.demand
-            chosen, _, _ = cover_greedy(costs, 2.0 * qualities - 1.0, demand)
-            bids = critical_bids(costs, 2.0 * qualities - 1.0, demand)
-        else:
-            raise NotImplementedError(
-                f"policy {self.name!r} has no critical bids for error {self.error!r} with the "
-                "greedy solver"
-            )
+        chosen, bids = _critical(self, tuple(costs.tolist()), tuple(qualities.tolist()))
         found = {int(pool[at]): float(bid) for at, bid in zip(chosen, bids, strict=True)}
         return [found.get(member, math.inf) for member in members]
+
+
+@lru_cache(maxsize=64)
+def _critical(
+    policy: CcbFixed, costs: tuple[int, ...], qualities: tuple[float, ...]
+) -> tuple[list[int], list[float]]:
+    """The set and its critical bids; once known they are asked for task by task."""
+    if policy.solves_exactly:
+        chosen, _, _ = cheapest_set(costs, qualities, policy.alpha, policy.error, "exact")
+        return chosen, critical_bids_exact(costs, qualities, policy.alpha, policy.error)
+    if not policy.is_linear:
+        raise NotImplementedError(
+            f"policy {policy.name!r} has no critical bids for error {policy.error!r} with the "
+            "greedy solver"
+        )
+    gains = 2.0 * np.array(qualities) - 1.0
+    demand = policy.params().check.demand
+    chosen, _, _ = cover_greedy(costs, gains, demand)
+    return chosen, critical_bids(costs, gains, demand)

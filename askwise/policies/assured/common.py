@@ -10,6 +10,7 @@ import math
 from typing import NamedTuple
 
 from askwise.core.accuracy import Target
+from askwise.core.accuracy.probability import WEIGHTED
 from askwise.core.book import (
     ASKED,
     JOINED,
@@ -133,6 +134,10 @@ def bound(state: State, params: Params, lower: Array, upper: Array) -> None:
             lower[worker] = max(params.floor, low)
             if params.bounds == BY_MEAN:
                 upper[worker] = lower[worker]
+            elif high < params.floor and params.check.code == WEIGHTED:
+                # A weighted vote errs most where he is nearest to a coin, so he counts as one.
+                lower[worker] = 0.5
+                upper[worker] = 0.5
             elif high < params.floor:
                 # His record refutes the floor: then only the record counts.
                 lower[worker] = low

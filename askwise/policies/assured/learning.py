@@ -78,8 +78,8 @@ def teaches(state: State, params: Params, task: int) -> bool:
     """Whether the truth of a task is learned from: not after exploration has ended."""
     if params.rule == CUCB or params.rule == GREEDY:
         return True
-    if params.rule == FIXED:
-        return bool(state.tasks[task, NOTE] == EXPLORE + 1)
+    if params.rule == FIXED and state.tasks[task, NOTE] != EXPLORE + 1:
+        return False
     return bool(state.tally[SETTLED] == 0)
 
 
