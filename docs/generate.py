@@ -16,7 +16,7 @@ from pathlib import Path
 from askwise.aggregation import aggregation
 from askwise.lab.experiment import Experiment, experiments
 from askwise.lab.report import Cell, tables_of
-from askwise.lab.results import Results, Row
+from askwise.lab.results import Results, Row, source_of
 from askwise.mechanisms import mechanisms
 from askwise.policies import policies
 from askwise.stopping import stopping
@@ -144,12 +144,12 @@ def _numbers(experiment: Experiment, results: Results | None) -> Iterator[str]:
     if results is None:
         yield "No results are kept here: the command above makes them."
         if paper:
-            yield "What the paper reports:"
+            yield f"What {source_of(paper)} reports:"
             yield from _tables(experiment, (), paper)
         return
     yield (
         f"Mean and 95% interval over {results.reps} replications, seed {results.seed}."
-        + (" In italics what the paper reports." if paper else "")
+        + (f" In italics what {source_of(paper)} reports." if paper else "")
     )
     yield from _tables(experiment, results.rows, paper)
 

@@ -88,7 +88,11 @@ def requeue(tasks: Array, queue: Array, task: int) -> None:
     node = (half + task) // 2
     while node >= 1:
         left, right = queue[2 * node], queue[2 * node + 1]
-        queue[node] = left if ahead(tasks, left, right) else right
+        winner = left if ahead(tasks, left, right) else right
+        if winner == queue[node] and winner != task:
+            # Neither who wins here nor the winner's row has changed: nor has anything above.
+            return
+        queue[node] = winner
         node //= 2
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 from askwise.core.errors import InvalidParameter
 from askwise.lab.looks import INK, as_text, compact, dashed, ring, settings, spread, styles_of
-from askwise.lab.results import ReferenceRow, Row, write_atomic
+from askwise.lab.results import ReferenceRow, Row, source_of, write_atomic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -336,7 +336,8 @@ class _Sketch:
         return sorted({row.style for row in self.references if row.series in self.series})
 
     def _legend_names(self) -> list[str]:
-        said = {"points": "hollow: the paper's values", "line": "dashed: the paper's curves"}
+        whose = source_of(self.references)
+        said = {"points": f"hollow: {whose}'s values", "line": f"dashed: {whose}'s curves"}
         names = list(self.series)
         names += [name + " (off the scale)" * (name in self.hidden) for name in self.foreign]
         return [as_text(name, 60) for name in names] + [said[style] for style in self._echoes()]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askwise.core.errors import InvalidParameter
-from askwise.lab.results import Results, Row, write_atomic
+from askwise.lab.results import Results, Row, source_of, write_atomic
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -95,6 +95,7 @@ def write_report(
         figures=figures,
         tables=tables_of(results.rows, paper or ()),
         compared=paper is not None,
+        source=source_of(paper or ()),
         differences=differences,
         parameters={name: _shown(value) for name, value in results.params.items()},
         seed=results.seed,

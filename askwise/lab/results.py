@@ -80,9 +80,12 @@ class ReferenceRow(Row):
     ----------
     style : {"points", "line"}
         Hollow markers (values read out of a paper) or a dashed line (a bound).
+    source : str
+        Whose value it is, in words; ``READING`` where a paper can't be read to the digit.
     """
 
     style: Literal["line", "points"] = "points"
+    source: str = "the paper"
 
     @classmethod
     def at(
@@ -95,13 +98,19 @@ class ReferenceRow(Row):
         panel: str = "",
         half_width: float = 0.0,
         style: Literal["line", "points"] = "points",
+        source: str = "the paper",
     ) -> ReferenceRow:
         """A value with the half width of its interval, as papers print it: ``59.88 (0.35)``."""
         low, high = mean - half_width, mean + half_width
-        return cls(panel, series, x, metric, mean, low, high, 0, style)
+        return cls(panel, series, x, metric, mean, low, high, 0, style, source)
 
 
 _COLUMNS = tuple(column.name for column in fields(Row))
+
+
+def source_of(rows: Iterable[Row]) -> str:
+    """Whose values references are; those of an experiment have one source."""
+    return next((row.source for row in rows if isinstance(row, ReferenceRow)), "the paper")
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from askwise.core.accuracy.base import Target
 from askwise.core.accuracy.cheapest import find_cheapest
-from askwise.core.accuracy.inputs import EXACT
+from askwise.core.accuracy.inputs import EXACT, GREEDY
 from askwise.core.accuracy.linear import cheapest_linear, reaches_demand
 from askwise.core.accuracy.pools import floats_at, ints_at, worth_of
 from askwise.core.accuracy.probability import (
@@ -20,7 +20,7 @@ from askwise.core.accuracy.probability import (
     shortest_prefix,
     wrong_majority,
 )
-from askwise.core.accuracy.search import FIRST, NONE
+from askwise.core.accuracy.search import FIRST, FOUND, NONE
 from askwise.core.book import TOO_LARGE
 from askwise.core.compiling import heavy_kernel
 from askwise.core.knapsack import cover_greedy_into
@@ -248,7 +248,13 @@ def cheapest_into(
     price = ints_at(costs, here)
     quality = floats_at(qualities, here)
     flags = np.zeros(count, np.bool_)
-    if target.code == LINEAR:
+    if target.code == LINEAR and target.solver == GREEDY:
+        # Without the lower bound that goes with it: nobody asks for the gap here.
+        gains = np.empty(count, np.float64)
+        for k in range(count):
+            gains[k] = 2.0 * quality[k] - 1.0
+        status = FOUND if cover_greedy_into(price, gains, target.demand, flags) else NONE
+    elif target.code == LINEAR:
         status, _ = cheapest_linear(
             price, quality, target.demand, target.solver, target.work, flags
         )

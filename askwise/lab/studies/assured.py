@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -29,12 +29,16 @@ from askwise.core.book import (
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label
+from askwise.lab.results import ReferenceRow
 from askwise.lab.simulate import Outcome
 from askwise.lab.worlds.assured import AssuredWorld, Pool
 from askwise.policies import Policy, policies
 from askwise.policies.assured.common import EXPLORED
 
 LINEAR, EXACT = "hoeffding-linear", "majority"
+
+known_value = partial(ReferenceRow.at, source="an independent reading")
+"""A value that another implementation has: the paper's curves can't be read to the digit."""
 
 SETTING: dict[str, Any] = {"error": LINEAR, "solver": "greedy", "bounds": "paper"}
 """Of section 6.3."""

@@ -21,6 +21,7 @@ from askwise.lab.studies.assured import (
     check_labels,
     contender,
     course_of,
+    known_value,
     misses,
     optimum,
     points_up_to,
@@ -207,14 +208,14 @@ class AlongRuns(AssuredRuns):
         for label in self.policies:
             place: dict[str, Any] = {"series": label, "panel": ON_PAPER}
             for x, regret in zip(KNOWN_POINTS, KNOWN_REGRETS.get(label, ()), strict=False):
-                found.append(ReferenceRow.at(x=x, metric="average_regret", mean=regret, **place))
+                found.append(known_value(x=x, metric="average_regret", mean=regret, **place))
             for metric, known in (
                 ("total_cost", KNOWN_COSTS),
                 ("exploration_rounds", KNOWN_ROUNDS),
             ):
                 if label in known:
                     found.append(
-                        ReferenceRow.at(x=self.tasks, metric=metric, mean=known[label], **place)
+                        known_value(x=self.tasks, metric=metric, mean=known[label], **place)
                     )
         return found
 

@@ -14,7 +14,7 @@ from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
 from askwise.lab.results import ReferenceRow, Row, mean_row
-from askwise.lab.studies.assured import Terms
+from askwise.lab.studies.assured import Terms, known_value
 from askwise.lab.studies.assured_bids import auction, campaign
 from askwise.lab.studies.assured_costs import at_least_two
 from askwise.lab.worlds.assured import HIGHEST_COST, paper_pool
@@ -175,7 +175,7 @@ class AssuredPayments(Experiment):
         if (self.workers, self.tasks, self.alpha) != (1100, 10_000, 0.1):
             return []
         return [
-            ReferenceRow.at(f"fixed-exploration with {label}", x, "payments", paid, panel=BY_ROUNDS)
+            known_value(f"fixed-exploration with {label}", x, "payments", paid, panel=BY_ROUNDS)
             for label, known in KNOWN_PAYMENTS.items()
             for x, paid in known.items()
             if label in self.fixed and x in self.rounds

@@ -9,6 +9,7 @@ from typing import ClassVar
 from askwise.core.book import Array
 from askwise.lab.experiment import Figure, experiments
 from askwise.lab.results import ReferenceRow, Row
+from askwise.lab.studies.assured import known_value
 from askwise.lab.studies.assured_costs import (
     BEYOND,
     ON_PAPER,
@@ -85,9 +86,7 @@ class AssuredWorkers(AssuredRuns):
         if not self.as_in_the_paper:
             return []
         return [
-            ReferenceRow.at(
-                label, size, "total_cost", KNOWN_BY_WORKERS[label][size], panel=ON_PAPER
-            )
+            known_value(label, size, "total_cost", KNOWN_BY_WORKERS[label][size], panel=ON_PAPER)
             for label in self.policies
             for size in self.sizes
             if size in KNOWN_BY_WORKERS.get(label, ())
