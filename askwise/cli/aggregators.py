@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
-from askwise.cli import output, registered
+from askwise.cli import registered
 from askwise.cli.options import AsJson
-from askwise.cli.stored import leave_compiler_out
 
 app = typer.Typer()
+
+COLUMNS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "aggregator": lambda each: each["name"],
+    "works on": lambda each: ", ".join(each["outcomes"]),
+    "from": lambda each: each["paper"] or None,
+    "what it does": lambda each: each["summary"],
+}
 
 
 @app.callback(invoke_without_command=True)
 def list_aggregators(context: typer.Context, as_json: AsJson = False) -> None:
     """List the aggregators, or describe one."""
-    if not registered.is_listing(context, as_json):
-        return
-    found = [_describe(name) for name in _registry().names()]
-    if as_json:
-        output.show_json(found)
-        return
-    output.show_records(
-        ("aggregator", "works on", "from", "what it does"),
-        (
-            (each["name"], ", ".join(each["outcomes"]), each["paper"] or None, each["summary"])
-            for each in found
-        ),
-    )
-    if output.for_people():
-        output.console().print("\naskwise aggregators show NAME tells more.")
+    if registered.is_listing(context, as_json):
+        found = [_describe(name) for name in _registry().names()]
+        registered.show_all("aggregators", found, COLUMNS, as_json)
 
 
 @app.command("show")
@@ -54,10 +49,7 @@ def show_aggregator(
 
 
 def _registry() -> Any:
-    leave_compiler_out()
-    from askwise.aggregation import aggregation
-
-    return aggregation
+    return registered.registry_of("askwise.aggregation", "aggregation")
 
 
 def _describe(name: str) -> dict[str, Any]:

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
-from askwise.cli import output, registered
+from askwise.cli import registered
 from askwise.cli.options import AsJson
-from askwise.cli.stored import leave_compiler_out
 
 app = typer.Typer()
+
+COLUMNS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "mechanism": lambda each: each["name"],
+    "bids": lambda each: "sealed" if each["bidding"] else "none",
+    "truthful": lambda each: "promised" if each["truthful"] else "no",
+    "what it does": lambda each: each["summary"],
+}
 
 
 @app.callback(invoke_without_command=True)
 def list_mechanisms(context: typer.Context, as_json: AsJson = False) -> None:
     """List the mechanisms, or describe one."""
-    if not registered.is_listing(context, as_json):
-        return
-    found = [_describe(name) for name in _registry().names()]
-    if as_json:
-        output.show_json(found)
-        return
-    output.show_records(
-        ("mechanism", "bids", "truthful", "what it does"),
-        (
-            (
-                each["name"],
-                "sealed" if each["bidding"] else "none",
-                "promised" if each["truthful"] else "no",
-                each["summary"],
-            )
-            for each in found
-        ),
-    )
-    if output.for_people():
-        output.console().print("\naskwise mechanisms show NAME tells more.")
+    if registered.is_listing(context, as_json):
+        found = [_describe(name) for name in _registry().names()]
+        registered.show_all("mechanisms", found, COLUMNS, as_json)
 
 
 @app.command("show")
@@ -58,10 +48,7 @@ def show_mechanism(
 
 
 def _registry() -> Any:
-    leave_compiler_out()
-    from askwise.mechanisms import mechanisms
-
-    return mechanisms
+    return registered.registry_of("askwise.mechanisms", "mechanisms")
 
 
 def _describe(name: str) -> dict[str, Any]:

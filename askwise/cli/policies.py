@@ -8,7 +8,6 @@ import typer
 
 from askwise.cli import output, registered
 from askwise.cli.options import AsJson
-from askwise.cli.stored import leave_compiler_out
 
 app = typer.Typer()
 
@@ -68,10 +67,7 @@ def _show_families(found: list[dict[str, Any]]) -> None:
 
 
 def _registry() -> Any:
-    leave_compiler_out()
-    from askwise.policies import policies
-
-    return policies
+    return registered.registry_of("askwise.policies", "policies")
 
 
 def _describe(name: str) -> dict[str, Any]:

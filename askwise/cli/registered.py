@@ -1,15 +1,17 @@
-"""What the commands on policies and on rules share: an entry of a registry, described."""
+"""What the commands on policies, rules, aggregators and mechanisms share: entries described."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import typer
 
 from askwise.cli import output
+from askwise.cli.stored import leave_compiler_out
 
 
 def is_listing(context: typer.Context, as_json: bool) -> bool:
@@ -17,6 +19,29 @@ def is_listing(context: typer.Context, as_json: bool) -> bool:
     # Asked for before or after `show`, JSON is JSON.
     context.obj = as_json
     return context.invoked_subcommand is None
+
+
+def registry_of(package: str, name: str) -> Any:
+    """Load a registry; describing its entries takes no compiler."""
+    leave_compiler_out()
+    return getattr(import_module(package), name)
+
+
+def show_all(
+    command: str,
+    found: Sequence[dict[str, Any]],
+    columns: Mapping[str, Callable[[dict[str, Any]], Any]],
+    as_json: bool,
+) -> None:
+    """List what was found, as JSON or a line each, and say which command tells more."""
+    if as_json:
+        output.show_json(found)
+        return
+    output.show_records(
+        tuple(columns), (tuple(cell(each) for cell in columns.values()) for each in found)
+    )
+    if output.for_people():
+        output.console().print(f"\naskwise {command} show NAME tells more.")
 
 
 def describe(entry: Any, **facts: Any) -> dict[str, Any]:

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
-from askwise.cli import output, registered
+from askwise.cli import registered
 from askwise.cli.options import AsJson
-from askwise.cli.stored import leave_compiler_out
 
 app = typer.Typer()
+
+COLUMNS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "rule": lambda each: each["name"],
+    "promise": lambda each: "guarantees" if each["guarantees"] else "trades",
+    "paper": lambda each: each["paper"] or None,
+    "what it does": lambda each: each["summary"],
+}
 
 
 @app.callback(invoke_without_command=True)
 def list_rules(context: typer.Context, as_json: AsJson = False) -> None:
     """List the stopping rules, or describe one."""
-    if not registered.is_listing(context, as_json):
-        return
-    found = [_describe(name) for name in _registry().names()]
-    if as_json:
-        output.show_json(found)
-        return
-    output.show_records(
-        ("rule", "promise", "paper", "what it does"),
-        (
-            (
-                each["name"],
-                "guarantees" if each["guarantees"] else "trades",
-                each["paper"] or None,
-                each["summary"],
-            )
-            for each in found
-        ),
-    )
-    if output.for_people():
-        output.console().print("\naskwise rules show NAME tells more.")
+    if registered.is_listing(context, as_json):
+        found = [_describe(name) for name in _registry().names()]
+        registered.show_all("rules", found, COLUMNS, as_json)
 
 
 @app.command("show")
@@ -60,10 +50,7 @@ def show_rule(
 
 
 def _registry() -> Any:
-    leave_compiler_out()
-    from askwise.stopping import stopping
-
-    return stopping
+    return registered.registry_of("askwise.stopping", "stopping")
 
 
 def _describe(name: str) -> dict[str, Any]:
