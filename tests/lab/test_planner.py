@@ -257,6 +257,8 @@ print(json.dumps(found))
             assert made == f"policy: policy '{name}' works on utility, this campaign has options"
         elif entry.needs_budget:
             assert made.startswith(f"policy: policy is '{name}', which spends a budget as a whole")
+        elif entry.awaits_truth:
+            assert made.startswith(f"policy: policy is '{name}', which learns from the truth")
         elif name in ("crowdsense", "iethresh"):
             # They say themselves when a question has enough answers.
             assert "leaves questions open" in made
