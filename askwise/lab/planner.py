@@ -131,8 +131,8 @@ def _policy(label: str, beliefs: Beliefs) -> Policy:
         )
     if policy.awaits_truth:
         raise InvalidParameter(
-            f"policy is {policy.name!r}, which learns from the truth of tasks: choose one that asks "
-            "until a question is answered, such as virt-ucb",
+            f"policy is {policy.name!r}, which learns from the truth of tasks: choose one that "
+            "asks until a question is answered, such as virt-ucb",
             field="policy",
         )
     policy.check(problem_of(beliefs, 1))
