@@ -40,6 +40,5 @@ class Assurance(NamedTuple):
     """
 
     outcome: str
-    target: float
     error: float
     majority: float

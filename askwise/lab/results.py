@@ -81,7 +81,7 @@ class ReferenceRow(Row):
     style : {"points", "line"}
         Hollow markers (values read out of a paper) or a dashed line (a bound).
     source : str
-        Whose value it is, in words; ``READING`` where a paper can't be read to the digit.
+        Whose value it is, in words: another reading's, where a paper has no digits.
     """
 
     style: Literal["line", "points"] = "points"

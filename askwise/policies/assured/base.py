@@ -292,7 +292,7 @@ class AssuredPolicy(KernelPolicy):
                 outcome = "target_not_reachable"
             elif how == EVERYONE:
                 outcome = "everyone_asked"
-            found.append(Assurance(outcome, self.alpha, error, majority))
+            found.append(Assurance(outcome, error, majority))
         return found
 
     def _errors(self, qualities: Array, votes: Array) -> tuple[float, float, bool]:
