@@ -14,9 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from askwise.aggregation import aggregation
+from askwise.figures import Row, source_of
 from askwise.lab.experiment import Experiment, experiments
 from askwise.lab.report import Cell, tables_of
-from askwise.lab.results import Results, Row, source_of
+from askwise.lab.results import Results
 from askwise.mechanisms import mechanisms
 from askwise.policies import policies
 from askwise.stopping import stopping

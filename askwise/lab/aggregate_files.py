@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 
 import askwise
+from askwise import figures
 from askwise.data.labels import write_answers, write_workers
-from askwise.lab import figures, report
+from askwise.figures import ReferenceRow, Row
+from askwise.lab import report
 from askwise.lab.aggregations import Aggregated, wilson
 from askwise.lab.plan_files import count
 from askwise.lab.plans import interval, percent
-from askwise.lab.results import ReferenceRow, Row
 
 SHOWN_TASKS, SHOWN_WORKERS = 100, 500
 """The most rows of the page's tables; the page says of how many."""

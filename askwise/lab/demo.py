@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import askwise
+from askwise import figures
 from askwise.campaign import Campaign
 from askwise.core.book import Array
 from askwise.core.choices import Batch
 from askwise.core.events import Event, Kind
 from askwise.core.money import MICRO
-from askwise.lab import figures, report
-from askwise.lab.results import Results, Row
+from askwise.figures import Row
+from askwise.lab import report
+from askwise.lab.results import Results
 from askwise.lab.worlds import Market, World, answer, freelancer_market
 
 if TYPE_CHECKING:

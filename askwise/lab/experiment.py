@@ -13,7 +13,7 @@ import numpy as np
 from askwise.core.book import Array
 from askwise.core.errors import InvalidParameter, nearest
 from askwise.core.registry import Registry, split_outside_brackets
-from askwise.lab.results import ReferenceRow, Row
+from askwise.figures import ReferenceRow, Row
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import askwise
+from askwise import figures
+from askwise.core.files import write_atomic
 from askwise.data import Beliefs
-from askwise.lab import figures, report
+from askwise.figures import ReferenceRow, Row
+from askwise.lab import report
 from askwise.lab.plans import Plan, amount, amounts, interval, percent
-from askwise.lab.results import ReferenceRow, Results, Row, write_atomic
+from askwise.lab.results import Results
 
 SERIES = "expected; shaded: 8 campaigns of 10"
 

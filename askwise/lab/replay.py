@@ -16,7 +16,8 @@ from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.core.problem import Worker
 from askwise.data.labels import LabelTable
-from askwise.lab.results import Row, mean_row
+from askwise.figures import Row
+from askwise.lab.results import mean_row
 from askwise.lab.studies.labels import ACCURACY, SPENT, Bench
 from askwise.lab.studies.labels_answers import Contender, contender
 from askwise.lab.worlds import Recording

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import askwise
-from askwise.lab import figures, report
+from askwise import figures
+from askwise.core.files import write_atomic
+from askwise.figures import ReferenceRow, Row
+from askwise.lab import report
 from askwise.lab.plan_files import count
 from askwise.lab.plans import amount, percent
 from askwise.lab.replay import EVERYTHING, Replay, Saving
-from askwise.lab.results import ReferenceRow, Row, write_atomic
 
 
 def write_replay(found: Replay, directory: Path, source: str, command: str) -> Path:

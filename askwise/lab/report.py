@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askwise.core.errors import InvalidParameter
-from askwise.lab.results import Results, Row, source_of, write_atomic
+from askwise.core.files import write_atomic
+from askwise.figures import Row, source_of
+from askwise.lab.results import Results
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -73,7 +75,7 @@ def write_report(
     summary : str
         What was asked, in plain words; an empty line starts a new paragraph.
     figures : sequence of (caption, svg)
-        The second of each as `askwise.lab.figures.svg_text` makes it. It goes into the page
+        The second of each as `askwise.figures.svg_text` makes it. It goes into the page
         as it is; anything that could run or load something is refused.
     paper_rows : iterable of Row, optional
         The paper's values, printed beside ours where panel, series, x and metric agree; a

@@ -1,4 +1,4 @@
-"""What an experiment hands on: rows with 95% intervals, and files that are whole or absent.
+"""What an experiment hands on: rows with 95% intervals, in files that are whole or absent.
 
 Everything shown (figures, tables, reports) is made from these rows and nothing else, so a
 figure can be redrawn from ``results.json`` years later without running anything.
@@ -11,17 +11,18 @@ import io
 import json
 import math
 import os
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
 from askwise.core.errors import InvalidParameter
+from askwise.core.files import write_atomic
+from askwise.figures.rows import Row, refuse
 
 CONFIDENCE = 0.95
 """Level of every interval in the lab; the papers reproduced here use the same."""
@@ -29,88 +30,7 @@ CONFIDENCE = 0.95
 _BLOCK = 1 << 21
 """Indices drawn at a time by the bootstrap: bounds its memory to a few tens of megabytes."""
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One point of one curve, or one cell of one table.
-
-    Attributes
-    ----------
-    panel : str
-        The sub-figure it belongs to; empty where there is only one.
-    series : str
-        Label of the policy (or other curve), such as ``bounded-epsilon-first(epsilon=0.15)``.
-    x : float
-        Where on the horizontal axis: a budget, a number of workers.
-    metric : str
-        What was measured, such as ``utility`` or ``share_of_optimum``.
-    mean, ci_low, ci_high : float
-        The estimate and its 95% interval.
-    n : int
-        Number of replications behind it; 0 if that is not known (a value out of a paper).
-    """
-
-    panel: str
-    series: str
-    x: float
-    metric: str
-    mean: float
-    ci_low: float
-    ci_high: float
-    n: int
-
-    def __post_init__(self) -> None:
-        for name in ("panel", "series", "metric"):
-            if not isinstance(getattr(self, name), str):
-                _refuse(name, getattr(self, name), "a text")
-        for name in ("x", "mean", "ci_low", "ci_high", "n"):
-            # Rows are often built from NumPy scalars, which JSON does not know.
-            object.__setattr__(self, name, _plain_number(name, getattr(self, name)))
-        if not self.ci_low <= self.ci_high:
-            _refuse("ci_low", self.ci_low, f"at most ci_high, {self.ci_high!r}")
-        if not isinstance(self.n, int) or self.n < 0:
-            _refuse("n", self.n, "a whole number, 0 or more")
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceRow(Row):
-    """A value that was not measured here: a paper's figure, or a bound.
-
-    Attributes
-    ----------
-    style : {"points", "line"}
-        Hollow markers (values read out of a paper) or a dashed line (a bound).
-    source : str
-        Whose value it is, in words: another reading's, where a paper has no digits.
-    """
-
-    style: Literal["line", "points"] = "points"
-    source: str = "the paper"
-
-    @classmethod
-    def at(
-        cls,
-        series: str,
-        x: float,
-        metric: str,
-        mean: float,
-        *,
-        panel: str = "",
-        half_width: float = 0.0,
-        style: Literal["line", "points"] = "points",
-        source: str = "the paper",
-    ) -> ReferenceRow:
-        """A value with the half width of its interval, as papers print it: ``59.88 (0.35)``."""
-        low, high = mean - half_width, mean + half_width
-        return cls(panel, series, x, metric, mean, low, high, 0, style, source)
-
-
 _COLUMNS = tuple(column.name for column in fields(Row))
-
-
-def source_of(rows: Iterable[Row]) -> str:
-    """Whose values references are; those of an experiment have one source."""
-    return next((row.source for row in rows if isinstance(row, ReferenceRow)), "the paper")
 
 
 @dataclass(frozen=True)
@@ -174,28 +94,6 @@ class Results:
         return write_atomic(path, buffer.getvalue())
 
 
-def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> Path:
-    """Write a file so that it is seen whole or not at all, also after Ctrl-C.
-
-    The content goes to a temporary file in the same directory (a rename across file systems
-    is not atomic), which then takes the place of the old file.
-    """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = content.encode() if isinstance(content, str) else content
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return path
-
-
 def mean_row(values: npt.ArrayLike, *, series: str, x: float, metric: str, panel: str = "") -> Row:
     """The mean of per-replication values with Student's t interval.
 
@@ -248,11 +146,11 @@ def ratio_row(
     """
     above, below = _sample("numerator", numerator), _sample("denominator", denominator)
     if above.size != below.size:
-        _refuse("denominator", f"{below.size} values", f"{above.size}, as many as numerator")
+        refuse("denominator", f"{below.size} values", f"{above.size}, as many as numerator")
     if resamples < 1:
-        _refuse("resamples", resamples, "1 or more")
+        refuse("resamples", resamples, "1 or more")
     if below.sum() == 0:
-        _refuse("denominator", "values with mean 0", "values with a mean other than 0")
+        refuse("denominator", "values with mean 0", "values with a mean other than 0")
     n = above.size
     ratio = float(above.sum() / below.sum())
     ratios = np.empty(resamples)
@@ -263,7 +161,7 @@ def ratio_row(
         drawn = generator.integers(0, n, size=(stop - start, n), dtype=np.int32)
         totals = below[drawn].sum(axis=1)
         if not totals.all():
-            _refuse("denominator", "so many zeros that a resample has mean 0", "fewer zeros")
+            refuse("denominator", "so many zeros that a resample has mean 0", "fewer zeros")
         ratios[start:stop] = above[drawn].sum(axis=1) / totals
     tail = (1 - CONFIDENCE) / 2
     low, high = (float(bound) for bound in np.quantile(ratios, (tail, 1 - tail)))
@@ -273,22 +171,12 @@ def ratio_row(
 def _sample(name: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     sample = np.asarray(values, dtype=np.float64)
     if sample.ndim != 1 or sample.size == 0:
-        _refuse(name, f"an array of shape {sample.shape}", "one value a replication, at least one")
+        refuse(name, f"an array of shape {sample.shape}", "one value a replication, at least one")
     bad = np.flatnonzero(~np.isfinite(sample))
     if bad.size:
         # Leaving a failed replication out would bias the mean without a trace.
-        _refuse(f"{name}[{bad[0]}]", sample[bad[0]], "a finite number")
+        refuse(f"{name}[{bad[0]}]", sample[bad[0]], "a finite number")
     return sample
-
-
-def _plain_number(name: str, value: Any) -> int | float:
-    if isinstance(value, (bool, np.bool_)):
-        _refuse(name, value, "a number")
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if not isinstance(value, (float, np.floating)) or not math.isfinite(value):
-        _refuse(name, value, "a finite number")
-    return float(value)
 
 
 def _as_dict(row: Row) -> dict[str, Any]:
@@ -300,14 +188,9 @@ def _exactly(value: Any, names: Iterable[str], where: str) -> dict[str, Any]:
     names = tuple(names)
     if not isinstance(value, dict) or set(value) != set(names):
         got = ", ".join(sorted(value)) if isinstance(value, dict) else type(value).__name__
-        _refuse(where, got, "an object with exactly the fields " + ", ".join(names))
+        refuse(where, got, "an object with exactly the fields " + ", ".join(names))
     return value
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    _refuse("results", name, "finite numbers only")
-
-
-def _refuse(name: str, value: object, valid: str) -> NoReturn:
-    shown = value if isinstance(value, str) else repr(value)
-    raise InvalidParameter(f"{name} is {shown}; it must be {valid}", field=name)
+    refuse("results", name, "finite numbers only")

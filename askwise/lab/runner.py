@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 import askwise
+from askwise import figures
 from askwise.core.book import Array
 from askwise.core.errors import InvalidParameter
-from askwise.lab import figures, report
+from askwise.figures import ReferenceRow, Row
+from askwise.lab import report
 from askwise.lab.experiment import Cell, Experiment
-from askwise.lab.results import ReferenceRow, Results, Row
+from askwise.lab.results import Results
 
 BACKENDS = ("loky", "dask", "ray")
 

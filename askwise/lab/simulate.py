@@ -134,7 +134,7 @@ def simulate(
         ended = plain.run()
         return _outcome(ledger, ended, closings, plain.state)
     workers = ledger.total(columns.WORKERS)
-    ledger._reserve_plan(workers)
+    ledger.room_for_plan(workers)
     kind: Any = type(world)
     loop = compiled(policy.kernels, kind, rule.judge if rule else never)
     rulings = Rulings(
@@ -211,7 +211,7 @@ class _Plain:
                 raise PolicyFault(
                     f"policy {policy.name!r} proposed something illegal", field="policy"
                 )
-            ledger._reserve_plan(int(choice.head[0]))
+            ledger.room_for_plan(int(choice.head[0]))
             decide(ledger.book, choice)
             self._take_in(DECIDED_KIND, -1, -1, np.nan, int(choice.head[1]), -1)
             for row in range(ledger.total(PLAN_ROWS)):

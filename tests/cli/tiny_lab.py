@@ -11,8 +11,9 @@ from typing import ClassVar
 import numpy as np
 
 from askwise.core.book import Array
+from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.results import Row, mean_row
+from askwise.lab.results import mean_row
 
 
 @experiments.register("tiny")

@@ -18,8 +18,9 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.knapsack import cover_greedy
 from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
+from askwise.figures import Row
 from askwise.lab.experiment import with_settings
-from askwise.lab.results import Results, Row
+from askwise.lab.results import Results
 from askwise.lab.runner import run, write
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.studies.assured import (

@@ -14,8 +14,9 @@ from askwise.aggregation import aggregation
 from askwise.core import draws
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, InvalidProblem, UnknownPolicy
+from askwise.figures import Row
 from askwise.lab.experiment import with_settings
-from askwise.lab.results import Results, Row, mean_row
+from askwise.lab.results import Results, mean_row
 from askwise.lab.runner import run, write
 from askwise.lab.simulate import simulate
 from askwise.lab.studies import labels_tables

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from askwise.core.errors import InvalidParameter
-from askwise.lab.results import Row
+from askwise.figures import Row
 from askwise.lab.studies import labels_tables
 from askwise.lab.studies.labels_sets import (
     STAND_IN,

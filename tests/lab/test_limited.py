@@ -10,8 +10,8 @@ import pytest
 
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
+from askwise.figures import Row
 from askwise.lab import with_settings
-from askwise.lab.results import Row
 from askwise.lab.runner import run, write
 from askwise.lab.simulate import simulate
 from askwise.lab.studies.limited import RIVALS, b_kube, series_of, wrong_and_done
@@ -59,6 +59,7 @@ def compare_with_reference(
         assert abs(row.mean - tasks) <= 0.5 + 3 * combined, (row, tasks)
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_figures_agrees_with_the_reference() -> None:
     # 200 repetitions: three combined standard errors are .013 at most, below the .015.
     some = SERIES[:3]

@@ -13,9 +13,9 @@ pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
 from askwise.core.errors import InvalidParameter
-from askwise.lab.figures import draw, svg_text
+from askwise.figures import ReferenceRow, Row, draw, svg_text
 from askwise.lab.report import estimate, grouped, tables_of, write_report
-from askwise.lab.results import ReferenceRow, Results, Row
+from askwise.lab.results import Results
 
 ROWS = [
     Row(panel, series, x, metric, mean, mean - 0.348, mean + 0.348, 10_000)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from askwise.core.errors import InvalidParameter
-from askwise.lab.results import ReferenceRow, Results, Row, mean_row, ratio_row, write_atomic
+from askwise.figures import Row
+from askwise.lab.results import Results, mean_row, ratio_row
 
 ROW = Row("A", "uniform", 500, "utility", 2.0, 1.0, 3.0, 10)
 RESULTS = Results(
@@ -100,25 +101,6 @@ def test_ratios_without_a_meaning_are_refused() -> None:
         ratio_row([1, 2], [0, 1], series="a", x=1, metric="share", seed=0)
 
 
-def test_rows_refuse_what_is_not_a_number() -> None:
-    with pytest.raises(InvalidParameter, match="mean is nan"):
-        Row("", "a", 1, "utility", math.nan, 0, 1, 2)
-    with pytest.raises(InvalidParameter, match="x is 1; it must be a finite number"):
-        Row("", "a", "1", "utility", 0, 0, 1, 2)  # type: ignore[arg-type]
-    with pytest.raises(InvalidParameter, match="ci_low"):
-        Row("", "a", 1, "utility", 0, 2, 1, 2)
-
-
-def test_rows_take_numpy_scalars_and_hold_plain_numbers() -> None:
-    row = Row("", "a", np.int64(5), "utility", np.float64(1), np.float32(1), 2, np.int32(3))
-    assert [type(value) for value in (row.x, row.mean, row.ci_low, row.n)] == [
-        int,
-        float,
-        float,
-        int,
-    ]
-
-
 def test_results_survive_json() -> None:
     assert Results.from_json(RESULTS.to_json()) == RESULTS
     empty = Results("e", 1, 1, {}, ())
@@ -160,28 +142,3 @@ def test_csv_has_the_rows(tmp_path: os.PathLike[str]) -> None:
         lines = list(csv.DictReader(file))
     assert [line["series"] for line in lines] == [row.series for row in RESULTS.rows]
     assert float(lines[1]["mean"]) == RESULTS.rows[1].mean
-
-
-def test_reference_rows_are_read_as_papers_print_them() -> None:
-    row = ReferenceRow.at("uniform", 500, "utility", 24.91, half_width=0.08)
-    assert (row.ci_low, row.ci_high) == (pytest.approx(24.83), pytest.approx(24.99))
-    assert (row.n, row.style, row.panel) == (0, "points", "")
-
-
-def test_a_write_that_is_interrupted_leaves_the_old_file_and_nothing_else(
-    tmp_path: os.PathLike[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = RESULTS.write_json(os.path.join(tmp_path, "results.json"))
-    before = path.read_bytes()
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    for step in ("fsync", "replace"):
-        with monkeypatch.context() as patch:
-            patch.setattr(os, step, interrupted)
-            with pytest.raises(KeyboardInterrupt):
-                write_atomic(path, "half")
-        assert path.read_bytes() == before
-        assert os.listdir(tmp_path) == ["results.json"]
-    assert Results.read_json(path) == RESULTS

@@ -37,7 +37,9 @@ def test_nobody_beats_the_optimum_or_spends_more_than_the_budget(results: Result
             assert row.mean <= 1.0
 
 
-@pytest.mark.parametrize("backend", ["loky", "dask", "ray"])
+@pytest.mark.parametrize(
+    "backend", ["loky", *(pytest.param(name, marks=pytest.mark.slow) for name in ("dask", "ray"))]
+)
 def test_two_workers_of_any_backend_give_the_same_numbers(results: Results, backend: str) -> None:
     if backend != "loky":
         pytest.importorskip({"dask": "distributed"}.get(backend, backend))
@@ -45,6 +47,7 @@ def test_two_workers_of_any_backend_give_the_same_numbers(results: Results, back
     assert spread.rows == results.rows
 
 
+@pytest.mark.slow
 def test_a_running_dask_cluster_is_used_and_left_running(results: Results) -> None:
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(

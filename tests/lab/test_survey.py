@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from askwise.figures import Row
 from askwise.lab import runner
 from askwise.lab.experiment import Experiment, experiments
-from askwise.lab.results import Row
 from askwise.lab.studies.survey import cost_and_errors
 from askwise.lab.studies.survey_promises import INSTANCES
 from askwise.lab.worlds import Survey

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from askwise.core.errors import InvalidParameter
+from askwise.figures import Row
 from askwise.lab.experiment import with_settings
-from askwise.lab.results import Results, Row
+from askwise.lab.results import Results
 from askwise.lab.runner import run, write
 from askwise.lab.studies.survey_gaps import SEEN, SIMULATED, Gaps
 from askwise.lab.studies.tallies import (

@@ -48,6 +48,7 @@ def share(results: Results, series: str, budget: int) -> float:
     )
 
 
+@pytest.mark.slow
 def test_a_small_sample_of_table_1_agrees_with_the_reference() -> None:
     policies = ",".join(
         [*(name for name in REFERENCE if name not in ("bounded-kube",)), "knowledge-gradient"]

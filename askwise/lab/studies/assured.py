@@ -29,7 +29,7 @@ from askwise.core.book import (
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label
-from askwise.lab.results import ReferenceRow
+from askwise.figures import ReferenceRow
 from askwise.lab.simulate import Outcome
 from askwise.lab.worlds.assured import AssuredWorld, Pool
 from askwise.policies import Policy, policies

@@ -14,8 +14,9 @@ from askwise.core.book import Array
 from askwise.core.errors import InvalidParameter
 from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
+from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.results import Row, mean_row
+from askwise.lab.results import mean_row
 from askwise.lab.simulate import simulate
 from askwise.lab.studies.assured import EXACT, Terms, contender, course_of
 from askwise.lab.studies.assured_costs import at_least_two

@@ -12,8 +12,9 @@ from askwise.core.book import Array
 from askwise.core.errors import InvalidParameter
 from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
+from askwise.figures import ReferenceRow, Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.results import ReferenceRow, Row, mean_row
+from askwise.lab.results import mean_row
 from askwise.lab.studies.assured import Terms, known_value
 from askwise.lab.studies.assured_bids import auction, campaign
 from askwise.lab.studies.assured_costs import at_least_two

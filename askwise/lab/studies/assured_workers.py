@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from askwise.core.book import Array
+from askwise.figures import ReferenceRow, Row
 from askwise.lab.experiment import Figure, experiments
-from askwise.lab.results import ReferenceRow, Row
 from askwise.lab.studies.assured import known_value
 from askwise.lab.studies.assured_costs import (
     BEYOND,

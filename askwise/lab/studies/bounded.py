@@ -15,8 +15,9 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label, label_of
+from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment
-from askwise.lab.results import Row, mean_row, ratio_row
+from askwise.lab.results import mean_row, ratio_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Market, freelancer_market, market_from_table, read_table
 from askwise.lab.worlds.freelancers import Table

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from askwise.core.book import Array
 from askwise.core.money import MICRO
+from askwise.figures import ReferenceRow, Row
 from askwise.lab.experiment import Figure, experiments
-from askwise.lab.results import ReferenceRow, Row, mean_row
+from askwise.lab.results import mean_row
 from askwise.lab.studies.bounded import (
     CAPS,
     OURS,

@@ -12,8 +12,8 @@ import numpy as np
 
 from askwise.core.book import Array
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
+from askwise.figures import Row
 from askwise.lab.experiment import Figure, experiments
-from askwise.lab.results import Row
 from askwise.lab.studies.labels import Bench, LabelsCell, curve_of, series_in
 from askwise.lab.studies.labels_real import MOST_TASKS, SetsExperiment
 from askwise.lab.studies.labels_sets import (

@@ -14,8 +14,9 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.ledger import Ledger
 from askwise.core.money import Amount
 from askwise.core.problem import Problem
+from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure
-from askwise.lab.results import Row, mean_row
+from askwise.lab.results import mean_row
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.studies.labels_answers import Contender, contender, final_answers
 from askwise.lab.worlds import RecordedWorld, Recording

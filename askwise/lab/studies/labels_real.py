@@ -12,8 +12,8 @@ from typing import ClassVar
 from askwise.core.book import Array
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import Amount
+from askwise.figures import Row
 from askwise.lab.experiment import experiments
-from askwise.lab.results import Row
 from askwise.lab.studies.labels import (
     DIALS,
     FIGURES,

@@ -13,7 +13,7 @@ from askwise.core.book import Array
 from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
 from askwise.core.money import Amount
 from askwise.data.labels import LabelTable, read_contexts, read_gold, read_labels, read_prices
-from askwise.lab.results import Row
+from askwise.figures import Row
 from askwise.lab.studies.tallies import is_scale
 from askwise.lab.worlds import Recording
 from askwise.lab.worlds.labellers import label_tasks

@@ -11,8 +11,9 @@ from scipy.special import stdtrit
 
 from askwise.core.book import Array
 from askwise.core.errors import InvalidParameter, nearest
+from askwise.figures import Row
 from askwise.lab.experiment import experiments
-from askwise.lab.results import CONFIDENCE, Row
+from askwise.lab.results import CONFIDENCE
 from askwise.lab.studies.labels import (
     DIALS,
     FIGURES,

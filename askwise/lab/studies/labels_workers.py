@@ -12,8 +12,9 @@ import numpy as np
 
 from askwise.core.book import Array
 from askwise.core.errors import InvalidParameter
+from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.results import Row, mean_row
+from askwise.lab.results import mean_row
 from askwise.lab.studies.labels import (
     Bench,
     LabelsCell,

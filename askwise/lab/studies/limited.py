@@ -14,8 +14,9 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label, label_of
+from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.results import Row, mean_row
+from askwise.lab.results import mean_row
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds.limited import labellers
 from askwise.policies import Policy, policies

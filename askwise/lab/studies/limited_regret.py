@@ -16,8 +16,9 @@ from askwise.core.knapsack import bounded_exact
 from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.registry import label_of
+from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.results import Row, mean_row
+from askwise.lab.results import mean_row
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.studies.limited import b_kube, contender
 from askwise.lab.worlds.base import Market, rated_world

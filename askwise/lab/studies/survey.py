@@ -14,9 +14,10 @@ from askwise.core.book import TASK_SPENT, Array
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label, label_of
+from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure
 from askwise.lab.loop import CLOSED_CODE, CLOSED_OPTION
-from askwise.lab.results import CONFIDENCE, Row, mean_row
+from askwise.lab.results import CONFIDENCE, mean_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey, SurveyWorld
 from askwise.policies import Policy, policies

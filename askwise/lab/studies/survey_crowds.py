@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from askwise.core.errors import InvalidParameter, nearest
+from askwise.figures import Row
 from askwise.lab.experiment import Figure, experiments
-from askwise.lab.results import Row
 from askwise.lab.studies.survey import (
     DIALS,
     FIGURES,

@@ -13,8 +13,9 @@ import numpy as np
 
 from askwise.core.book import Array
 from askwise.core.errors import InvalidParameter, nearest
+from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.results import CONFIDENCE, Row
+from askwise.lab.results import CONFIDENCE
 from askwise.lab.studies.tallies import (
     COLUMNS,
     Steps,

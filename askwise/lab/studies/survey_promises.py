@@ -13,8 +13,9 @@ import numpy as np
 from askwise.core.book import Array
 from askwise.core.errors import InvalidParameter, nearest
 from askwise.core.registry import from_label, label_of
+from askwise.figures import ReferenceRow, Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.results import ReferenceRow, Row, mean_row, ratio_row
+from askwise.lab.results import mean_row, ratio_row
 from askwise.lab.studies.survey import cost_and_errors
 from askwise.lab.worlds import Survey, two_options
 from askwise.policies import policies

@@ -11,8 +11,9 @@ import numpy as np
 
 from askwise.core.book import Array
 from askwise.core.errors import InvalidParameter
+from askwise.figures import ReferenceRow, Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.results import ReferenceRow, Row, mean_row
+from askwise.lab.results import mean_row
 from askwise.lab.studies.survey import cost_and_errors
 from askwise.lab.worlds import Survey
 from askwise.policies import policies

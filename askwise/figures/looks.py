@@ -1,6 +1,6 @@
 """How things look: a colour, marker and dash pattern for each series, and the house settings.
 
-Apart from `figures`, which says what is drawn where, because this is what changes when a
+Apart from `plots`, which says what is drawn where, because this is what changes when a
 palette or a font does.
 """
 
@@ -12,7 +12,7 @@ import re
 import textwrap
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -212,14 +212,14 @@ def spread(xs: Sequence[float]) -> list[float]:
 
 
 @contextmanager
-def settings() -> Iterator[None]:
+def settings(more: Mapping[str, Any] | None = None) -> Iterator[None]:
     """House settings over Matplotlib's defaults, whatever the user's own settings are.
 
     They are global in Matplotlib and drawing is not safe in threads: one figure at a time.
     """
     from matplotlib.style import context
 
-    with _LOCK, context(["default", SETTINGS]):
+    with _LOCK, context(["default", {**SETTINGS, **(more or {})}]):
         yield
 
 

@@ -14,9 +14,8 @@ from matplotlib import rc_context, rcParams
 from matplotlib.colors import same_color
 
 from askwise.core.errors import InvalidParameter
-from askwise.lab.figures import draw, save, svg_text
-from askwise.lab.looks import compact, spread, styles_of
-from askwise.lab.results import ReferenceRow, Row
+from askwise.figures import ReferenceRow, Row, draw, save, svg_text
+from askwise.figures.looks import compact, spread, styles_of
 
 NAMES = [
     "bounded-epsilon-first(epsilon=0.15)",
@@ -72,9 +71,9 @@ def test_settings_of_the_user_neither_matter_nor_change() -> None:
 
 def test_importing_is_cheap_and_pyplot_is_never_used() -> None:
     program = (
-        "import sys; from askwise.lab import figures; from askwise.lab.results import Row;"
+        "import sys; from askwise import figures;"
         "assert 'matplotlib' not in sys.modules;"
-        "f = figures.draw([Row('', 'a', 1, 'm', 1, 1, 1, 1)], title='t', metric='m',"
+        "f = figures.draw([figures.Row('', 'a', 1, 'm', 1, 1, 1, 1)], title='t', metric='m',"
         " x_label='x', y_label='y');"
         "figures.svg_text(f); assert 'matplotlib.pyplot' not in sys.modules"
     )

@@ -8,19 +8,16 @@ changed numbers.
 
 from __future__ import annotations
 
-import hashlib
-import html
-import io
 import math
-import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from askwise.core.errors import InvalidParameter
-from askwise.lab.looks import INK, as_text, compact, dashed, ring, settings, spread, styles_of
-from askwise.lab.results import ReferenceRow, Row, source_of, write_atomic
+from askwise.core.files import write_atomic
+from askwise.figures.looks import INK, as_text, compact, dashed, ring, settings, spread, styles_of
+from askwise.figures.rows import ReferenceRow, Row, refuse, source_of
+from askwise.figures.svg import element, render, render_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,8 +83,12 @@ def draw(
 def save(figure: Figure, directory: str | Path, stem: str = "figure") -> tuple[Path, Path]:
     """Write ``<stem>.png`` (150 dots an inch) and ``<stem>.svg`` (text as text)."""
     directory = Path(directory)
-    png = write_atomic(directory / f"{stem}.png", _render(figure, "png", {"Software": None}, 150))
-    return png, write_atomic(directory / f"{stem}.svg", _svg(figure))
+    with settings():
+        png, svg = render(figure, "png", {"Software": None}, 150), render_svg(figure)
+    return (
+        write_atomic(directory / f"{stem}.png", png),
+        write_atomic(directory / f"{stem}.svg", svg),
+    )
 
 
 def svg_text(figure: Figure) -> str:
@@ -96,18 +97,9 @@ def svg_text(figure: Figure) -> str:
     Ids get a prefix of their own, so several figures may share a page; the title becomes the
     name that screen readers say.
     """
-    text = _svg(figure).decode()
-    text = text[text.index("<svg") :]
-    text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    prefix = "f" + hashlib.sha256(text.encode()).hexdigest()[:8] + "-"
-
-    def own(tag: re.Match[str]) -> str:
-        # Only inside tags: a label may well contain what looks like an id.
-        return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}", tag.group())
-
-    text = re.sub(r"<[^>]*>", own, text)
-    name = html.escape(" ".join(figure.get_suptitle().split()))
-    return text.replace("<svg", f'<svg role="img" aria-label="{name}"', 1).strip()
+    with settings():
+        drawn = render_svg(figure)
+    return element(drawn, figure.get_suptitle())
 
 
 class _Sketch:
@@ -362,22 +354,18 @@ def _check(
     log_y: bool,
 ) -> None:
     if kind not in ("line", "bars"):
-        _refuse("kind", kind, "line or bars")
+        refuse("kind", repr(kind), "line or bars")
     if not rows:
-        _refuse("metric", metric, "the metric of at least one row")
+        refuse("metric", repr(metric), "the metric of at least one row")
     for every in (rows, references):
         cells = [(row.panel, row.series, row.x) for row in every]
         if len(set(cells)) < len(cells):
             twice = next(cell for at, cell in enumerate(cells) if cell in cells[:at])
-            _refuse("rows", f"two values at {twice}", "one value a panel, series and x")
+            refuse("rows", f"two values at {twice}", "one value a panel, series and x")
     if log_x and min(row.x for row in (*rows, *references)) <= 0:
-        _refuse("x", min(row.x for row in (*rows, *references)), "above 0 on a log axis")
+        refuse("x", min(row.x for row in (*rows, *references)), "above 0 on a log axis")
     if log_y and min(row.mean for row in (*rows, *references)) <= 0:
-        _refuse("mean", min(row.mean for row in (*rows, *references)), "above 0 on a log axis")
-
-
-def _refuse(name: str, value: object, valid: str) -> NoReturn:
-    raise InvalidParameter(f"{name} is {value!r}; it must be {valid}", field=name)
+        refuse("mean", min(row.mean for row in (*rows, *references)), "above 0 on a log axis")
 
 
 def _of(rows: Iterable[_AnyRow], panel: str, series: str) -> list[_AnyRow]:
@@ -403,14 +391,3 @@ def _level(axes: Sequence[Axes]) -> None:
 def _head(ax: Axes, panel: str, columns: int) -> None:
     if panel:
         ax.set_title(as_text(panel, 78 // columns), loc="left", parse_math=False)
-
-
-def _svg(figure: Figure) -> bytes:
-    return _render(figure, "svg", {"Date": None, "Creator": None}, 72)
-
-
-def _render(figure: Figure, form: str, metadata: dict[str, Any], dpi: int) -> bytes:
-    buffer = io.BytesIO()
-    with settings():
-        figure.savefig(buffer, format=form, metadata=metadata, dpi=dpi)
-    return buffer.getvalue()

@@ -1,0 +1,6 @@
+"""Figures: of the lab, of reports and of the dashboard. Matplotlib is imported when used."""
+
+from askwise.figures.plots import draw, save, svg_text
+from askwise.figures.rows import ReferenceRow, Row, source_of
+
+__all__ = ["ReferenceRow", "Row", "draw", "save", "source_of", "svg_text"]
