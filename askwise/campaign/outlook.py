@@ -1,0 +1,120 @@
+"""When a campaign will end, by the pace of its recent past."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from askwise.campaign.engine import Engine
+from askwise.campaign.insight_views import Forecast
+from askwise.campaign.timeline import Timeline
+from askwise.core import book as columns
+from askwise.core.money import NO_CAP, from_micro
+from askwise.core.problem import UNLIMITED
+
+RECENT = 5
+"""The pace is that of the last fifth of the answers,"""
+
+FEWEST = 20
+"""but of so many at least, or of all if there are fewer."""
+
+_HOUR = 3600.0
+
+_BY_CLOSING = "tasks go on being closed as fast as of late"
+_BY_ASKING = "all that may be asked is asked"
+
+
+def forecast(timeline: Timeline, engine: Engine, now: float | None = None) -> Forecast | None:
+    """When money or work runs out at the pace of the recent past; None while nothing moves.
+
+    The pace is that of the last fifth of the answers (at least 20, or all since the first was
+    asked for), up to ``now``, so that it falls while nobody answers. The money ends when what is
+    left of the budget is spent at that pace. The work ends when the open tasks are closed, at the
+    pace at which tasks were closed in that time; without a stopping rule, when every worker has
+    answered all that he may be asked within his limit. It assumes that workers, prices and habits
+    stay as they are, that nothing is added, and of closings that they come evenly: a policy that
+    asks about all tasks in turn closes them late and all at once, which shows only when it
+    happens.
+
+    None without an answer yet, while paused, when stopped, and when nothing more can be asked.
+
+    Parameters
+    ----------
+    timeline : Timeline
+        Fed up to the engine's place in the log, or nearly so.
+    now : float, optional
+        The present time; that of the last event if not given.
+    """
+    ledger, series = engine.ledger, timeline.series()
+    if timeline.answers == 0 or _stands(engine):
+        return None
+    now = max(timeline.now, timeline.now if now is None else now)
+    came, spent, closed, since = timeline.answers, timeline.spent, timeline.closed, timeline.began
+    before = came - max(came // RECENT, FEWEST)
+    if before > 0:
+        first = int(np.searchsorted(series.answers, before))
+        # Where that point was thinned out, from the one before it: never from too few answers.
+        first -= int(series.answers[first] > before)
+        came -= int(series.answers[first])
+        spent -= int(series.spent[first])
+        closed -= int(series.closed[first])
+        since = float(series.times[first])
+    passed = now - since
+    if passed <= 0.0:
+        return None
+    budget = ledger.total(columns.BUDGET)
+    money_ends = work_ends = None
+    if budget != NO_CAP and spent:
+        money_ends = now + (budget - ledger.total(columns.SPENT)) * (passed / spent)
+    assumes = _BY_CLOSING if engine.spec.rule else _BY_ASKING
+    if engine.spec.rule is None:
+        work = _answers_left(engine)
+        work_ends = None if work is None else now + work * (passed / came)
+    elif closed:
+        work_ends = now + ledger.total(columns.OPEN) * (passed / closed)
+    ends = min((at for at in (money_ends, work_ends) if at is not None), default=None)
+    by_then = None
+    if ends is not None:
+        coming = round(spent * ((ends - now) / passed))
+        by_then = min(budget, ledger.total(columns.SPENT) + coming)
+    return Forecast(
+        now=now,
+        since=since,
+        answers=came,
+        answers_an_hour=came / passed * _HOUR,
+        spent_an_hour=from_micro(round(spent * (_HOUR / passed))),
+        money_ends=money_ends,
+        work_ends=work_ends,
+        ends=ends,
+        why=None if ends is None else "money" if ends == money_ends else "work",
+        spent=None if by_then is None else from_micro(by_then),
+        assumes=f"the pace of the last {came} answers, no change of workers or prices; {assumes}",
+    )
+
+
+def _stands(engine: Engine) -> bool:
+    """Whether nothing is to be asked: paused, stopped, or nothing and nobody left."""
+    ledger = engine.ledger
+    if ledger.total(columns.STOPPED) or ledger.total(columns.PAUSED):
+        return True
+    joined = ledger.book.workers[: ledger.total(columns.WORKERS), columns.JOINED]
+    return int(columns.idle(ledger.book, joined.astype(np.int8))) <= columns.DONE_BUDGET
+
+
+def _answers_left(engine: Engine) -> int | None:
+    """How many more answers those who joined may give, whatever the money; None without end."""
+    ledger = engine.ledger
+    book, total = ledger.book, ledger.total
+    workers = book.workers[: total(columns.WORKERS)]
+    there = workers[:, columns.JOINED] == 1
+    left = workers[:, columns.LIMIT] - workers[:, columns.ASKED]
+    if not total(columns.REPEAT):
+        rows = book.assignments[: total(columns.ASSIGNMENTS)]
+        on = (rows[:, columns.STATUS] != columns.EXPIRED) & (
+            book.tasks[rows[:, columns.TASK], columns.CLOSED] == 0
+        )
+        taken = np.bincount(rows[on, columns.WORKER], minlength=len(workers))
+        here = total(columns.OPEN) - total(columns.OPEN_NAMED) + workers[:, columns.OPEN_TO]
+        left = np.minimum(left, here - taken)
+    elif (workers[there, columns.LIMIT] == UNLIMITED).any():
+        return None
+    return int(np.maximum(left[there], 0).sum()) + total(columns.PENDING)
