@@ -30,6 +30,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+if not __package__:  # run as a program, which has its own directory on the path
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from scripts.debian import Apt, Unavailable, last_line
+
 SETTING = "ASKWISE_TEST_POSTGRES"
 
 _INSTALLED = Path("/usr/lib/postgresql")
@@ -37,14 +42,8 @@ _CREATE_CONFIG = Path("/etc/postgresql-common/createcluster.conf")
 _PATIENCE = 60.0
 """Seconds that a server may take to start or to stop."""
 
-_APT_PATIENCE = 600
-
 _PORTS = 5
 """Attempts to start: somebody else may take the free port before the server does."""
-
-
-class Unavailable(Exception):
-    """There is no server to be had; the message says why."""
 
 
 def programs() -> Path:
@@ -143,7 +142,7 @@ class Cluster:
             **self._as_user,
         )
         if done.returncode:
-            raise Unavailable(f"initdb failed: {_last_line(done.stderr)}")
+            raise Unavailable(f"initdb failed: {last_line(done.stderr)}")
         secret.unlink()
 
     def _start(self) -> None:
@@ -175,7 +174,7 @@ class Cluster:
         while not self._is_ready():
             if self._server.poll() is not None or time.monotonic() > deadline:
                 self.stop(signal.SIGQUIT)
-                raise Unavailable(f"the server did not start: {_last_line(log.read_text())}")
+                raise Unavailable(f"the server did not start: {last_line(log.read_text())}")
             time.sleep(0.02)
 
     def _is_ready(self) -> bool:
@@ -195,15 +194,11 @@ def install() -> None:
         return
     except Unavailable:
         pass
-    apt = shutil.which("apt-get")
-    if apt is None:
-        raise Unavailable("PostgreSQL is not installed, and there is no apt-get")
-    if os.geteuid() != 0:
-        raise Unavailable("PostgreSQL is not installed, and only root can install it")
-    _run(apt, "update")
-    _run(apt, "install", "--no-install-recommends", "postgresql-common")
+    apt = Apt("PostgreSQL")
+    apt.update()
+    apt.install("postgresql-common")
     with _no_system_cluster():
-        _run(apt, "install", "--no-install-recommends", "postgresql")
+        apt.install("postgresql")
     programs()
 
 
@@ -219,23 +214,6 @@ def _no_system_cluster() -> Iterator[None]:
         yield
     finally:
         _CREATE_CONFIG.write_text(before)
-
-
-def _run(apt: str, *arguments: str) -> None:
-    try:
-        done = subprocess.run(
-            [apt, "--quiet", "--quiet", "--yes", "--option=DPkg::Lock::Timeout=60", *arguments],
-            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_APT_PATIENCE,
-        )
-    except subprocess.TimeoutExpired:
-        raise Unavailable(f"apt-get {arguments[0]} took more than {_APT_PATIENCE} s") from None
-    if done.returncode:
-        raise Unavailable(f"apt-get {arguments[0]} failed: {_last_line(done.stderr)}")
 
 
 def _unprivileged() -> dict[str, Any]:
@@ -263,11 +241,6 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "it said nothing"
 
 
 def serve(until_free: str | None) -> None:

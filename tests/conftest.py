@@ -1,10 +1,16 @@
-"""Settings every test shares."""
+"""Settings and databases that every test shares."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import closing
 
+import psycopg
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.servers import NoServer, new_database, shared_server
 
 # The first call of a kernel compiles it, so neither a deadline nor a pace means anything.
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -12,3 +18,39 @@ _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=_COMMON, derandomize=True, max_examples=60)
 settings.register_profile("slow", parent=_COMMON, derandomize=True, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The url of a PostgreSQL server; without one, the test is skipped."""
+    directory = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        directory = directory.parent
+    try:
+        with shared_server(directory) as url:
+            yield url
+    except NoServer as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="session")
+def postgres_database(postgres_server: str) -> Iterator[str]:
+    """The url of a database that this process has for itself."""
+    with new_database(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture
+def postgres_url(postgres_database: str) -> str:
+    """The url of an empty database."""
+    with closing(psycopg.connect(postgres_database, autocommit=True)) as raw:
+        raw.execute("SET client_min_messages = warning")
+        raw.execute("DROP SCHEMA IF EXISTS askwise CASCADE")
+    return postgres_database
+
+
+@pytest.fixture
+def postgres_raw(postgres_url: str) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+    """That database through psycopg alone."""
+    with closing(psycopg.connect(postgres_url, autocommit=True)) as raw:
+        yield raw

@@ -2,10 +2,13 @@
 
 from askwise.store.base import Reply, Snapshot, Store, Transaction, open_store, pending_steps
 from askwise.store.memory import MemoryStore
+from askwise.store.records import Change, Record
 from askwise.store.sqlite import SqliteStore
 
 __all__ = [
+    "Change",
     "MemoryStore",
+    "Record",
     "Reply",
     "Snapshot",
     "SqliteStore",

@@ -1,7 +1,8 @@
 """What a store is: campaigns by name, each with an append-only log of events.
 
 A store keeps three things a campaign: its log, the first replies of keyed writes and snapshots.
-The log is the truth. Replies make retries safe. Snapshots only save time and may be lost.
+The log is the truth. Replies make retries safe. Snapshots only save time and may be lost. Beside
+the campaigns it keeps records, by kind and id.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import TYPE_CHECKING
 
 from askwise.core.errors import Conflict, StoreError, UnknownName, nearest
 from askwise.core.events import Event
+from askwise.store.records import Change, Record
 
 if TYPE_CHECKING:
+    from askwise.store.copying import Filling, View
     from askwise.store.memory import MemoryStore
     from askwise.store.postgres import PostgresStore
     from askwise.store.sqlite import SqliteStore
@@ -76,6 +79,14 @@ class Transaction(ABC):
     def reply(self, key: str) -> Reply | None:
         """Look up the reply kept under ``key``."""
 
+    def replies(self, keys: Sequence[str]) -> dict[str, Reply]:
+        """Look up the replies kept under ``keys``; those that have none are left out.
+
+        Where it costs a round trip, it is one for all, and ``reply`` then knows these keys.
+        """
+        found = ((key, self.reply(key)) for key in keys)
+        return {key: reply for key, reply in found if reply is not None}
+
     @abstractmethod
     def append(self, events: Sequence[Event], expected_seq: int) -> None:
         """Append events, all or none.
@@ -107,11 +118,11 @@ class Transaction(ABC):
 
 
 class Store(ABC):
-    """Durable logs of campaigns, by name.
+    """Durable logs of campaigns, by name, and records beside them.
 
     A store may be used from several threads. Inside a ``write`` block its thread may read, and
     then sees its own appends; other threads see them once the block has ended. Creating, saving,
-    closing or writing a second time inside the block raises StoreError.
+    changing records, closing or writing a second time inside the block raises StoreError.
 
     Every method that takes the name of a campaign raises UnknownName if there is none, and every
     method raises StoreError if the store can't be read or written or was closed.
@@ -162,6 +173,10 @@ class Store(ABC):
         """Read the events with ``after < seq <= upto``, in order (None: to the end)."""
 
     @abstractmethod
+    def position(self, name: str) -> int:
+        """Tell the sequence number of the last event of the log; 0 for an empty log."""
+
+    @abstractmethod
     def save(self, name: str, snapshot: Snapshot) -> None:
         """Save a snapshot beside the earlier ones; one of the same ``seq`` and version goes.
 
@@ -174,6 +189,60 @@ class Store(ABC):
     @abstractmethod
     def snapshot(self, name: str, version: str, upto: int | None = None) -> Snapshot | None:
         """Find the newest snapshot of this version with ``seq <= upto`` (None: of any seq)."""
+
+    @abstractmethod
+    def record(self, kind: str, id: str) -> Record | None:
+        """Look up a record."""
+
+    @abstractmethod
+    def records(
+        self, kind: str, prefix: str = "", after: str = "", limit: int | None = None
+    ) -> list[Record]:
+        """List the records of a kind by id, in the order of code points.
+
+        Parameters
+        ----------
+        kind : str
+            Their kind.
+        prefix : str
+            What their ids begin with.
+        after : str
+            Only ids above this one: to read on where the last page ended.
+        limit : int or None
+            How many at the most; None for all.
+        """
+
+    @abstractmethod
+    def change(self, changes: Sequence[Change]) -> bool:
+        """Make, change and remove records, all or none; durable when it returns.
+
+        Returns
+        -------
+        bool
+            False if a record was not what its ``before`` says; then nothing is changed.
+
+        Raises
+        ------
+        StoreError
+            Also if an id is empty, a record is named twice, or it is done in a write block.
+        """
+
+    @abstractmethod
+    def view(self) -> AbstractContextManager[View]:
+        """Open a view of the whole store as it is now; writers go on beside it.
+
+        Each log in it has exactly the replies that were committed with its events.
+        """
+
+    @abstractmethod
+    def fill(self) -> AbstractContextManager[Filling]:
+        """Open the transaction that fills an empty store: it commits or rolls back as a whole.
+
+        Raises
+        ------
+        Conflict
+            There is a campaign or a record.
+        """
 
     @abstractmethod
     def close(self) -> None:
@@ -189,8 +258,8 @@ def open_store(url: str | Store) -> Store:
         ``memory`` for a fresh store that lasts as long as the process; ``sqlite:///FILE`` for a
         file relative to the working directory, ``sqlite:////FILE`` (four slashes) for an absolute
         path; ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE`` for a database. File and tables
-        are created with the first campaign, the database has to exist. A Store is returned as it
-        is.
+        are created with the first campaign or record, the database has to exist. A Store is
+        returned as it is.
 
     Raises
     ------

@@ -169,6 +169,25 @@ class Connections:
             finally:
                 link.uses -= 1
 
+    @contextmanager
+    def use_apart(self, verb: str) -> Iterator[Link]:
+        """Lend a connection beside the thread's own, for a long look outside a write block."""
+        if self._own().writing:
+            raise inside_write(verb)
+        link = Link(self.file, self.patience, self._queue)
+        with link.lock:
+            with self._lock:
+                self._links.add(link)
+            if self._closed:
+                raise store_closed()
+            link.uses += 1
+            try:
+                yield link
+            finally:
+                link.uses -= 1
+                if not link.is_foreign:
+                    link.close()
+
     def close(self) -> None:
         """Close all connections, each as soon as its thread is done with it."""
         own: Link | None = getattr(self._local, "link", None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from askwise.core.errors import StoreError
 from askwise.core.events import Event
@@ -23,35 +22,24 @@ from askwise.store.base import (
     unknown_campaign,
     write_is_over,
 )
-from askwise.store.rows import Row, pack, unpack
+from askwise.store.copying import Filling, View, not_empty
+from askwise.store.memory_copying import MemoryFilling, MemoryView
+from askwise.store.memory_parts import Campaign, Log, Shelf, cut
+from askwise.store.records import Change, Record, check_limit, in_order, whole
+from askwise.store.rows import pack
 
 _PATIENCE = 30.0
 """Seconds to wait for another thread's write: as long as for a file."""
 
 
-_Log = list[Event | Row]
-"""Events as they are, except that those with dicts in them are kept as rows: what was written
-can't be changed by whoever holds the event."""
-
-
-@dataclass(slots=True)
-class _Campaign:
-    """What is committed."""
-
-    spec: str
-    log: _Log = field(default_factory=list)
-    replies: dict[str, Reply] = field(default_factory=dict)
-    snapshots: dict[tuple[int, str], Snapshot] = field(default_factory=dict)
-
-
 class _MemoryTransaction(Transaction):
     """Collects what is new beside what is committed."""
 
-    def __init__(self, name: str, campaign: _Campaign) -> None:
+    def __init__(self, name: str, campaign: Campaign) -> None:
         self.name = name
         self.campaign = campaign
-        self.log: _Log = []
-        self.replies: dict[str, Reply] = {}
+        self.log: Log = []
+        self.kept: dict[str, Reply] = {}
         self.over = False
 
     def tail(self, after: int) -> list[Event]:
@@ -62,12 +50,12 @@ class _MemoryTransaction(Transaction):
         """Read as the writing thread sees it."""
         committed = self.campaign.log
         before = len(committed)
-        new = _cut(self.log, after - before, None if upto is None else upto - before)
-        return _cut(committed, after, upto) + new
+        new = cut(self.log, after - before, None if upto is None else upto - before)
+        return cut(committed, after, upto) + new
 
     def reply(self, key: str) -> Reply | None:
         self._check()
-        return self.replies.get(key) or self.campaign.replies.get(key)
+        return self.kept.get(key) or self.campaign.replies.get(key)
 
     def append(self, events: Sequence[Event], expected_seq: int) -> None:
         self._check()
@@ -80,27 +68,19 @@ class _MemoryTransaction(Transaction):
 
     def keep(self, reply: Reply) -> None:
         self._check()
-        if reply.key in self.replies or reply.key in self.campaign.replies:
+        if reply.key in self.kept or reply.key in self.campaign.replies:
             raise reply_exists(self.name, reply.key)
-        self.replies[reply.key] = reply
+        self.kept[reply.key] = reply
 
     def commit(self) -> None:
         """Make what is new part of the campaign."""
         # Replies first: who sees an event of a keyed write also finds its reply.
-        self.campaign.replies.update(self.replies)
+        self.campaign.replies.update(self.kept)
         self.campaign.log.extend(self.log)
 
     def _check(self) -> None:
         if self.over:
             raise write_is_over()
-
-
-def _cut(log: _Log, after: int, upto: int | None) -> list[Event]:
-    stop = None if upto is None else max(upto, 0)
-    return [
-        unpack([entry])[0] if isinstance(entry, Row) else entry
-        for entry in log[max(after, 0) : stop]
-    ]
 
 
 class MemoryStore(Store):
@@ -120,7 +100,9 @@ class MemoryStore(Store):
     """
 
     def __init__(self) -> None:
-        self._campaigns: dict[str, _Campaign] = {}
+        self._campaigns: dict[str, Campaign] = {}
+        self._shelves: dict[str, Shelf] = {}
+        self._shelves_lock = threading.Lock()
         self._lock = threading.Lock()
         self._writer: int | None = None
         self._transaction: _MemoryTransaction | None = None
@@ -129,7 +111,7 @@ class MemoryStore(Store):
     def create(self, name: str, spec: str, time: float) -> None:
         self._check()
         self._check_outside("create a campaign")
-        if self._campaigns.setdefault(name, campaign := _Campaign(spec)) is not campaign:
+        if self._campaigns.setdefault(name, campaign := Campaign(spec, time)) is not campaign:
             raise campaign_exists(name)
 
     def spec(self, name: str) -> str:
@@ -143,28 +125,28 @@ class MemoryStore(Store):
     def write(self, name: str) -> Iterator[Transaction]:
         campaign = self._find(name)
         self._check_outside("write")
-        if not self._lock.acquire(timeout=_PATIENCE):
-            raise StoreError(
-                f"the store is busy: another thread kept it locked for more than {_PATIENCE:g} s; "
-                "nothing was written, try again"
-            )
-        transaction = _MemoryTransaction(name, campaign)
-        self._writer, self._transaction = threading.get_ident(), transaction
-        try:
-            self._check()
-            yield transaction
-            transaction.commit()
-        finally:
-            transaction.over = True
-            self._writer = self._transaction = None
-            self._lock.release()
+        with self._turn():
+            self._transaction = transaction = _MemoryTransaction(name, campaign)
+            try:
+                yield transaction
+                transaction.commit()
+            finally:
+                transaction.over = True
+                self._transaction = None
 
     def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
         campaign = self._find(name)
         transaction = self._transaction
         if self._writes() and transaction is not None and transaction.campaign is campaign:
             return transaction.events(after, upto)
-        return _cut(campaign.log, after, upto)
+        return cut(campaign.log, after, upto)
+
+    def position(self, name: str) -> int:
+        campaign = self._find(name)
+        transaction = self._transaction
+        if self._writes() and transaction is not None and transaction.campaign is campaign:
+            return len(campaign.log) + len(transaction.log)
+        return len(campaign.log)
 
     def save(self, name: str, snapshot: Snapshot) -> None:
         campaign = self._find(name)
@@ -178,16 +160,94 @@ class MemoryStore(Store):
         fitting = [seq for seq, of in snapshots if of == version and (upto is None or seq <= upto)]
         return snapshots[max(fitting), version] if fitting else None
 
+    def record(self, kind: str, id: str) -> Record | None:
+        self._check()
+        with self._shelves_lock:
+            body = self._shelf(whole(kind, "kind")).bodies.get(whole(id, "id"))
+        return None if body is None else Record(kind, id, body)
+
+    def records(
+        self, kind: str, prefix: str = "", after: str = "", limit: int | None = None
+    ) -> list[Record]:
+        self._check()
+        check_limit(limit)
+        whole(prefix, "prefix")
+        whole(after, "after")
+        with self._shelves_lock:
+            shelf = self._shelf(whole(kind, "kind"))
+            return [
+                Record(kind, each, shelf.bodies[each]) for each in shelf.some(prefix, after, limit)
+            ]
+
+    def change(self, changes: Sequence[Change]) -> bool:
+        self._check()
+        ordered = in_order(changes)
+        self._check_outside("change records")
+        with self._shelves_lock:
+            for kind, record, before, _ in ordered:
+                if self._shelf(kind).bodies.get(record) != before:
+                    return False
+            for kind, record, _, after in ordered:
+                self._shelves.setdefault(kind, Shelf()).put(record, after)
+        return True
+
+    @contextmanager
+    def view(self) -> Iterator[View]:
+        self._check()
+        self._check_outside("view the whole store")
+        with self._turn(), self._shelves_lock:
+            view = MemoryView(self._campaigns, self._shelves)
+        try:
+            yield view
+        finally:
+            view.over = True
+
+    @contextmanager
+    def fill(self) -> Iterator[Filling]:
+        self._check()
+        self._check_outside("fill the store")
+        with self._turn():
+            self._check_empty()
+            filling = MemoryFilling()
+            yield filling
+            with self._shelves_lock:
+                self._check_empty()
+                self._shelves.update(filling.shelves)
+                self._campaigns.update(filling.campaigns)
+
     def close(self) -> None:
         self._check_outside("close the store")
         self._closed = True
 
-    def _find(self, name: str) -> _Campaign:
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait for the other writers."""
+        if not self._lock.acquire(timeout=_PATIENCE):
+            raise StoreError(
+                f"the store is busy: another thread kept it locked for more than {_PATIENCE:g} s; "
+                "nothing was written, try again"
+            )
+        self._writer = threading.get_ident()
+        try:
+            self._check()
+            yield
+        finally:
+            self._writer = None
+            self._lock.release()
+
+    def _check_empty(self) -> None:
+        if self._campaigns or any(shelf.ids for shelf in self._shelves.values()):
+            raise not_empty()
+
+    def _find(self, name: str) -> Campaign:
         self._check()
         campaign = self._campaigns.get(name)
         if campaign is None:
             raise unknown_campaign(name, self._campaigns)
         return campaign
+
+    def _shelf(self, kind: str) -> Shelf:
+        return self._shelves.get(kind) or Shelf()
 
     def _check(self) -> None:
         if self._closed:

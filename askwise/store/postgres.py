@@ -9,6 +9,7 @@ from typing import Any
 
 from askwise.core.errors import StoreError
 from askwise.core.events import Event
+from askwise.store import postgres_records
 from askwise.store.base import (
     Reply,
     Snapshot,
@@ -21,10 +22,15 @@ from askwise.store.base import (
     unknown_campaign,
     write_is_over,
 )
+from askwise.store.copying import Filling, View
 from askwise.store.migrations.on_postgres import pending
 from askwise.store.postgres_address import read_address
 from askwise.store.postgres_connections import Connections
+from askwise.store.postgres_copying import PostgresFilling, PostgresView
 from askwise.store.postgres_link import Link, connect, nothing_kept
+from askwise.store.postgres_rows import APPEND, CREATE, KEEP, event_row, reply_row
+from askwise.store.postgres_text import given, kept
+from askwise.store.records import Change, Record, check_limit, in_order
 from askwise.store.rows import pack, unpack
 
 _PATIENCE = 30.0
@@ -47,20 +53,9 @@ _EVENTS = f"""
     WHERE campaign = %s AND seq > %s AND seq <= %s ORDER BY seq LIMIT {_CHUNK}
 """
 
-# All rows as one value: a fifth of the client's work for a row each, and one plan for any number.
-_APPEND = """
-    INSERT INTO askwise.events (campaign, seq, kind, time, key, body)
-    SELECT %s, seq, kind, time, key, body FROM json_to_recordset(%s)
-    AS t (seq bigint, kind text, time double precision, key text, body text)
+_REPLIES = """
+    SELECT key, request, body FROM askwise.replies WHERE campaign = %s AND key = ANY(%s)
 """
-
-_KEEP = """
-    INSERT INTO askwise.replies (campaign, key, request, body)
-    SELECT %s, key, request, body FROM json_to_recordset(%s)
-    AS t (key text, request text, body text)
-"""
-
-_REPLY = "SELECT key, request, body FROM askwise.replies WHERE campaign = %s AND key = %s"
 
 _SAVE = """
     INSERT INTO askwise.snapshots (campaign, version, seq, blob) VALUES (%s, %s, %s, %b)
@@ -70,11 +65,6 @@ _SAVE = """
 _SNAPSHOT = """
     SELECT seq, version, blob FROM askwise.snapshots
     WHERE campaign = %s AND version = %s AND seq <= %s ORDER BY seq DESC LIMIT 1
-"""
-
-_CREATE = """
-    INSERT INTO askwise.campaigns (name, spec, created) VALUES (%s, %s, %s)
-    ON CONFLICT (name) DO NOTHING RETURNING id
 """
 
 
@@ -101,34 +91,33 @@ class _PostgresTransaction(Transaction):
         return _read(self.link, self.campaign, after, None)
 
     def reply(self, key: str) -> Reply | None:
+        return self.replies([key]).get(key)
+
+    def replies(self, keys: Sequence[str]) -> dict[str, Reply]:
         self.check()
-        if key not in self._replies:
-            found = self.link.run_ahead(_REPLY, self.campaign, _kept(key, "key"))
-            self._replies[key] = Reply(*map(_given, found[0])) if found else None
-        return self._replies[key]
+        new = [key for key in dict.fromkeys(keys) if key not in self._replies]
+        if new:
+            wanted = [kept(key, "key") for key in new]
+            found = self.link.run_ahead(_REPLIES, self.campaign, wanted)
+            self._replies.update(dict.fromkeys(new))
+            self._replies.update({given(row[0]): Reply(*map(given, row)) for row in found})
+        known = ((key, self._replies[key]) for key in keys)
+        return {key: reply for key, reply in known if reply is not None}
 
     def append(self, events: Sequence[Event], expected_seq: int) -> None:
         self.check()
         if self.last != expected_seq:
             raise log_moved(self.name, self.last, expected_seq)
-        rows = [
-            row._asdict() if row.key is None else {**row._asdict(), "key": _kept(row.key, "key")}
-            for row in pack(events, expected_seq)
-        ]
+        rows = [event_row(row) for row in pack(events, expected_seq)]
         if rows:
-            self.link.insert_later(_APPEND, self.campaign, rows)
+            self.link.insert_later(APPEND, self.campaign, rows)
             self.last += len(rows)
             self.changed = True
 
     def keep(self, reply: Reply) -> None:
         if self.reply(reply.key) is not None:
             raise reply_exists(self.name, reply.key)
-        row = {
-            "key": _kept(reply.key, "key"),
-            "request": _kept(reply.request, "request"),
-            "body": _kept(reply.body, "body"),
-        }
-        self.link.insert_later(_KEEP, self.campaign, [row])
+        self.link.insert_later(KEEP, self.campaign, [reply_row(reply)])
         self._replies[reply.key] = reply
         self.changed = True
 
@@ -143,7 +132,7 @@ class PostgresStore(Store):
     """Campaigns in a PostgreSQL database, which any number of processes may use at a time.
 
     The tables are in a schema of their own, ``askwise``; nothing else of the database is touched.
-    It is made with the first campaign and brought up to date by whoever comes first.
+    It is made with the first campaign or record and brought up to date by whoever comes first.
 
     A write locks its campaign's row, so that writers of one campaign take turns and those of
     others do not wait (isolation level ``READ COMMITTED``). A commit is on the server's disk when
@@ -188,9 +177,9 @@ class PostgresStore(Store):
     def create(self, name: str, spec: str, time: float) -> None:
         with self._connections.use_outside("create a campaign") as link:
             link.make_schema()
-            values = _kept(name, "name"), _kept(spec, "spec"), float(time)
+            values = kept(name, "name"), kept(spec, "spec"), float(time)
             with _doubtful(link, "created"):
-                made = link.run(_CREATE, *values)
+                made = link.run(CREATE, *values)
         if not made:
             raise campaign_exists(name)
 
@@ -198,7 +187,7 @@ class PostgresStore(Store):
         with self._connections.use() as link:
             campaign = self._id(link, name)
             ((spec,),) = link.run("SELECT spec FROM askwise.campaigns WHERE id = %s", campaign)
-        return _given(spec)
+        return given(spec)
 
     def names(self) -> list[str]:
         with self._connections.use() as link:
@@ -214,7 +203,7 @@ class PostgresStore(Store):
                 yield transaction
                 transaction.check()
                 if transaction.changed:
-                    _commit(link)
+                    _commit(link, "look up the key, or read the log,")
                 # Else it is rolled back: to commit a lock alone would wait for the disk as well.
             finally:
                 transaction.over = True
@@ -223,13 +212,17 @@ class PostgresStore(Store):
         with self._connections.use() as link:
             return _read(link, self._id(link, name), after, upto)
 
+    def position(self, name: str) -> int:
+        with self._connections.use() as link:
+            return _position(link.run(_LAST, self._id(link, name)))
+
     def save(self, name: str, snapshot: Snapshot) -> None:
         with self._connections.use_outside("save a snapshot") as link:
             campaign = self._id(link, name)
             last = _position(link.run(_LAST, campaign))
             if snapshot.seq > last:
                 raise snapshot_ahead(name, last, snapshot)
-            version = _kept(snapshot.version, "version")
+            version = kept(snapshot.version, "version")
             with _doubtful(link, "saved"):
                 link.run(_SAVE, campaign, version, snapshot.seq, snapshot.blob)
 
@@ -238,10 +231,53 @@ class PostgresStore(Store):
             found = link.run(
                 _SNAPSHOT,
                 self._id(link, name),
-                _kept(version, "version"),
+                kept(version, "version"),
                 _END if upto is None else upto,
             )
-        return Snapshot(found[0][0], _given(found[0][1]), found[0][2]) if found else None
+        return Snapshot(found[0][0], given(found[0][1]), found[0][2]) if found else None
+
+    def record(self, kind: str, id: str) -> Record | None:
+        with self._connections.use() as link:
+            return postgres_records.find(link, kind, id)
+
+    def records(
+        self, kind: str, prefix: str = "", after: str = "", limit: int | None = None
+    ) -> list[Record]:
+        check_limit(limit)
+        with self._connections.use() as link:
+            return postgres_records.some(link, kind, prefix, after, limit)
+
+    def change(self, changes: Sequence[Change]) -> bool:
+        statements = postgres_records.statements(in_order(changes))
+        with self._connections.use_outside("change records") as link:
+            link.make_schema()
+            if len(statements) == 1:
+                ((statement, values),) = statements
+                with _doubtful(link, "changed"):
+                    return bool(link.run(statement, *values))
+            _, *found = link.run_together([(_BEGIN, ()), *statements])
+            if all(found):
+                _commit(link, "look at the records")
+            # Else it is rolled back.
+            return all(found)
+
+    @contextmanager
+    def view(self) -> Iterator[View]:
+        with self._connections.use_apart("view the whole store") as link:
+            view = PostgresView(link)
+            try:
+                yield view
+            finally:
+                view.over = True
+
+    @contextmanager
+    def fill(self) -> Iterator[Filling]:
+        with self._connections.use_outside("fill the store") as link:
+            link.make_schema()
+            link.writing = True
+            link.run(_BEGIN)
+            yield PostgresFilling(link)
+            _commit(link, "look whether the store is still empty")
 
     def pending(self) -> list[str]:
         """Name the steps that the next use would apply to the schema; nothing is changed."""
@@ -257,7 +293,7 @@ class PostgresStore(Store):
         if known is not None:
             return known
         found = (
-            link.run("SELECT id FROM askwise.campaigns WHERE name = %s", _kept(name, "name"))
+            link.run("SELECT id FROM askwise.campaigns WHERE name = %s", kept(name, "name"))
             if link.has_schema()
             else []
         )
@@ -272,7 +308,7 @@ class PostgresStore(Store):
         _, found, last = link.run_together(
             [(_BEGIN, ()), (_LOCK, (campaign,)), (_LAST, (campaign,))]
         )
-        if found != [(_kept(name, "name"),)]:
+        if found != [(kept(name, "name"),)]:
             self._ids.pop(name, None)
             raise StoreError(
                 f"{self._address}: campaign {name!r} is not where it was, as if the database had "
@@ -284,7 +320,7 @@ class PostgresStore(Store):
 def _names(link: Link) -> list[str]:
     if not link.has_schema():
         return []
-    return sorted(_given(name) for (name,) in link.run("SELECT name FROM askwise.campaigns"))
+    return sorted(given(name) for (name,) in link.run("SELECT name FROM askwise.campaigns"))
 
 
 def _read(link: Link, campaign: int, after: int, upto: int | None) -> list[Event]:
@@ -295,7 +331,7 @@ def _chunks(link: Link, campaign: int, after: int, upto: int | None) -> Iterator
     """Read a log piece by piece: what is there stays there, so together they are one log."""
     while True:
         rows = link.run(_EVENTS, campaign, after, _END if upto is None else upto)
-        yield [row if row[3] is None else (*row[:3], _given(row[3]), row[4]) for row in rows]
+        yield [row if row[3] is None else (*row[:3], given(row[3]), row[4]) for row in rows]
         if len(rows) < _CHUNK:
             return
         after = rows[-1][0]
@@ -305,15 +341,13 @@ def _position(rows: list[Any]) -> int:
     return int(rows[0][0]) if rows else 0
 
 
-def _commit(link: Link) -> None:
+def _commit(link: Link, remedy: str) -> None:
     try:
         link.commit()
     except StoreError as error:
         if link.is_connected:  # so the server has said no
             raise nothing_kept(error) from error
-        raise StoreError(
-            f"the commit failed ({error}): look up the key, or read the log, before you retry"
-        ) from error
+        raise StoreError(f"the commit failed ({error}): {remedy} before you retry") from error
 
 
 @contextmanager
@@ -325,34 +359,3 @@ def _doubtful(link: Link, done: str) -> Iterator[None]:
         if link.is_connected:
             raise
         raise StoreError(f"{error}: it may have been {done}, look before you retry") from error
-
-
-_MARK, _NUL, _ITSELF = "\ufdd0", "\ufdd00", "\ufdd01"
-"""PostgreSQL keeps any character but NUL, which is written as a mark and a digit. The mark is no
-character (Unicode's words) and stands in no text; if it does, it is marked as well."""
-
-
-def _kept(text: str, field: str) -> str:
-    """Turn text into what PostgreSQL can keep.
-
-    Examples
-    --------
-    >>> _given(_kept("a\\0b", "key")) == "a\\0b"
-    True
-    """
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise StoreError(
-            f"{field} can't be kept: {error}; give whole characters", field=field
-        ) from error
-    if "\0" in text or _MARK in text:
-        return text.replace(_MARK, _ITSELF).replace("\0", _NUL)
-    return text
-
-
-def _given(text: str) -> str:
-    """Turn what PostgreSQL has kept back into the text."""
-    if _MARK in text:
-        return text.replace(_NUL, "\0").replace(_ITSELF, _MARK)
-    return text

@@ -58,6 +58,8 @@ class Connections:
             link.wake()
             yield link
         finally:
+            if not link.is_foreign:
+                del self._local.link
             self._give_back(link)
 
     @contextmanager
@@ -66,6 +68,17 @@ class Connections:
         self.check_outside(verb)
         with self.use() as link:
             yield link
+
+    @contextmanager
+    def use_apart(self, verb: str) -> Iterator[Link]:
+        """Lend a connection beside the thread's own, for a long look outside a write block."""
+        self.check_outside(verb)
+        link = self._take()
+        try:
+            link.wake()
+            yield link
+        finally:
+            self._give_back(link)
 
     @contextmanager
     def turn(self, campaign: int) -> Iterator[None]:
@@ -128,7 +141,6 @@ class Connections:
     def _give_back(self, link: Link) -> None:
         if link.is_foreign:
             return
-        del self._local.link
         try:
             link.end()
         finally:

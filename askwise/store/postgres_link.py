@@ -23,10 +23,12 @@ Statement = tuple[str, Sequence[Any]]
 """SQL with ``%s`` where values go, and the values."""
 
 # A client whose machine has vanished lets go of its campaign after a minute. A server that is
-# set to acknowledge what it has not yet on the disk is overruled.
+# set to acknowledge what it has not yet on the disk is overruled, and so is one whose statements
+# give up where ours wait and look again.
 _SETTINGS = """
     SELECT current_setting('server_encoding'),
            set_config('lock_timeout', %s, false),
+           set_config('default_transaction_isolation', 'read committed', false),
            set_config('tcp_keepalives_idle', '30', false),
            set_config('tcp_keepalives_interval', '10', false),
            set_config('tcp_keepalives_count', '3', false),

@@ -23,8 +23,11 @@ from askwise.store.base import (
     write_is_over,
 )
 from askwise.store.connections import Connections, Link
+from askwise.store.copying import Filling, View
 from askwise.store.migrations.on_sqlite import pending
+from askwise.store.records import Change, Record, check_limit, end_of, in_order, whole
 from askwise.store.rows import pack, unpack
+from askwise.store.sqlite_copying import SqliteFilling, SqliteView
 
 _PATIENCE = 30.0
 _END = 2**62
@@ -34,6 +37,9 @@ _EVENTS = """
     SELECT seq, kind, time, key, body FROM events
     WHERE campaign = ? AND seq > ? AND seq <= ? ORDER BY seq
 """
+
+_KEYS = 500
+"""Keys looked up in one statement: older SQLites take 999 values."""
 
 
 class _SqliteTransaction(Transaction):
@@ -45,19 +51,31 @@ class _SqliteTransaction(Transaction):
         self.campaign = campaign
         self.over = False
         self.failure: StoreError | None = None
+        self._replies: dict[str, Reply | None] = {}
 
     def tail(self, after: int) -> list[Event]:
         with self._guard():
             return unpack(self.link.run(_EVENTS, self.campaign, after, _END))
 
     def reply(self, key: str) -> Reply | None:
+        return self.replies([key]).get(key)
+
+    def replies(self, keys: Sequence[str]) -> dict[str, Reply]:
+        # The lock is ours: what was looked up once stays so.
+        new = [key for key in dict.fromkeys(keys) if key not in self._replies]
         with self._guard():
-            found = self.link.run(
-                "SELECT key, request, body FROM replies WHERE campaign = ? AND key = ?",
-                self.campaign,
-                key,
-            )
-        return Reply(*found[0]) if found else None
+            for at in range(0, len(new), _KEYS):
+                chunk = new[at : at + _KEYS]
+                found = self.link.run(
+                    "SELECT key, request, body FROM replies WHERE campaign = ? AND key IN "
+                    f"({','.join('?' * len(chunk))})",
+                    self.campaign,
+                    *chunk,
+                )
+                self._replies.update(dict.fromkeys(chunk))
+                self._replies.update({reply[0]: Reply(*reply) for reply in found})
+        known = ((key, self._replies[key]) for key in keys)
+        return {key: reply for key, reply in known if reply is not None}
 
     def append(self, events: Sequence[Event], expected_seq: int) -> None:
         with self._guard():
@@ -79,6 +97,7 @@ class _SqliteTransaction(Transaction):
                 reply.request,
                 reply.body,
             )
+        self._replies[reply.key] = reply
 
     def check(self) -> None:
         """Complain if the transaction can't go on."""
@@ -103,8 +122,8 @@ class SqliteStore(Store):
     """Campaigns in one SQLite file, which several threads and processes may use at a time.
 
     A commit is on the disk when it returns (write-ahead log, ``synchronous=FULL``). All campaigns
-    of a file share one write lock. The file is created with its first campaign. Use a local disk:
-    SQLite's locks do not hold on network file systems.
+    of a file share one write lock. The file is created with its first campaign or record. Use a
+    local disk: SQLite's locks do not hold on network file systems.
 
     Parameters
     ----------
@@ -178,6 +197,11 @@ class SqliteStore(Store):
             rows = link.run(_EVENTS, campaign, after, _END if upto is None else upto)
         return unpack(rows)
 
+    def position(self, name: str) -> int:
+        campaign = self._id(name)
+        with self._connections.use() as link:
+            return _last(link, campaign)
+
     def save(self, name: str, snapshot: Snapshot) -> None:
         campaign = self._id(name)
         with self._connections.use() as link:
@@ -206,6 +230,68 @@ class SqliteStore(Store):
                 _END if upto is None else upto,
             )
         return Snapshot(*found[0]) if found else None
+
+    def record(self, kind: str, id: str) -> Record | None:
+        values = whole(kind, "kind"), whole(id, "id")
+        if self._connections.missing():
+            return None
+        with self._connections.use() as link:
+            body = _body(link, *values)
+        return None if body is None else Record(kind, id, body)
+
+    def records(
+        self, kind: str, prefix: str = "", after: str = "", limit: int | None = None
+    ) -> list[Record]:
+        check_limit(limit)
+        end = end_of(whole(prefix, "prefix"))
+        first = max(prefix, whole(after, "after"))
+        values = [whole(kind, "kind"), first, after, *([] if end is None else [end])]
+        if self._connections.missing():
+            return []
+        with self._connections.use() as link:
+            found = link.run(
+                "SELECT kind, id, body FROM records WHERE kind = ? AND id >= ? AND id <> ? "
+                f"{'' if end is None else 'AND id < ? '}ORDER BY id LIMIT ?",
+                *values,
+                -1 if limit is None else limit,
+            )
+        return [Record(*row) for row in found]
+
+    def change(self, changes: Sequence[Change]) -> bool:
+        ordered = in_order(changes)
+        self._connections.missing()
+        with self._connections.use() as link:
+            if link.writing:
+                raise inside_write("change records")
+            with _exclusive(link):
+                for kind, record, before, _ in ordered:
+                    if _body(link, kind, record) != before:
+                        return False
+                for kind, record, _, after in ordered:
+                    if after is None:
+                        link.run("DELETE FROM records WHERE kind = ? AND id = ?", kind, record)
+                    else:
+                        link.run(
+                            "INSERT OR REPLACE INTO records VALUES (?, ?, ?)", kind, record, after
+                        )
+        return True
+
+    @contextmanager
+    def view(self) -> Iterator[View]:
+        if self._connections.missing():
+            yield SqliteView(None)
+            return
+        with self._connections.use_apart("view the whole store") as link:
+            yield SqliteView(link)
+
+    @contextmanager
+    def fill(self) -> Iterator[Filling]:
+        self._connections.missing()
+        with self._connections.use() as link:
+            if link.writing:
+                raise inside_write("fill the store")
+            with _exclusive(link):
+                yield SqliteFilling(link)
 
     def pending(self) -> list[str]:
         """Name the steps that the next use would apply to the schema; nothing is changed."""
@@ -239,6 +325,11 @@ def _last(link: Link, campaign: int) -> int:
     return int(found[0][0]) if found else 0
 
 
+def _body(link: Link, kind: str, record: str) -> str | None:
+    found = link.run("SELECT body FROM records WHERE kind = ? AND id = ?", kind, record)
+    return str(found[0][0]) if found else None
+
+
 @contextmanager
 def _exclusive(link: Link) -> Iterator[None]:
     """Hold the write lock: commit at the end of the block, roll back on an exception."""
@@ -263,7 +354,7 @@ def _commit(link: Link) -> None:
         link.run("COMMIT")
     except StoreError as error:
         raise StoreError(
-            f"the commit failed ({error}): look up the key, or read the log, before you retry"
+            f"the commit failed ({error}): look at what is there before you retry"
         ) from error
 
 

@@ -11,7 +11,7 @@ With pytest::
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -19,14 +19,13 @@ from typing import Any
 from askwise.core.errors import Conflict, StoreError, UnknownName
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.store.base import Reply, Snapshot, Store
+from askwise.testing import copies, expecting, records
+from askwise.testing.expecting import SOON, opened, refused, same
 
-MakeStore = Callable[[], Store]
-Check = Callable[[MakeStore], None]
+MakeStore = expecting.MakeStore
+Check = expecting.Check
 
 _checks: list[Check] = []
-
-_SOON = 30.0
-"""Seconds after which a thread that should have gone on is taken to hang."""
 
 
 def check_store(make_store: MakeStore) -> None:
@@ -79,36 +78,37 @@ def _listed(check: Check) -> Check:
 @_listed
 def names_are_sorted_and_specs_come_back(make_store: MakeStore) -> None:
     """An empty store has no names; a created campaign has its spec and an empty log."""
-    with _opened(make_store) as store:
-        _same(store.names(), [], "names of an empty store")
+    with opened(make_store) as store:
+        same(store.names(), [], "names of an empty store")
         for name in ("b", "a", "ä 猫", "B"):
             store.create(name, spec=f'{{"of": "{name}"}}', time=1.5)
-        _same(store.names(), sorted(["b", "a", "ä 猫", "B"]), "names")
-        _same(store.spec("ä 猫"), '{"of": "ä 猫"}', "spec")
-        _same(store.read("a"), [], "a new log")
+        same(store.names(), sorted(["b", "a", "ä 猫", "B"]), "names")
+        same(store.spec("ä 猫"), '{"of": "ä 猫"}', "spec")
+        same(store.read("a"), [], "a new log")
 
 
 @_listed
 def a_name_is_created_once(make_store: MakeStore) -> None:
     """Creating it again is a conflict that names it, and leaves the first as it is."""
-    with _opened(make_store) as store:
+    with opened(make_store) as store:
         store.create("cats", spec="first", time=0.0)
-        error = _refused(Conflict, store.create, "cats", "second", 1.0)
+        error = refused(Conflict, store.create, "cats", "second", 1.0)
         assert "cats" in str(error), f"the message should name the campaign: {error}"
-        _same(store.spec("cats"), "first", "spec")
+        same(store.spec("cats"), "first", "spec")
 
 
 @_listed
 def an_unknown_name_is_answered_with_the_nearest(make_store: MakeStore) -> None:
     """Every method that takes a name says which one may be meant."""
-    with _opened(make_store) as store:
+    with opened(make_store) as store:
         store.create("cats", spec="{}", time=0.0)
         for error in (
-            _refused(UnknownName, store.spec, "cast"),
-            _refused(UnknownName, store.read, "cast"),
-            _refused(UnknownName, store.save, "cast", Snapshot(0, "v", b"")),
-            _refused(UnknownName, store.snapshot, "cast", "v"),
-            _refused(UnknownName, store.write("cast").__enter__),
+            refused(UnknownName, store.spec, "cast"),
+            refused(UnknownName, store.read, "cast"),
+            refused(UnknownName, store.position, "cast"),
+            refused(UnknownName, store.save, "cast", Snapshot(0, "v", b"")),
+            refused(UnknownName, store.snapshot, "cast", "v"),
+            refused(UnknownName, store.write("cast").__enter__),
         ):
             assert "'cats'" in str(error), f"the message should offer 'cats': {error}"
 
@@ -120,10 +120,10 @@ def events_come_back_as_they_were(make_store: MakeStore) -> None:
     with _campaign(make_store) as store:
         _append(store, "c", events[:5])
         _append(store, "c", events[5:])
-        _same(store.read("c"), events, "events read")
+        same(store.read("c"), events, "events read")
         with store.write("c") as transaction:
-            _same(transaction.tail(0), events, "tail")
-            _same(transaction.tail(7), events[7:], "tail after 7")
+            same(transaction.tail(0), events, "tail")
+            same(transaction.tail(7), events[7:], "tail after 7")
 
 
 @_listed
@@ -135,7 +135,7 @@ def any_range_can_be_read(make_store: MakeStore) -> None:
         for after in range(-2, 7):
             for upto in (None, *range(-2, 7)):
                 due = [e for e in events if e.seq > after and (upto is None or e.seq <= upto)]
-                _same(store.read("c", after, upto), due, f"read({after}, {upto})")
+                same(store.read("c", after, upto), due, f"read({after}, {upto})")
 
 
 @_listed
@@ -145,12 +145,12 @@ def a_wrong_expected_seq_is_a_conflict(make_store: MakeStore) -> None:
     with _campaign(make_store) as store:
         with store.write("c") as transaction:
             transaction.append([first], 0)
-            _refused(Conflict, transaction.append, [first], 0)
-            _refused(Conflict, transaction.append, [third], 2)
-            _refused(Conflict, transaction.append, [], 2)
+            refused(Conflict, transaction.append, [first], 0)
+            refused(Conflict, transaction.append, [third], 2)
+            refused(Conflict, transaction.append, [], 2)
             transaction.append([], 1)
             transaction.append([second], 1)
-        _same(store.read("c"), [first, second], "the log")
+        same(store.read("c"), [first, second], "the log")
 
 
 @_listed
@@ -160,8 +160,8 @@ def sequence_numbers_have_no_gap(make_store: MakeStore) -> None:
     with _campaign(make_store) as store:
         with store.write("c") as transaction:
             for wrong in ([second], [first, third], [first, first], [second, first]):
-                _refused(StoreError, transaction.append, wrong, 0)
-        _same(store.read("c"), [], "the log")
+                refused(StoreError, transaction.append, wrong, 0)
+        same(store.read("c"), [], "the log")
 
 
 @_listed
@@ -177,8 +177,8 @@ def what_is_not_json_is_refused_as_a_whole(make_store: MakeStore) -> None:
             Event(Kind.ADDED, seq=2, tasks=({"id": object()},)),
         ):
             with store.write("c") as transaction:
-                _refused(StoreError, transaction.append, [good, bad], 0)
-        _same(store.read("c"), [], "the log")
+                refused(StoreError, transaction.append, [good, bad], 0)
+        same(store.read("c"), [], "the log")
 
 
 @_listed
@@ -198,11 +198,11 @@ def an_exception_rolls_back_wholly(make_store: MakeStore) -> None:
                     raise
             else:
                 raise AssertionError(f"{exception!r} was swallowed")
-            _same(store.read("c"), events[:2], "the log")
+            same(store.read("c"), events[:2], "the log")
         with store.write("c") as transaction:
-            _same(transaction.reply("k"), None, "the reply")
+            same(transaction.reply("k"), None, "the reply")
             transaction.append(events[2:4], 2)
-        _same(store.read("c"), events[:4], "the log after another write")
+        same(store.read("c"), events[:4], "the log after another write")
 
 
 @_listed
@@ -215,14 +215,14 @@ def a_write_sees_itself_and_others_see_it_afterwards(make_store: MakeStore) -> N
             transaction.append(events[2:3], 2)
             transaction.append(events[3:5], 3)
             transaction.keep(Reply("k", "request", "body"))
-            _same(transaction.tail(1), events[1:5], "tail")
-            _same(transaction.reply("k"), Reply("k", "request", "body"), "its own reply")
-            _same(store.read("c", 1, 4), events[1:4], "read by the writer")
-            _same(store.read("c", 3), events[3:5], "read of new events by the writer")
-            seen = elsewhere.submit(store.read, "c").result(_SOON)
-            _same(seen, events[:2], "read by another thread")
-        seen = elsewhere.submit(store.read, "c").result(_SOON)
-        _same(seen, events[:5], "read by another thread afterwards")
+            same(transaction.tail(1), events[1:5], "tail")
+            same(transaction.reply("k"), Reply("k", "request", "body"), "its own reply")
+            same(store.read("c", 1, 4), events[1:4], "read by the writer")
+            same(store.read("c", 3), events[3:5], "read of new events by the writer")
+            seen = elsewhere.submit(store.read, "c").result(SOON)
+            same(seen, events[:2], "read by another thread")
+        seen = elsewhere.submit(store.read, "c").result(SOON)
+        same(seen, events[:5], "read by another thread afterwards")
 
 
 @_listed
@@ -232,15 +232,50 @@ def a_reply_is_kept_once(make_store: MakeStore) -> None:
     with _campaign(make_store, "c", "d") as store:
         with store.write("c") as transaction:
             transaction.keep(first)
-            _refused(Conflict, transaction.keep, Reply("k", "other", "other"))
+            refused(Conflict, transaction.keep, Reply("k", "other", "other"))
             transaction.keep(Reply("K", "", ""))
         with store.write("c") as transaction:
-            _refused(Conflict, transaction.keep, Reply("k", "other", "other"))
-            _same(transaction.reply("k"), first, "reply")
-            _same(transaction.reply("K"), Reply("K", "", ""), "another reply")
-            _same(transaction.reply("unheard of"), None, "no reply")
+            refused(Conflict, transaction.keep, Reply("k", "other", "other"))
+            same(transaction.reply("k"), first, "reply")
+            same(transaction.reply("K"), Reply("K", "", ""), "another reply")
+            same(transaction.reply("unheard of"), None, "no reply")
         with store.write("d") as transaction:
-            _same(transaction.reply("k"), None, "reply of another campaign")
+            same(transaction.reply("k"), None, "reply of another campaign")
+
+
+@_listed
+def replies_are_found_together(make_store: MakeStore) -> None:
+    """Of many keys those that have one; what is kept afterwards is found as well."""
+    kept = [Reply(f"k{number}", "request", str(number)) for number in range(1200)]
+    with _campaign(make_store, "c", "d") as store:
+        with store.write("c") as transaction:
+            for reply in kept[:-1]:
+                transaction.keep(reply)
+        with store.write("c") as transaction:
+            same(transaction.replies([]), {}, "no keys")
+            keys = ["unheard of", "k1", *(reply.key for reply in kept), "k1"]
+            due = {reply.key: reply for reply in kept[:-1]}
+            same(transaction.replies(keys), due, "replies")
+            refused(Conflict, transaction.keep, Reply("k1", "other", "other"))
+            transaction.keep(kept[-1])
+            same(transaction.reply("unheard of"), None, "no reply")
+            same(transaction.replies(keys), {**due, kept[-1].key: kept[-1]}, "one more")
+        with store.write("d") as transaction:
+            same(transaction.replies(["k1"]), {}, "replies of another campaign")
+
+
+@_listed
+def the_position_is_that_of_the_last_event(make_store: MakeStore) -> None:
+    """The writer's own appends count for him at once, for others when the block has ended."""
+    with _campaign(make_store, "c", "d") as store, ThreadPoolExecutor(1) as elsewhere:
+        same(store.position("c"), 0, "position of an empty log")
+        with store.write("c") as transaction:
+            transaction.append(sample_events()[:3], 0)
+            same(store.position("c"), 3, "position for the writer")
+            same(store.position("d"), 0, "position of another campaign")
+            seen = elsewhere.submit(store.position, "c").result(SOON)
+            same(seen, 0, "position for another thread")
+        same(store.position("c"), 3, "position")
 
 
 @_listed
@@ -249,10 +284,11 @@ def a_transaction_ends_with_its_block(make_store: MakeStore) -> None:
     with _campaign(make_store) as store:
         with store.write("c") as transaction:
             pass
-        _refused(StoreError, transaction.tail, 0)
-        _refused(StoreError, transaction.reply, "k")
-        _refused(StoreError, transaction.append, [], 0)
-        _refused(StoreError, transaction.keep, Reply("k", "", ""))
+        refused(StoreError, transaction.tail, 0)
+        refused(StoreError, transaction.reply, "k")
+        refused(StoreError, transaction.replies, ["k"])
+        refused(StoreError, transaction.append, [], 0)
+        refused(StoreError, transaction.keep, Reply("k", "", ""))
 
 
 @_listed
@@ -262,15 +298,15 @@ def a_write_block_can_not_be_nested(make_store: MakeStore) -> None:
     with _campaign(make_store, "c", "d") as store:
         with store.write("c") as transaction:
             transaction.append(events[:1], 0)
-            _refused(StoreError, store.write("c").__enter__)
-            _refused(StoreError, store.write("d").__enter__)
-            _refused(StoreError, store.create, "e", "{}", 0.0)
-            _refused(StoreError, store.save, "d", Snapshot(0, "v", b""))
-            _refused(StoreError, store.close)
+            refused(StoreError, store.write("c").__enter__)
+            refused(StoreError, store.write("d").__enter__)
+            refused(StoreError, store.create, "e", "{}", 0.0)
+            refused(StoreError, store.save, "d", Snapshot(0, "v", b""))
+            refused(StoreError, store.close)
             transaction.append(events[1:], 1)
-        _same(store.read("c"), events, "the log")
-        _same(store.names(), ["c", "d"], "names")
-        _same(store.snapshot("d", "v"), None, "snapshot")
+        same(store.read("c"), events, "the log")
+        same(store.names(), ["c", "d"], "names")
+        same(store.snapshot("d", "v"), None, "snapshot")
 
 
 @_listed
@@ -287,19 +323,19 @@ def the_newest_fitting_snapshot_is_found(make_store: MakeStore) -> None:
             (0, "v1", b"0"),
         ):
             store.save("c", Snapshot(seq, version, blob))
-        _same(store.snapshot("c", "v1"), Snapshot(8, "v1", b"8"), "newest of v1")
-        _same(store.snapshot("c", "v1", 8), Snapshot(8, "v1", b"8"), "v1 up to 8")
-        _same(store.snapshot("c", "v1", 7), Snapshot(4, "v1", b""), "v1 up to 7")
-        _same(
+        same(store.snapshot("c", "v1"), Snapshot(8, "v1", b"8"), "newest of v1")
+        same(store.snapshot("c", "v1", 8), Snapshot(8, "v1", b"8"), "v1 up to 8")
+        same(store.snapshot("c", "v1", 7), Snapshot(4, "v1", b""), "v1 up to 7")
+        same(
             store.snapshot("c", "v1", 3),
             Snapshot(2, "v1", bytes(range(256)) * 1000),
             "v1 up to 3",
         )
-        _same(store.snapshot("c", "v1", 1), Snapshot(0, "v1", b"0"), "v1 up to 1")
-        _same(store.snapshot("c", "v2", 99), Snapshot(16, "v2", b"16"), "v2")
-        _same(store.snapshot("c", "v2", 15), None, "v2 up to 15")
-        _same(store.snapshot("c", "v3"), None, "an unheard-of version")
-        _same(store.snapshot("d", "v1"), None, "another campaign")
+        same(store.snapshot("c", "v1", 1), Snapshot(0, "v1", b"0"), "v1 up to 1")
+        same(store.snapshot("c", "v2", 99), Snapshot(16, "v2", b"16"), "v2")
+        same(store.snapshot("c", "v2", 15), None, "v2 up to 15")
+        same(store.snapshot("c", "v3"), None, "an unheard-of version")
+        same(store.snapshot("d", "v1"), None, "another campaign")
 
 
 @_listed
@@ -307,8 +343,8 @@ def a_snapshot_is_not_ahead_of_the_log(make_store: MakeStore) -> None:
     """A state with events in it that were never committed is refused."""
     with _campaign(make_store) as store:
         _append(store, "c", sample_events()[:3])
-        _refused(Conflict, store.save, "c", Snapshot(4, "v", b""))
-        _same(store.snapshot("c", "v"), None, "snapshot")
+        refused(Conflict, store.save, "c", Snapshot(4, "v", b""))
+        same(store.snapshot("c", "v"), None, "snapshot")
         store.save("c", Snapshot(3, "v", b""))
 
 
@@ -320,8 +356,8 @@ def campaigns_do_not_mix(make_store: MakeStore) -> None:
         _append(store, "c", events[:2])
         _append(store, "d", events[:1])
         _append(store, "c", events[2:3])
-        _same(store.read("c"), events[:3], "log of c")
-        _same(store.read("d"), events[:1], "log of d")
+        same(store.read("c"), events[:3], "log of c")
+        same(store.read("d"), events[:1], "log of d")
 
 
 @_listed
@@ -335,7 +371,7 @@ def what_was_written_can_not_be_changed(make_store: MakeStore) -> None:
         assert read.tasks is not None
         read.tasks[0]["context"].append(2.0)
         due = Event(Kind.ADDED, seq=1, tasks=({"id": "t", "context": [1.0]},))
-        _same(store.read("c"), [due], "the log")
+        same(store.read("c"), [due], "the log")
 
 
 @_listed
@@ -354,7 +390,7 @@ def writers_take_turns(make_store: MakeStore) -> None:
             following = elsewhere.submit(follow)
             assert not inside.wait(0.1), "two threads were in a write block"
             transaction.append([event], 0)
-        _same(following.result(_SOON), [event], "what the second writer found")
+        same(following.result(SOON), [event], "what the second writer found")
 
 
 @_listed
@@ -379,44 +415,35 @@ def threads_lose_nothing(make_store: MakeStore) -> None:
         found = []
         for name in ("c", "d"):
             log = store.read(name)
-            _same([event.seq for event in log], list(range(1, len(log) + 1)), f"log of {name}")
-            _same([event.kind for event in log[::2]], [Kind.ANSWER] * (len(log) // 2), "pairs")
+            same([event.seq for event in log], list(range(1, len(log) + 1)), f"log of {name}")
+            same([event.kind for event in log[::2]], [Kind.ANSWER] * (len(log) // 2), "pairs")
             found += [(event.worker, event.value) for event in log[1::2]]
         due = [(f"{worker}", float(count)) for worker in range(threads) for count in range(writes)]
-        _same(sorted(found), sorted(due), "all appends")
+        same(sorted(found), sorted(due), "all appends")
 
 
 @_listed
 def a_closed_store_refuses(make_store: MakeStore) -> None:
     """Closing twice is fine; any use afterwards is an error, in every thread."""
     with _campaign(make_store) as store, ThreadPoolExecutor(1) as elsewhere:
-        elsewhere.submit(store.names).result(_SOON)
+        elsewhere.submit(store.names).result(SOON)
         store.close()
         store.close()
-        _refused(StoreError, store.names)
-        _refused(StoreError, store.create, "d", "{}", 0.0)
-        _refused(StoreError, store.spec, "c")
-        _refused(StoreError, store.read, "c")
-        _refused(StoreError, store.write("c").__enter__)
-        _refused(StoreError, elsewhere.submit(store.names).result, _SOON)
+        refused(StoreError, store.names)
+        refused(StoreError, store.create, "d", "{}", 0.0)
+        refused(StoreError, store.spec, "c")
+        refused(StoreError, store.read, "c")
+        refused(StoreError, store.write("c").__enter__)
+        refused(StoreError, elsewhere.submit(store.names).result, SOON)
 
 
-CHECKS = tuple(_checks)
+CHECKS = (*_checks, *records.CHECKS, *copies.CHECKS)
 """All checks, in the order in which to read a failing run."""
 
 
 @contextmanager
-def _opened(make_store: MakeStore) -> Iterator[Store]:
-    store = make_store()
-    try:
-        yield store
-    finally:
-        store.close()
-
-
-@contextmanager
 def _campaign(make_store: MakeStore, *names: str) -> Iterator[Store]:
-    with _opened(make_store) as store:
+    with opened(make_store) as store:
         for name in names or ("c",):
             store.create(name, spec="{}", time=0.0)
         yield store
@@ -425,15 +452,3 @@ def _campaign(make_store: MakeStore, *names: str) -> Iterator[Store]:
 def _append(store: Store, name: str, events: list[Event]) -> None:
     with store.write(name) as transaction:
         transaction.append(events, events[0].seq - 1)
-
-
-def _same(found: object, due: object, what: str) -> None:
-    assert found == due, f"{what}: found {found!r}, expected {due!r}"
-
-
-def _refused(kind: type[Exception], call: Callable[..., object], *arguments: object) -> Exception:
-    try:
-        call(*arguments)
-    except kind as error:
-        return error
-    raise AssertionError(f"{kind.__name__} was expected")

@@ -8,7 +8,7 @@ from askwise.core.errors import StoreError
 from askwise.store import open_store
 from askwise.store.postgres import PostgresStore
 from askwise.store.postgres_address import read_address
-from tests.store.servers import with_database
+from tests.servers import with_database
 
 
 @pytest.mark.parametrize(

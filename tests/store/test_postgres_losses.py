@@ -21,10 +21,10 @@ from askwise import Campaign, Worker
 from askwise.core.choices import Batch
 from askwise.core.errors import StoreError
 from askwise.core.events import Event, Kind
-from askwise.store import Reply, Snapshot
+from askwise.store import Change, Reply, Snapshot
 from askwise.store.postgres import PostgresStore
 from scripts.postgres import Cluster, Unavailable
-from tests.store.servers import with_place
+from tests.servers import with_place
 
 PAUSED = Event(Kind.PAUSED, seq=1)
 RESUMED = Event(Kind.RESUMED, seq=2)
@@ -229,9 +229,14 @@ def _save(store: PostgresStore) -> None:
     store.save("cats", Snapshot(1, "v", b"state"))
 
 
+def _change(store: PostgresStore) -> None:
+    store.change([Change("key", "a", None, "{}")])
+
+
 @pytest.mark.parametrize(
     ("act", "word", "said"),
     [
+        (_change, b"INSERT INTO askwise.records", "may have been changed"),
         (_create, b"INSERT INTO askwise.campaigns", "may have been created"),
         (_save, b"INSERT INTO askwise.snapshots", "may have been saved"),
     ],
@@ -244,6 +249,41 @@ def test_a_line_that_is_cut_in_another_write_is_said_to_leave_doubt(
         line.word = word
         with pytest.raises(StoreError, match=f"connection was lost.*{said}, look before"):
             act(store)
+
+
+@pytest.mark.parametrize("passes_on", [True, False])
+def test_a_line_that_is_cut_in_a_change_of_records_changes_all_or_none(
+    passes_on: bool, line: Line, url: str
+) -> None:
+    line.passes_on = passes_on
+    changes = [Change("key", "a", None, "1"), Change("key", "b", None, "2")]
+    with closing(PostgresStore(line.url)) as store, closing(PostgresStore(url)) as other:
+        store.names()
+        line.word = b"INSERT INTO askwise.records"
+        with pytest.raises(StoreError, match=r"connection was lost.*next use connects again"):
+            store.change(changes)
+        assert store.records("key") == []
+        line.word = b"COMMIT\0"
+        with pytest.raises(StoreError, match=r"the commit failed.*look at the records before"):
+            store.change(changes)
+        deadline = time.monotonic() + 30.0
+        while passes_on and not other.records("key") and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert len(other.records("key")) == (2 if passes_on else 0)
+
+
+def test_a_session_that_ends_under_a_view_ends_the_view(
+    store: PostgresStore, postgres_raw: Raw
+) -> None:
+    with store.view() as view:
+        assert view.names() == ["cats"]
+        end_sessions(postgres_raw)
+        with pytest.raises(StoreError, match="connection was lost"):
+            view.head("cats")
+        # It must not go on with a later moment of the store.
+        with pytest.raises(StoreError, match="connection was lost"):
+            view.head("cats")
+    assert store.read("cats") == [PAUSED]
 
 
 @pytest.fixture(scope="module")

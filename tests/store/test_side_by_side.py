@@ -21,7 +21,15 @@ from hypothesis.stateful import (
 
 from askwise.core.errors import AskwiseError
 from askwise.core.events import Event, Kind, PlanRow
-from askwise.store import MemoryStore, Reply, Snapshot, SqliteStore, Store, Transaction
+from askwise.store import (
+    Change,
+    MemoryStore,
+    Reply,
+    Snapshot,
+    SqliteStore,
+    Store,
+    Transaction,
+)
 from askwise.store.postgres import PostgresStore
 
 NAMES = st.sampled_from(["a", "b", "A"])
@@ -30,6 +38,10 @@ VERSIONS = st.sampled_from(["v1", "v2"])
 POSITIONS = st.integers(-1, 12)
 TEXT = st.text(max_size=5)
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+KINDS = st.sampled_from(["key", "hook"])
+IDS = st.text(st.sampled_from("\0\1a/\ufdd0\U0001f600"), max_size=3)
+BODIES = st.none() | st.sampled_from(["", "{}", "\0", "\ufdd00"])
+CHANGES = st.lists(st.builds(Change, KINDS, IDS, BODIES, BODIES), max_size=3)
 JSON_OBJECTS = st.dictionaries(TEXT, st.none() | NUMBERS | TEXT | st.lists(NUMBERS), max_size=3)
 
 CONTENTS = st.fixed_dictionaries(
@@ -68,6 +80,9 @@ STEPS = st.lists(
         ),
         st.tuples(st.just("keep"), st.builds(Reply, KEYS, TEXT, TEXT)),
         st.tuples(st.just("reply"), KEYS),
+        st.tuples(st.just("replies"), st.lists(KEYS, max_size=3)),
+        st.tuples(st.just("position")),
+        st.tuples(st.just("change"), CHANGES),
         st.tuples(st.just("tail"), POSITIONS),
         st.tuples(st.just("read"), POSITIONS),
     ),
@@ -94,6 +109,10 @@ def take(step: tuple[Any, ...], store: Store, name: str, transaction: Transactio
         return transaction.append(events, seq + behind)
     if verb == "read":
         return store.read(name, arguments[0])
+    if verb == "position":
+        return store.position(name)
+    if verb == "change":
+        return store.change(*arguments)
     return getattr(transaction, verb)(*arguments)
 
 
@@ -139,6 +158,26 @@ class SideBySide(RuleBasedStateMachine):
     def snapshot(self, name: str, version: str, upto: int | None) -> None:
         self.both(lambda store: store.snapshot(name, version, upto))
 
+    @rule(changes=CHANGES)
+    def change(self, changes: list[Change]) -> None:
+        self.both(lambda store: store.change(changes))
+
+    @rule(data=st.data(), bodies=st.lists(BODIES, min_size=3, max_size=3))
+    def change_what_is_there(self, data: st.DataObject, bodies: list[str | None]) -> None:
+        there = [each for kind in ("key", "hook") for each in self.memory.records(kind)]
+        if there:
+            chosen = data.draw(st.lists(st.sampled_from(there), max_size=3, unique=True))
+            changes = [
+                Change(each.kind, each.id, each.body, body)
+                for each, body in zip(chosen, bodies, strict=False)
+            ]
+            self.both(lambda store: store.change(changes))
+
+    @rule(kind=KINDS, prefix=IDS, after=IDS, limit=st.none() | st.integers(0, 3))
+    def records(self, kind: str, prefix: str, after: str, limit: int | None) -> None:
+        self.both(lambda store: store.records(kind, prefix, after, limit))
+        self.both(lambda store: store.record(kind, prefix))
+
     @rule()
     def reopen(self) -> None:
         self.lasting.close()
@@ -155,8 +194,15 @@ class SideBySide(RuleBasedStateMachine):
     @invariant()
     def everything_reads_the_same(self) -> None:
         self.both(lambda store: store.names())
+        self.both(lambda store: (store.records("key"), store.records("hook")))
         for name in self.memory.names():
-            self.both(lambda store, name=name: (store.spec(name), store.read(name)))
+            self.both(
+                lambda store, name=name: (
+                    store.spec(name),
+                    store.read(name),
+                    store.position(name),
+                )
+            )
 
     def teardown(self) -> None:
         self.lasting.close()
@@ -180,7 +226,7 @@ def test_postgresql_and_memory_answer_the_same(
 
     def make() -> SideBySide:
         # Far quicker than new tables.
-        for table in ("events", "replies", "snapshots", "campaigns"):
+        for table in ("events", "replies", "snapshots", "campaigns", "records"):
             postgres_raw.execute(f"DELETE FROM askwise.{table}".encode())
         return SideBySide(lambda: PostgresStore(postgres_url))
 

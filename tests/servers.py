@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from urllib.parse import quote, urlsplit, urlunsplit
+
+import psycopg
 
 from scripts import postgres
 
@@ -77,6 +80,20 @@ def _heard(keeper: subprocess.Popen[str]) -> tuple[str, str]:
     assert keeper.stderr is not None
     url = keeper.stdout.readline().strip()
     return (url, "") if url else ("", keeper.stderr.read().strip())
+
+
+@contextmanager
+def new_database(server: str) -> Iterator[str]:
+    """Lend the url of a database of its own on a server."""
+    name = f"askwise_test_{secrets.token_hex(4)}"
+    with closing(psycopg.connect(server, autocommit=True)) as raw:
+        raw.execute(
+            f"CREATE DATABASE {name} ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+        )
+    yield with_database(server, name)
+    if os.environ.get(postgres.SETTING):  # ours ends with its server
+        with closing(psycopg.connect(server, autocommit=True)) as raw:
+            raw.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def with_database(url: str, name: str) -> str:

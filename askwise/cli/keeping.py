@@ -1,0 +1,174 @@
+"""Commands that keep a store safe: one file out of it, and back."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext, redirect_stdout
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+
+import typer
+
+from askwise.cli import output
+from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl
+from askwise.cli.stored import open_store
+from askwise.cli.workshop import progress
+from askwise.core.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from askwise.store.backup import Counts
+
+STREAM = "-"
+"""Standard input or output."""
+
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS)
+
+
+def backup(
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="The file to write; - is standard output."),
+    ],
+    store: StoreUrl = DEFAULT_STORE,
+    force: Annotated[
+        bool, typer.Option("--force", metavar="", help="Overwrite the file if it exists.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Copy all campaigns and records to one file, while they are in use.
+
+    Snapshots are left out: they only save time, and are made again.
+    """
+    from time import time
+
+    from askwise.store.backup import backup as write
+
+    with (
+        closing(open_store(store)) as opened,
+        _new_file(file, force) as out,
+        progress(quiet=as_json) as tell,
+    ):
+        counts = write(opened, out, time(), partial(tell, "events"))
+    with redirect_stdout(sys.stderr) if file == STREAM else nullcontext():
+        _say(file, counts, as_json=as_json)
+
+
+def restore(
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="A file that backup wrote; - is standard input."),
+    ],
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Fill an empty store from a backup, wholly or not at all.
+
+    The file is checked before anything is written. It may be of another kind of store: this is
+    also the way from SQLite to PostgreSQL and back.
+    """
+    from askwise.store.backup import restore as read
+
+    with (
+        closing(open_store(store)) as opened,
+        _old_file(file) as source,
+        progress(quiet=as_json) as tell,
+    ):
+        counts = read(opened, source, partial(tell, "check"), partial(tell, "restore"))
+    _say(file, counts, as_json=as_json)
+
+
+def _say(file: str, counts: Counts, *, as_json: bool) -> None:
+    found: dict[str, Any] = {"file": file, **counts.to_json()}
+    if as_json:
+        output.show_json(found)
+    else:
+        columns = ("file", *(f">{name}" for name in counts.to_json()))
+        output.show_records(columns, [tuple(found.values())])
+
+
+@contextmanager
+def _new_file(name: str, force: bool) -> Iterator[BinaryIO]:
+    """A file to write, which is there under its name once it is whole and on the disk."""
+    if name == STREAM:
+        if sys.stdout.isatty():
+            raise InvalidParameter(
+                "a backup is not text: give a file, or send standard output to one", field="file"
+            )
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(name)
+    if path.is_dir():
+        raise InvalidParameter(f"{path} is a directory: give a file", field="file")
+    if not path.parent.is_dir():
+        raise InvalidParameter(
+            f"there is no directory {path.parent}: create it first", field="file"
+        )
+    if path.exists() and not force:
+        raise _exists(path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        # For its owner alone: it holds what the store holds.
+        with open(temporary, "xb", opener=partial(os.open, mode=0o600)) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        _put(temporary, path, force)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _put(temporary: Path, path: Path, force: bool) -> None:
+    """Give a file its name; without force never in the place of another."""
+    if force:
+        os.replace(temporary, path)
+    else:
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            raise _exists(path) from None
+        except OSError as error:
+            # A file system without links: then between these two another may appear.
+            if error.errno not in _NO_LINKS:
+                raise
+            if path.exists():
+                raise _exists(path) from None
+            os.replace(temporary, path)
+    _sync_directory(path.parent)
+
+
+def _sync_directory(directory: Path) -> None:
+    if os.name != "posix":  # elsewhere a directory can't be opened
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _exists(path: Path) -> InvalidParameter:
+    return InvalidParameter(
+        f"{path} exists: give another file, or --force to overwrite it", field="file"
+    )
+
+
+@contextmanager
+def _old_file(name: str) -> Iterator[BinaryIO]:
+    """A file to read, twice if need be."""
+    if name != STREAM:
+        with open(name, "rb") as file:
+            yield file
+        return
+    if sys.stdin.isatty():
+        raise InvalidParameter("a backup is not text: give a file", field="file")
+    with tempfile.TemporaryFile() as kept:
+        shutil.copyfileobj(sys.stdin.buffer, kept)
+        yield kept

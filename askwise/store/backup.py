@@ -1,0 +1,338 @@
+"""A whole store in one file that moves to any store: JSON lines, gzipped, with a checksum.
+
+The first line says what the file is. Then comes each campaign, its events and its replies, then
+the records. The last line has the counts and the SHA-256 of all lines before it, so that a file
+that was cut off or damaged is told from a whole one. Snapshots are left out: they are a cache of
+the log, and are made again.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, BinaryIO
+
+from askwise.core.errors import StoreError
+from askwise.core.events import Event
+from askwise.store.base import Reply, Store
+from askwise.store.copying import CHUNK, Filling, Head, View, not_empty
+from askwise.store.records import Record, whole
+from askwise.store.rows import Row, pack
+
+FORMAT = 1
+_END = b'{"end":'
+_LEVEL = 6
+_LONGEST_HEAD = 1_000
+
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+
+Tell = Callable[[int, int], None]
+"""Hears how much is done, and of how much."""
+
+
+def _nobody(done: int, of: int) -> None:
+    """Hear nothing."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """What is in a backup."""
+
+    campaigns: int = 0
+    events: int = 0
+    replies: int = 0
+    records: int = 0
+
+    def to_json(self) -> dict[str, int]:
+        """As JSON."""
+        return asdict(self)
+
+
+def backup(store: Store, file: BinaryIO, time: float, tell: Tell = _nobody) -> Counts:
+    """Write all campaigns and records of a store to a file, as they are at one moment.
+
+    Others may write meanwhile. Memory does not grow with the logs.
+
+    Parameters
+    ----------
+    store : Store
+        What to copy.
+    file : binary file
+        Where it goes.
+    time : float
+        When it was made, in seconds since 1970; noted in the file.
+    tell : callable
+        Hears how many events of how many are written.
+
+    Raises
+    ------
+    StoreError
+        The store is empty: as a rule it is not the one that was meant.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> from askwise.store import MemoryStore
+    >>> store, copy, file = MemoryStore(), MemoryStore(), BytesIO()
+    >>> store.create("cats", spec="{}", time=0.0)
+    >>> backup(store, file, time=0.0)
+    Counts(campaigns=1, events=0, replies=0, records=0)
+    >>> restore(copy, file)
+    Counts(campaigns=1, events=0, replies=0, records=0)
+    >>> copy.names()
+    ['cats']
+    """
+    with store.view() as view:
+        if not view.names() and next(view.records(), None) is None:
+            raise StoreError(
+                "there is nothing in the store to back up: check that it is the one you mean",
+                field="store",
+            )
+        # Without a name and a time of its own: equal stores at equal times give equal files.
+        with gzip.GzipFile("", "wb", compresslevel=_LEVEL, fileobj=file, mtime=0) as packed:
+            out = _Out(packed)
+            out.put([_encode({"askwise": "backup", "format": FORMAT, "time": time})])
+            counts = _copy(view, out, tell)
+            end = {**counts.to_json(), "sha256": out.sum.hexdigest()}
+            out.put([_encode({"end": end})])
+    return counts
+
+
+def check(file: BinaryIO, tell: Tell = _nobody) -> Counts:
+    """Read a backup through to its end, compare its checksum, and tell what it says is in it.
+
+    Raises
+    ------
+    StoreError
+        It is no backup, is of a newer askwise, was cut off, or was changed.
+    """
+    counts = Counts()
+    for _ in _lines(file, counts, tell):
+        pass
+    return counts
+
+
+def restore(store: Store, file: BinaryIO, checking: Tell = _nobody, tell: Tell = _nobody) -> Counts:
+    """Fill an empty store from a backup, in one transaction: wholly or not at all.
+
+    Parameters
+    ----------
+    store : Store
+        The store to fill.
+    file : binary file
+        The backup; it is read twice, and checked before anything is written.
+    checking, tell : callable
+        Hear how many bytes of how many are read, the first and the second time.
+
+    Raises
+    ------
+    Conflict
+        The store is not empty.
+    StoreError
+        As of :func:`check`, or something in it can't be read or does not follow on.
+    """
+    if store.names():  # said before a long file is checked; looked at again under the lock
+        raise not_empty()
+    check(file, checking)
+    with store.fill() as filling:
+        due = Counts()
+        counts = _load(filling, _lines(file, due, tell))
+        if counts != due:
+            raise _damaged(f"it has {counts}, its last line says {due}")
+        return counts
+
+
+def _copy(view: View, out: _Out, tell: Tell) -> Counts:
+    counts = Counts()
+    names = view.names()
+    total = sum(view.length(name) for name in names)
+    for name in names:
+        out.put([_encode({"campaign": view.head(name)._asdict()})])
+        counts.campaigns += 1
+        for rows in view.rows(name):
+            out.put(map(_event_line, rows))
+            counts.events += len(rows)
+            tell(counts.events, total)
+        for replies in view.replies(name):
+            out.put(_encode({"reply": asdict(reply)}) for reply in replies)
+            counts.replies += len(replies)
+    for records in view.records():
+        out.put(_encode({"record": asdict(record)}) for record in records)
+        counts.records += len(records)
+    return counts
+
+
+def _event_line(row: Row) -> str:
+    """The event as ``Event.to_json`` has it, without taking its body apart."""
+    columns = f'"seq":{row.seq},"kind":{_encode(row.kind)},"time":{_encode(row.time)}'
+    key = "" if row.key is None else f',"key":{_encode(row.key)}'
+    rest = "" if row.body == "{}" else f",{row.body[1:-1]}"
+    return f'{{"event":{{{columns}{key}{rest}}}}}'
+
+
+class _Out:
+    """Writes lines and sums them up."""
+
+    def __init__(self, file: gzip.GzipFile) -> None:
+        self.file = file
+        self.sum = hashlib.sha256()
+
+    def put(self, lines: Iterable[str]) -> None:
+        raw = "".join(f"{line}\n" for line in lines).encode()
+        self.sum.update(raw)
+        self.file.write(raw)
+
+
+def _lines(file: BinaryIO, counts: Counts, tell: Tell) -> Iterator[bytes]:
+    """Give the lines between the first and the last; complain at the end if they are not whole.
+
+    ``counts`` is then what the last line says.
+    """
+    size = file.seek(0, 2)
+    file.seek(0)
+    digest = hashlib.sha256()
+    last = b""
+    try:
+        with gzip.GzipFile(fileobj=file) as packed:
+            digest.update(_first(packed))
+            for number, line in enumerate(packed):
+                if last:
+                    raise _damaged("there is more after its last line")
+                if line.startswith(_END):
+                    last = line
+                    continue
+                digest.update(line)
+                yield line
+                if number % CHUNK == 0:
+                    tell(file.tell(), size)
+    except EOFError:
+        raise _damaged("it was cut off") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise _damaged(str(error)) from error
+    _check_last(last, counts, digest.hexdigest())
+    tell(size, size)
+
+
+def _first(packed: gzip.GzipFile) -> bytes:
+    try:
+        line = packed.readline(_LONGEST_HEAD)
+        head = json.loads(line)
+        ours = head["askwise"] == "backup" and isinstance(head["format"], int)
+    except (gzip.BadGzipFile, ValueError, KeyError, TypeError):
+        ours = False
+    if not ours:
+        raise StoreError("the file is not a backup of askwise: give another", field="file")
+    if head["format"] > FORMAT:
+        raise StoreError(
+            f"the backup has format {head['format']} and this askwise knows up to {FORMAT}: "
+            "upgrade askwise",
+            field="file",
+        )
+    return line
+
+
+def _check_last(line: bytes, counts: Counts, digest: str) -> None:
+    if not line.endswith(b"\n"):
+        raise _damaged("it was cut off")
+    try:
+        end = json.loads(line)["end"]
+        due = end.pop("sha256")
+        for name, count in end.items():
+            setattr(counts, name, int(count))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _damaged("its last line can't be read") from None
+    if due != digest:
+        raise _damaged("its checksum is not what its last line says")
+
+
+def _damaged(why: str) -> StoreError:
+    return StoreError(
+        f"the backup is not whole ({why}): nothing of it was restored; take another copy of it",
+        field="file",
+    )
+
+
+def _load(filling: Filling, lines: Iterable[bytes]) -> Counts:
+    counts = Counts()
+    loading = _Loading(filling, counts)
+    for number, line in enumerate(lines, 2):
+        try:
+            loading.take(json.loads(line))
+        except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+            raise StoreError(
+                f"line {number} of the backup can't be read ({type(error).__name__}: {error}): "
+                "nothing of it was restored",
+                field="file",
+            ) from error
+    loading.flush()
+    return counts
+
+
+class _Loading:
+    """Takes line by line and hands on in pieces."""
+
+    def __init__(self, filling: Filling, counts: Counts) -> None:
+        self.filling = filling
+        self.counts = counts
+        self.name = ""
+        self.last = 0
+        self.events: list[Event] = []
+        self.replies: list[Reply] = []
+        self.records: list[Record] = []
+
+    def take(self, line: dict[str, Any]) -> None:
+        ((what, raw),) = line.items()
+        if what == "campaign":
+            self.flush()
+            self.filling.campaign(head := _head(raw))
+            self.name = head.name
+            self.counts.campaigns += 1
+            self.last = 0
+            return
+        if what in ("event", "reply") and not self.counts.campaigns:
+            raise ValueError(f"{what} before the first campaign")
+        if what == "event":
+            self.events.append(Event.from_json(raw))
+        elif what == "reply":
+            self.replies.append(Reply(*_texts(raw, "key", "request", "body")))
+        elif what == "record":
+            self.records.append(Record(*_texts(raw, "kind", "id", "body")))
+        else:
+            raise ValueError(f"{what!r} is not known")
+        if len(self.events) + len(self.replies) + len(self.records) >= CHUNK:
+            self.flush()
+
+    def flush(self) -> None:
+        if self.events:
+            self.filling.rows(self._packed())
+            self.last += len(self.events)
+        if self.replies:
+            self.filling.replies(self.replies)
+        if self.records:
+            self.filling.records(self.records)
+        self.counts.events += len(self.events)
+        self.counts.replies += len(self.replies)
+        self.counts.records += len(self.records)
+        self.events, self.replies, self.records = [], [], []
+
+    def _packed(self) -> list[Row]:
+        try:
+            return pack(self.events, self.last)
+        except StoreError as error:  # there is a gap, above all
+            raise StoreError(
+                f"the log of campaign {self.name!r} in the backup is not whole ({error}): nothing "
+                "of it was restored",
+                field="file",
+            ) from error
+
+
+def _head(raw: dict[str, Any]) -> Head:
+    return Head(whole(raw["name"], "name"), float(raw["created"]), whole(raw["spec"], "spec"))
+
+
+def _texts(raw: dict[str, Any], *fields: str) -> list[str]:
+    return [whole(raw[field], field) for field in fields]

@@ -1,0 +1,115 @@
+"""Records: small texts by kind and id, beside the logs, that change only from what they were."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from askwise.core.errors import StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is no part of a campaign's log: a key, a token, a session, a webhook.
+
+    Attributes
+    ----------
+    kind : str
+        What it is.
+    id : str
+        Which one of its kind; not empty.
+    body : str
+        The rest, as JSON.
+    """
+
+    kind: str
+    id: str
+    body: str
+
+
+class Change(NamedTuple):
+    """A change of one record.
+
+    ``before`` is its body as the caller knows it, None where there must be none. ``after`` is the
+    new body, None to remove it.
+    """
+
+    kind: str
+    id: str
+    before: str | None
+    after: str | None
+
+
+def whole(text: str, field: str) -> str:
+    """Check that a text can be kept: halves of surrogate pairs can't.
+
+    Raises
+    ------
+    StoreError
+        It has one, or is no text.
+
+    Examples
+    --------
+    >>> whole("naïve", "id")
+    'naïve'
+    """
+    if not isinstance(text, str):
+        raise StoreError(f"{field} is {text!r}: give a string", field=field)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise StoreError(
+            f"{field} can't be kept: {error}; give whole characters", field=field
+        ) from error
+    return text
+
+
+def in_order(changes: Sequence[Change]) -> list[Change]:
+    """Check changes and sort them by record: who locks in this order never waits in a circle.
+
+    Raises
+    ------
+    StoreError
+        A text can't be kept, an id is empty, or a record is named twice.
+    """
+    named = set()
+    for kind, record, before, after in changes:
+        whole(kind, "kind")
+        if not whole(record, "id"):
+            raise StoreError(f"id of a {kind!r} is empty: give at least a character", field="id")
+        for body in (before, after):
+            if body is not None:
+                whole(body, "body")
+        if (kind, record) in named:
+            raise StoreError(
+                f"changes name the {kind!r} {record!r} twice: give one change a record",
+                field="changes",
+            )
+        named.add((kind, record))
+    return sorted(changes, key=lambda change: change[:2])
+
+
+def check_limit(limit: int | None) -> None:
+    """Complain about a limit that is none."""
+    if limit is not None and limit < 0:
+        raise StoreError(f"limit is {limit}: give 0 or more, or None for all", field="limit")
+
+
+def end_of(prefix: str) -> str | None:
+    """The least text above all that begin with ``prefix``; None if there is none.
+
+    Examples
+    --------
+    >>> end_of("ab/")
+    'ab0'
+    >>> end_of("") is None
+    True
+    """
+    for at in range(len(prefix) - 1, -1, -1):
+        code = ord(prefix[at]) + 1
+        if code <= sys.maxunicode:
+            # Between these two are the halves of surrogate pairs, no characters.
+            return prefix[:at] + chr(0xE000 if code == 0xD800 else code)
+    return None
