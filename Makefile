@@ -17,13 +17,14 @@ INSTALL_SELF := PYTHONWARNINGS=ignore $(PIP) install --no-deps --no-build-isolat
 CHECKED := $(CURDIR)/.pytest_cache/checked-kernels
 SOURCES_SUM = $$(find askwise -name '*.py' | LC_ALL=C sort | xargs cat | cksum | cut -d' ' -f1)
 
-# Without a server the tests that need one are skipped, and say so.
+# Without a server or a browser the tests that need one are skipped, and say so.
 GET_SERVER = $(BIN)/python scripts/postgres.py install
+GET_BROWSER = $(BIN)/python scripts/browser.py install
 
 # A run that selects no test is said, not failed (pytest's exit code 5).
 NONE_IS_FINE = || { code=$$?; [ $$code -eq 5 ] && echo "   (no test is marked for this run)" || exit $$code; }
 
-.PHONY: help demo test test-slow lint format bench docs lock clean
+.PHONY: help demo demo-live test test-slow lint format bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,8 +32,12 @@ help: ## list the targets
 demo: .venv/.demo-ready ## run the demonstration and write its report to demo-out/
 	@$(BIN)/askwise demo --out demo-out
 
+demo-live: .venv/.serve-ready ## serve a campaign that a simulated crowd answers; Ctrl-C ends it
+	@$(BIN)/askwise demo-live
+
 test: .venv/.ready ## run the quick suite, then its samples uncompiled and bounds-checked
 	@$(GET_SERVER)
+	@$(GET_BROWSER)
 	@echo "== quick suite and docstrings"
 	@$(PYTEST) -n $(JOBS)
 	@$(MAKE) test-samples
@@ -40,7 +45,7 @@ test: .venv/.ready ## run the quick suite, then its samples uncompiled and bound
 .PHONY: test-samples
 test-samples: .venv/.ready
 	@echo "== samples without the compiler"
-	@ASKWISE_JIT=0 $(PYTEST) tests -n $(JOBS) -m "sample and not slow" $(NONE_IS_FINE)
+	@ASKWISE_JIT=0 $(PYTEST) tests -n $(JOBS) -m "(sample or plain) and not slow" $(NONE_IS_FINE)
 	@echo "== compiled loops with array bounds checked"
 	@sum=$(SOURCES_SUM); mkdir -p "$(CHECKED)/$$sum"; \
 	find "$(CHECKED)" -mindepth 1 -maxdepth 1 ! -name "$$sum" -exec rm -rf {} +; \
@@ -49,6 +54,7 @@ test-samples: .venv/.ready
 
 test-slow: .venv/.ready ## run every test, the slow ones too
 	@$(GET_SERVER)
+	@$(GET_BROWSER)
 	@HYPOTHESIS_PROFILE=slow $(PYTEST) -n $(JOBS) -m "slow or not slow"
 	@$(MAKE) test-samples
 
@@ -80,7 +86,9 @@ lock: | .venv/bin/python ## write the lock files anew (UPGRADE=1: with the newes
 	@echo 'setuptools>=77' | $(COMPILE) --all-extras --output-file requirements.lock >/dev/null
 	@echo 'setuptools>=77' | $(COMPILE) --extra lab --constraint requirements.lock \
 		--output-file requirements-demo.lock >/dev/null
-	@! grep -nE 'https?://|^ *-[-a-z]' requirements.lock requirements-demo.lock | grep -v -- '--hash=' \
+	@echo 'setuptools>=77' | $(COMPILE) --extra service --extra postgres \
+		--constraint requirements.lock --output-file requirements-serve.lock >/dev/null
+	@! grep -nE 'https?://|^ *-[-a-z]' requirements*.lock | grep -v -- '--hash=' \
 		|| { echo "a lock file names a host or an option"; exit 1; }
 
 clean: ## remove what was built, keep .venv
@@ -100,9 +108,16 @@ clean: ## remove what was built, keep .venv
 	@$(INSTALL_SELF)
 	@touch $@
 
+# What serving needs, here and in deploy/: the service and PostgreSQL's driver.
+.venv/.serve-ready: pyproject.toml requirements-serve.lock | .venv/bin/python
+	@echo "== installing askwise and its service into .venv"
+	@$(PIP) install --require-hashes -r requirements-serve.lock
+	@$(INSTALL_SELF)
+	@touch $@
+
 # Everything; the same versions as the demonstration's.
-.venv/.ready: pyproject.toml requirements.lock requirements-demo.lock | .venv/bin/python
+.venv/.ready: pyproject.toml requirements.lock requirements-demo.lock requirements-serve.lock | .venv/bin/python
 	@echo "== installing askwise, its extras and the development tools into .venv"
 	@$(PIP) install --require-hashes -r requirements.lock
 	@$(INSTALL_SELF)
-	@touch .venv/.demo-ready $@
+	@touch .venv/.demo-ready .venv/.serve-ready $@
