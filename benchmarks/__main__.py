@@ -15,7 +15,7 @@ from importlib.metadata import version
 
 NAMES = (
     *("simulation", "survey", "labels", "aggregation", "knapsack", "live", "growth", "start"),
-    *("memory", "accuracy", "assured"),
+    *("memory", "accuracy", "assured", "cycles", "service"),
 )
 
 

@@ -27,6 +27,7 @@ EXECUTED = (
     DOCS / "how-to" / "pay.md",
     DOCS / "how-to" / "plan.md",
     DOCS / "how-to" / "replay.md",
+    DOCS / "how-to" / "webhooks.md",
     DOCS / "write-your-own-policy.md",
     DOCS / "write-your-own-rule.md",
 )

@@ -19,6 +19,16 @@ WIDTH = 88
 PUBLIC: tuple[tuple[str, str, str], ...] = (
     ("Campaigns", "askwise", "Campaign Worker Task Problem Batch Assignment Wait Done Event"),
     ("What a campaign shows", "askwise.campaign", "Status Answer Payment Explanation Candidate"),
+    ("An assignment", "askwise.campaign.views", "Handed"),
+    (
+        "What can be made of it",
+        "askwise.campaign.insight",
+        "workers contested outcomes savings",
+    ),
+    ("Over time", "askwise.campaign.timeline", "Timeline Series"),
+    ("When it ends", "askwise.campaign.outlook", "forecast"),
+    ("Campaigns of a service", "askwise.client", ""),
+    ("Webhooks", "askwise.client.webhooks", "verify InvalidSignature"),
     ("Contexts that need gold", "askwise.campaign.views", "NeedsGold"),
     ("Events", "askwise.core.events", "Kind PlanRow Fact"),
     ("Stores", "askwise.store", ""),
@@ -70,7 +80,8 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ),
     ("How a plan's dial was chosen", "askwise.lab.dials", "Dial"),
     ("Replaying recorded answers", "askwise.lab.replay", "replay Replay Saving"),
-    ("Results", "askwise.lab.results", "Row ReferenceRow Results mean_row ratio_row"),
+    ("Results", "askwise.lab.results", "Results mean_row ratio_row"),
+    ("Figures", "askwise.figures", ""),
     ("Worlds", "askwise.lab.worlds", ""),
 )
 """Title, module and names of each group; no names stands for all that the module exports."""

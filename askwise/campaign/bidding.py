@@ -27,7 +27,7 @@ def check_bid(engine: Engine, worker: str, amount: int) -> None:
             f"mechanism {mechanism.name!r} takes no bids: workers have the prices they joined with",
             field="worker",
         )
-    if engine.ledger.total(columns.QUOTED):
+    if not engine.bidding:
         raise Conflict("bidding closed at the first ask", field="amount")
     mechanism.check_bid(worker, amount)
 
@@ -35,7 +35,7 @@ def check_bid(engine: Engine, worker: str, amount: int) -> None:
 def closing_quotes(engine: Engine) -> Sequence[Quote]:
     """The prices that the bids come to, when the first decision closes the bidding."""
     spec, ledger = engine.spec, engine.ledger
-    if not spec.mechanism.bidding or ledger.total(columns.QUOTED):
+    if not engine.bidding:
         return ()
     return spec.mechanism.quote(spec.problem, ledger, engine.draw(draws.MECHANISM, 0))
 

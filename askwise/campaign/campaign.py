@@ -14,17 +14,19 @@ from askwise.campaign import reading
 from askwise.campaign.engine import Engine
 from askwise.campaign.rules import Rules
 from askwise.campaign.spec import Spec, check_name, make_spec
-from askwise.campaign.views import Answer, Explanation, Payment, Status
+from askwise.campaign.views import Answer, Explanation, Handed, Payment, Status
 from askwise.campaign.writer import Writer
-from askwise.core.choices import Assignment, Batch, Done, Wait
+from askwise.core.choices import Assignment, Batch, Done, Wait, read_choice
 from askwise.core.errors import InvalidProblem
 from askwise.core.events import Event, Kind
-from askwise.core.money import Amount, from_micro, to_micro
+from askwise.core.money import Amount, to_micro
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
 from askwise.policies import Policy
 from askwise.store import Store, open_store
 
 T = TypeVar("T")
+
+_canonical = json.JSONEncoder(sort_keys=True, default=str).encode
 
 
 class Campaign:
@@ -49,12 +51,17 @@ class Campaign:
     """
 
     def __init__(
-        self, store: Store, name: str, spec: Spec, clock: Callable[[], float] | None
+        self,
+        store: Store,
+        name: str,
+        spec: Spec,
+        clock: Callable[[], float] | None,
+        later: Callable[[Callable[[], None]], object] | None = None,
     ) -> None:
         self.name = name
         self._store = store
         self._spec = spec
-        self._writer = Writer(store, name, spec, clock or time.time)
+        self._writer = Writer(store, name, spec, clock or time.time, later or _at_once)
 
     # Making one.
 
@@ -133,11 +140,20 @@ class Campaign:
 
     @classmethod
     def open(
-        cls, store: str | Store, name: str, *, clock: Callable[[], float] | None = None
+        cls,
+        store: str | Store,
+        name: str,
+        *,
+        clock: Callable[[], float] | None = None,
+        later: Callable[[Callable[[], None]], object] | None = None,
     ) -> Campaign:
-        """Open a campaign that a store holds, where it was left."""
+        """Open a campaign that a store holds, where it was left.
+
+        ``later`` starts what need not hold up a write, which is to save a snapshot: at once by
+        default, in another thread in a service.
+        """
         opened = open_store(store)
-        return cls(opened, name, Spec.from_json(opened.spec(name)), clock)
+        return cls(opened, name, Spec.from_json(opened.spec(name)), clock, later)
 
     # Asking and telling.
 
@@ -163,7 +179,7 @@ class Campaign:
             return rules.ask(limit, offered).to_json()
 
         reply = self._write("ask", {"limit": limit, "workers": offered}, key, act)
-        return _read_choice(reply)
+        return read_choice(reply)
 
     def tell(self, assignment_id: str, value: float | str, key: str | None = None) -> None:
         """Hand in the answer to an assignment; its price is spent.
@@ -275,10 +291,46 @@ class Campaign:
         """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
         return self._store.read(self.name, after, upto)
 
-    def assignments(self) -> list[Assignment]:
-        """What is out: handed out, neither answered nor released."""
+    def assignments(self, worker: str | None = None) -> list[Assignment]:
+        """What is out, of all or of one worker: handed out, neither answered nor released."""
         with self._state() as engine:
-            return reading.outstanding(self.name, engine)
+            return reading.outstanding(self.name, engine, worker)
+
+    def assignment(self, assignment_id: str) -> Handed:
+        """One assignment, and what has become of it."""
+        seq = self._seq_of(assignment_id)
+        with self._state() as engine:
+            return reading.handed(self.name, engine, seq)
+
+    def task(self, task: str) -> Task:
+        """A task as it was added, with its payload."""
+        with self._state() as engine:
+            found: Task = engine.ledger.tasks[engine.ledger.task_at(task)]
+            return found
+
+    def over(self) -> Done | None:
+        """Why there is nothing more to ask, if so, and nothing is out; changes nothing."""
+        with self._state() as engine:
+            return reading.over(engine)
+
+    # For whoever keeps campaigns open.
+
+    @contextmanager
+    def reading(self) -> Iterator[Engine]:
+        """Lend the folded state, to read several things at one point of the log.
+
+        Writes wait meanwhile; change nothing.
+        """
+        with self._state() as engine:
+            yield engine
+
+    def sweep(self) -> int:
+        """Release what is past its lease now, rather than with the next write; tells how many."""
+        return self._writer.sweep()
+
+    def settle(self) -> None:
+        """Save a snapshot if much has happened since the last, so that opening is quick."""
+        self._writer.settle()
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -312,7 +364,7 @@ class Campaign:
     ) -> dict[str, Any]:
         if key is not None and (not isinstance(key, str) or not 0 < len(key) <= 200):
             raise InvalidProblem(f"key is {key!r}: give 1 to 200 characters", field="key")
-        request = json.dumps([verb, arguments], sort_keys=True, default=str)
+        request = _canonical([verb, arguments])
         return self._writer.write(request, key, act)
 
     @contextmanager
@@ -336,15 +388,5 @@ class Campaign:
         return sorted(set(found))
 
 
-def _read_choice(raw: dict[str, Any]) -> Batch | Wait | Done:
-    """A stored reply as the object that ``ask`` returned first."""
-    if raw["status"] == "wait":
-        return Wait(raw["what"])
-    if raw["status"] == "done":
-        return Done(raw["why"])
-    return Batch(
-        tuple(
-            Assignment(**{**each, "price": from_micro(to_micro(each["price"], "price"))})
-            for each in raw["assignments"]
-        )
-    )
+def _at_once(save: Callable[[], None]) -> None:
+    save()

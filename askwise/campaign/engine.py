@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-import io
 import json
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from askwise.campaign import packing
 from askwise.campaign.spec import Spec
 from askwise.core import book as columns
 from askwise.core import draws
@@ -21,10 +22,10 @@ from askwise.core.draws import Draw
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.ledger import Ledger
 from askwise.core.registry import spec_of
-from askwise.policies.base import Score
-from askwise.stopping.base import Verdict
+from askwise.policies.base import KernelPolicy, Score
+from askwise.stopping.base import StoppingRule, Verdict
 
-FORMAT = 4
+FORMAT = 5
 """Of the ledger's arrays: raised when their layout or meaning changes."""
 
 _ROLES = (draws.POLICY, draws.ABSORB, draws.RULE, draws.AGGREGATION, draws.MECHANISM)
@@ -34,12 +35,18 @@ class Engine:
     """Ledger, beliefs and rule state at one point of the log. Only ``fold`` writes them."""
 
     def __init__(self, spec: Spec) -> None:
+        ledger = Ledger(spec.problem)
+        self._set(spec, ledger, spec.policy.start(spec.problem, ledger))
+
+    def _set(self, spec: Spec, ledger: Ledger, beliefs: Any) -> None:
         self.spec = spec
-        self.ledger = Ledger(spec.problem)
-        self.beliefs = spec.policy.start(spec.problem, self.ledger)
-        self.rule_state: Any = spec.rule.start(spec.problem, self.ledger) if spec.rule else ()
-        self.leases: list[tuple[float, int]] = []
-        """When what is due, soonest first: a heap of (expires, seq of the ASKED)."""
+        self.ledger = ledger
+        self.beliefs = beliefs
+        rule = spec.rule
+        self.rule_state: Any = rule.start(spec.problem, ledger) if rule else ()
+        self._rule_learns = rule is not None and type(rule).absorb is not StoppingRule.absorb
+        self._leases: list[tuple[float, int, int]] = []
+        """A heap of (expires, seq, index) of assignments; some may not be out any more."""
         self._keys = {role: draws.stream(spec.seed, role, 0) for role in _ROLES}
 
     @property
@@ -47,22 +54,75 @@ class Engine:
         """Sequence number of the last event folded."""
         return self.ledger.seq
 
+    @property
+    def bidding(self) -> bool:
+        """Whether workers name their prices still: the first decision closes the bidding."""
+        return self.spec.mechanism.bidding and not self.ledger.total(columns.QUOTED)
+
+    @property
+    def in_kernels(self) -> bool:
+        """Whether all that learns from events is in kernels."""
+        policy = self.spec.policy
+        return isinstance(policy, KernelPolicy) and policy.compiles and not self._rule_learns
+
+    def key(self, role: int) -> tuple[int, int]:
+        """The key of a role's draws."""
+        return self._keys[role]
+
     def draw(self, role: int, number: int) -> Draw:
         """The draws of a role at a number: a decision's, or an event's place in the log."""
         return Draw(*self._keys[role], number)
 
     def fold(self, event: Event) -> None:
         """Take in one event: the ledger first, then the beliefs."""
-        fact = self.ledger.apply(event)
+        ledger, before = self.ledger, self.ledger.book
+        fact = ledger.apply(event)
+        kind = event.kind
         if event.expires is not None:
-            heapq.heappush(self.leases, (event.expires, event.seq))
-        if event.kind == Kind.DECIDED:
+            self._lease(event.expires, event.seq, fact.assignment)
+        if kind == Kind.DECIDED:
             fact = fact._replace(note=self.spec.policy.notes.index(event.note or ""))
-        self.beliefs = self.spec.policy.grow(self.beliefs, self.ledger)
+        # Only larger arrays, or more tasks or workers, need larger beliefs.
+        if ledger.book is not before or kind in (Kind.ADDED, Kind.JOINED):
+            self.beliefs = self.spec.policy.grow(self.beliefs, ledger)
         problem, draw = self.spec.problem, self.draw(draws.ABSORB, event.seq)
-        self.spec.policy.absorb(problem, self.beliefs, self.ledger, fact, draw)
-        if self.spec.rule:
-            self.spec.rule.absorb(problem, self.rule_state, self.ledger, fact, draw)
+        self.spec.policy.absorb(problem, self.beliefs, ledger, fact, draw)
+        if self._rule_learns:
+            assert self.spec.rule is not None
+            self.spec.rule.absorb(problem, self.rule_state, ledger, fact, draw)
+
+    # Leases.
+
+    def soonest(self) -> float:
+        """When the next of what is out is due; infinite if nothing is."""
+        leases, rows = self._leases, self.ledger.book.assignments
+        while leases and rows[leases[0][2], columns.STATUS] != columns.OUT:
+            heapq.heappop(leases)
+        return leases[0][0] if leases else math.inf
+
+    def overdue(self, now: float) -> int | None:
+        """The ASKED of what has been overdue longest; None if nothing is."""
+        return self._leases[0][1] if self.soonest() <= now else None
+
+    def take_leases(self, first: int) -> None:
+        """Watch the leases of what is out, from assignment ``first`` on."""
+        count = self.ledger.total(columns.ASSIGNMENTS)
+        rows = self.ledger.book.assignments[first:count]
+        until = self.ledger.book.marks[first:count, columns.EXPIRES]
+        found = np.flatnonzero((rows[:, columns.STATUS] == columns.OUT) & np.isfinite(until))
+        times, seqs = until[found].tolist(), rows[found, columns.SEQ].tolist()
+        self._leases += zip(times, seqs, (found + first).tolist(), strict=True)
+        heapq.heapify(self._leases)
+
+    def _lease(self, expires: float, seq: int, at: int) -> None:
+        heapq.heappush(self._leases, (expires, seq, at))
+        # What was answered stays until it is due: tidy up when that is most of it.
+        if len(self._leases) > 1024 + 2 * self.ledger.total(columns.PENDING):
+            rows = self.ledger.book.assignments
+            self._leases = [
+                lease for lease in self._leases if rows[lease[2], columns.STATUS] == columns.OUT
+            ]
+            heapq.heapify(self._leases)
 
     def choose(self, available: Array) -> Proposal | Wait | Done:
         """Ask the policy; changes nothing."""
@@ -81,15 +141,15 @@ class Engine:
     def rows(self, proposal: Proposal) -> tuple[PlanRow, ...]:
         """A proposal in names."""
         length = int(proposal.head[0])
-        odds = proposal.odds[:length]
+        rows, odds = proposal.rows[:length].tolist(), proposal.odds[:length].tolist()
         return tuple(
             PlanRow(
-                worker=self.ledger.workers[int(worker)].id,
-                task=self.ledger.task_id(int(task)),
-                count=int(count),
-                propensity=None if np.isnan(chance) else float(chance),
+                worker=self.ledger.workers[worker].id,
+                task=self.ledger.task_id(task),
+                count=count,
+                propensity=None if math.isnan(chance) else chance,
             )
-            for (task, worker, count), chance in zip(proposal.rows[:length], odds, strict=True)
+            for (task, worker, count), chance in zip(rows, odds, strict=True)
         )
 
     def verdict(self, task: int) -> Verdict | None:
@@ -143,10 +203,7 @@ class Engine:
     @property
     def version(self) -> str:
         """What a snapshot depends on; one of another version is refolded from the log."""
-        rule = self.spec.rule
-        parts = [FORMAT, self.spec.policy.version, spec_of(self.spec.policy)]
-        parts.append([rule.version, spec_of(rule)] if rule else None)
-        return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]
+        return version_of(self.spec)
 
     def snapshot(self) -> bytes:
         """The engine as bytes."""
@@ -159,36 +216,31 @@ class Engine:
         held.update({f"beliefs.{name}": array for name, array in kept.items()})
         if self.rule_state:
             held.update({f"rule.{name}": a for name, a in self.rule_state._asdict().items()})
-        held["names"] = np.frombuffer(self.ledger.names().encode(), np.uint8)
         copies = {name: np.array(array) for name, array in held.items()}
-
-        def pack() -> bytes:
-            buffer = io.BytesIO()
-            np.savez_compressed(buffer, allow_pickle=False, **copies)
-            return buffer.getvalue()
-
-        return pack
+        names = self.ledger.freeze_names()
+        return lambda: packing.pack(copies, names())
 
     @classmethod
     def restore(cls, spec: Spec, blob: bytes) -> Engine:
         """The engine that a snapshot was taken of."""
-        engine = cls(spec)
-        with np.load(io.BytesIO(blob), allow_pickle=False) as held:
-            groups: dict[str, dict[str, Any]] = {"ledger": {}, "beliefs": {}, "rule": {}}
-            for name in held.files:
-                group, _, field = name.partition(".")
-                if field:
-                    groups[group][field] = held[name]
-            names = held["names"].tobytes().decode()
-        engine.ledger = Ledger.restore(spec.problem, groups["ledger"], names)
-        engine.beliefs = spec.policy.restore(spec.problem, engine.ledger, groups["beliefs"])
-        rows, marks = engine.ledger.book.assignments, engine.ledger.book.marks
-        for at in range(engine.ledger.total(columns.ASSIGNMENTS)):
-            if rows[at, columns.STATUS] == columns.OUT and np.isfinite(marks[at, columns.EXPIRES]):
-                engine.leases.append(
-                    (float(marks[at, columns.EXPIRES]), int(rows[at, columns.SEQ]))
-                )
-        heapq.heapify(engine.leases)
+        held, names = packing.unpack(blob)
+        groups: dict[str, dict[str, Any]] = {"ledger": {}, "beliefs": {}, "rule": {}}
+        for name, array in held.items():
+            group, _, field = name.partition(".")
+            groups[group][field] = array
+        ledger = Ledger.restore(spec.problem, groups["ledger"], names)
+        # Not by way of a new engine, which would read all tasks for nothing.
+        engine = cls.__new__(cls)
+        engine._set(spec, ledger, spec.policy.restore(spec.problem, ledger, groups["beliefs"]))
+        engine.take_leases(0)
         if groups["rule"]:
             engine.rule_state = type(engine.rule_state)(**groups["rule"])
         return engine
+
+
+def version_of(spec: Spec) -> str:
+    """What a campaign's snapshots depend on."""
+    rule = spec.rule
+    parts = [FORMAT, spec.policy.version, spec_of(spec.policy)]
+    parts.append([rule.version, spec_of(rule)] if rule else None)
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:16]

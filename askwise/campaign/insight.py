@@ -74,7 +74,7 @@ def workers(engine: Engine, answers: Sequence[Answer] | None = None) -> list[Wor
     tally = np.bincount(4 * rows[:, columns.WORKER] + rows[:, columns.STATUS], minlength=4 * size)
     states = tally.reshape(size, 4).tolist()
     paid = [each.paid for each in engine.spec.mechanism.settle(problem, ledger)]
-    sealed = engine.spec.mechanism.bidding and not ledger.total(columns.QUOTED)
+    sealed = engine.bidding
     agreement: list[float | None] = [None] * size
     if problem.options:
         agreement, quality = _judged(

@@ -13,6 +13,7 @@ from askwise.campaign.views import (
     Answer,
     Candidate,
     Explanation,
+    Handed,
     NeedsGold,
     Payment,
     Status,
@@ -25,6 +26,9 @@ from askwise.core.money import NO_CAP, from_micro
 from askwise.core.problem import UNLIMITED
 from askwise.policies.base import Score
 from askwise.store import Store
+
+STATES = ("out", "answered", "expired", "declined")
+"""What may become of an assignment, by its code in the book."""
 
 
 def assignment_id(name: str, seq: int) -> str:
@@ -57,25 +61,57 @@ def assignment_of(name: str, event: Event) -> Assignment:
     )
 
 
-def outstanding(name: str, engine: Engine) -> list[Assignment]:
-    """What is out, oldest first."""
+def outstanding(name: str, engine: Engine, worker: str | None = None) -> list[Assignment]:
+    """What is out, of all or of one worker, oldest first."""
     ledger = engine.ledger
-    found = []
-    for at in range(ledger.total(columns.ASSIGNMENTS)):
-        row, mark = ledger.book.assignments[at], ledger.book.marks[at]
-        if row[columns.STATUS] == columns.OUT:
-            chance, expires = float(mark[columns.PROPENSITY]), float(mark[columns.EXPIRES])
-            found.append(
-                Assignment(
-                    id=assignment_id(name, int(row[columns.SEQ])),
-                    task=ledger.task_id(int(row[columns.TASK])),
-                    worker=ledger.workers[int(row[columns.WORKER])].id,
-                    price=from_micro(int(row[columns.COST])),
-                    propensity=None if math.isnan(chance) else chance,
-                    expires=None if math.isinf(expires) else expires,
-                )
-            )
-    return found
+    rows = ledger.book.assignments[: ledger.total(columns.ASSIGNMENTS)]
+    wanted = rows[:, columns.STATUS] == columns.OUT
+    if worker is not None:
+        wanted &= rows[:, columns.WORKER] == ledger.worker_at(worker)
+    return [_assignment(name, engine, int(at)) for at in np.flatnonzero(wanted)]
+
+
+def handed(name: str, engine: Engine, seq: int) -> Handed:
+    """The assignment whose ASKED has this sequence number, and what has become of it."""
+    ledger = engine.ledger
+    at = ledger.assignment_at(seq)
+    if at is None:
+        raise _no_assignment(name, seq)
+    state = STATES[int(ledger.book.assignments[at, columns.STATUS])]
+    value: str | float | None = None
+    if state == "answered":
+        value = float(ledger.book.marks[at, columns.VALUE])
+        if engine.spec.problem.options:
+            value = engine.spec.problem.options[int(value)]
+    return Handed(_assignment(name, engine, at), state, value)
+
+
+def over(engine: Engine) -> Done | None:
+    """Why nothing can be asked any more and nothing is out, if so."""
+    ledger = engine.ledger
+    if ledger.total(columns.PENDING):
+        return None
+    if ledger.total(columns.STOPPED):
+        return Done("stopped")
+    if (ledger.book.plan[: ledger.total(columns.PLAN_ROWS), columns.PLAN_COUNT] > 0).any():
+        return None
+    joined = ledger.book.workers[: ledger.total(columns.WORKERS), columns.JOINED]
+    choice = engine.choose(joined.astype(np.int8))
+    return choice if isinstance(choice, Done) else None
+
+
+def _assignment(name: str, engine: Engine, at: int) -> Assignment:
+    ledger = engine.ledger
+    row, mark = ledger.book.assignments[at], ledger.book.marks[at]
+    chance, expires = float(mark[columns.PROPENSITY]), float(mark[columns.EXPIRES])
+    return Assignment(
+        id=assignment_id(name, int(row[columns.SEQ])),
+        task=ledger.task_id(int(row[columns.TASK])),
+        worker=ledger.workers[int(row[columns.WORKER])].id,
+        price=from_micro(int(row[columns.COST])),
+        propensity=None if math.isnan(chance) else chance,
+        expires=None if math.isinf(expires) else expires,
+    )
 
 
 def status(name: str, engine: Engine) -> Status:
@@ -121,31 +157,35 @@ def answers(engine: Engine) -> list[Answer]:
     """
     ledger, options = engine.ledger, engine.spec.problem.options
     over = engine.ran_out()
-    named: dict[int, tuple[float | None, str, float | None]] = {}
-    for task in range(ledger.total(columns.TASKS)):
+    total = ledger.total(columns.TASKS)
+    named = []
+    for task in range(total):
         value, outcome, sure = ledger.closings.get(task, (None, over, None))
         if value is None and outcome in ("over_budget", "low_confidence"):
             value, sure = engine.guess(task)
-        named[task] = (value, outcome, sure)
+        named.append((value, outcome, sure))
     # All at once: an aggregator may have to learn from every answer there is.
-    rest = [task for task, (value, _, _) in named.items() if value is None]
+    rest = [task for task, (value, _, _) in enumerate(named) if value is None]
     for task, (value, sure) in zip(rest, engine.labels(rest), strict=True):
         named[task] = (value, named[task][1], sure)
-    assured = engine.assurances(list(named))
+    assured = engine.assurances(list(range(total)))
+    counts = ledger.book.tasks[:total, columns.TASK_ANSWERED].tolist()
     found = []
-    for task, (value, outcome, sure) in named.items():
+    for task, (value, outcome, sure) in enumerate(named):
         shown: str | float | None = value
         if options and value is not None:
             shown = options[int(value)]
-        count = int(ledger.book.tasks[task, columns.TASK_ANSWERED])
+        count = counts[task]
         worth = None if assured is None or count == 0 else assured[task]
-        if worth is not None and outcome == "open":
+        if worth is None:
+            found.append(Answer(ledger.task_id(task), shown, sure, outcome, count))
+            continue
+        if outcome == "open":
             outcome = worth.outcome
         found.append(
             Answer(
                 ledger.task_id(task), shown, sure, outcome, count,
-                assured_error=None if worth is None else worth.error,
-                majority_error=None if worth is None else worth.majority,
+                assured_error=worth.error, majority_error=worth.majority,
             )
         )  # fmt: skip
     return found
@@ -168,11 +208,7 @@ def explain(
     """Fold the log up to the decision behind an ASKED and choose again."""
     asked = next(iter(store.read(name, seq - 1, seq)), None)
     if asked is None or asked.kind != Kind.ASKED:
-        raise UnknownName(
-            f"assignment {assignment_id(name, seq)!r} is not known: event {seq} of the log is "
-            "no ASKED",
-            field="assignment",
-        )
+        raise _no_assignment(name, seq)
     decided = _decision_before(name, seq, asked.decision, store)
     engine = engine_at(decided.seq - 1)
     ledger = engine.ledger
@@ -218,6 +254,13 @@ def explain(
         rows=tuple((r.task, r.worker, r.count, r.propensity) for r in decided.rows or ()),
         candidates=tuple(candidates),
         reproduced=same,
+    )
+
+
+def _no_assignment(name: str, seq: int) -> UnknownName:
+    return UnknownName(
+        f"assignment {assignment_id(name, seq)!r} is not known: event {seq} of the log is no ASKED",
+        field="assignment",
     )
 
 

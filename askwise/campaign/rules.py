@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Sequence
 from numbers import Real
@@ -12,7 +11,7 @@ import numpy as np
 
 from askwise.campaign import bidding
 from askwise.campaign.engine import Engine
-from askwise.campaign.reading import assignment_id, assignment_of
+from askwise.campaign.reading import STATES, assignment_id, assignment_of
 from askwise.core import book as columns
 from askwise.core import booking
 from askwise.core.book import Array
@@ -77,9 +76,9 @@ class Rules:
         found: list[Assignment] = []
         decided = False
         while len(found) < limit:
-            row, alive = self._next_row(available)
-            if row is not None:
-                found.append(self._hand_out(*row))
+            row, task, alive = booking.next_row(ledger.book, available)
+            if row >= 0:
+                found.append(self._hand_out(int(row), int(task)))
                 decided = False
                 continue
             if alive and self.engine.spec.policy.plans:
@@ -107,27 +106,6 @@ class Rules:
             at = ledger.worker_at(worker)
             mask[at] = joined[at]
         return mask
-
-    def _next_row(self, available: Array) -> tuple[tuple[int, int] | None, bool]:
-        """The first line of the plan that can be handed out, with its task; whether any lives."""
-        book = self.ledger.book
-        alive = False
-        counts = book.plan[: self.ledger.total(columns.PLAN_ROWS), columns.PLAN_COUNT]
-        for row in np.flatnonzero(counts > 0).tolist():
-            task, worker, _ = (int(cell) for cell in book.plan[row])
-            at_limit = book.workers[worker, columns.ASKED] >= book.workers[worker, columns.LIMIT]
-            if at_limit or not book.workers[worker, columns.JOINED]:
-                continue
-            if task < 0:
-                task = int(columns.next_task(book, worker))
-            elif booking.bad_task(book, task, worker, 1):
-                task = -1
-            if task < 0:
-                continue
-            alive = True
-            if available[worker]:
-                return (row, task), True
-        return None, alive
 
     def _hand_out(self, row: int, task: int) -> Assignment:
         ledger = self.ledger
@@ -287,21 +265,17 @@ class Rules:
 
     def expire_overdue(self) -> None:
         """Release what is past its lease: whoever comes next does it for all."""
-        leases = self.engine.leases
-        while leases and leases[0][0] <= self.now:
-            _, seq = heapq.heappop(leases)
-            at = self.ledger.assignment_at(seq)
-            if self.ledger.book.assignments[at, columns.STATUS] == columns.OUT:
-                self.release(seq, Kind.EXPIRED)
+        while (seq := self.engine.overdue(self.now)) is not None:
+            self.release(seq, Kind.EXPIRED)
 
     def release(self, seq: int, kind: Kind) -> None:
         """Take an assignment back."""
         at = self._assignment(seq)
         row = self.ledger.book.assignments[at]
         if row[columns.STATUS] != columns.OUT:
-            word = ("out", "answered", "expired", "declined")[int(row[columns.STATUS])]
             raise Conflict(
-                f"assignment {assignment_id(self.name, seq)!r} is {word} already",
+                f"assignment {assignment_id(self.name, seq)!r} is "
+                f"{STATES[int(row[columns.STATUS])]} already",
                 field="assignment",
             )
         self.emit(

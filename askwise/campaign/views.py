@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from askwise.core.choices import Assignment
+
 
 @dataclass(frozen=True, slots=True)
 class NeedsGold:
@@ -17,6 +19,11 @@ class NeedsGold:
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
         return {"context": self.context, "tasks": list(self.tasks)}
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> NeedsGold:
+        """Read back what ``to_json`` wrote."""
+        return cls(raw["context"], tuple(raw["tasks"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,13 @@ class Status:
         """As JSON, money as a string."""
         return {**_plain(self), "needs_gold": [each.to_json() for each in self.needs_gold]}
 
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Status:
+        """Read back what ``to_json`` wrote."""
+        read = _with_money(raw, "budget", "spent", "reserved", "left")
+        read["needs_gold"] = tuple(NeedsGold.from_json(each) for each in raw["needs_gold"])
+        return cls(**read)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -69,6 +83,11 @@ class Answer:
         """As JSON."""
         return _plain(self)
 
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Answer:
+        """Read back what ``to_json`` wrote."""
+        return cls(**raw)
+
 
 @dataclass(frozen=True, slots=True)
 class Payment:
@@ -83,6 +102,11 @@ class Payment:
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as a string."""
         return _plain(self)
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Payment:
+        """Read back what ``to_json`` wrote."""
+        return cls(**_with_money(raw, "paid", "reserved"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +149,35 @@ class Explanation:
         raw["candidates"] = [_plain(candidate) for candidate in self.candidates]
         return raw
 
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Explanation:
+        """Read back what ``to_json`` wrote."""
+        read = _with_money(raw, "price", "budget_left")
+        read["rows"] = tuple(tuple(row) for row in raw["rows"])
+        read["candidates"] = tuple(Candidate(**each) for each in raw["candidates"])
+        return cls(**read)
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """An assignment and what has become of it: ``out``, ``answered``, ``expired``, ``declined``.
+
+    ``value`` is the answer, once there is one.
+    """
+
+    assignment: Assignment
+    state: str
+    value: str | float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as a string."""
+        return {**self.assignment.to_json(), "state": self.state, "value": self.value}
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Handed:
+        """Read back what ``to_json`` wrote; what a service adds to it is left out."""
+        return cls(Assignment.from_json(raw), raw["state"], raw["value"])
+
 
 def _plain(view: Any) -> dict[str, Any]:
     raw: dict[str, Any] = {}
@@ -132,3 +185,8 @@ def _plain(view: Any) -> dict[str, Any]:
         value = getattr(view, name)
         raw[name] = str(value) if isinstance(value, Decimal) else value
     return raw
+
+
+def _with_money(raw: dict[str, Any], *names: str) -> dict[str, Any]:
+    money = {name: None if raw[name] is None else Decimal(raw[name]) for name in names}
+    return {**raw, **money}

@@ -14,7 +14,9 @@ from askwise.cli import (
     aggregators,
     asking,
     campaigns,
+    keeping,
     lab,
+    live_demo,
     mechanisms,
     output,
     plan,
@@ -22,6 +24,7 @@ from askwise.cli import (
     reading,
     replay,
     rules,
+    serving,
 )
 from askwise.cli.frame import Frame
 from askwise.cli.workshop import extra
@@ -63,6 +66,12 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "log": reading.log,
         "explain": reading.explain,
     },
+    "Serve": {
+        "serve": serving.serve,
+        "demo-live": live_demo.demo_live,
+        "backup": keeping.backup,
+        "restore": keeping.restore,
+    },
     "Recorded answers": {
         "aggregate": aggregate.aggregate,
         "replay": replay.replay,
@@ -102,6 +111,7 @@ app.add_typer(policies.app, name="policies", rich_help_panel=LEARNING)
 app.add_typer(rules.app, name="rules", rich_help_panel=LEARNING)
 app.add_typer(aggregators.app, name="aggregators", rich_help_panel=LEARNING)
 app.add_typer(mechanisms.app, name="mechanisms", rich_help_panel=LEARNING)
+app.add_typer(serving.app, name="keys", rich_help_panel="Serve")
 app.add_typer(lab.app, name="lab", rich_help_panel=LEARNING)
 
 

@@ -75,6 +75,7 @@ from askwise.core.book import (
     may_put,
     money_left,
     new_cell_of,
+    next_task,
     tasks_for,
     tasks_left,
 )
@@ -159,21 +160,52 @@ def bad_task(book: Book, task: int, worker: int, count: int) -> bool:
     return bool(count > 1 and book.totals[REPEAT] == 0) or not may_put(book, task, worker)
 
 
+@kernel
+def next_row(book: Book, available: Array) -> tuple[int, int, bool]:
+    """Find the first row of the plan that can be handed out, and its task (-1 both: none).
+
+    Also tells whether any row could be, to somebody available or not.
+    """
+    totals, workers, plan = book.totals, book.workers, book.plan
+    alive = False
+    for row in range(totals[PLAN_ROWS]):
+        task, worker = plan[row, PLAN_TASK], plan[row, PLAN_WORKER]
+        if plan[row, PLAN_COUNT] <= 0 or workers[worker, JOINED] == 0:
+            continue
+        if workers[worker, ASKED] >= workers[worker, LIMIT] or (alive and available[worker] == 0):
+            continue
+        if task < 0:
+            task = next_task(book, worker)
+        elif bad_task(book, task, worker, 1):
+            task = -1
+        if task >= 0:
+            alive = True
+            if available[worker] != 0:
+                return row, task, True
+    return -1, -1, alive
+
+
 @step
-def decide(book: Book, out: Proposal) -> None:
-    """Take a proposal as the current decision: reserve its money as a whole."""
+def take_plan(book: Book, rows: Array, odds: Array, first: int, length: int) -> None:
+    """Take rows as the current decision: reserve their money as a whole."""
     totals, workers, plan, chances = book.totals, book.workers, book.plan, book.odds
-    rows, odds, head = out.rows, out.odds, out.head
     planned = 0
-    for row in range(head[0]):
-        plan[row, PLAN_TASK] = rows[row, PLAN_TASK]
-        plan[row, PLAN_WORKER] = rows[row, PLAN_WORKER]
-        plan[row, PLAN_COUNT] = rows[row, PLAN_COUNT]
-        chances[row] = odds[row]
-        planned += workers[rows[row, PLAN_WORKER], PRICE] * rows[row, PLAN_COUNT]
-    totals[PLAN_ROWS] = head[0]
+    for row in range(length):
+        at = first + row
+        plan[row, PLAN_TASK] = rows[at, PLAN_TASK]
+        plan[row, PLAN_WORKER] = rows[at, PLAN_WORKER]
+        plan[row, PLAN_COUNT] = rows[at, PLAN_COUNT]
+        chances[row] = odds[at]
+        planned += workers[rows[at, PLAN_WORKER], PRICE] * rows[at, PLAN_COUNT]
+    totals[PLAN_ROWS] = length
     totals[PLANNED] = planned
     totals[DECISIONS] += 1
+
+
+@step
+def decide(book: Book, out: Proposal) -> None:
+    """Take a proposal as the current decision."""
+    take_plan(book, out.rows, out.odds, 0, out.head[0])
 
 
 @kernel
@@ -264,6 +296,39 @@ def settle(book: Book, at: int, value: float) -> None:
         tasks[task, VOICE] = cell
 
 
+@step
+def find_assignment(assignments: Array, count: int, seq: int) -> int:
+    """Index of the assignment whose ASKED has a sequence number; -1 if there is none."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if assignments[middle, SEQ] < seq:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < count and assignments[low, SEQ] == seq else -1
+
+
+@step
+def ask(book: Book, task: int, worker: int, seq: int, expires: float) -> int:
+    """Hand out by the first row of the plan that fits; the assignment, -1 if none was planned."""
+    plan = book.plan
+    for row in range(book.totals[PLAN_ROWS]):
+        fits = plan[row, PLAN_TASK] == task or plan[row, PLAN_TASK] == -1
+        if plan[row, PLAN_WORKER] == worker and plan[row, PLAN_COUNT] > 0 and fits:
+            return hand_out(book, row, task, seq, expires)
+    return -1
+
+
+@step
+def answer(book: Book, seq: int, value: float) -> int:
+    """Settle the assignment of a sequence number; returns it, -1 if there is none."""
+    at = find_assignment(book.assignments, book.totals[ASSIGNMENTS], seq)
+    if at >= 0:
+        settle(book, at, value)
+    return at
+
+
 @kernel
 def trim_plan(book: Book) -> None:
     """Give up what the plan holds for workers beyond the tasks that are left for them."""
@@ -297,6 +362,15 @@ def release(book: Book, at: int, status: int) -> None:
     requeue(tasks, book.queue, task)
     if status == DECLINED:
         trim_plan(book)
+
+
+@step
+def take_back(book: Book, seq: int, status: int) -> int:
+    """Release the assignment of a sequence number; returns it, -1 if there is none."""
+    at = find_assignment(book.assignments, book.totals[ASSIGNMENTS], seq)
+    if at >= 0:
+        release(book, at, status)
+    return at
 
 
 @kernel

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, Literal, overload
 
 from askwise.core import book as codes
+from askwise.core.money import from_micro, to_micro
 
 WaitFor = Literal["truth", "answers", "workers", "resume"]
 DoneWhy = Literal["budget", "limits", "tasks", "target", "stopped"]
@@ -61,6 +62,18 @@ class Assignment:
             "expires": self.expires,
         }
 
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Assignment:
+        """Read back what ``to_json`` wrote; what a service adds to it is left out."""
+        return cls(
+            id=raw["id"],
+            task=raw["task"],
+            worker=raw["worker"],
+            price=from_micro(to_micro(raw["price"], "price")),
+            propensity=raw.get("propensity"),
+            expires=raw["expires"],
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Batch(Sequence[Assignment]):
@@ -84,6 +97,21 @@ class Batch(Sequence[Assignment]):
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
         return {"status": "batch", "assignments": [each.to_json() for each in self.assignments]}
+
+
+def read_choice(raw: dict[str, Any]) -> Batch | Wait | Done:
+    """Read back what ``to_json`` of any of the three wrote.
+
+    Examples
+    --------
+    >>> read_choice(Wait("answers").to_json())
+    Wait(what='answers')
+    """
+    if raw["status"] == "wait":
+        return Wait(raw["what"])
+    if raw["status"] == "done":
+        return Done(raw["why"])
+    return Batch(tuple(Assignment.from_json(each) for each in raw["assignments"]))
 
 
 IDLE: dict[int, Wait | Done] = {

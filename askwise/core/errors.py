@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from itertools import islice
 
 
 class AskwiseError(Exception):
@@ -90,9 +91,15 @@ class StoreError(AskwiseError):
     code = "store_error"
 
 
+MANY = 1000
+"""Names that are compared, at the most; it may be done while others wait."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Build the tail of an "unknown name" message: the nearest names, or all of them."""
-    names = sorted(known)
+    names = sorted(islice(known, MANY + 1))
+    if len(names) > MANY or len(name) > MANY:
+        return "see the list of those there are"
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if close:
         return "did you mean " + " or ".join(repr(each) for each in close) + "?"

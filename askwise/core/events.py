@@ -91,10 +91,10 @@ class Event:
     def to_json(self) -> dict[str, Any]:
         """As JSON: kind by name, money as a string, what is not set left out."""
         raw: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name in _FIELDS:
+            value = getattr(self, name)
             if value is not None:
-                raw[field.name] = value
+                raw[name] = value
         raw["kind"] = self.kind.name
         if self.price is not None:
             raw["price"] = str(from_micro(self.price))
@@ -121,3 +121,6 @@ class Event:
             if name in read:
                 read[name] = tuple(read[name])
         return cls(**read)
+
+
+_FIELDS = tuple(field.name for field in fields(Event))

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import json
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from askwise.core import book as columns
 from askwise.core import booking
-from askwise.core.book import Array, Book, Proposal, new_proposal
+from askwise.core.book import Array, Book
 from askwise.core.errors import UnknownName, nearest
 from askwise.core.events import Event, Fact, Kind
 from askwise.core.money import NO_CAP, to_micro
 from askwise.core.problem import UNLIMITED, Problem, Task, Worker
 
 _SMALLEST = 16
+
+_BY_ROW = {
+    "workers": columns.WORKERS,
+    "ratings": columns.WORKERS,
+    "tasks": columns.TASKS,
+    "votes": columns.TASKS,
+    "cells": columns.CELLS,
+    "assignments": columns.ASSIGNMENTS,
+    "marks": columns.ASSIGNMENTS,
+    "plan": columns.PLAN_ROWS,
+    "odds": columns.PLAN_ROWS,
+    "contexts": columns.CONTEXTS,
+    "offers": columns.OFFERS,
+}
+"""The arrays that grow, each with the total that says how many of its rows are in use."""
 
 _NAMELESS = Task("unit")
 """The one task of a campaign that buys units of work; it has a row and no name."""
@@ -74,7 +88,7 @@ class Ledger:
 
     def total(self, column: int) -> int:
         """One of the totals, by its column in :mod:`askwise.core.book`."""
-        return int(self.book.totals[column])
+        return self.book.totals.item(column)
 
     @property
     def reserved(self) -> int:
@@ -116,21 +130,16 @@ class Ledger:
 
     def assignment_at(self, seq: int) -> int | None:
         """Index of the assignment whose ASKED has this sequence number."""
-        rows, count = self.book.assignments, self.total(columns.ASSIGNMENTS)
-        # NumPy's search would copy the whole column first.
-        at = bisect_left(range(count), seq, key=lambda row: rows[row, columns.SEQ])
-        return at if at < count and rows[at, columns.SEQ] == seq else None
+        book = self.book
+        at = booking.find_assignment(book.assignments, self.total(columns.ASSIGNMENTS), seq)
+        return None if at < 0 else int(at)
 
-    def proposal(self, event: Event) -> Proposal:
-        """Read the rows of a DECIDED back into a proposal."""
-        rows = event.rows or ()
-        out = new_proposal(len(rows))
-        for at, row in enumerate(rows):
+    def read_plan(self, event: Event, rows: list[tuple[int, int, int]], odds: list[float]) -> None:
+        """Add the rows of a DECIDED (task, worker, count) and their odds to lists."""
+        for row in event.rows or ():
             task = -1 if row.task is None else self.task_at(row.task)
-            out.rows[at] = (task, self.worker_at(row.worker), row.count)
-            out.odds[at] = np.nan if row.propensity is None else row.propensity
-        out.head[0] = len(rows)
-        return out
+            rows.append((task, self.worker_at(row.worker), row.count))
+            odds.append(np.nan if row.propensity is None else row.propensity)
 
     # Writing.
 
@@ -140,55 +149,61 @@ class Ledger:
         task = -1 if event.task is None else self.task_at(event.task)
         worker = -1 if event.worker is None else self.worker_at(event.worker)
         value, note, at = np.nan, 0, -1
-        totals = self.book.totals
-        if event.kind == Kind.DECIDED:
-            out = self.proposal(event)
-            self._reserve_plan(int(out.head[0]))
-            booking.decide(self.book, out)
-        elif event.kind == Kind.ASKED:
-            at = self._ask(event, task, worker)
-        elif event.kind in (Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED):
-            found = self.assignment_at(event.assignment or 0)
-            assert found is not None, f"event {event.seq} is about an unknown assignment"
-            at = found
-            if event.kind == Kind.ANSWER:
+        kind, totals = event.kind, self.book.totals
+        if kind == Kind.DECIDED:
+            rows: list[tuple[int, int, int]] = []
+            odds: list[float] = []
+            self.read_plan(event, rows, odds)
+            self.room_for_plan(len(rows))
+            plan = np.array(rows, np.int64).reshape(-1, 3)
+            booking.take_plan(self.book, plan, np.array(odds, np.float64), 0, len(rows))
+        elif kind == Kind.ASKED:
+            self.room_for_assignments(1)
+            where = 0 if self.problem.taskless else task
+            expires = np.inf if event.expires is None else float(event.expires)
+            at = int(booking.ask(self.book, where, worker, event.seq, expires))
+            assert at >= 0, f"event {event.seq} asks what was not decided"
+        elif kind in (Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED):
+            seq = event.assignment or 0
+            if kind == Kind.ANSWER:
                 value = self.number(event.value)
-                booking.settle(self.book, at, value)
+                at = int(booking.answer(self.book, seq, value))
                 self.passed_over.clear()
                 self.utility += 0.0 if self.problem.options else value
             else:
-                expired = event.kind == Kind.EXPIRED
-                if not expired and self.problem.repeat:
+                if kind == Kind.DECLINED and self.problem.repeat:
                     self.passed_over.add(worker)
-                booking.release(self.book, at, columns.EXPIRED if expired else columns.DECLINED)
-            task = int(self.book.assignments[at, columns.TASK])
-        elif event.kind == Kind.TRUTH:
+                status = columns.EXPIRED if kind == Kind.EXPIRED else columns.DECLINED
+                at = int(booking.take_back(self.book, seq, status))
+            assert at >= 0, f"event {event.seq} is about an unknown assignment"
+            task = self.book.assignments.item(at, columns.TASK)
+        elif kind == Kind.TRUTH:
             value = self.number(event.value)
             self.book.tasks[task, columns.TRUTH] = int(value)
-        elif event.kind == Kind.CLOSED:
+        elif kind == Kind.CLOSED:
             answer = None if event.value is None else self.number(event.value)
             self.closings[task] = (answer, event.outcome or "", event.confidence)
             value = np.nan if answer is None else answer
             note = int(event.outcome == "confident")
             booking.close_task(self.book, task)
-        elif event.kind == Kind.ADDED:
+        elif kind == Kind.ADDED:
             self._add([Task(**raw) for raw in event.tasks or ()])
-        elif event.kind == Kind.JOINED:
+        elif kind == Kind.JOINED:
             self._join([Worker(**raw) for raw in event.workers or ()])
-        elif event.kind == Kind.LEFT:
+        elif kind == Kind.LEFT:
             booking.leave(self.book, worker)
-        elif event.kind == Kind.BID:
+        elif kind == Kind.BID:
             self._set_price(worker, bid=event.price or 0)
-        elif event.kind == Kind.QUOTED:
+        elif kind == Kind.QUOTED:
             self._quote(event.workers or ())
-        elif event.kind == Kind.TOPPED_UP:
+        elif kind == Kind.TOPPED_UP:
             totals[columns.BUDGET] += event.price or 0
-        elif event.kind in (Kind.PAUSED, Kind.RESUMED):
-            totals[columns.PAUSED] = event.kind == Kind.PAUSED
-        elif event.kind == Kind.STOPPED:
+        elif kind in (Kind.PAUSED, Kind.RESUMED):
+            totals[columns.PAUSED] = kind == Kind.PAUSED
+        elif kind == Kind.STOPPED:
             totals[columns.STOPPED] = 1
             booking.drop_plan(self.book)
-        return Fact(int(event.kind), task, worker, value, note, at)
+        return Fact(int(kind), task, worker, value, note, at)
 
     def number(self, value: float | str | None) -> float:
         """An answer as a number: a utility as it is, an option by its index."""
@@ -196,20 +211,6 @@ class Ledger:
             return float(self.problem.options.index(value))
         assert value is not None
         return float(value)
-
-    def _ask(self, event: Event, task: int, worker: int) -> int:
-        rows = self.book.plan[: self.total(columns.PLAN_ROWS)]
-        task = 0 if self.problem.taskless else task
-        wanted = (
-            (rows[:, columns.PLAN_WORKER] == worker)
-            & (rows[:, columns.PLAN_COUNT] > 0)
-            & ((rows[:, columns.PLAN_TASK] == task) | (rows[:, columns.PLAN_TASK] == -1))
-        )
-        row = int(np.argmax(wanted))
-        assert wanted[row], f"event {event.seq} asks what was not decided"
-        self.room_for_assignments(1)
-        expires = np.inf if event.expires is None else event.expires
-        return booking.hand_out(self.book, row, task, event.seq, expires)
 
     def _join(self, workers: Sequence[Worker]) -> None:
         low, high = self.problem.range
@@ -301,14 +302,17 @@ class Ledger:
         """Make sure that ``count`` more assignments fit, each in a cell of its own at worst."""
         # Handing out writes every cell of a row: no need to clear them first.
         needed = self.total(columns.ASSIGNMENTS) + count
-        self._grow_rows(("assignments", "marks"), needed, blank=np.empty)
-        if self.problem.options:
+        if needed > len(self.book.assignments):
+            self._grow_rows(("assignments", "marks"), needed, blank=np.empty)
+        if self.problem.options and self.total(columns.CELLS) + count > len(self.book.cells):
             pairs = self.total(columns.TASKS) * self.total(columns.WORKERS)
             most = min(self.total(columns.CELLS) + count, pairs)
             self._grow_rows(("cells",), most, blank=np.empty)
 
-    def _reserve_plan(self, rows: int) -> None:
-        self._grow_rows(("plan", "odds"), rows)
+    def room_for_plan(self, rows: int) -> None:
+        """Make sure that a decision of so many rows fits."""
+        if rows > len(self.book.plan):
+            self._grow_rows(("plan", "odds"), rows)
 
     def _grow_rows(
         self, names: tuple[str, ...], needed: int, blank: Callable[..., Array] = np.zeros
@@ -327,58 +331,68 @@ class Ledger:
 
     def arrays(self) -> dict[str, Array]:
         """The used part of every array: what a snapshot keeps and what equality is about."""
-        counts = {
-            "workers": columns.WORKERS,
-            "ratings": columns.WORKERS,
-            "tasks": columns.TASKS,
-            "votes": columns.TASKS,
-            "cells": columns.CELLS,
-            "assignments": columns.ASSIGNMENTS,
-            "marks": columns.ASSIGNMENTS,
-            "plan": columns.PLAN_ROWS,
-            "odds": columns.PLAN_ROWS,
-            "contexts": columns.CONTEXTS,
-            "offers": columns.OFFERS,
-        }
-        kept = {name: getattr(self.book, name)[: self.total(at)] for name, at in counts.items()}
+        kept = {name: getattr(self.book, name)[: self.total(at)] for name, at in _BY_ROW.items()}
         return {"totals": self.book.totals, "scale": self.book.scale, **kept}
 
     def names(self) -> str:
-        """Tasks, workers and closings as JSON: the part of a snapshot that is not numbers."""
-        return json.dumps(
-            {
-                "seq": self.seq,
-                "utility": self.utility,
-                "passed_over": sorted(self.passed_over),
-                "workers": [worker.to_json() for worker in self.workers],
-                "tasks": [task.to_json() for task in self.tasks],
-                "closings": [[task, *closing] for task, closing in self.closings.items()],
-            }
-        )
+        """What of a snapshot is not numbers, as JSON."""
+        return self.freeze_names()()
+
+    def freeze_names(self) -> Callable[[], str]:
+        """Copy workers, closings and the tasks that came after the start.
+
+        What is returned writes the copy down as JSON, whenever it is called.
+        """
+        workers, tasks = list(self.workers), self.tasks[len(self.problem.tasks) :]
+        closings = list(self.closings.items())
+        rest = {
+            "seq": self.seq,
+            "utility": self.utility,
+            "passed_over": sorted(self.passed_over),
+        }
+
+        def write() -> str:
+            return json.dumps(
+                {
+                    **rest,
+                    "workers": [worker.to_json() for worker in workers],
+                    "tasks": [task.to_json() for task in tasks],
+                    "closings": [[task, *closing] for task, closing in closings],
+                }
+            )
+
+        return write
 
     @classmethod
     def restore(cls, problem: Problem, arrays: Mapping[str, Array], names: str) -> Ledger:
         """Rebuild a ledger from a snapshot."""
-        ledger = cls(problem)
+        # Not by way of a new ledger: it would fill the arrays that are replaced here.
+        ledger = cls.__new__(cls)
+        ledger.problem = problem
         raw = json.loads(names)
         ledger.seq, ledger.utility = raw["seq"], raw["utility"]
         ledger.passed_over = set(raw["passed_over"])
         ledger.workers = [Worker(**each) for each in raw["workers"]]
-        ledger.tasks = [Task(**each) for each in raw["tasks"]]
+        ledger.tasks = [*problem.tasks, *(Task(**each) for each in raw["tasks"])]
         ledger.contexts = {}
         for task in ledger.tasks or [_NAMELESS]:
             ledger.contexts.setdefault(task.context, len(ledger.contexts))
         ledger._worker_index = {worker.id: at for at, worker in enumerate(ledger.workers)}
         ledger._task_index = {task.id: at for at, task in enumerate(ledger.tasks)}
         ledger.closings = {task: (answer, why, sure) for task, answer, why, sure in raw["closings"]}
-        held = {name: np.array(array) for name, array in arrays.items()}
-        half = 1 << max(0, len(held["tasks"]) - 1).bit_length()
-        queue = np.full(2 * half, -1, np.int64)
-        booking.build_queue(held["tasks"], queue, len(held["tasks"]))
-        for name in (
-            "workers", "ratings", "plan", "odds", "cells", "assignments", "marks", "offers",
-        ):  # fmt: skip
-            if len(held[name]) == 0:
-                held[name] = np.zeros((1, *held[name].shape[1:]), held[name].dtype)
+        held = {}
+        for name, array in arrays.items():
+            # With spare rows: the first write should not have to copy everything once more.
+            spare = _spare(len(array)) if name in _BY_ROW else 0
+            held[name] = np.zeros((len(array) + spare, *array.shape[1:]), array.dtype)
+            held[name][: len(array)] = array
+        count = len(arrays["tasks"])
+        queue = np.full(2 << max(0, count - 1).bit_length(), -1, np.int64)
+        booking.build_queue(held["tasks"], queue, count)
         ledger.book = Book(queue=queue, **held)
         return ledger
+
+
+def _spare(rows: int) -> int:
+    """Spare capacity for so many rows in use."""
+    return max(_SMALLEST, rows // 4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from numbers import Integral
 
 from askwise.core.errors import InvalidProblem
@@ -92,6 +93,7 @@ def _too_fine(value: object, label: str) -> InvalidProblem:
     )
 
 
+@lru_cache(maxsize=4096)
 def from_micro(micro: int) -> Decimal:
     """Write micro-units as a Decimal without trailing zeros.
 

@@ -10,6 +10,7 @@ import ast
 import dataclasses
 import importlib
 import pkgutil
+import threading
 from abc import ABC
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
@@ -37,6 +38,8 @@ class Registry(Generic[T]):
         self.package = package
         self._entries: dict[str, type[T]] = {}
         self._loaded = False
+        self._loading = False
+        self._lock = threading.RLock()
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
         """Register a class under ``name``; sets its ``name`` attribute."""
@@ -108,12 +111,20 @@ class Registry(Generic[T]):
     def _load(self) -> None:
         if self._loaded:
             return
-        self._loaded = True
-        package = importlib.import_module(self.package)
-        for module in pkgutil.walk_packages(package.__path__, self.package + "."):
-            importlib.import_module(module.name)
-        for point in entry_points(group=self.package):
-            self.register(point.name)(point.load())
+        with self._lock:
+            # Others wait until all of it is there; the modules themselves may look meanwhile.
+            if self._loaded or self._loading:
+                return
+            self._loading = True
+            try:
+                package = importlib.import_module(self.package)
+                for module in pkgutil.walk_packages(package.__path__, self.package + "."):
+                    importlib.import_module(module.name)
+                for point in entry_points(group=self.package):
+                    self.register(point.name)(point.load())
+            finally:
+                self._loading = False
+            self._loaded = True
 
 
 def parameters_of(entry: Any) -> dict[str, Any]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,7 +14,7 @@ import pytest
 
 from askwise import Campaign, Worker
 from askwise.core.choices import Batch
-from askwise.core.errors import AskwiseError, PolicyFault, StoreError
+from askwise.core.errors import AskwiseError, InvalidProblem, PolicyFault, StoreError
 from askwise.policies.bounded.uniform import Uniform
 from askwise.store import MemoryStore, Transaction
 
@@ -25,17 +28,25 @@ class GatedStore(MemoryStore):
         self.gate.set()
         self.begun = threading.Event()
         self.commits = 0
-        self.broken = False
+        self.writes = 0
+        self.failures: dict[int, BaseException] = {}
+        """What the first, second, ... write comes to at its commit."""
 
     @contextmanager
     def write(self, name: str) -> Iterator[Transaction]:
+        self.writes += 1
+        failure = self.failures.get(self.writes)
         with super().write(name) as transaction:
             yield transaction
             self.begun.set()
             self.gate.wait(10)
             self.commits += 1
-            if self.broken:
-                raise StoreError("the disk is gone")
+            if failure is not None:
+                raise failure
+
+
+class Murder(BaseException):
+    """Ends a thread, as an interrupt from the keyboard would."""
 
 
 def shop(store: MemoryStore, workers: int = 40, budget: int = 100) -> Campaign:
@@ -57,7 +68,7 @@ def at_once(store: GatedStore, campaign: Campaign, calls: list[Callable[[], Any]
     def run(call: Callable[[], Any], at: int) -> None:
         try:
             came_to = call()
-        except AskwiseError as error:
+        except (AskwiseError, Murder) as error:
             came_to = error
         if at >= 0:
             found[at] = came_to
@@ -114,6 +125,13 @@ def test_a_refusal_in_a_group_is_one_requests_own() -> None:
     assert Campaign.open(store, "shop").status() == campaign.status()
 
 
+def test_a_key_that_no_store_can_keep_is_refused_before_it_meets_others() -> None:
+    campaign = shop(GatedStore())
+    with pytest.raises(InvalidProblem, match=r"key is '.ud800': give text"):
+        campaign.pause(key="\ud800")
+    assert campaign.log() == []
+
+
 def test_the_last_of_a_budget_goes_to_one_of_a_group() -> None:
     store = GatedStore()
     campaign = shop(store, budget=3)
@@ -126,10 +144,10 @@ def test_a_group_whose_commit_fails_leaves_nothing() -> None:
     store = GatedStore()
     campaign = shop(store)
     before = campaign.status()
-    store.broken = True
+    store.failures = dict.fromkeys((1, 2), StoreError("the disk is gone"))
     found = at_once(store, campaign, [campaign.ask] * 5)
-    assert all(isinstance(each, StoreError) for each in found)
-    store.broken = False
+    assert [str(each) for each in found] == ["the disk is gone"] * 5
+    assert len({id(each) for each in found}) == 5, "each thread raises an error of its own"
     assert campaign.status() == before
     assert isinstance(campaign.ask(), Batch)
 
@@ -138,12 +156,10 @@ def test_a_write_that_fails_halfway_takes_none_with_it(monkeypatch: pytest.Monke
     store = GatedStore()
     campaign = shop(store, workers=3)
     honest = Uniform.choose
-    calls: list[int] = []
 
     def wild(self: Any, problem: Any, state: Any, ledger: Any, *rest: Any) -> Any:
         choice = honest(self, problem, state, ledger, *rest)
-        calls.append(0)
-        if len(campaign.log()) + len(calls) > 4 and hasattr(choice, "rows"):
+        if ledger.seq > 4 and hasattr(choice, "rows"):
             choice.rows[0, 2] = 1000  # beyond any limit: found out after the first was handed out
         return choice
 
@@ -158,4 +174,112 @@ def test_a_write_that_fails_halfway_takes_none_with_it(monkeypatch: pytest.Monke
     assert found[2] is None
     assert campaign.status().budget == 107
     assert campaign.status().pending == 0
+    assert Campaign.open(store, "shop").status() == campaign.status()
+
+
+def test_a_leader_who_is_interrupted_leaves_the_lead_to_another() -> None:
+    store = GatedStore()
+    campaign = shop(store)
+    store.failures[1] = Murder()
+    found = at_once(store, campaign, [campaign.ask] * 6)
+    assert all(isinstance(each, Batch) for each in found)
+    assert campaign.status().pending == 6
+    assert campaign.status().state == "running", "the pause that was interrupted never was"
+    assert Campaign.open(store, "shop").status() == campaign.status()
+
+
+def test_an_interrupt_in_a_group_is_an_error_to_all_of_it() -> None:
+    store = GatedStore()
+    campaign = shop(store)
+    before = campaign.status()
+    store.failures[2] = Murder()
+    found = at_once(store, campaign, [campaign.resume, campaign.ask, campaign.ask, campaign.ask])
+    assert [type(each) for each in found] == [Murder, StoreError, StoreError, StoreError]
+    assert campaign.status().seq == before.seq + 1, "the pause before them"
+    campaign.resume()
+    assert isinstance(campaign.ask(), Batch)
+    assert Campaign.open(store, "shop").status() == campaign.status()
+
+
+def test_a_waiter_who_is_interrupted_withdraws_his_write() -> None:
+    store = GatedStore()
+    campaign = shop(store)
+    store.gate.clear()
+    first = threading.Thread(target=campaign.ask)
+    first.start()
+    assert store.begun.wait(10)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            campaign.top_up(5)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    other = threading.Thread(target=campaign.ask)
+    other.start()
+    while len(campaign._writer._waiting) != 1:
+        time.sleep(0.001)
+    store.gate.set()
+    for thread in (first, other):
+        thread.join(10)
+        assert not thread.is_alive()
+    assert campaign.status().budget == 100
+    assert campaign.status().pending == 2
+
+
+def test_whoever_is_to_lead_and_is_interrupted_passes_the_lead_on() -> None:
+    store = GatedStore()
+    campaign = shop(store)
+    writer = campaign._writer
+    honest = writer._lead
+    ran: list[str] = []
+
+    def lead(request: Any) -> None:
+        ran.append(threading.current_thread().name)
+        if threading.current_thread().name == "heir":
+            raise Murder
+        honest(request)
+
+    def ask() -> None:
+        with contextlib.suppress(Murder):
+            campaign.ask()
+
+    writer._lead = lead  # type: ignore[method-assign]
+    store.gate.clear()
+    names = ["first", "heir", "next", "last"]
+    threads = [threading.Thread(target=ask, name=name) for name in names]
+    threads[0].start()
+    assert store.begun.wait(10)
+    for at, thread in enumerate(threads[1:]):
+        thread.start()
+        while len(writer._waiting) <= at:
+            time.sleep(0.001)
+    store.gate.set()
+    for thread in threads:
+        thread.join(10)
+        assert not thread.is_alive()
+    assert ran == ["first", "heir", "next"]
+    assert campaign.status().pending == 3
+
+
+def test_many_clients_lose_nothing_and_double_nothing() -> None:
+    store = GatedStore()
+    campaign = shop(store, workers=20, budget=150)
+    told: list[str] = []
+
+    def client() -> None:
+        while isinstance(batch := campaign.ask(), Batch):
+            campaign.tell(batch[0].id, 0.5, key=batch[0].id)
+            told.append(batch[0].id)
+
+    threads = [threading.Thread(target=client) for _ in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert len(told) == len(set(told)) == campaign.status().answers == 150
+    assert campaign.status().left == 0
+    assert [event.seq for event in campaign.log()] == list(range(1, campaign.status().seq + 1))
     assert Campaign.open(store, "shop").status() == campaign.status()

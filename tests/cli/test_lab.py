@@ -124,7 +124,11 @@ def test_a_bad_run_is_refused_and_leaves_nothing(
 
 @pytest.mark.parametrize(
     ("point", "jobs", "earlier"),
-    [("simulating", "2", False), ("writing", "1", False), ("writing", "1", True)],
+    [
+        pytest.param("simulating", "2", False, marks=pytest.mark.slow),
+        pytest.param("writing", "1", False, marks=pytest.mark.slow),
+        ("writing", "1", True),
+    ],
 )
 def test_ctrl_c_leaves_one_line_and_no_trace(
     point: str, jobs: str, earlier: bool, workplace: Path

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import textwrap
 from abc import ABC
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -160,3 +163,17 @@ def test_a_parameter_out_of_bounds_is_refused_by_name(name: str, parameter: dict
     with pytest.raises(InvalidParameter, match=f"{field} is {value!r}") as caught:
         policies.make({"name": name, **parameter})
     assert caught.value.field == field
+
+
+def test_threads_that_look_at_once_all_see_everything() -> None:
+    script = """
+        from concurrent.futures import ThreadPoolExecutor
+        from askwise.policies import policies
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda _: tuple(policies.names()), range(8)))
+        assert len(set(found)) == 1, [len(names) for names in found]
+        assert "random-pairs" in found[0]
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr

@@ -185,6 +185,10 @@ CHECKED = (
 """Policies whose compiled loop is run once more with array bounds checked."""
 
 LONG_TO_COMPILE = (
+    "b-kube",
+    "bbta",
+    "best-crowd",
+    "bounded-kube",
     "ccb-fixed",
     "ccb-ns",
     "ccb-s",
@@ -192,11 +196,15 @@ LONG_TO_COMPILE = (
     "crowdsense",
     "cucb",
     "epsilon-t-greedy",
+    "explore-exploit-rollback",
+    "glr-directed",
+    "hem",
     "iethresh",
+    "lp-thompson",
     "optkg",
     "optkg-multi",
 )
-"""Twenty seconds and more: their compiled loops are compared in the slow suite."""
+"""Ten seconds and more: their compiled loops are compared in the slow suite."""
 
 
 def named(name: str) -> Any:

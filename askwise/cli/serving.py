@@ -1,0 +1,178 @@
+"""The service: started, and its keys managed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from askwise.cli import output
+from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl
+from askwise.cli.stored import open_store
+from askwise.core.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from askwise.store import Store
+
+app = typer.Typer(help="Keys of the service: make, list, revoke.", no_args_is_help=True)
+
+EXTRA = (
+    *("anyio", "fastapi", "httpcore", "httptools", "httpx", "jinja2", "matplotlib", "multipart"),
+    *("prometheus_client", "pydantic", "starlette", "uvicorn", "uvloop"),
+)
+
+
+@contextmanager
+def extra() -> Iterator[None]:
+    """Name the extra that is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in EXTRA:
+            raise
+        raise InvalidParameter(
+            f"the service needs {error.name}: pip install 'askwise[service]'", field="service"
+        ) from None
+
+
+def serve(
+    store: StoreUrl = DEFAULT_STORE,
+    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Listen here.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="PORT", help="Listen here; 0 takes a free one.")
+    ] = 8000,
+    workers: Annotated[
+        int, typer.Option("--workers", metavar="N", help="How many processes serve.")
+    ] = 1,
+    address: Annotated[
+        str,
+        typer.Option(
+            "--address",
+            metavar="URL",
+            help="What people type, if a proxy stands before: https://ask.example.org",
+            show_default=False,
+        ),
+    ] = "",
+    proxies: Annotated[
+        str,
+        typer.Option(
+            "--proxies",
+            metavar="HOSTS",
+            help="Proxies whose word on a request's origin is taken, comma-separated.",
+            show_default=False,
+        ),
+    ] = "",
+    private_hooks: Annotated[
+        bool,
+        typer.Option(
+            "--private-hooks", metavar="", help="Let webhooks go to private addresses too."
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", metavar="", help="Name the changes that the store needs, and do nothing."
+        ),
+    ] = False,
+) -> None:
+    """Serve campaigns over HTTP: the API, the workers' page, the dashboard."""
+    from askwise.store import open_store as store_of
+    from askwise.store import pending_steps
+
+    if dry_run:
+        steps = pending_steps(store)
+        print("\n".join(steps) if steps else "the store is up to date")
+        return
+    if workers < 1 or (workers > 1 and store == "memory"):
+        valid = "1, as a store in memory is of one process" if workers > 1 else "1 or more"
+        raise InvalidParameter(f"workers is {workers}: give {valid}", field="workers")
+    with extra():
+        from askwise.service import running
+        from askwise.service.settings import Settings
+
+        taken = running.listen(host, port)
+        settings = running.with_address(
+            Settings(store=store, address=address.rstrip("/"), private_hooks=private_hooks), taken
+        )
+        opened = store_of(store)
+        greet(opened, settings.address)
+        running.run(settings, opened, taken, processes=workers, proxies=proxies)
+
+
+def greet(store: Store, address: str) -> None:
+    """Say where the service is and, the first time, what the owner's key is."""
+    from askwise.service.identity import Identities
+
+    secret = Identities(store).first_owner()
+    if secret is not None:
+        print(f"the owner's key, shown this once: {secret}")
+    print(f"serving at {address} (dashboard: {address}/dashboard)", flush=True)
+
+
+@app.command("new")
+def new_key(
+    role: Annotated[
+        str, typer.Argument(metavar="ROLE", help="owner, requester or viewer.", show_default=False)
+    ],
+    label: Annotated[str, typer.Argument(metavar="LABEL", help="Whose it is.", show_default=False)],
+    days: Annotated[
+        float | None,
+        typer.Option("--days", metavar="DAYS", help="Until it expires.", show_default="never"),
+    ] = None,
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Make a key and print its secret, this once."""
+    with extra():
+        from askwise.service.identity import ROLES, Identities
+    if role not in ROLES:
+        raise InvalidParameter(f"role is {role!r}: give one of {', '.join(ROLES)}", field="role")
+    lasts = None if days is None else days * 86400
+    secret, issued = Identities(open_store(store)).issue(role, label, lasts=lasts)
+    if as_json:
+        output.show_json({**issued.to_json(), "secret": secret})
+    else:
+        print(secret)
+
+
+@app.command("list")
+def list_keys(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
+    """List the keys, without their secrets."""
+    with extra():
+        from askwise.service.identity import Identities
+    found = Identities(open_store(store)).keys()
+    if as_json:
+        output.show_json([each.to_json() for each in found])
+        return
+    output.show_records(
+        ("id", "role", "label", "created", "expires", "revoked"),
+        (
+            (each.id, each.role, each.label, *map(_day, (each.created, each.expires, each.revoked)))
+            for each in found
+        ),
+    )
+
+
+@app.command("revoke")
+def revoke_key(
+    id: Annotated[
+        str, typer.Argument(metavar="ID", help="The key's id, from the list.", show_default=False)
+    ],
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """End a key."""
+    with extra():
+        from askwise.service.identity import Identities
+    revoked = Identities(open_store(store)).revoke(id)
+    if as_json:
+        output.show_json(revoked.to_json())
+    else:
+        print(f"{revoked.label}'s key is revoked")
+
+
+def _day(seconds: float | None) -> str | None:
+    return None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"

@@ -1,0 +1,258 @@
+"""A campaign of a service, used as one of this process would be."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Real
+from typing import Any
+from urllib.parse import quote
+
+from askwise.campaign.views import Answer, Explanation, Handed, Payment, Status
+from askwise.client.keys import Invitation, Key
+from askwise.client.transport import PAGE, Transport
+from askwise.core.choices import Assignment, Batch, Done, Wait, read_choice
+from askwise.core.errors import InvalidAnswer, InvalidProblem, UnknownName
+from askwise.core.events import Event
+from askwise.core.money import Amount, from_micro, to_micro
+from askwise.core.problem import Task, Worker, as_task, as_worker, listed
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def path_of(name: str) -> str:
+    """Where a campaign is."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise UnknownName(
+            f"{name!r} is not known: names are of letters, digits, '.', '_' and '-'", field="name"
+        )
+    return f"/campaigns/{name}"
+
+
+class RemoteCampaign:
+    """A campaign of a service; made by ``Service.create`` or ``Service.open``.
+
+    Its methods are those of ``Campaign``: same parameters, same results, same errors. A write
+    that gets no answer is sent again until it does, and happens once. Beside them are those that
+    only a service has: invitations, absences, payloads. A worker's token allows ``ask``, ``tell``,
+    ``decline``, ``bid``, ``leave``, ``assignments``, ``assignment`` and ``payload``, of his own.
+    """
+
+    def __init__(self, transport: Transport, name: str) -> None:
+        self.name = name
+        self._transport = transport
+        self._path = path_of(name)
+
+    # Asking and telling.
+
+    def ask(
+        self, limit: int = 1, workers: Iterable[str] | None = None, key: str | None = None
+    ) -> Batch | Wait | Done:
+        """Decide whom to ask next; reserves the price of what is handed out.
+
+        Parameters
+        ----------
+        limit : int
+            The most assignments to hand out now.
+        workers : iterable of str, optional
+            Who is available; everyone who joined and is not away by default.
+        key : str, optional
+            A retry with the same key gives the same answer and changes nothing.
+        """
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise InvalidProblem(f"limit is {limit!r}: give a whole number from 1", field="limit")
+        body: dict[str, Any] = {"limit": limit}
+        if workers is not None:
+            body["workers"] = listed(workers, "workers")
+        return read_choice(self._write("ask", body, key))
+
+    def tell(self, assignment_id: str, value: float | str, key: str | None = None) -> None:
+        """Hand in the answer to an assignment; its price is spent."""
+        if isinstance(value, Real) and not isinstance(value, bool):
+            value = float(value)
+            if not math.isfinite(value):
+                raise InvalidAnswer(f"answer is {value!r}: give a finite number", field="value")
+        self._settle(assignment_id, "answer", key, {"value": value})
+
+    def truth(self, task: str, option: str, key: str | None = None) -> None:
+        """Reveal the true option of a task."""
+        self._write("truth", {"task": task, "option": option}, key)
+
+    def expire(self, assignment_id: str, key: str | None = None) -> None:
+        """Release an assignment that will not be answered."""
+        self._settle(assignment_id, "expire", key)
+
+    def decline(self, assignment_id: str, key: str | None = None) -> None:
+        """Release an assignment that its worker turns down; the pair is not offered again."""
+        self._settle(assignment_id, "decline", key)
+
+    # Changing what there is.
+
+    def add(
+        self,
+        *,
+        tasks: Iterable[Task | Mapping[str, Any] | str] = (),
+        workers: Iterable[Worker | Mapping[str, Any]] = (),
+        key: str | None = None,
+    ) -> None:
+        """Add tasks and workers, all or none; a worker who left may come back."""
+        body = {
+            "tasks": [as_task(task).to_json() for task in listed(tasks, "tasks")],
+            "workers": [as_worker(worker).to_json() for worker in listed(workers, "workers")],
+        }
+        self._write("add", body, key)
+
+    def bid(self, worker: str, amount: Amount, key: str | None = None) -> None:
+        """Name a worker's price for an answer, sealed; a later bid takes its place."""
+        self._write("bid", {"worker": worker, "amount": money(amount, "amount")}, key)
+
+    def leave(self, worker: str, key: str | None = None) -> None:
+        """Let a worker go; what he has out may still be answered."""
+        self._write("leave", {"worker": worker}, key)
+
+    def top_up(self, amount: Amount, key: str | None = None) -> None:
+        """Add money to the budget."""
+        self._write("top-up", {"amount": money(amount, "amount")}, key)
+
+    def pause(self, key: str | None = None) -> None:
+        """Hand out nothing until :meth:`resume`; answers are still taken."""
+        self._write("pause", None, key)
+
+    def resume(self, key: str | None = None) -> None:
+        """Go on after :meth:`pause`."""
+        self._write("resume", None, key)
+
+    def stop(self, key: str | None = None) -> None:
+        """End the campaign for good; answers to what is out are still taken."""
+        self._write("stop", None, key)
+
+    def close(self, task: str, key: str | None = None) -> None:
+        """Ask no more about a task."""
+        self._write("close", {"task": task}, key)
+
+    # Reading.
+
+    def answers(self) -> list[Answer]:
+        """Every task's answer so far; one nameless entry in a campaign without tasks."""
+        return [Answer.from_json(raw) for raw in self._pages("answers")]
+
+    def payments(self) -> list[Payment]:
+        """What each worker has earned and what is reserved for him."""
+        return [Payment.from_json(raw) for raw in self._pages("payments")]
+
+    def status(self) -> Status:
+        """The campaign at a glance."""
+        return Status.from_json(self._transport.read(self._path))
+
+    def explain(self, assignment_id: str) -> Explanation:
+        """Why an assignment was made, recomputed from the log."""
+        path = self._assignment(assignment_id)
+        return Explanation.from_json(self._transport.read(f"{path}/explanation"))
+
+    def log(self, after: int = 0, upto: int | None = None) -> list[Event]:
+        """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
+        found: list[Event] = []
+        start: int | None = max(0, after)
+        while start is not None and (upto is None or start < upto):
+            limit = PAGE if upto is None else min(PAGE, upto - start)
+            page = self._transport.read(f"{self._path}/log", after=start, limit=limit)
+            found.extend(Event.from_json(raw) for raw in page["items"])
+            start = None if page["next"] is None else int(page["next"])
+        return found
+
+    def assignments(self, worker: str | None = None) -> list[Assignment]:
+        """What is out, of all or of one worker: handed out, neither answered nor released."""
+        return [Assignment.from_json(raw) for raw in self._pages("assignments", worker=worker)]
+
+    def assignment(self, assignment_id: str) -> Handed:
+        """One assignment, and what has become of it."""
+        return Handed.from_json(self._transport.read(self._assignment(assignment_id)))
+
+    def task(self, task: str) -> Task:
+        """A task as it was added, with its payload."""
+        return as_task(self._transport.read(f"{self._path}/task", id=task))
+
+    def over(self) -> Done | None:
+        """Why there is nothing more to ask, if so, and nothing is out; changes nothing."""
+        why = self._transport.read(f"{self._path}/over")["why"]
+        return None if why is None else Done(why)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The campaign as created, as JSON."""
+        raw: dict[str, Any] = self._transport.read(f"{self._path}/spec")
+        return raw
+
+    # What a service has beside.
+
+    def payload(self, assignment_id: str) -> Any:
+        """What the worker of an assignment is shown; None if nothing but the task's id."""
+        return self._transport.read(self._assignment(assignment_id)).get("payload")
+
+    def availability(
+        self, worker: str, *, available: bool, until: float | None = None, key: str | None = None
+    ) -> None:
+        """Say whether a worker takes questions; ``until`` (seconds since 1970) ends an absence."""
+        body = {"worker": worker, "available": available, "until": until}
+        self._write("availability", body, key)
+
+    def invite(
+        self,
+        worker: str,
+        *,
+        price: Amount | None = None,
+        limit: int | None = None,
+        lasts: float | None = None,
+        key: str | None = None,
+    ) -> Invitation:
+        """Make a worker's link; with a price, add him first if he is not in the campaign yet.
+
+        ``lasts`` are the seconds until it expires; without, never.
+        """
+        body = {
+            "worker": worker,
+            "price": None if price is None else money(price, "price"),
+            "limit": limit,
+            "lasts": lasts,
+        }
+        return Invitation(**self._write("invite", body, key))
+
+    def tokens(self) -> list[Key]:
+        """The workers' tokens, without their secrets, newest first."""
+        return [Key.from_json(raw) for raw in self._pages("tokens")]
+
+    def revoke_token(self, id: str, key: str | None = None) -> Key:
+        """End a worker's token."""
+        path = f"{self._path}/tokens/{quote(id, safe='')}"
+        return Key.from_json(self._transport.write(path, key=key, method="DELETE"))
+
+    def __repr__(self) -> str:
+        return f"<RemoteCampaign {self.name!r} at {self._transport.url}>"
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("a campaign is not iterable: call ask() until it returns Done")
+
+    def _write(self, verb: str, body: Any, key: str | None) -> Any:
+        return self._transport.write(f"{self._path}/{verb}", body, key=key)
+
+    def _settle(self, assignment_id: str, verb: str, key: str | None, body: Any = None) -> None:
+        self._transport.write(f"{self._assignment(assignment_id)}/{verb}", body, key=key)
+
+    def _pages(self, what: str, **query: str | int | None) -> Iterator[Any]:
+        return self._transport.pages(f"{self._path}/{what}", **query)
+
+    def _assignment(self, assignment_id: str) -> str:
+        campaign, _, seq = str(assignment_id).rpartition(":")
+        if campaign != self.name or not seq.isascii() or not seq.isdecimal() or len(seq) > 18:
+            raise UnknownName(
+                f"assignment {assignment_id!r} is not of this campaign: ids look like "
+                f"{self.name}:12",
+                field="assignment",
+            )
+        return f"/assignments/{self.name}:{seq}"
+
+
+def money(amount: Amount, label: str) -> str:
+    """An amount as requests carry it: exact, or refused as a campaign would."""
+    return str(from_micro(to_micro(amount, label)))

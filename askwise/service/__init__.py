@@ -1,0 +1,1 @@
+"""The live service: campaigns over HTTP, a page for workers, a dashboard for requesters."""

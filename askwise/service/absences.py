@@ -1,0 +1,61 @@
+"""Which workers take no questions for a while. Kept beside the log: no decision of the past
+depends on it, as each names who was available.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+
+from askwise.service.retries import was_made
+from askwise.store import Change, Store
+
+_KIND = "absence"
+_FRESH = 1.0
+"""Seconds for which a look-up is trusted; what this process changes it knows at once."""
+
+
+class Absences:
+    """Who is away, by campaign."""
+
+    def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._clock = clock
+        self._seen: dict[str, tuple[dict[str, float | None], float]] = {}
+
+    def set(
+        self,
+        campaign: str,
+        worker: str,
+        *,
+        available: bool,
+        until: float | None,
+        note: Change | None = None,
+    ) -> None:
+        """Note that a worker is away (``until`` then, or until he is back), or back.
+
+        ``note`` is of a retry's key: with it, once.
+        """
+        id = f"{campaign}/{worker}"
+        body = None if available else json.dumps({"until": until})
+        while not was_made(self._store, note):
+            known = self._store.record(_KIND, id)
+            before = None if known is None else known.body
+            changes = [Change(_KIND, id, before, body), *([] if note is None else [note])]
+            if self._store.change(changes):
+                break
+        self._seen.pop(campaign, None)
+
+    def away(self, campaign: str) -> frozenset[str]:
+        """Who is away now."""
+        now = self._clock()
+        entries, until = self._seen.get(campaign, ({}, 0.0))
+        if until < now:
+            prefix = f"{campaign}/"
+            entries = {
+                record.id.removeprefix(prefix): json.loads(record.body)["until"]
+                for record in self._store.records(_KIND, prefix=prefix)
+            }
+            self._seen[campaign] = entries, now + _FRESH
+        return frozenset(worker for worker, end in entries.items() if end is None or end > now)

@@ -1,0 +1,93 @@
+"""The application: puts routes, pages, the gate and the background work together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio.to_thread
+from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
+
+from askwise import __version__
+from askwise.service import errors, logs, reference, running
+from askwise.service.absences import Absences
+from askwise.service.calls import Service
+from askwise.service.gate import Gate
+from askwise.service.hooks import Hooks
+from askwise.service.hooks_courier import Courier
+from askwise.service.hooks_posting import Network
+from askwise.service.hub import Hub
+from askwise.service.identity import Identities
+from askwise.service.overview import Overviews
+from askwise.service.pages import (
+    dashboard,
+    dashboard_campaign,
+    dashboard_hooks,
+    dashboard_manage,
+    session,
+    work,
+)
+from askwise.service.routes import assignments, campaigns, exports, health, hooks, keys, workers
+from askwise.service.settings import Settings
+from askwise.store import Store, open_store
+
+THREADS = 128
+"""Requests under way at a time: each waits for its commit in a thread, shared with others'."""
+
+
+def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
+    """Build the application on the store that the settings name, or on this one, and close it
+    when the application ends.
+    """
+    opened = open_store(settings.store) if store is None else store
+    hub = Hub(opened, settings.sweep)
+    identities = Identities(opened)
+    network = Network(private=settings.private_hooks)
+    told = Hooks(opened, network)
+    courier = Courier(hub, told, network)
+    service = Service(settings, hub, identities, Absences(opened), told)
+    overviews = Overviews(hub)
+
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
+        hub.start()
+        courier.start()
+        yield
+        await anyio.to_thread.run_sync(overviews.close)
+        await anyio.to_thread.run_sync(courier.close)
+        await anyio.to_thread.run_sync(hub.close)
+        opened.close()
+
+    app = FastAPI(
+        title="askwise",
+        version=__version__,
+        summary="Decide whom to ask, what to pay and when to stop.",
+        lifespan=life,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=reference.operation_id,
+    )
+    app.state.service = service
+    app.state.overviews = overviews
+    errors.install(app)
+    for module in (campaigns, workers, assignments, exports, hooks, keys, health):
+        app.include_router(module.router)
+    app.include_router(session.router)
+    app.include_router(reference.router)
+    app.include_router(work.router)
+    for part in (dashboard, dashboard_campaign, dashboard_manage, dashboard_hooks):
+        app.include_router(part.router)
+    app.mount("/static", StaticFiles(packages=[("askwise.service", "static")]), name="static")
+    app.add_middleware(Gate, settings=settings, identities=identities)
+    reference.describe(app, settings.largest_page)
+    return app
+
+
+def from_environment() -> FastAPI:
+    """Build the application of a process that ``askwise serve`` started."""
+    logs.configure()
+    running.end_with_parent()
+    return make_app(Settings.published())

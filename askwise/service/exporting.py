@@ -1,0 +1,151 @@
+"""A campaign as files, made piece by piece: memory does not grow with its log."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeVar
+
+import numpy as np
+
+from askwise.campaign import Campaign
+from askwise.core import book as columns
+from askwise.core.errors import UnknownName
+
+T = TypeVar("T")
+
+ROWS = 2000
+"""Rows made at a time."""
+
+NAMELESS = "unit"
+"""The task of answers that are about none, in the table of labels."""
+
+_FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20'")
+"""What spreadsheets take for the beginning of a formula (also in full width), and our mark."""
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+def safe_cell(text: str) -> str:
+    """A cell of a CSV file that no spreadsheet takes for a formula.
+
+    Text that begins like a formula, or with an apostrophe, gets an apostrophe before it; numbers
+    stay as they are. So what was there is what follows the apostrophe, if a cell begins with one.
+
+    Examples
+    --------
+    >>> [safe_cell(text) for text in ("cat", "=1+1", "-2.5", "'tis", "@me")]
+    ['cat', "'=1+1", '-2.5', "''tis", "'@me"]
+    """
+    if text.lstrip(" ").startswith(_FORMULA) and not _NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text
+
+
+@dataclass(frozen=True)
+class Export:
+    """A file to be sent."""
+
+    name: str
+    media: str
+    pieces: Iterator[bytes]
+
+
+def export(campaign: Campaign, what: str) -> Export:
+    """Make a file of :data:`EXPORTS` of a campaign as it is now."""
+    if what not in EXPORTS:
+        raise UnknownName(
+            f"export {what!r} is not known: there are {', '.join(EXPORTS)}", field="what"
+        )
+    media = "text/csv" if what.endswith(".csv") else "application/jsonl"
+    make, _ = EXPORTS[what]
+    return Export(f"{campaign.name}-{what}", media, make(campaign))
+
+
+def _answers(campaign: Campaign) -> Iterator[bytes]:
+    head = ("task", "value", "confidence", "outcome", "count", "assured_error", "majority_error")
+    found = campaign.answers()
+    return _csv(head, ([getattr(each, name) for name in head] for each in found))
+
+
+def _answer_lines(campaign: Campaign) -> Iterator[bytes]:
+    return _lines(each.to_json() for each in campaign.answers())
+
+
+def _log(campaign: Campaign) -> Iterator[bytes]:
+    end = campaign.status().seq
+
+    def events() -> Iterator[dict[str, Any]]:
+        for after in range(0, end, ROWS):
+            for event in campaign.log(after, min(after + ROWS, end)):
+                yield event.to_json()
+
+    return _lines(events())
+
+
+def _payments(campaign: Campaign) -> Iterator[bytes]:
+    head = ("worker", "answers", "paid", "reserved", "why")
+    found = campaign.payments()
+    return _csv(head, ([getattr(each, name) for name in head] for each in found))
+
+
+def _labels(campaign: Campaign) -> Iterator[bytes]:
+    with campaign.reading() as engine:
+        ledger, options = engine.ledger, engine.spec.problem.options
+        size = ledger.total(columns.ASSIGNMENTS)
+        settled = np.flatnonzero(ledger.book.assignments[:size, columns.STATUS] == columns.SETTLED)
+        pairs = ledger.book.assignments[settled][:, [columns.TASK, columns.WORKER]]
+        values = ledger.book.marks[settled, columns.VALUE]
+        tasks, workers = list(ledger.tasks), list(ledger.workers)
+
+    def rows() -> Iterator[tuple[object, ...]]:
+        for (task, worker), value in zip(pairs, values, strict=True):
+            about = tasks[task].id if tasks else NAMELESS
+            label = options[int(value)] if options else float(value)
+            yield about, workers[worker].id, label
+
+    return _csv(("task", "worker", "label"), rows())
+
+
+def _csv(head: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[bytes]:
+    """Write rows; the line ends are those of RFC 4180, so that any within a cell are quoted."""
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(head)
+    for some in _batches(rows):
+        writer.writerows([_cell(cell) for cell in row] for row in some)
+        yield buffer.getvalue().encode()
+        buffer.seek(0)
+        buffer.truncate()
+    if buffer.tell():
+        yield buffer.getvalue().encode()
+
+
+def _cell(cell: object) -> object:
+    return safe_cell(cell) if isinstance(cell, str) else cell
+
+
+def _lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+    for some in _batches(rows):
+        yield "".join(json.dumps(row, allow_nan=False) + "\n" for row in some).encode()
+
+
+def _batches(rows: Iterable[T]) -> Iterator[list[T]]:
+    left = iter(rows)
+    while some := list(islice(left, ROWS)):
+        yield some
+
+
+EXPORTS: dict[str, tuple[Callable[[Campaign], Iterator[bytes]], str]] = {
+    "answers.csv": (_answers, "Every task's answer, its confidence and outcome."),
+    "answers.jsonl": (_answer_lines, "The same, as JSON Lines."),
+    "labels.csv": (_labels, "Every answer given: task, worker, label."),
+    "payments.csv": (_payments, "What each worker has earned."),
+    "log.jsonl": (_log, "All that happened, event by event."),
+}
+"""The files that can be made, and what is in them."""

@@ -1,0 +1,235 @@
+"""What is kept of webhooks: hooks, and their deliveries."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+from askwise.store import Change, Record
+
+EventName = Literal["answer.settled", "task.closed", "campaign.done", "budget.used"]
+EVENTS: tuple[EventName, ...] = get_args(EventName)
+PING = "ping"
+"""The event of a test."""
+
+HOOK, CURSOR, LANE = "hook", "hook-cursor", "hook-lane"
+WAITING, SETTLED = "hook-waiting", "hook-settled"
+"""Kinds of records."""
+
+
+@dataclass(frozen=True)
+class Hook:
+    """Somebody who wants to be told.
+
+    Attributes
+    ----------
+    campaign : str or None
+        Of which campaign; None for all, also those to come.
+    url : str
+        Where; it may hold a secret of the receiver's, so show :attr:`host` to those who only look.
+    ended : float or None
+        When it was ended.
+    secret : str
+        What deliveries are signed with. It has to be kept as it is: a hash can't sign.
+    """
+
+    id: str
+    url: str
+    campaign: str | None
+    events: tuple[str, ...]
+    label: str
+    created: float
+    ended: float | None = None
+    secret: str = field(default="", repr=False)
+    read: str | None = field(default=None, repr=False, compare=False)
+    """The record that it was read from: changes begin with what is there, to the letter."""
+
+    @property
+    def host(self) -> str:
+        """Where it leads to, without path and query."""
+        return self.url.partition("://")[2].partition("/")[0].partition("?")[0]
+
+    def hears(self, campaign: str) -> bool:
+        """Whether it is told of this campaign."""
+        return self.campaign in (None, campaign)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, without its secret."""
+        raw = {**asdict(self), "events": list(self.events)}
+        del raw["secret"], raw["read"]
+        return raw
+
+    @property
+    def record(self) -> Record:
+        """As it is kept."""
+        return Record(HOOK, self.id, _body(self))
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """One message for one hook.
+
+    Attributes
+    ----------
+    id : str
+        The same at every attempt; ids sort in the order in which deliveries were made.
+    state : str
+        ``waiting``, ``delivered`` or ``given_up``.
+    attempts : int
+        So far; from 0 again if somebody asks for another try.
+    due : float or None
+        When the next attempt is, while it waits.
+    since : float
+        When the first attempt was due: a day later it is given up.
+    tried, status, said
+        When the last attempt was, the status of the receiver's answer (None: there was none), and
+        the beginning of it, or what went wrong.
+    key : str or None
+        Of the request that made it or asked for another try, hashed.
+    """
+
+    id: str
+    hook: str
+    event: str
+    campaign: str | None
+    made: float
+    since: float
+    due: float | None
+    body: str = field(repr=False)
+    state: str = "waiting"
+    attempts: int = 0
+    tried: float | None = None
+    status: int | None = None
+    said: str | None = None
+    key: str | None = None
+    read: str | None = field(default=None, repr=False, compare=False)
+    """As of a hook."""
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """What is sent, read."""
+        read: dict[str, Any] = json.loads(self.body)
+        return read
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        raw = {**asdict(self), "payload": self.payload}
+        for name in ("body", "since", "key", "read"):
+            del raw[name]
+        return raw
+
+    @property
+    def record(self) -> Record:
+        """As it is kept: what waits by when it is due, what is settled by when it was made."""
+        if self.due is None:
+            return Record(SETTLED, f"{self.hook}/{self.id}", _body(self))
+        return Record(WAITING, f"{self.hook}/{_place(self.due)}-{self.id}", _body(self))
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """How far a hook has been told about a campaign.
+
+    Attributes
+    ----------
+    seq : int
+        The last event that is dealt with.
+    checked : int
+        The last position at which was looked whether the campaign is done.
+    done : str or None
+        Why it is done, as told; None if it is not, or nothing was told since it went on.
+    made : int
+        Time in the id of the last delivery, in millionths of a second: the next has a later one,
+        whatever the clocks of two machines say.
+    """
+
+    seq: int = 0
+    checked: int = 0
+    done: str | None = None
+    made: int = 0
+
+    @property
+    def body(self) -> str:
+        """As it is kept."""
+        return json.dumps(asdict(self))
+
+
+def make_delivery(
+    hook: Hook, event: str, campaign: str | None, about: dict[str, Any], micros: int, unique: str
+) -> Delivery:
+    """Make a delivery that is due at once.
+
+    Parameters
+    ----------
+    about : dict
+        What is told: ``time``, ``seq`` and ``data``.
+    micros : int
+        Now, in millionths of a second: the first part of the id.
+    unique : str
+        What no other delivery of this moment has: the second part is made of it.
+    """
+    id = f"{micros:014x}{hashlib.sha256(unique.encode()).hexdigest()[:8]}"
+    body = json.dumps({"id": id, "event": event, "campaign": campaign, **about}, allow_nan=False)
+    now = micros / 1e6
+    return Delivery(id, hook.id, event, campaign, made=now, since=now, due=now, body=body)
+
+
+def transition(before: Delivery, after: Delivery) -> list[Change]:
+    """The changes of records that make one delivery of another."""
+    old, new = before.record, after.record
+    known = before.read or old.body
+    if (old.kind, old.id) == (new.kind, new.id):
+        return [Change(old.kind, old.id, known, new.body)]
+    return [
+        Change(old.kind, old.id, known, None),
+        Change(new.kind, new.id, None, new.body),
+    ]
+
+
+def sign(secret: str, body: bytes, now: float) -> str:
+    """The header ``Askwise-Signature`` of a body.
+
+    Examples
+    --------
+    >>> sign("awh_example", b"{}", 1700000000.5)[:20]
+    't=1700000000,v1=73f6'
+    """
+    at = int(now)
+    mac = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
+    return f"t={at},v1={mac.hexdigest()}"
+
+
+def unchanged(hook: Hook) -> Change:
+    """The assertion that a hook is as it was, for changes that need it to be there."""
+    known = hook.read or hook.record.body
+    return Change(HOOK, hook.id, known, known)
+
+
+def _body(kept: Hook | Delivery) -> str:
+    raw = asdict(kept)
+    del raw["read"]
+    return json.dumps(raw)
+
+
+def _place(seconds: float) -> str:
+    """A time as text that sorts."""
+    return f"{int(seconds * 1e6):014x}"
+
+
+def read_hook(record: Record) -> Hook:
+    """The hook that is kept so."""
+    raw = json.loads(record.body)
+    return Hook(**{**raw, "events": tuple(raw["events"]), "read": record.body})
+
+
+def read_cursor(body: str | None) -> Cursor:
+    """The cursor that is kept so; without one, the campaign came after the hook."""
+    return Cursor() if body is None else Cursor(**json.loads(body))
+
+
+def read_delivery(record: Record) -> Delivery:
+    """The delivery that is kept so."""
+    return Delivery(**json.loads(record.body), read=record.body)

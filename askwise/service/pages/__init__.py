@@ -1,0 +1,1 @@
+"""Pages for people: rendered here, readable without JavaScript, nothing loaded from elsewhere."""

@@ -1,0 +1,161 @@
+"""What is a worker's own in a campaign, and what he is to do next. Of others, of the policy, of
+the budget and of what is thought to be true his page knows nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from askwise.campaign import Campaign
+from askwise.campaign.engine import Engine
+from askwise.campaign.reading import assignment_id
+from askwise.core import book as columns
+from askwise.core.choices import Done, Wait
+from askwise.core.money import from_micro
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a worker has out. ``number`` counts what he was ever asked, ``left`` are seconds."""
+
+    id: str
+    number: int
+    task: str | None
+    payload: Any
+    price: Decimal
+    left: float | None
+
+
+@dataclass(frozen=True)
+class Bidding:
+    """His bid while the bidding is open, and the highest that is taken, where there is one."""
+
+    bid: Decimal
+    highest: Decimal | None
+
+
+@dataclass(frozen=True)
+class Inbox:
+    """What is a worker's own, at one position of the log.
+
+    ``ran_out`` tells that the time for the last question was over before he answered.
+    """
+
+    position: int
+    joined: bool
+    stopped: bool
+    paused: bool
+    answers: int
+    earned: Decimal
+    question: Question | None
+    ran_out: bool
+    bidding: Bidding | None
+    options: tuple[str, ...]
+    range: tuple[float, float]
+
+
+def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
+    """Look up what is a worker's own."""
+    with campaign.reading() as engine:
+        ledger = engine.ledger
+        row = ledger.book.workers[ledger.worker_at(worker)]
+        assignments, marks = ledger.book.assignments, ledger.book.marks
+        number = earned = 0
+        oldest: int | None = None
+        ran_out = False
+        at = int(row[columns.LAST])
+        while at >= 0:
+            (_, _, cost, status, _, _, _, before, _) = assignments[at].tolist()
+            number += 1
+            # Past its lease it is as good as released: the next write says so in the log.
+            is_late = status == columns.OUT and marks[at, columns.EXPIRES] <= now
+            if number == 1:
+                ran_out = is_late or status == columns.EXPIRED
+            if status == columns.SETTLED:
+                earned += cost
+            elif status == columns.OUT and not is_late:
+                oldest = at
+            at = before
+        problem = engine.spec.problem
+        return Inbox(
+            position=engine.seq,
+            joined=bool(row[columns.JOINED]),
+            stopped=bool(ledger.total(columns.STOPPED)),
+            paused=bool(ledger.total(columns.PAUSED)),
+            answers=int(row[columns.ANSWERED]),
+            earned=from_micro(earned),
+            question=None if oldest is None else _question(campaign, engine, oldest, number, now),
+            ran_out=ran_out,
+            bidding=_bidding(engine, int(row[columns.BID])),
+            options=tuple(problem.options),
+            range=(0.0, 1.0) if problem.options else problem.range,
+        )
+
+
+def may_ask(campaign: Campaign, worker: str, now: float) -> bool:
+    """Whether he is to be asked: he is there, has nothing out, and no bidding is open."""
+    with campaign.reading() as engine:
+        ledger = engine.ledger
+        row = ledger.book.workers[ledger.worker_at(worker)]
+        if not row[columns.JOINED] or _bidding(engine, 0) is not None:
+            return False
+        out, at = int(row[columns.ASKED] - row[columns.ANSWERED]), int(row[columns.LAST])
+        while out:
+            if ledger.book.assignments[at, columns.STATUS] == columns.OUT:
+                out -= 1
+                if ledger.book.marks[at, columns.EXPIRES] > now:
+                    return False
+            at = int(ledger.book.assignments[at, columns.BEFORE_OF_WORKER])
+        return True
+
+
+def _question(campaign: Campaign, engine: Engine, at: int, number: int, now: float) -> Question:
+    ledger = engine.ledger
+    row, expires = ledger.book.assignments[at], float(ledger.book.marks[at, columns.EXPIRES])
+    task = ledger.task_id(int(row[columns.TASK]))
+    return Question(
+        id=assignment_id(campaign.name, int(row[columns.SEQ])),
+        number=number,
+        task=task,
+        payload=None if task is None else ledger.tasks[int(row[columns.TASK])].payload,
+        price=from_micro(int(row[columns.COST])),
+        left=None if expires == float("inf") else expires - now,
+    )
+
+
+def _bidding(engine: Engine, bid: int) -> Bidding | None:
+    if not engine.bidding:
+        return None
+    highest = getattr(engine.spec.mechanism, "highest", None)
+    return Bidding(from_micro(bid), None if highest is None else from_micro(highest))
+
+
+WAITS = {
+    "truth": "Your answers are being checked. More questions may follow.",
+    "answers": "The next question depends on answers that are still to come.",
+    "workers": "There is no question for you at the moment.",
+    "resume": "The campaign is paused. It goes on when its requester says so.",
+}
+"""What a worker is told while there is nothing to ask him, by what must come first."""
+
+
+def state_of(own: Inbox, *, away: bool, said: Wait | Done | None) -> str:
+    """What his page shows: question, left, over, away, bidding, wait or start.
+
+    ``said`` is what asking for him has just come to, if it did not come to a question.
+    """
+    if own.question is not None:
+        return "question"
+    if not own.joined:
+        return "left"
+    if own.stopped:
+        return "over"
+    if away:
+        return "away"
+    if own.bidding is not None:
+        return "bidding"
+    if own.paused or isinstance(said, Wait):
+        return "wait"
+    return "start" if said is None else "over"

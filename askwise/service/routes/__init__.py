@@ -1,0 +1,1 @@
+"""The API, a module a group of routes."""

@@ -1,0 +1,256 @@
+"""Campaigns: made, listed, changed, read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import tomllib
+from typing import Any
+
+import anyio.to_thread
+from fastapi import APIRouter, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from askwise.campaign.campaign import Campaign
+from askwise.core.errors import AskwiseError, Conflict
+from askwise.service import schemas
+from askwise.service.bodies import JsonRoute, check_plain, media_type, not_this, read_json
+from askwise.service.calls import (
+    ERRORS,
+    POLLED,
+    NamedPage,
+    Page,
+    Reply,
+    Requester,
+    RetryKey,
+    Service,
+    Serving,
+    Viewer,
+    polled,
+)
+from askwise.service.errors import Refused
+from askwise.store import Change
+
+router = APIRouter(prefix="/campaigns", tags=["campaigns"], responses=ERRORS, route_class=JsonRoute)
+
+_MADE = "made"
+"""Kind of the records of keyed creations."""
+
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": {"$ref": "#/components/schemas/NewCampaign"}},
+            "application/toml": {"schema": {"type": "string"}},
+        },
+    }
+}
+
+
+@router.post("", status_code=201, response_model=schemas.Status, openapi_extra=_BODY)
+async def create(request: Request, service: Serving, caller: Requester, key: RetryKey) -> Response:
+    """Create a campaign from JSON, or from TOML (`Content-Type: application/toml`)."""
+    body = await request.body()
+
+    def make() -> dict[str, Any]:
+        return create_once(service, fields_of(media_type(request), body), key)
+
+    # In a thread from here on: a large file takes its time to be read.
+    status = await anyio.to_thread.run_sync(make)
+    return Reply(status, 201, {"Location": f"/campaigns/{status['name']}"})
+
+
+@router.get("", response_model=schemas.Campaigns)
+def campaigns(service: Serving, caller: Viewer, page: NamedPage) -> Response:
+    """List the campaigns by name."""
+    names = [name for name in service.hub.store.names() if name > page.after]
+    shown = names[: page.limit]
+    more = shown[-1] if len(names) > len(shown) else None
+    return Reply({"items": [_status(service, name) for name in shown], "next": more})
+
+
+@router.get("/{name}", response_model=schemas.Status, responses=POLLED)
+def status(request: Request, service: Serving, caller: Viewer, name: schemas.Name) -> Response:
+    """A campaign at a glance."""
+    service.hub.campaign(name)
+    position = service.hub.store.position(name)
+    return polled(request, position, lambda: _status(service, name))
+
+
+@router.get("/{name}/spec", response_model=schemas.Spec)
+def spec(service: Serving, caller: Viewer, name: schemas.Name) -> Response:
+    """The campaign as it was created."""
+    return Reply(service.hub.campaign(name).spec)
+
+
+@router.post("/{name}/pause", response_model=schemas.Status)
+def pause(service: Serving, caller: Requester, key: RetryKey, name: schemas.Name) -> Response:
+    """Hand out nothing until it is resumed; answers are still taken."""
+    service.hub.campaign(name).pause(key)
+    return Reply(_status(service, name))
+
+
+@router.post("/{name}/resume", response_model=schemas.Status)
+def resume(service: Serving, caller: Requester, key: RetryKey, name: schemas.Name) -> Response:
+    """Go on after a pause."""
+    service.hub.campaign(name).resume(key)
+    return Reply(_status(service, name))
+
+
+@router.post("/{name}/stop", response_model=schemas.Status)
+def stop(service: Serving, caller: Requester, key: RetryKey, name: schemas.Name) -> Response:
+    """End a campaign for good; answers to what is out are still taken."""
+    service.hub.campaign(name).stop(key)
+    return Reply(_status(service, name))
+
+
+@router.post("/{name}/top-up", response_model=schemas.Status)
+def top_up(
+    service: Serving, caller: Requester, key: RetryKey, name: schemas.Name, body: schemas.AmountBody
+) -> Response:
+    """Add money to the budget."""
+    service.hub.campaign(name).top_up(body.amount, key)
+    return Reply(_status(service, name))
+
+
+@router.post("/{name}/add", response_model=schemas.Status)
+def add(
+    service: Serving,
+    caller: Requester,
+    key: RetryKey,
+    name: schemas.Name,
+    body: schemas.AdditionsBody,
+) -> Response:
+    """Add tasks and workers, all or none."""
+    raw = body.model_dump(exclude_unset=True)
+    campaign = service.hub.campaign(name)
+    campaign.add(tasks=raw.get("tasks", []), workers=raw.get("workers", []), key=key)
+    return Reply(_status(service, name))
+
+
+@router.post("/{name}/close", response_model=schemas.Status)
+def close(
+    service: Serving, caller: Requester, key: RetryKey, name: schemas.Name, body: schemas.TaskOnly
+) -> Response:
+    """Ask no more about a task."""
+    service.hub.campaign(name).close(body.task, key)
+    return Reply(_status(service, name))
+
+
+@router.post("/{name}/truth", response_model=schemas.Status)
+def truth(
+    service: Serving, caller: Requester, key: RetryKey, name: schemas.Name, body: schemas.TruthBody
+) -> Response:
+    """Reveal the true option of a task."""
+    service.hub.campaign(name).truth(body.task, body.option, key)
+    return Reply(_status(service, name))
+
+
+@router.get("/{name}/over", response_model=schemas.Over)
+def over(service: Serving, caller: Viewer, name: schemas.Name) -> Response:
+    """Why there is nothing more to ask, if so, and nothing is out."""
+    done = service.hub.campaign(name).over()
+    return Reply({"why": None if done is None else done.why})
+
+
+@router.get("/{name}/answers", response_model=schemas.Answers, responses=POLLED)
+def answers(
+    request: Request, service: Serving, caller: Viewer, name: schemas.Name, page: Page
+) -> Response:
+    """Every task's answer so far, in the order in which tasks were added."""
+    position, found = service.hub.view(name, "answers", Campaign.answers)
+    return polled(request, position, lambda: page.cut(found, lambda each: each.to_json()))
+
+
+@router.get("/{name}/task", response_model=schemas.Task)
+def task(service: Serving, caller: Viewer, name: schemas.Name, id: schemas.Id) -> Response:
+    """A task as it was added, with its payload."""
+    return Reply(service.hub.campaign(name).task(id).to_json())
+
+
+@router.get("/{name}/payments", response_model=schemas.Payments, responses=POLLED)
+def payments(
+    request: Request, service: Serving, caller: Viewer, name: schemas.Name, page: Page
+) -> Response:
+    """What each worker has earned and what is reserved for him."""
+    position, found = service.hub.view(name, "payments", Campaign.payments)
+    return polled(request, position, lambda: page.cut(found, lambda each: each.to_json()))
+
+
+@router.get("/{name}/log", response_model=schemas.Log, responses=POLLED)
+def log(
+    request: Request, service: Serving, caller: Viewer, name: schemas.Name, page: Page
+) -> Response:
+    """The events of a campaign, from the first on."""
+    campaign = service.hub.campaign(name)
+    position = service.hub.store.position(name)
+
+    def make() -> dict[str, Any]:
+        start = page.start
+        events = campaign.log(start, start + page.limit)
+        end = start + len(events)
+        more = str(end) if events and end < position else None
+        return {"items": [event.to_json() for event in events], "next": more}
+
+    return polled(request, position, make)
+
+
+def _status(service: Service, name: str) -> dict[str, Any]:
+    shown: dict[str, Any] = service.hub.view(name, "status", Campaign.status)[1].to_json()
+    return shown
+
+
+def fields_of(media: str, body: bytes) -> dict[str, Any]:
+    """Read the body of a creation into the fields of a campaign."""
+    try:
+        if media == "application/json":
+            raw = read_json(body)
+        elif media in ("application/toml", "text/x-toml", "text/toml"):
+            raw = tomllib.loads(body.decode())
+            check_plain(raw)
+        else:
+            raise not_this(media, "application/json or application/toml")
+    except (ValueError, RecursionError) as error:
+        raise Refused(400, "bad_request", f"the body can't be read: {error}") from None
+    try:
+        made = schemas.NewCampaign.model_validate(raw)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        placed = [{**each, "loc": ("body", *each["loc"])} for each in found]
+        raise RequestValidationError(placed) from None
+    return made.model_dump(exclude_unset=True)
+
+
+def create_once(service: Service, fields: dict[str, Any], key: str | None) -> dict[str, Any]:
+    """Create a campaign; with a retry's key, once."""
+    store = service.hub.store
+    if key is None:
+        name = Campaign.create(store=store, **fields).name
+        return _status(service, name)
+    request = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+    # A name that is made up is made of the key, so that a retry makes up the same.
+    hashed = hashlib.sha256(key.encode()).hexdigest()
+    fields.setdefault("name", f"campaign-{hashed[:8]}")
+    note = json.dumps({"request": request, "name": fields["name"], "time": time.time()})
+    known = None
+    if not store.change([Change(_MADE, hashed, None, note)]):
+        known = store.record(_MADE, hashed)
+        assert known is not None
+        if json.loads(known.body)["request"] != request:
+            raise Conflict(
+                "this Idempotency-Key was used for another request: use a new one", field="key"
+            )
+    try:
+        Campaign.create(store=store, **fields)
+    except Conflict:
+        if known is None:
+            store.change([Change(_MADE, hashed, note, None)])
+            raise
+    except AskwiseError:
+        if known is None:
+            store.change([Change(_MADE, hashed, note, None)])
+        raise
+    return _status(service, fields["name"])

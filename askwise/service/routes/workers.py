@@ -1,0 +1,128 @@
+"""Workers of a campaign: invited, bidding, away, gone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from askwise.campaign import Campaign
+from askwise.service import schemas
+from askwise.service.bodies import JsonRoute
+from askwise.service.calls import (
+    ERRORS,
+    Page,
+    Reply,
+    Requester,
+    RequesterOrWorker,
+    RetryKey,
+    Service,
+    Serving,
+    himself,
+)
+from askwise.service.identity import Identity, Issued
+from askwise.service.retries import note_of
+
+router = APIRouter(
+    prefix="/campaigns/{name}", tags=["workers"], responses=ERRORS, route_class=JsonRoute
+)
+
+
+@router.post("/invite", status_code=201, response_model=schemas.Invitation)
+def invite(
+    service: Serving, caller: Requester, key: RetryKey, name: schemas.Name, body: schemas.InviteBody
+) -> Response:
+    """Make a worker's link; with a price, add him first if he is not in the campaign yet."""
+    secret, issued, link = invite_worker(service, caller, key, name, body)
+    return Reply({**issued.to_json(), "secret": secret, "link": link}, 201)
+
+
+@router.post("/bid", response_model=schemas.Named)
+def bid(
+    service: Serving,
+    caller: RequesterOrWorker,
+    key: RetryKey,
+    name: schemas.Name,
+    body: schemas.BidBody,
+) -> Response:
+    """Name a worker's price, sealed; the first ask closes the bidding."""
+    worker = himself(caller, body.worker)
+    service.hub.campaign(name).bid(worker, body.amount, key)
+    return Reply({"worker": worker})
+
+
+@router.post("/leave", response_model=schemas.Named)
+def leave(
+    service: Serving,
+    caller: RequesterOrWorker,
+    key: RetryKey,
+    name: schemas.Name,
+    body: schemas.WorkerOnly,
+) -> Response:
+    """Let a worker go; what he has out may still be answered."""
+    worker = himself(caller, body.worker)
+    service.hub.campaign(name).leave(worker, key)
+    return Reply({"worker": worker})
+
+
+@router.post("/availability", response_model=schemas.Availability)
+def availability(
+    service: Serving,
+    caller: RequesterOrWorker,
+    key: RetryKey,
+    name: schemas.Name,
+    body: schemas.AvailabilityBody,
+) -> Response:
+    """Say whether a worker takes questions; one who asks for himself is always given them."""
+    worker = himself(caller, body.worker)
+    with service.hub.campaign(name).reading() as engine:
+        engine.ledger.worker_at(worker)
+    until = None if body.available else body.until
+    note = note_of(key, "availability", name, worker, body.available, until)
+    service.absences.set(name, worker, available=body.available, until=until, note=note)
+    return Reply({"worker": worker, "available": body.available, "until": until})
+
+
+@router.get("/tokens", response_model=schemas.Keys)
+def tokens(service: Serving, caller: Requester, name: schemas.Name, page: Page) -> Response:
+    """The workers' tokens, without their secrets."""
+    service.hub.campaign(name)
+    return Reply(page.cut(service.identities.tokens(name), lambda each: each.to_json()))
+
+
+@router.delete("/tokens/{id}", response_model=schemas.Key)
+def revoke(
+    service: Serving, caller: Requester, key: RetryKey, name: schemas.Name, id: schemas.KeyId
+) -> Response:
+    """End a worker's token."""
+    service.hub.campaign(name)
+    return Reply(service.identities.revoke(id, campaign=name).to_json())
+
+
+def invite_worker(
+    service: Service, caller: Identity, key: str | None, name: str, body: schemas.InviteBody
+) -> tuple[str, Issued, str]:
+    """A worker's token, what is shown of it, and the link that opens his page."""
+    campaign = service.hub.campaign(name)
+    if body.price is not None and not _joined(campaign, body.worker):
+        worker = {"id": body.worker, "price": body.price, "limit": body.limit}
+        campaign.add(workers=[worker], key=None if key is None else f"{key}/add")
+    with campaign.reading() as engine:
+        engine.ledger.worker_at(body.worker)
+    secret, issued = service.identities.issue(
+        "worker",
+        body.worker,
+        lasts=body.lasts,
+        campaign=name,
+        worker=body.worker,
+        secret=None if key is None else caller.derive("invite", name, body.worker, key),
+        note=note_of(key, "invite", name, body.model_dump()),
+    )
+    return secret, issued, f"{service.settings.address}/join/{secret}"
+
+
+def _joined(campaign: Campaign, worker: str) -> bool:
+    with campaign.reading() as engine:
+        found: Any = engine.ledger.has_worker(worker)
+        return bool(found)

@@ -1,0 +1,123 @@
+"""Starting the service: one process, or several behind one socket."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import tempfile
+import threading
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+
+from askwise.core.errors import InvalidParameter
+from askwise.service import logs
+from askwise.service.settings import Settings
+from askwise.store import Store
+
+GRACE = 20
+"""Seconds that requests under way have to end, once the service is told to stop."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the port that the service listens at; 0 takes a free one."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        taken = socket.socket(family)
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind((host, port))
+    except (OSError, OverflowError) as error:
+        raise InvalidParameter(
+            f"can't listen at {host} port {port}: {error}; give another --host or --port",
+            field="port",
+        ) from None
+    return taken
+
+
+def address_of(taken: socket.socket) -> str:
+    """What a browser on this machine calls a socket."""
+    host, port = taken.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}"
+
+
+def run(
+    settings: Settings,
+    store: Store,
+    taken: socket.socket,
+    *,
+    processes: int,
+    proxies: str,
+    logging_level: str = "info",
+) -> None:
+    """Serve until told to stop (SIGINT, SIGTERM); requests under way are ended first.
+
+    Parameters
+    ----------
+    store : Store
+        The open store; closed when it ends, or before further processes open it themselves.
+    processes : int
+        How many serve; all but a store in memory allow several.
+    proxies : str
+        Addresses (comma-separated) whose word on where a request comes from is taken.
+    """
+    import uvicorn
+    from uvicorn.supervisors import Multiprocess
+
+    logs.configure(logging_level)
+    with ExitStack() as stack:
+        if processes > 1:
+            # Before anything imports the metrics: their processes add up through files here.
+            shared = stack.enter_context(tempfile.TemporaryDirectory(prefix="askwise-metrics-"))
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = shared
+            settings.publish()
+            store.close()
+            application: object = "askwise.service.app:from_environment"
+        else:
+            from askwise.service.app import make_app
+
+            application = make_app(settings, store)
+        config = uvicorn.Config(
+            application,  # type: ignore[arg-type]
+            factory=processes > 1,
+            workers=processes,
+            log_config=None,
+            access_log=False,
+            lifespan="on",
+            http="askwise.service.protocol:Protocol",
+            server_header=False,
+            proxy_headers=bool(proxies),
+            forwarded_allow_ips=proxies or None,
+            timeout_graceful_shutdown=GRACE,
+        )
+        if processes > 1:
+            taken.set_inheritable(True)
+            Multiprocess(config, sockets=[taken]).run()
+            return
+        # The server ends gracefully and then lets the signal through: nothing is left to do.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        with suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[taken])
+
+
+def end_with_parent() -> None:
+    """Let this process stop, as if told to, once the one that started it is gone.
+
+    It would serve on otherwise, and keep the port from the next service.
+    """
+    parent = multiprocessing.parent_process()
+
+    def wait() -> None:
+        assert parent is not None
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    if parent is not None:
+        threading.Thread(target=wait, name="parent", daemon=True).start()
+
+
+def with_address(settings: Settings, taken: socket.socket) -> Settings:
+    """Fill in the address that links begin with, if none is given."""
+    return settings if settings.address else replace(settings, address=address_of(taken))

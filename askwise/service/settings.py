@@ -1,0 +1,63 @@
+"""What can be set about a service; passed to its processes through the environment."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+
+VARIABLE = "ASKWISE_SERVICE"
+"""Where a process finds the settings of the service that it is part of."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a service behaves.
+
+    Parameters
+    ----------
+    store : str
+        Where campaigns are kept.
+    address : str
+        What links to this service begin with, as its users see it; where it listens by default.
+    largest_body : int
+        Bytes of a request, at the most.
+    largest_page : int
+        Entries of a list in one reply, at the most.
+    key_rate, key_burst : float
+        Requests a second that one key may make for long, and how many at once.
+    address_rate, address_burst : float
+        The same for one address, whatever keys it uses; a wrong key counts ten times.
+    session : float
+        Seconds for which a browser stays signed in.
+    sweep : float
+        Seconds between looks for leases that are over.
+    private_hooks : bool
+        Whether webhooks may go to private and loopback addresses.
+    """
+
+    store: str
+    address: str = ""
+    largest_body: int = 16 * 2**20
+    largest_page: int = 1000
+    key_rate: float = 1000.0
+    key_burst: float = 2000.0
+    address_rate: float = 1000.0
+    address_burst: float = 2000.0
+    session: float = 12 * 3600.0
+    sweep: float = 5.0
+    private_hooks: bool = False
+
+    @property
+    def https(self) -> bool:
+        """Whether browsers come over an encrypted connection."""
+        return self.address.startswith("https://")
+
+    def publish(self) -> None:
+        """Hand the settings to processes that are started from here."""
+        os.environ[VARIABLE] = json.dumps(asdict(self))
+
+    @classmethod
+    def published(cls) -> Settings:
+        """Read what :meth:`publish` wrote."""
+        return cls(**json.loads(os.environ[VARIABLE]))

@@ -1,0 +1,139 @@
+"""A long log folded in one loop comes to what folding it event by event comes to."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from askwise import Batch, Campaign, Worker
+from askwise.campaign import folding, writer
+from askwise.campaign.engine import Engine
+from askwise.campaign.spec import Spec
+from askwise.core.events import Event, Kind
+from askwise.policies import policies
+from askwise.policies.base import KernelPolicy
+from askwise.store import MemoryStore
+from askwise.testing.scenes import Scene, scenes_for
+from askwise.testing.sessions import play, spec_of_campaign
+
+SCRIPT = [(7 * number + number // 5) % 61 for number in range(90)]
+
+
+def same_state(one: Engine, other: Engine) -> None:
+    policy = one.spec.policy
+    for mine, theirs in (
+        (one.ledger.arrays(), other.ledger.arrays()),
+        (policy.used(one.beliefs, one.ledger), policy.used(other.beliefs, other.ledger)),
+    ):
+        assert mine.keys() == theirs.keys()
+        for name in mine:
+            np.testing.assert_array_equal(mine[name], theirs[name], err_msg=name)
+    assert one.ledger.names() == other.ledger.names()
+    assert one.soonest() == other.soonest()
+
+
+def one_by_one(spec: Spec, log: list[Event]) -> Engine:
+    engine = Engine(spec)
+    for event in log:
+        engine.fold(event)
+    return engine
+
+
+def uncompiled(template: Callable[..., Any], label: str, **names: Any) -> Any:
+    """Bind the loop without compiling it: a policy's loop takes seconds to compile."""
+    return types.FunctionType(template.__code__, {**template.__globals__, **names})
+
+
+def kernel_policies() -> list[str]:
+    """Those that play somewhere without parameters."""
+    made = [policies.make(name) for name in policies.names()]
+    compiled = [each for each in made if isinstance(each, KernelPolicy) and each.compiles]
+    return [each.name for each in compiled if scenes_for(each)]
+
+
+@pytest.mark.parametrize("name", kernel_policies())
+def test_all_kinds_of_events_are_folded_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "bind", uncompiled)
+    monkeypatch.setattr(folding, "_loops", {})
+    policy = policies.make(name)
+    scene: Scene = scenes_for(policy)[-1]
+    session = play(policy, scene, SCRIPT)
+    spec, log = spec_of_campaign(session.campaign), session.campaign.log()
+    due = one_by_one(spec, log)
+    for stride in (len(log), 7):
+        engine = Engine(spec)
+        for first in range(0, len(log), stride):
+            folding.fold_long(engine, log[first : first + stride])
+        same_state(engine, due)
+    assert len({event.kind for event in log}) > 5
+
+
+def campaign_with_a_log(store: MemoryStore, answers: int) -> Campaign:
+    campaign = Campaign.create(
+        workers=[Worker(f"w{at}", 1) for at in range(5)],
+        tasks=[f"t{at}" for at in range(40)],
+        options=["no", "yes"],
+        policy="random-pairs",
+        stopping={"name": "lead", "lead": 2},
+        lease=60,
+        store=store,
+        name="long",
+        seed=3,
+    )
+    for number in range(answers):
+        batch = campaign.ask(limit=2)
+        assert isinstance(batch, Batch)
+        campaign.tell(batch[0].id, "yes" if number % 3 else "no")
+    return campaign
+
+
+def test_a_start_folds_a_long_log_in_one_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryStore()
+    campaign = campaign_with_a_log(store, 40)
+    stretches: list[int] = []
+    fold_long = folding.fold_long
+
+    def watched(engine: Engine, events: list[Event]) -> None:
+        stretches.append(len(events))
+        fold_long(engine, events)
+
+    monkeypatch.setattr(folding, "LONG", 50)
+    monkeypatch.setattr(folding, "SHORT", 5)
+    monkeypatch.setattr(folding, "fold_long", watched)
+    again = Campaign.open(store, "long")
+    assert again.status() == campaign.status()
+    assert again.assignments() == campaign.assignments()
+    end = campaign.status().seq
+    assert stretches == [50] * (end // 50) + [end % 50] * (end % 50 >= 5)
+    assert isinstance(again.ask(), Batch)
+    with again.reading() as live:
+        same_state(live, one_by_one(live.spec, again.log()))
+
+
+def test_what_does_not_follow_is_found_out() -> None:
+    store = MemoryStore()
+    campaign = campaign_with_a_log(store, 3)
+    spec, log = spec_of_campaign(campaign), campaign.log()
+    answered = next(event for event in log if event.kind == Kind.ANSWER)
+    engine = Engine(spec)
+    with pytest.raises(AssertionError, match="event 1 does not follow"):
+        folding.fold_long(engine, [Event(Kind.ANSWER, 1, assignment=answered.seq, value="no")])
+    with pytest.raises(AssertionError, match="gap"):
+        folding.fold_long(Engine(spec), [log[0], log[2]])
+
+
+def test_only_a_long_log_is_worth_a_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(spec_of_campaign(campaign_with_a_log(MemoryStore(), 1)))
+    monkeypatch.setattr(folding, "_loops", {})
+    assert not folding.pays(engine, folding.LONG - 1)
+    assert folding.pays(engine, folding.LONG)
+    policy = engine.spec.policy
+    assert isinstance(policy, KernelPolicy)
+    folding._loops[policy.kernels.absorb] = None
+    assert folding.pays(engine, folding.SHORT)
+    assert not folding.pays(engine, folding.SHORT - 1)
+    assert writer.FIRST_SNAPSHOT > folding.SHORT

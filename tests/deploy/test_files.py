@@ -1,0 +1,70 @@
+"""What lies in deploy/ fits the program: commands, options, files."""
+
+from __future__ import annotations
+
+import configparser
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+import yaml
+
+from askwise.cli.app import app
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+
+
+def check_command(words: list[str]) -> None:
+    """Complain about a command or an option that askwise does not have."""
+    command = typer.main.get_command(app).commands[words[0]]  # type: ignore[attr-defined]
+    known = {option for each in command.params for option in each.opts}
+    for word in words[1:]:
+        if word.startswith("--"):
+            assert word.partition("=")[0] in known, word
+
+
+def unit(name: str) -> configparser.RawConfigParser:
+    parser = configparser.RawConfigParser(strict=False)
+    text = (DEPLOY / name).read_text().replace("\\\n", " ")
+    parser.read_string(text)
+    return parser
+
+
+def test_the_containers_run_commands_that_there_are() -> None:
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    check_command(services["askwise"]["command"])
+    assert services["askwise"]["environment"]["ASKWISE_STORE"].startswith("postgresql://")
+    assert set(services["askwise"]["depends_on"]) <= set(services)
+    image = (DEPLOY / "Dockerfile").read_text()
+    for copied in re.findall(r"^COPY (?!--from)(.+) \S+$", image, re.M):
+        for name in copied.split():
+            assert (ROOT / name).exists(), name
+    check_command(eval(re.findall(r"^CMD (\[.+\])$", image, re.M)[0]))
+
+
+@pytest.mark.parametrize("name", ["askwise.service", "askwise-backup.service"])
+def test_the_units_run_commands_that_there_are(name: str) -> None:
+    section = unit(name)["Service"]
+    for key in ("ExecStartPre", "ExecStart"):
+        line = section.get(key.lower())
+        if line is not None:
+            found = re.search(r"/opt/askwise/bin/askwise (.+)", line)
+            assert found is not None
+            check_command(shlex.split(found[1].rstrip("'")))
+
+
+def test_the_timer_starts_the_backup() -> None:
+    assert (DEPLOY / "askwise-backup.timer").exists()
+    assert unit("askwise-backup.timer")["Timer"]["oncalendar"]
+
+
+def test_the_lock_for_serving_is_part_of_the_whole_one() -> None:
+    def pins(name: str) -> set[str]:
+        return set(re.findall(r"^([\w.-]+==[^ ;\\]+)", (ROOT / name).read_text(), re.M))
+
+    serving = pins("requirements-serve.lock")
+    assert {each.split("==")[0] for each in serving} >= {"fastapi", "uvicorn", "psycopg", "numba"}
+    assert serving <= pins("requirements.lock")

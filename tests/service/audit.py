@@ -1,0 +1,169 @@
+"""Whether a log is sound, read twice: by the engine, and by a few lines that do not know it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from askwise.campaign import Campaign, reading
+from askwise.campaign.engine import Engine
+from askwise.campaign.spec import Spec
+from askwise.core import book as columns
+from askwise.core.events import Event, Kind
+from askwise.core.money import to_micro
+from askwise.store import open_store
+from tests.service.load import Told
+from tests.service.served import Served
+
+
+def audit(service: Served, name: str, told: Told | None = None) -> list[Event]:
+    """Check everything about one campaign of a service that nobody is writing to."""
+    with closing(open_store(service.store)) as store:
+        log, spec = store.read(name), Spec.from_json(store.spec(name))
+        assert [event.seq for event in log] == list(range(1, len(log) + 1))
+        spent = read_by_hand(log, spec.problem.budget)
+        engine = read_by_engine(log, spec)
+        assert spent == payments_of(service, name)
+        if told is not None:
+            check_told(name, log, told)
+        compare_live(service, name, engine, log)
+        with Campaign.open(store, name).reading() as another:
+            assert same_arrays(engine, another)
+    return log
+
+
+def read_by_hand(log: list[Event], budget: int | None) -> dict[str, int]:
+    """Follow the money of a log by hand; what each worker was paid, in micro-units."""
+    limit = budget
+    prices: dict[int, int] = {}
+    state: dict[int, str] = {}
+    paid: Counter[str] = Counter()
+    out = 0
+    for event in log:
+        about = event.assignment
+        if event.kind == Kind.TOPPED_UP and limit is not None:
+            limit += int(event.price or 0)
+        elif event.kind == Kind.ASKED:
+            prices[event.seq] = int(event.price or 0)
+            state[event.seq] = "out"
+            out += prices[event.seq]
+        elif event.kind in (Kind.EXPIRED, Kind.DECLINED):
+            assert about is not None
+            assert state[about] == "out", event
+            state[about] = event.kind.name
+            out -= prices[about]
+        elif event.kind == Kind.ANSWER:
+            assert about is not None
+            assert state[about] in ("out", "EXPIRED"), event
+            out -= prices[about] if state[about] == "out" else 0
+            state[about] = "answered"
+            assert event.price == prices[about]
+            paid[str(event.worker)] += prices[about]
+        if limit is not None:
+            assert out + sum(paid.values()) <= limit, event
+    return dict(paid)
+
+
+def read_by_engine(log: list[Event], spec: Spec) -> Engine:
+    """Fold a log event by event; the budget holds at each."""
+    engine = Engine(spec)
+    for event in log:
+        engine.fold(event)
+        held = engine.ledger.reserved + engine.ledger.total(columns.SPENT)
+        assert held <= engine.ledger.total(columns.BUDGET), event
+    return engine
+
+
+def payments_of(service: Served, name: str) -> dict[str, int]:
+    """What the service says that each worker was paid, in micro-units; nothing left out."""
+    shown = everything(service, f"/campaigns/{name}/payments")
+    return {each["worker"]: to_micro(each["paid"], "paid") for each in shown if each["answers"]}
+
+
+def everything(service: Served, path: str) -> list[Any]:
+    """All pages of a list."""
+    found: list[Any] = []
+    after = ""
+    while True:
+        status, page = service.call("GET", f"{path}?limit=1000&after={after}")
+        assert status == 200, page
+        found.extend(page["items"])
+        if page["next"] is None:
+            return found
+        after = page["next"]
+
+
+def check_told(name: str, log: list[Event], told: Told) -> None:
+    """What clients were told is in the log, once, and what they were refused is not."""
+    asked = {event.seq: event for event in log if event.kind == Kind.ASKED}
+    answers: dict[int, list[Event]] = {}
+    for event in log:
+        if event.kind == Kind.ANSWER:
+            assert event.assignment is not None
+            answers.setdefault(event.assignment, []).append(event)
+    assert all(len(each) == 1 for each in answers.values())
+    prefix = f"{name}:"
+
+    def ours(ids: Any) -> list[int]:
+        return [int(each.removeprefix(prefix)) for each in ids if each.startswith(prefix)]
+
+    for assignment, value in told.answered.items():
+        if assignment.startswith(prefix):
+            [event] = answers[int(assignment.removeprefix(prefix))]
+            assert event.value == value
+    declined = {event.assignment for event in log if event.kind == Kind.DECLINED}
+    assert set(ours(told.declined)) <= declined
+    assert not set(ours(told.refused)) & set(answers)
+    # An assignment is of one ask, and an ask has the assignments that it was told.
+    by_key: dict[str, list[int]] = {}
+    for seq, event in asked.items():
+        if event.key is not None:
+            by_key.setdefault(event.key.partition(":")[2], []).append(seq)
+    for key, assignments in told.asked.items():
+        if assignments[0]["id"].startswith(prefix):
+            assert ours(each["id"] for each in assignments) == by_key[key]
+            for each in assignments:
+                event = asked[int(each["id"].removeprefix(prefix))]
+                assert (event.worker, event.task) == (each["worker"], each["task"])
+                assert event.price == to_micro(each["price"], "price")
+    # What nobody was told was lost on the way, and given up.
+    assert set(by_key) - set(told.asked) <= told.unknown
+
+
+def compare_live(service: Served, name: str, engine: Engine, log: list[Event]) -> None:
+    """The state of the running service is that of a fresh fold of the log."""
+    status = service.call("GET", f"/campaigns/{name}")[1]
+    assert status == as_json(reading.status(name, engine))
+    answers = everything(service, f"/campaigns/{name}/answers")
+    assert answers == [as_json(each) for each in reading.answers(engine)]
+    payments = everything(service, f"/campaigns/{name}/payments")
+    assert payments == [as_json(each) for each in reading.payments(engine)]
+    out = everything(service, f"/campaigns/{name}/assignments")
+    assert out == [as_json(each) for each in reading.outstanding(name, engine)]
+    events = everything(service, f"/campaigns/{name}/log")
+    assert events == [as_json(event) for event in log]
+
+
+def as_json(view: Any) -> Any:
+    return json.loads(json.dumps(view.to_json()))
+
+
+def same_arrays(first: Engine, second: Engine) -> bool:
+    """Whether two engines hold the same facts and beliefs, to the last bit."""
+    facts, beliefs = (
+        [each.ledger.arrays() for each in (first, second)],
+        [each.spec.policy.used(each.beliefs, each.ledger) for each in (first, second)],
+    )
+    return all(
+        one.keys() == other.keys()
+        and all(np.array_equal(one[name], other[name], _floats(one[name])) for name in one)
+        for one, other in (facts, beliefs)
+    )
+
+
+def _floats(array: Any) -> bool:
+    return bool(np.issubdtype(np.asarray(array).dtype, np.floating))

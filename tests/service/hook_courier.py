@@ -1,0 +1,22 @@
+"""A process that does the background work for webhooks alone: ``hook_courier.py STORE``."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from askwise.service import hooks_courier, hooks_sending
+from askwise.service.hooks import Hooks
+from askwise.service.hooks_posting import Network
+from askwise.service.hub import Hub
+from askwise.store import open_store
+
+if __name__ == "__main__":
+    hooks_sending.LEASE = 1.0  # so that a lane whose sender was killed is free soon
+    hooks_courier.PAUSE = 0.02
+    store = open_store(sys.argv[1])
+    network = Network(private=True)
+    courier = hooks_courier.Courier(Hub(store, 60.0), Hooks(store, network), network)
+    courier.start()
+    print("started", flush=True)
+    threading.Event().wait()

@@ -1,0 +1,205 @@
+"""The API is what its description says: Schemathesis tries to prove otherwise."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from fastapi import FastAPI
+from jsonschema import Draft202012Validator
+from schemathesis.config import HealthCheck, ProjectsConfig, SchemathesisConfig
+from schemathesis.engine import events, from_schema
+from schemathesis.python import asgi
+
+from askwise.campaign import Campaign
+from askwise.service.app import make_app
+from askwise.service.identity import Identities
+from askwise.service.settings import Settings
+from askwise.store import Store, open_store
+
+NO_LIMIT: dict[str, Any] = dict.fromkeys(
+    ("key_rate", "key_burst", "address_rate", "address_burst"), 1e9
+)
+
+DECIDED_BY_CAMPAIGNS = (
+    "campaigns-create", "campaigns-add", "campaigns-top-up", "campaigns-truth",
+    "workers-invite", "workers-bid", "workers-leave", "workers-availability",
+    "asking-answer", "webhooks-new-hook",
+)  # fmt: skip
+"""Operations of which a schema can't say all: which options a campaign has, which policies fit it,
+how fine an amount is, whether a host exists. Schemathesis' check that data which fit the schema
+are accepted is off for these; instead `refused_for_its_shape` holds for all operations: what fits
+the schema is never refused for its shape, only by a campaign, with a code of its own.
+"""
+
+
+@schemathesis.check
+def refused_for_its_shape(ctx: Any, response: Any, case: Any) -> bool | None:
+    """Data that fit the schema are not called invalid by the reader of requests."""
+    if case.meta is None or not case.meta.generation.mode.is_positive:
+        return None
+    if response.status_code in (400, 415, 422):
+        code = response.json()["error"]["code"]
+        assert code not in ("bad_request", "unsupported_media_type", "invalid_request"), code
+    return None
+
+
+@schemathesis.check
+def one_shape(ctx: Any, response: Any, case: Any) -> bool | None:
+    """Every error has the one shape, also on addresses and methods that are not there."""
+    if response.status_code >= 400:
+        body = response.json()
+        assert set(body) == {"error"}
+        assert set(body["error"]) == {"code", "message", "field"}
+    return None
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Webhooks look for hosts."""
+
+    def nobody(*_: object, **__: object) -> Any:
+        raise socket.gaierror("not here")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nobody)
+
+
+@pytest.fixture
+def store() -> Store:
+    return open_store("memory")
+
+
+@pytest.fixture
+def app(store: Store, caplog: pytest.LogCaptureFixture) -> Iterator[FastAPI]:
+    caplog.set_level(logging.ERROR)
+    fill(store)
+    yield make_app(Settings(store="memory", **NO_LIMIT), store)
+    asgi.shutdown_lifespans()
+
+
+def fill(store: Store) -> None:
+    """Campaigns of each kind, with something in every list."""
+    people: list[dict[str, Any]] = [{"id": "ann", "price": "0.05"}, {"id": "bob", "price": "0.1"}]
+    cats = Campaign.create(
+        store=store, name="cats", workers=people, tasks=["photo-1", "photo-2", "photo-3"],
+        options=["yes", "no"], budget="10", policy="random-pairs", seed=1, lease=600.0,
+    )  # fmt: skip
+    batch = cats.ask(3)
+    assert not isinstance(batch, str)
+    cats.tell(batch[0].id, "yes")  # type: ignore[index]
+    cats.decline(batch[1].id)  # type: ignore[index]
+    Campaign.create(
+        store=store, name="units", workers=people, outcome="utility", budget="5",
+        policy="bounded-epsilon-first", seed=1,
+    )  # fmt: skip
+
+
+def run(app: FastAPI, key: str, examples: int, phases: tuple[str, ...]) -> Counter[int]:
+    """Let Schemathesis try; fails with what it found. Counts the replies by status."""
+    every = ("examples", "coverage", "fuzzing", "stateful")
+    project = {
+        "headers": {"Authorization": f"Bearer {key}"},
+        "generation": {"max-examples": examples, "deterministic": True, "database": "none"},
+        "phases": {phase: {"enabled": phase in phases} for phase in every},
+        "operations": [
+            {
+                "include-operation-id": list(DECIDED_BY_CAMPAIGNS),
+                "checks": {"positive_data_acceptance": {"enabled": False}},
+            }
+        ],
+    }
+    config = SchemathesisConfig(
+        seed=1,
+        suppress_health_check=[HealthCheck.all],
+        projects=ProjectsConfig.from_dict(project),
+    )
+    schema = schemathesis.openapi.from_asgi("/openapi.json", app, config=config)
+    found: dict[tuple[str | None, str], str] = {}
+    replies: Counter[int] = Counter()
+    for event in from_schema(schema).execute():
+        if isinstance(event, events.NonFatalError | events.FatalError):
+            found[str(event), "error"] = repr(event)
+        recorder = getattr(event, "recorder", None)
+        if recorder is None:
+            continue
+        for call in recorder.interactions.values():
+            assert call.response is not None, call
+            replies[call.response.status_code] += 1
+        for id, checks in recorder.checks.items():
+            for check in checks:
+                if check.failure_info is not None:
+                    failure = check.failure_info.failure
+                    reply = recorder.interactions[id].response
+                    found.setdefault(
+                        (failure.operation, check.name),
+                        f"{failure.operation} {check.name}: {failure.title}: {failure.message}\n"
+                        f"{check.failure_info.code_sample}\n"
+                        f"{reply.status_code} {reply.content[:500]!r}",
+                    )
+    assert not found, "\n\n".join(found.values())
+    return replies
+
+
+def test_the_description_promises_what_the_service_does(app: FastAPI, store: Store) -> None:
+    key, _ = Identities(store).issue("owner", "tester")
+    replies = run(app, key, 5, ("examples", "coverage", "fuzzing"))
+    # Nothing was hit that a tester without imagination would not reach.
+    assert sum(replies.values()) > 1000
+    assert {200, 201, 401, 404, 405, 409, 415, 422} <= set(replies)
+    assert all(status < 500 for status in replies)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("role", ["owner", "viewer"])
+def test_the_description_promises_what_the_service_does_at_length(
+    app: FastAPI, store: Store, role: str
+) -> None:
+    key, _ = Identities(store).issue(role, "tester")
+    run(app, key, 100, ("examples", "coverage", "fuzzing", "stateful"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_worker_finds_nothing_that_is_not_described(app: FastAPI, store: Store) -> None:
+    key, _ = Identities(store).issue("worker", "ann", campaign="cats", worker="ann")
+    run(app, key, 40, ("examples", "coverage", "fuzzing"))
+
+
+def test_the_description_is_a_valid_one_and_every_example_fits_its_schema(app: FastAPI) -> None:
+    described = app.openapi()
+    assert described is app.openapi()
+    ids = [
+        operation["operationId"]
+        for methods in described["paths"].values()
+        for operation in methods.values()
+    ]
+    assert len(set(ids)) == len(ids)
+    assert set(DECIDED_BY_CAMPAIGNS) <= set(ids)
+    for name, schema in described["components"]["schemas"].items():
+        whole = {**schema, "components": described["components"]}
+        Draft202012Validator.check_schema(schema)
+        for example in schema.get("examples", ()):
+            Draft202012Validator(whole).validate(example)
+        if name.endswith(("Body", "Only", "Campaign")):
+            assert schema.get("additionalProperties") is False, name
+
+
+def test_every_write_takes_an_idempotency_key_and_every_list_a_page(app: FastAPI) -> None:
+    for path, methods in app.openapi()["paths"].items():
+        for method, operation in methods.items():
+            names = {each["name"] for each in operation.get("parameters", ())}
+            if method != "get":
+                assert "Idempotency-Key" in names, (method, path)
+            shown = json.dumps(operation["responses"].get("200", {}))
+            page = app.openapi()["components"]["schemas"]
+            for name, schema in page.items():
+                listed = set(schema.get("properties", ())) == {"items", "next"}
+                if listed and f'schemas/{name}"' in shown:
+                    assert {"limit", "after"} <= names, (method, path)

@@ -1,0 +1,122 @@
+"""What comes over a socket and is hardly HTTP."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+
+from askwise.service import protocol, running
+from askwise.service.app import make_app
+from askwise.service.settings import Settings
+from tests.service.hostile import LARGEST
+
+
+@contextmanager
+def on_the_wire(**settings: Any) -> Iterator[tuple[str, int]]:
+    """A service behind a socket, as ``askwise serve`` makes it."""
+    taken = running.listen("127.0.0.1", 0)
+    app = make_app(Settings(store="memory", largest_body=LARGEST, **settings))
+    config = uvicorn.Config(
+        app, http=protocol.Protocol, log_config=None, access_log=False, lifespan="on",
+        server_header=False, timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.005)
+    try:
+        yield taken.getsockname()
+    finally:
+        server.should_exit = True
+        thread.join()
+        taken.close()
+
+
+def exchange(address: tuple[str, int], *pieces: bytes, pause: float = 0.0) -> bytes:
+    """Send bytes and read until the other side closes."""
+    with socket.create_connection(address, timeout=20) as link:
+        received = b""
+        try:
+            for piece in pieces:
+                link.sendall(piece)
+                time.sleep(pause)
+        except OSError:
+            pass  # refused before it was all sent
+        try:
+            while got := link.recv(65536):
+                received += got
+        except ConnectionResetError:
+            pass
+        return received
+
+
+def shape_of(reply: bytes) -> tuple[int, str]:
+    head, _, body = reply.partition(b"\r\n\r\n")
+    assert b"application/json" in head
+    return int(head.split()[1]), json.loads(body)["error"]["code"]
+
+
+def test_what_is_no_http_is_refused_in_the_same_shape() -> None:
+    with on_the_wire() as address:
+        for sent in (
+            b"hello\r\n\r\n",
+            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc",
+            b"GET / HTTP/9.9\r\n\r\n",
+            b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: a\x00b\r\n\r\n",
+            b"GET /healthz HTTP/1.1\r\nHost: x\r\n bad: y\r\n\r\n",
+            b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+            b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
+        ):
+            assert shape_of(exchange(address, sent)) == (400, "bad_request"), sent
+        fine = exchange(address, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert fine.startswith(b"HTTP/1.1 200 ")
+
+
+def test_headers_without_end_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    with on_the_wire() as address:
+        begin = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+        lines = [b"X-Long: " + b"v" * 1000 + b"\r\n"] * 2000
+        assert shape_of(exchange(address, begin, *lines)) == (431, "too_large")
+        one = [b"X-Long: ", *[b"v" * 10_000] * 100]
+        assert shape_of(exchange(address, begin, *one)) == (431, "too_large")
+        monkeypatch.setattr(protocol, "PATIENCE", 0.2)
+        slow = exchange(address, b"GET /healthz HTTP/1.1\r\n", pause=0.4)
+        assert shape_of(slow) == (408, "request_timeout")
+        assert shape_of(exchange(address)) == (408, "request_timeout")
+        # A second request on a connection that was fine.
+        second = exchange(address, begin + b"\r\n", b"GET /hea", pause=0.3)
+        assert second.startswith(b"HTTP/1.1 200 ")
+        assert b"request_timeout" in second
+
+
+def test_a_body_in_pieces_ends_at_the_limit() -> None:
+    with on_the_wire() as address:
+        begin = (
+            b"POST /login HTTP/1.1\r\nHost: x\r\nCookie: a=b\r\n"
+            b"Content-Type: application/x-www-form-urlencoded\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n"
+        )
+        piece = b"2710\r\n" + b"x" * 10_000 + b"\r\n"
+        reply = exchange(address, begin, *[piece] * 30)
+        head = reply.partition(b"\r\n\r\n")[0].lower()
+        assert shape_of(reply) == (413, "too_large")
+        assert b"connection: close" in head
+
+
+def test_an_ordinary_connection_stays_open_for_many_requests() -> None:
+    with on_the_wire() as address, socket.create_connection(address, timeout=20) as link:
+        for _ in range(5):
+            link.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert link.recv(65536).startswith(b"HTTP/1.1 200 ")

@@ -1,0 +1,94 @@
+"""Workers' browsers without scripts, on a service in this process."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import httpx
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from askwise.campaign import Campaign
+from askwise.service.calls import Service
+
+
+class Bench:
+    """A service in this process, a name for a campaign of the test, and its workers' browsers."""
+
+    def __init__(self, app: FastAPI, name: str = "cats") -> None:
+        self.app = app
+        self.name = name
+        self.service: Service = app.state.service
+
+    def campaign(self, **fields: Any) -> Campaign:
+        defaults: dict[str, Any] = {
+            "workers": [{"id": "ann", "price": "0.10"}, {"id": "bob", "price": "0.25"}],
+            "tasks": [{"id": "t1", "payload": "A cat?"}, {"id": "t2", "payload": "A dog?"}],
+            "options": ["yes", "no"],
+            "budget": "10",
+            "policy": "random-pairs",
+            "seed": 3,
+        }
+        Campaign.create(store=self.service.hub.store, name=self.name, **{**defaults, **fields})
+        return self.service.hub.campaign(self.name)
+
+    def token(self, worker: str, **more: Any) -> str:
+        secret, _ = self.service.identities.issue(
+            "worker", worker, campaign=self.name, worker=worker, **more
+        )
+        return secret
+
+    def visitor(self, worker: str = "ann") -> Visitor:
+        client = TestClient(self.app, base_url="http://service.test")
+        assert client.get(f"/join/{self.token(worker)}").status_code == 200
+        return Visitor(client, self.name)
+
+
+class Visitor:
+    """A worker's browser without scripts: sends the forms of the page that it has."""
+
+    def __init__(self, client: TestClient, campaign: str) -> None:
+        self.client = client
+        self.home = f"/work/{campaign}"
+        self.page = ""
+        self.status = 0
+
+    def look(self) -> str:
+        return self._take(self.client.get(self.home))
+
+    def send(self, verb: str, page: str | None = None, **fields: str) -> str:
+        """Send the form of a verb with what it has hidden; of an older ``page`` if one is given."""
+        source = self.page if page is None else page
+        form = re.search(rf'<form [^>]*action="{self.home}/{verb}".*?</form>', source, re.S)
+        assert form is not None, f"no form to {verb} in {source}"
+        hidden = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', form[0]))
+        return self._take(self.client.post(f"{self.home}/{verb}", data={**hidden, **fields}))
+
+    def heading(self) -> str:
+        found = re.search(r"<h1[^>]*>(.*?)</h1>", self.page)
+        return found[1] if found else ""
+
+    def about(self) -> str:
+        found = re.search(r'id="about"[^>]*>(.*?)</p>', self.page)
+        return found[1] if found else ""
+
+    def _take(self, reply: httpx.Response) -> str:
+        self.status, self.page = reply.status_code, reply.text
+        return self.page
+
+
+class Clock:
+    """The time, which a test may put forward."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+        self._real = time.time
+
+    def now(self) -> float:
+        return self._real() + self.ahead
+
+
+def kinds(campaign: Campaign) -> list[str]:
+    return [event.kind.name for event in campaign.log()]
