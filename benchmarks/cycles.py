@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -42,7 +42,7 @@ def cycles(campaign: Campaign) -> Iterator[None]:
         yield
 
 
-def costs(label: str, stores: dict[int, Store], rounds: int) -> list[list[str]]:
+def costs(label: str, stores: Mapping[int, Store], rounds: int) -> list[list[str]]:
     """Time cycles on logs of all sizes in turns; one row of the table a size."""
     running = {size: cycles(Campaign.open(store, NAME)) for size, store in stores.items()}
     for work in running.values():
@@ -90,28 +90,29 @@ def start_up(store: SqliteStore, position: int) -> float:
     return float(taken)
 
 
-def starts(label: str, store: SqliteStore, log: Recorded) -> list[str]:
+def starts(store: SqliteStore, log: Recorded) -> tuple[list[str], Snapshot]:
     """One row of the table: without a snapshot, with one of four fifths of the log, and of all."""
     end = log.position(log.outcome.answers)
-    start_up(store, end)  # to compile what a long log is folded with
-    found = [start_up(store, end)]
     writer = Writer(store, NAME, log.spec, time.time)
-    saving = []
-    for seq in (end * 4 // 5, end):
-        engine = writer.engine_at(seq)
-        pack = engine.freeze()
-        begun = time.perf_counter()
-        blob = pack()
-        saving.append(time.perf_counter() - begun)
-        store.save(NAME, Snapshot(seq, engine.version, blob))
-        found.append(start_up(store, end))
-    return [
-        label,
-        f"{end:,}",
-        *(f"{each:.1f}" for each in found),
-        f"{saving[-1]:.1f}",
-        f"{len(blob) / 2**20:.0f}",
-    ]
+    # First, so that what a long log is folded with is compiled.
+    early = packed(writer, end * 4 // 5)[0]
+    found = [start_up(store, end)]
+    store.save(NAME, early)
+    found.append(start_up(store, end))
+    whole, taken = packed(writer, end)
+    store.save(NAME, whole)
+    found.append(start_up(store, end))
+    times = [f"{each:.1f}" for each in (*found, taken)]
+    return [log.spec.policy.name, f"{end:,}", *times, f"{len(whole.blob) / 2**20:.0f}"], whole
+
+
+def packed(writer: Writer, seq: int) -> tuple[Snapshot, float]:
+    """A snapshot, and the seconds that its packing took."""
+    engine = writer.engine_at(seq)
+    pack = engine.freeze()
+    begun = time.perf_counter()
+    blob = pack()
+    return Snapshot(seq, engine.version, blob), time.perf_counter() - begun
 
 
 class CountingMemory(MemoryStore):
@@ -248,18 +249,17 @@ def main(quick: bool) -> None:
         grown, started = [], []
         for policy in POLICIES:
             log = record(policy, sizes[-1])
-            files: dict[int, Store] = {}
-            for size in sizes:
-                files[size] = SqliteStore(directory / f"{policy}-{size}.db")
-                log.write(files[size], size)
-            largest = files[sizes[-1]]
-            assert isinstance(largest, SqliteStore)
-            started.append(starts(policy, largest, log))
+            files = {size: SqliteStore(directory / f"{policy}-{size}.db") for size in sizes}
+            for size, file in files.items():
+                log.write(file, size)
+            row, snapshot = starts(files[sizes[-1]], log)
+            started.append(row)
             grown += costs(f"{policy}, SQLite", files, rounds)
             if policy == POLICIES[0]:
-                memory: dict[int, Store] = {size: MemoryStore() for size in sizes}
+                memory = {size: MemoryStore() for size in sizes}
                 for size, store in memory.items():
                     log.write(store, size)
+                memory[sizes[-1]].save(NAME, snapshot)
                 grown += costs(f"{policy}, memory", memory, rounds)
         table(["", "answers", "us/cycle", "relative", "wanted", "met"], grown)
         print(f"\n  start-up after {sizes[-1]:,} answers, in seconds: open and status, SQLite")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ import numpy as np
 
 from askwise.campaign.spec import Spec, make_spec
 from askwise.core import book as columns
-from askwise.core.events import Event, Kind, PlanRow
 from askwise.lab.loop import CLOSED_CODE, CLOSED_OPTION, CLOSED_SEQ, CLOSED_SURE
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds.limited import Labellers
@@ -20,6 +18,8 @@ from askwise.policies import policies
 from askwise.stopping import stopping
 from askwise.stopping.base import OUTCOMES
 from askwise.store import Store
+from askwise.store.copying import Head
+from askwise.store.rows import Row
 
 NAME = "bench"
 WORKERS = 50
@@ -27,7 +27,7 @@ TASKS_PER_ANSWER = 0.3
 RULE = {"name": "lead", "lead": 3}
 LEASE = 3600.0
 _BULK = 20_000
-"""Events of one transaction of the bulk load."""
+"""Events written at a time."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,11 @@ class Recorded:
 
     def write(self, store: Store, answers: int) -> None:
         """Create the campaign with the log of its first so many answers."""
-        store.create(NAME, self.spec.to_json(), 0.0)
-        source, last = islice(events_of(self.outcome, self.spec), self.position(answers)), 0
-        gc.disable()
-        while chunk := list(islice(source, _BULK)):
-            with store.write(NAME) as transaction:
-                transaction.append(chunk, last)
-            last += len(chunk)
-        gc.enable()
+        source = islice(rows_of(self.outcome, self.spec), self.position(answers))
+        with store.fill() as filling:
+            filling.campaign(Head(NAME, 0.0, self.spec.to_json()))
+            while chunk := list(islice(source, _BULK)):
+                filling.rows(chunk)
 
 
 def record(policy: str, answers: int) -> Recorded:
@@ -68,7 +65,7 @@ def record(policy: str, answers: int) -> Recorded:
     return Recorded(make_spec({**described, "stopping": RULE, "lease": LEASE, "seed": 1}), outcome)
 
 
-def events_of(outcome: Outcome, spec: Spec) -> Iterator[Event]:
+def rows_of(outcome: Outcome, spec: Spec) -> Iterator[Row]:
     """Write the ledger of a simulation down as the log of a live campaign."""
     ledger = outcome.ledger
     number = ledger.total(columns.ASSIGNMENTS)
@@ -76,34 +73,30 @@ def events_of(outcome: Outcome, spec: Spec) -> Iterator[Event]:
     options, note = spec.problem.options, spec.policy.notes[0]
     closed = {int(row[CLOSED_SEQ]): row for row in outcome.closings if row[CLOSED_SEQ]}
     tasks, workers = [task.id for task in ledger.tasks], [each.id for each in ledger.workers]
+    prices = [str(worker.price) for worker in ledger.workers]
     seq = 0
-    for decision, (at_task, at_worker, cost, value, chance) in enumerate(
+    for decision, (at_task, at_worker, value, chance) in enumerate(
         zip(
             rows[:, columns.TASK].tolist(),
             rows[:, columns.WORKER].tolist(),
-            rows[:, columns.COST].tolist(),
             marks[:, columns.VALUE].tolist(),
             marks[:, columns.PROPENSITY].tolist(),
             strict=True,
         )
     ):
-        task, worker = tasks[at_task], workers[at_worker]
-        odds = None if math.isnan(chance) else chance
-        plan = (PlanRow(worker, task, 1, odds),)
-        yield Event(Kind.DECIDED, seq + 1, decision=decision, rows=plan, note=note)
-        yield Event(
-            Kind.ASKED, seq + 2, decision=decision, task=task, worker=worker, price=cost,
-            propensity=odds, expires=LEASE,
-        )  # fmt: skip
-        yield Event(
-            Kind.ANSWER, seq + 3, assignment=seq + 2, task=task, worker=worker, price=cost,
-            value=options[int(value)],
-        )  # fmt: skip
+        odds = "null" if math.isnan(chance) else repr(chance)
+        task, worker = f'"{tasks[at_task]}"', f'"{workers[at_worker]}"'
+        pair = f'"task":{task},"worker":{worker},"price":"{prices[at_worker]}"'
+        plan = f'"note":"{note}","rows":[[{task},{worker},1,{odds}]]'
+        chosen = f'"propensity":{odds},"expires":{LEASE}'
+        yield Row(seq + 1, "DECIDED", 0.0, None, f'{{"decision":{decision},{plan}}}')
+        yield Row(seq + 2, "ASKED", 0.0, None, f'{{"decision":{decision},{pair},{chosen}}}')
+        told = f'"assignment":{seq + 2},"value":"{options[int(value)]}"'
+        yield Row(seq + 3, "ANSWER", 0.0, None, f"{{{pair},{told}}}")
         seq += 3
         if seq + 1 in closed:
             seq += 1
             row = closed[seq].tolist()
-            yield Event(
-                Kind.CLOSED, seq, task=task, value=options[int(row[CLOSED_OPTION])],
-                outcome=OUTCOMES[int(row[CLOSED_CODE])], confidence=row[CLOSED_SURE],
-            )  # fmt: skip
+            named = f'"value":"{options[int(row[CLOSED_OPTION])]}"'
+            why = f'"outcome":"{OUTCOMES[int(row[CLOSED_CODE])]}","confidence":{row[CLOSED_SURE]}'
+            yield Row(seq, "CLOSED", 0.0, None, f'{{"task":{task},{named},{why}}}')

@@ -154,7 +154,7 @@ def load(port: int, key: str, campaign: str, clients: int, length: float) -> Non
     for client in everyone:
         client.begun, client.asking = now, True
         client.link.sendall(ask)
-    while now < start + length:
+    while now < start + length or not all(client.took for client in everyone):
         for ready, _ in waiting.select(1.0):
             client = ready.data
             client.got += client.link.recv(65536)
@@ -245,7 +245,7 @@ def main(quick: bool) -> None:
             }
             bare = commits(directory / "bare.sqlite")
             for server in servers.values():
-                Figures().take(server, GROUP, 1.0)  # to compile and to warm up
+                Figures().take(server, GROUP, 4.0)  # to compile and to warm up
             for _ in range(rounds):
                 for clients in CLIENTS:
                     for name, server in servers.items():
@@ -292,4 +292,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "serve":
         serve(sys.argv[2])
     else:
-        load(int(sys.argv[2]), *sys.argv[3:5], int(sys.argv[5]), float(sys.argv[6]))
+        place, key, campaign, clients, length = sys.argv[2:]
+        load(int(place), key, campaign, int(clients), float(length))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from numbers import Real
@@ -171,15 +171,7 @@ class Campaign:
         key : str, optional
             A retry with the same key gives the same answer and changes nothing.
         """
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise InvalidProblem(f"limit is {limit!r}: give a whole number from 1", field="limit")
-        offered = None if workers is None else self._offered(workers)
-
-        def act(rules: Rules) -> dict[str, Any]:
-            return rules.ask(limit, offered).to_json()
-
-        reply = self._write("ask", {"limit": limit, "workers": offered}, key, act)
-        return read_choice(reply)
+        return self._ask(limit, None if workers is None else self._offered(workers), (), key)
 
     def tell(self, assignment_id: str, value: float | str, key: str | None = None) -> None:
         """Hand in the answer to an assignment; its price is spent.
@@ -324,6 +316,15 @@ class Campaign:
         with self._state() as engine:
             yield engine
 
+    def ask_around(
+        self, away: Collection[str], limit: int = 1, key: str | None = None
+    ) -> Batch | Wait | Done:
+        """Ask everyone who joined but those ``away``.
+
+        Who that is may change between a request and its retry, which is the same request.
+        """
+        return self._ask(limit, None, away, key)
+
     def sweep(self) -> int:
         """Release what is past its lease now, rather than with the next write; tells how many."""
         return self._writer.sweep()
@@ -345,6 +346,18 @@ class Campaign:
         raise TypeError("a Campaign is not iterable: call ask() until it returns Done")
 
     # The one way to write.
+
+    def _ask(
+        self, limit: int, offered: list[str] | None, away: Collection[str], key: str | None
+    ) -> Batch | Wait | Done:
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise InvalidProblem(f"limit is {limit!r}: give a whole number from 1", field="limit")
+
+        def act(rules: Rules) -> dict[str, Any]:
+            return rules.ask(limit, offered, away).to_json()
+
+        reply = self._write("ask", {"limit": limit, "workers": offered}, key, act)
+        return read_choice(reply)
 
     def _do(
         self, verb: str, arguments: dict[str, Any], key: str | None, act: Callable[[Rules], None]

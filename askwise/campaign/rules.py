@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from numbers import Real
 from typing import Any
 
@@ -65,14 +65,19 @@ class Rules:
 
     # Asking.
 
-    def ask(self, limit: int, offered: Sequence[str] | None) -> Batch | Wait | Done:
-        """Hand out up to ``limit``; decide anew whenever nothing is left to hand out."""
+    def ask(
+        self, limit: int, offered: Sequence[str] | None, away: Collection[str] = ()
+    ) -> Batch | Wait | Done:
+        """Hand out up to ``limit``; decide anew whenever nothing is left to hand out.
+
+        ``offered`` are those who are available, by default all but those ``away``.
+        """
         ledger = self.ledger
         if ledger.total(columns.STOPPED):
             return Done("stopped")
         if ledger.total(columns.PAUSED):
             return Wait("resume")
-        available = self._available(offered)
+        available = self._available(offered, away)
         found: list[Assignment] = []
         decided = False
         while len(found) < limit:
@@ -86,20 +91,21 @@ class Rules:
                 break
             if decided:
                 raise self._fault(columns.BAD_TASK)
-            choice = self._decide(available, offered)
+            choice = self._decide(available, offered, away)
             if choice is not None:
                 nothing = choice
                 break
             decided = True
         return Batch(tuple(found)) if found else nothing
 
-    def _available(self, offered: Sequence[str] | None) -> Array:
+    def _available(self, offered: Sequence[str] | None, away: Collection[str]) -> Array:
         ledger = self.ledger
         joined = ledger.book.workers[: ledger.total(columns.WORKERS), columns.JOINED]
         if offered is None:
             mask = joined.astype(np.int8)
             # Whoever just declined is not asked again before somebody has answered.
             mask[list(ledger.passed_over)] = 0
+            mask[[ledger.worker_at(worker) for worker in away if ledger.has_worker(worker)]] = 0
             return mask
         mask = np.zeros(len(joined), np.int8)
         for worker in offered:
@@ -123,14 +129,16 @@ class Rules:
         )
         return assignment_of(self.name, event)
 
-    def _decide(self, available: Array, offered: Sequence[str] | None) -> Wait | Done | None:
+    def _decide(
+        self, available: Array, offered: Sequence[str] | None, away: Collection[str]
+    ) -> Wait | Done | None:
         """Let the policy choose and take its decision into the log; None when it did."""
         policy = self.engine.spec.policy
         self._quote(bidding.closing_quotes(self.engine))
         if policy.plans:
             everyone = self.ledger.book.workers[: len(available), columns.JOINED]
             available, offered = everyone.astype(np.int8), None
-        elif offered is None and self.ledger.passed_over:
+        elif offered is None and (self.ledger.passed_over or away):
             offered = [self.ledger.workers[at].id for at in np.flatnonzero(available)]
         choice = self.engine.choose(available)
         if isinstance(choice, Wait | Done):

@@ -8,12 +8,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from askwise.cli.serving import extra
+from askwise.cli.workshop import extra
 from askwise.core.choices import Batch, Done
 from askwise.core.errors import AskwiseError, InvalidParameter
 
@@ -86,7 +87,8 @@ def described(tasks: dict[str, tuple[str, str]], lease: float) -> dict[str, Any]
             for id, (text, _) in tasks.items()
         ],
         "options": list(OPTIONS),
-        "budget": "15",
+        # Enough to be sure of most.
+        "budget": str(Decimal("0.30") * len(tasks)),
         "policy": "hem",
         "stopping": {"name": "posterior", "error": 0.05},
         "lease": lease,
@@ -166,7 +168,7 @@ def demo_live(
         raise InvalidParameter(f"speed is {speed:g}: give 1 to 10000", field="speed")
     if not 1 <= tasks <= 10_000:
         raise InvalidParameter(f"tasks is {tasks}: give 1 to 10000", field="tasks")
-    with extra(), tempfile.TemporaryDirectory(prefix="askwise-live-") as directory:
+    with extra("service"), tempfile.TemporaryDirectory(prefix="askwise-live-") as directory:
         from askwise.service import running
         from askwise.service.identity import Identities
         from askwise.service.settings import Settings

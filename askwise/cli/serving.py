@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
+from ipaddress import ip_network
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import typer
 
 from askwise.cli import output
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl
 from askwise.cli.stored import open_store
+from askwise.cli.workshop import extra
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from askwise.store import Store
 
 app = typer.Typer(help="Keys of the service: make, list, revoke.", no_args_is_help=True)
-
-EXTRA = (
-    *("anyio", "fastapi", "httpcore", "httptools", "httpx", "jinja2", "matplotlib", "multipart"),
-    *("prometheus_client", "pydantic", "starlette", "uvicorn", "uvloop"),
-)
-
-
-@contextmanager
-def extra() -> Iterator[None]:
-    """Name the extra that is not installed."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in EXTRA:
-            raise
-        raise InvalidParameter(
-            f"the service needs {error.name}: pip install 'askwise[service]'", field="service"
-        ) from None
 
 
 def serve(
@@ -89,7 +72,7 @@ def serve(
     if workers < 1 or (workers > 1 and store == "memory"):
         valid = "1, as a store in memory is of one process" if workers > 1 else "1 or more"
         raise InvalidParameter(f"workers is {workers}: give {valid}", field="workers")
-    with extra():
+    with extra("service"):
         from askwise.service import running
         from askwise.service.settings import Settings
 
@@ -106,9 +89,12 @@ def greet(store: Store, address: str) -> None:
     """Say where the service is and, the first time, what the owner's key is."""
     from askwise.service.identity import Identities
 
-    secret = Identities(store).first_owner()
+    identities = Identities(store)
+    secret = identities.first_owner()
     if secret is not None:
         print(f"the owner's key, shown this once: {secret}")
+    elif not identities.has_owner():
+        print("nobody has an owner's key that is good: make one with askwise keys new owner LABEL")
     print(f"serving at {address} (dashboard: {address}/dashboard)", flush=True)
 
 
@@ -126,10 +112,16 @@ def new_key(
     as_json: AsJson = False,
 ) -> None:
     """Make a key and print its secret, this once."""
-    with extra():
+    with extra("service"):
         from askwise.service.identity import ROLES, Identities
     if role not in ROLES:
         raise InvalidParameter(f"role is {role!r}: give one of {', '.join(ROLES)}", field="role")
+    if not 0 < len(label) <= 100:
+        raise InvalidParameter(f"label is {label!r}: give 1 to 100 characters", field="label")
+    if days is not None and not 0 < days <= 100_000:
+        raise InvalidParameter(
+            f"days is {days:g}: give a number above 0, up to 100000", field="days"
+        )
     lasts = None if days is None else days * 86400
     secret, issued = Identities(open_store(store)).issue(role, label, lasts=lasts)
     if as_json:
@@ -141,7 +133,7 @@ def new_key(
 @app.command("list")
 def list_keys(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """List the keys, without their secrets."""
-    with extra():
+    with extra("service"):
         from askwise.service.identity import Identities
     found = Identities(open_store(store)).keys()
     if as_json:
@@ -165,13 +157,46 @@ def revoke_key(
     as_json: AsJson = False,
 ) -> None:
     """End a key."""
-    with extra():
+    with extra("service"):
         from askwise.service.identity import Identities
     revoked = Identities(open_store(store)).revoke(id)
     if as_json:
         output.show_json(revoked.to_json())
     else:
         print(f"{revoked.label}'s key is revoked")
+
+
+def _check_address(address: str) -> None:
+    """Complain about what no link can begin with."""
+    if not address:
+        return
+    try:
+        parts = urlsplit(address)
+        _ = parts.port
+    except ValueError:
+        parts = urlsplit("")
+    plain = address.isascii() and address.isprintable() and not set(address) & set(' @?#\\"<>')
+    whole = parts.scheme in ("http", "https") and parts.hostname and parts.path in ("", "/")
+    if not plain or not whole:
+        raise InvalidParameter(
+            f"address is {address!r}: give http:// or https:// and a host, and no path, "
+            "like https://ask.example.org",
+            field="address",
+        )
+
+
+def _check_proxies(proxies: str) -> None:
+    """Complain about what is no address: it would never be that of a proxy."""
+    for each in proxies.split(",") if proxies else []:
+        try:
+            if each.strip() != "*":
+                ip_network(each.strip(), strict=False)
+        except ValueError:
+            raise InvalidParameter(
+                f"proxies has {each.strip()!r}: give addresses or networks, comma-separated, "
+                "like 127.0.0.1,10.0.0.0/8, or *",
+                field="proxies",
+            ) from None
 
 
 def _day(seconds: float | None) -> str | None:

@@ -15,20 +15,26 @@ from typing import Any
 from askwise.cli import output
 from askwise.core.errors import InvalidParameter
 
-EXTRA = ("jinja2", "joblib", "markupsafe", "matplotlib")
-"""What the lab needs beyond a plain install."""
+NEEDS = {
+    "lab": ("jinja2", "joblib", "markupsafe", "matplotlib"),
+    "service": (
+        *("anyio", "fastapi", "httpcore", "httptools", "httpx", "jinja2", "matplotlib"),
+        *("prometheus_client", "pydantic", "python_multipart", "starlette", "uvicorn", "uvloop"),
+    ),
+}
+"""What the extras have beyond a plain install."""
 
 
 @contextmanager
-def extra() -> Iterator[None]:
+def extra(name: str = "lab") -> Iterator[None]:
     """Name the extra that is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in EXTRA:
+        if (error.name or "").split(".")[0] not in NEEDS[name]:
             raise
         raise InvalidParameter(
-            f"the lab needs {error.name}: pip install 'askwise[lab]'", field="lab"
+            f"the {name} needs {error.name}: pip install 'askwise[{name}]'", field=name
         ) from None
 
 

@@ -5,6 +5,7 @@ depends on it, as each names who was available.
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable
 
@@ -23,6 +24,7 @@ class Absences:
         self._store = store
         self._clock = clock
         self._seen: dict[str, tuple[dict[str, float | None], float]] = {}
+        self._changes = 0
 
     def set(
         self,
@@ -45,17 +47,23 @@ class Absences:
             changes = [Change(_KIND, id, before, body), *([] if note is None else [note])]
             if self._store.change(changes):
                 break
+        self._changes += 1
         self._seen.pop(campaign, None)
 
     def away(self, campaign: str) -> frozenset[str]:
         """Who is away now."""
         now = self._clock()
-        entries, until = self._seen.get(campaign, ({}, 0.0))
-        if until < now:
+        entries, looked = self._seen.get(campaign, ({}, -math.inf))
+        # Below as well: a clock that was set back makes nothing last longer.
+        if not 0 <= now - looked <= _FRESH:
+            changes = self._changes
             prefix = f"{campaign}/"
             entries = {
                 record.id.removeprefix(prefix): json.loads(record.body)["until"]
                 for record in self._store.records(_KIND, prefix=prefix)
             }
-            self._seen[campaign] = entries, now + _FRESH
+            self._seen[campaign] = entries, now
+            if changes != self._changes:
+                # Somebody went or came back since the look-up; perhaps in this campaign.
+                self._seen.pop(campaign, None)
         return frozenset(worker for worker, end in entries.items() if end is None or end > now)

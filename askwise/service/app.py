@@ -66,6 +66,7 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
         summary="Decide whom to ask, what to pay and when to stop.",
         lifespan=life,
         docs_url=None,
+        openapi_url=None,
         redoc_url=None,
         redirect_slashes=False,
         generate_unique_id_function=reference.operation_id,

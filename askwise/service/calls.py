@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+import anyio
 from fastapi import Depends, Header, Query, Request
 from starlette.responses import Response
 
@@ -74,6 +75,8 @@ class Service:
         self.identities = identities
         self.absences = absences
         self.hooks = hooks
+        self.probes = anyio.CapacityLimiter(4)
+        """Threads that look whether the store answers."""
 
 
 async def _service(request: Request) -> Service:

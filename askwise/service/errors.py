@@ -127,8 +127,8 @@ def fault() -> Response:
 
 
 WORDS = {
-    400: "bad_request", 404: "not_found", 405: "method_not_allowed", 408: "request_timeout",
-    413: "too_large", 415: "unsupported_media_type", 431: "too_large",
+    400: "bad_request", 404: "not_found", 405: "method_not_allowed", 413: "too_large",
+    415: "unsupported_media_type",
 }  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def export(campaign: Campaign, what: str) -> Export:
 def _answers(campaign: Campaign) -> Iterator[bytes]:
     head = ("task", "value", "confidence", "outcome", "count", "assured_error", "majority_error")
     found = campaign.answers()
-    return _csv(head, ([getattr(each, name) for name in head] for each in found))
+    return _csv(head, _cells([getattr(each, name) for name in head] for each in found))
 
 
 def _answer_lines(campaign: Campaign) -> Iterator[bytes]:
@@ -91,7 +91,7 @@ def _log(campaign: Campaign) -> Iterator[bytes]:
 def _payments(campaign: Campaign) -> Iterator[bytes]:
     head = ("worker", "answers", "paid", "reserved", "why")
     found = campaign.payments()
-    return _csv(head, ([getattr(each, name) for name in head] for each in found))
+    return _csv(head, _cells([getattr(each, name) for name in head] for each in found))
 
 
 def _labels(campaign: Campaign) -> Iterator[bytes]:
@@ -101,33 +101,40 @@ def _labels(campaign: Campaign) -> Iterator[bytes]:
         settled = np.flatnonzero(ledger.book.assignments[:size, columns.STATUS] == columns.SETTLED)
         pairs = ledger.book.assignments[settled][:, [columns.TASK, columns.WORKER]]
         values = ledger.book.marks[settled, columns.VALUE]
-        tasks, workers = list(ledger.tasks), list(ledger.workers)
+        tasks, workers = ledger.tasks.copy(), ledger.workers.copy()
+    about = [safe_cell(task.id) for task in tasks] or [NAMELESS]
+    who = [safe_cell(worker.id) for worker in workers]
+    said = [safe_cell(option) for option in options]
 
-    def rows() -> Iterator[tuple[object, ...]]:
-        for (task, worker), value in zip(pairs, values, strict=True):
-            about = tasks[task].id if tasks else NAMELESS
-            label = options[int(value)] if options else float(value)
-            yield about, workers[worker].id, label
+    def batches() -> Iterator[list[tuple[object, ...]]]:
+        for at in range(0, len(pairs), ROWS):
+            rows = zip(pairs[at : at + ROWS].tolist(), values[at : at + ROWS].tolist(), strict=True)
+            yield [
+                (about[task], who[worker], said[int(value)] if said else value)
+                for (task, worker), value in rows
+            ]
 
-    return _csv(("task", "worker", "label"), rows())
+    return _csv(("task", "worker", "label"), batches())
 
 
-def _csv(head: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[bytes]:
+def _cells(rows: Iterable[Iterable[object]]) -> Iterator[list[list[object]]]:
+    """Cells that no spreadsheet takes for a formula, some rows at a time."""
+    for some in _batches(rows):
+        yield [[safe_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in some]
+
+
+def _csv(head: Iterable[str], batches: Iterable[Iterable[Iterable[object]]]) -> Iterator[bytes]:
     """Write rows; the line ends are those of RFC 4180, so that any within a cell are quoted."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow(head)
-    for some in _batches(rows):
-        writer.writerows([_cell(cell) for cell in row] for row in some)
+    for some in batches:
+        writer.writerows(some)
         yield buffer.getvalue().encode()
         buffer.seek(0)
         buffer.truncate()
     if buffer.tell():
         yield buffer.getvalue().encode()
-
-
-def _cell(cell: object) -> object:
-    return safe_cell(cell) if isinstance(cell, str) else cell
 
 
 def _lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import secrets
 import time
 from typing import Any
 
-import anyio
 import anyio.to_thread
-from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -43,11 +42,6 @@ LARGEST_STRANGER = 64 * 2**10
 LARGEST_HEAD = 64 * 2**10
 """Bytes of a request's headers, at the most."""
 
-PATIENCE = 30.0
-"""Seconds that a body may take, and one more for each :data:`SLOWEST` bytes of it."""
-
-SLOWEST = 16 * 2**10
-
 CLOSE = {"Connection": "close"}
 """On replies to what was not read to its end."""
 
@@ -66,9 +60,14 @@ class Gate:
         self.identities = identities
         self.keys = Buckets(settings.key_rate, settings.key_burst)
         self.addresses = Buckets(settings.address_rate, settings.address_burst)
-        self.headers = dict(HEADERS)
+        headers = dict(HEADERS)
         if settings.https:
-            self.headers["Strict-Transport-Security"] = "max-age=31536000"
+            headers["Strict-Transport-Security"] = "max-age=31536000"
+        self.headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        self.prefix = secrets.token_hex(4)
+        self.numbers = itertools.count()
+        self.counts: dict[tuple[str, str, int], Any] = {}
+        self.times: dict[tuple[str, str], Any] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -120,7 +119,7 @@ class _Passage:
         self.scope = scope
         self.identity: Identity | None = None
         self.bare = scope["method"] == "HEAD"
-        self.number = secrets.token_hex(8)
+        self.number = f"{gate.prefix}{next(gate.numbers) & 0xFFFFFFFF:08x}"
         self.status = 0
         self.begun = time.perf_counter()
         self._send = send
@@ -128,10 +127,11 @@ class _Passage:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            for name, value in self.gate.headers.items():
-                headers.setdefault(name, value)
-            headers["X-Request-ID"] = self.number
+            said = list(message.get("headers", ()))
+            names = {name for name, _ in said}
+            more = [pair for pair in self.gate.headers if pair[0] not in names]
+            number = (b"x-request-id", self.number.encode())
+            message = {**message, "headers": [*said, *more, number]}
         elif self.bare:
             message = {**message, "body": b""}
         await self._send(message)
@@ -142,8 +142,13 @@ class _Passage:
         route = getattr(self.scope.get("route"), "path", "none")
         method = "HEAD" if self.bare else self.scope["method"]
         known = method if method in METHODS and route != "none" else "ANY"
-        metrics.REQUESTS.labels(known, route, str(self.status)).inc()
-        metrics.SECONDS.labels(known, route).observe(seconds)
+        counts, times = self.gate.counts, self.gate.times
+        if (known, route, self.status) not in counts:
+            status = str(self.status)
+            counts[known, route, self.status] = metrics.REQUESTS.labels(known, route, status)
+            times[known, route] = metrics.SECONDS.labels(known, route)
+        counts[known, route, self.status].inc()
+        times[known, route].observe(seconds)
         if not log.isEnabledFor(logging.INFO):
             return
         fields: dict[str, Any] = {
@@ -162,23 +167,13 @@ class _Passage:
 def _measured(receive: Receive, largest: int) -> Receive:
     """Count what comes in: a body need not say its length, nor the truth about it."""
     seen = 0
-    begun = 0.0
-    whole = False
 
     async def counted() -> Message:
-        nonlocal seen, begun, whole
-        if whole:
-            return await receive()
-        begun = begun or anyio.current_time()
-        left = begun + PATIENCE + seen / SLOWEST - anyio.current_time()
-        with anyio.move_on_after(left) as limit:
-            message = await receive()
-        # Of this kind, as the framework lets it through while it reads a body.
-        if limit.cancelled_caught:
-            raise HTTPException(408, "the body came too slowly: send it again", CLOSE)
+        nonlocal seen
+        message = await receive()
         seen += len(message.get("body", b""))
-        whole = not message.get("more_body", False)
         if seen > largest:
+            # Of this kind, as the framework lets it through while it reads a body.
             raise HTTPException(413, _too_large(largest), CLOSE)
         return message
 
@@ -205,7 +200,7 @@ def _checked(scope: Scope, largest: int) -> tuple[str | None, int]:
             )  # fmt: skip
     if size > LARGEST_HEAD:
         message = f"the headers are larger than {LARGEST_HEAD} bytes: send less"
-        raise Refused(431, "too_large", message, headers=CLOSE)
+        raise Refused(431, "headers_too_large", message, headers=CLOSE)
     if shown is None and not cookie:
         largest = min(largest, LARGEST_STRANGER)
     if length > largest:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import math
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from askwise.campaign import Campaign
-from askwise.core.errors import AskwiseError
+from askwise.core.errors import AskwiseError, StoreError, UnknownName
+from askwise.service.errors import Refused
 from askwise.store import Store
 
 log = logging.getLogger("askwise.service")
@@ -20,6 +26,55 @@ T = TypeVar("T")
 MOST_OPEN = 256
 """Campaigns held in memory; the one unused for longest goes. Its log is in the store."""
 
+MOST_VIEWS = 64
+"""Views that are kept of a campaign."""
+
+TROUBLE = 60.0
+"""Seconds for which a campaign that can't be swept is left alone."""
+
+
+@dataclass
+class _View:
+    """Something worked out of a campaign, and the position of the log it holds for."""
+
+    made: tuple[int, Any] | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    """Held while it is worked out, so that those who come meanwhile share it."""
+
+
+@dataclass
+class _Held:
+    """An open campaign."""
+
+    campaign: Campaign
+    views: dict[Hashable, _View] = field(default_factory=dict)
+
+
+@dataclass
+class _Leases:
+    """What is known of a campaign's leases, so that it need not be opened to look at them."""
+
+    lease: float
+    """Seconds; infinite without leases."""
+    position: int = -1
+    """Of the log, when it was looked at last."""
+    soonest: float = -math.inf
+    """When the next of what was out then is due."""
+    looked: float = -math.inf
+    again: float = -math.inf
+    """When to look again."""
+
+    def rest(self, now: float) -> None:
+        """Leave it alone until something may be due.
+
+        What is handed out from now on, by other processes too, is due a lease later.
+        """
+        self.looked, self.again = now, min(self.soonest, now + self.lease)
+
+    def rests(self, now: float) -> bool:
+        """Whether nothing can be due yet; a clock that was set back does not prolong it."""
+        return self.looked <= now < self.again
+
 
 class Hub:
     """Campaigns by name, opened when they are first asked for.
@@ -28,14 +83,17 @@ class Hub:
     ----------
     sweep : float
         Seconds between looks for leases that are over.
+    clock : callable
+        Seconds now.
     """
 
-    def __init__(self, store: Store, sweep: float) -> None:
+    def __init__(self, store: Store, sweep: float, clock: Callable[[], float] = time.time) -> None:
         self.store = store
         self._sweep = sweep
-        self._open: OrderedDict[str, Campaign] = OrderedDict()
-        self._views: dict[str, dict[Hashable, tuple[int, Any]]] = {}
+        self._clock = clock
+        self._open: OrderedDict[str, _Held] = OrderedDict()
         self._lock = threading.Lock()
+        self._leases: dict[str, _Leases] = {}
         self._snapshots = ThreadPoolExecutor(1, thread_name_prefix="snapshots")
         self._ending = threading.Event()
         self._sweeper = threading.Thread(target=self._keep_sweeping, name="sweeper", daemon=True)
@@ -46,48 +104,52 @@ class Hub:
 
     def campaign(self, name: str) -> Campaign:
         """The campaign of this name; UnknownName if there is none."""
-        with self._lock:
-            found = self._open.get(name)
-            if found is not None:
-                self._open.move_to_end(name)
-                return found
-        made = Campaign.open(self.store, name, later=self._snapshots.submit)
-        with self._lock:
-            made = self._open.setdefault(name, made)
-            while len(self._open) > MOST_OPEN:
-                gone, _ = self._open.popitem(last=False)
-                self._views.pop(gone, None)
-        return made
+        return self._held(name).campaign
 
     def view(self, name: str, key: Hashable, compute: Callable[[Campaign], T]) -> tuple[int, T]:
-        """What ``compute`` makes of a campaign, and the position of the log it holds for.
+        """What ``compute`` makes of a campaign, and a position of the log that it has seen.
 
-        Computed once a position: pollers share it.
+        Computed once a position, by one at a time: pollers share it.
         """
-        campaign = self.campaign(name)
+        held = self._held(name)
+        with self._lock:
+            if len(held.views) > MOST_VIEWS:
+                held.views.clear()
+            view = held.views.setdefault(key, _View())
         position = self.store.position(name)
-        with self._lock:
-            kept = self._views.setdefault(name, {}).get(key)
-        if kept is not None and kept[0] == position:
-            return kept
-        made = position, compute(campaign)
-        with self._lock:
-            views = self._views.setdefault(name, {})
-            if len(views) > 64:
-                views.clear()
-            views[key] = made
+        made = view.made
+        if made is None or made[0] < position:
+            with view.lock:
+                made = view.made
+                if made is None or made[0] < position:
+                    # Read first: what is computed has seen at least this much.
+                    position = self.store.position(name)
+                    made = view.made = position, compute(held.campaign)
         return made
+
+    def each(self, names: Iterable[str], look: Callable[[str], T]) -> tuple[list[T], list[str]]:
+        """What ``look`` finds of each campaign, and which can't be read: they hide no others."""
+        found, broken = [], []
+        for name in names:
+            try:
+                found.append(look(name))
+            except StoreError:
+                raise
+            except Exception as error:
+                _warn("unreadable", name, error)
+                broken.append(name)
+        return found, broken
 
     def close(self) -> None:
         """Stop the background work and save snapshots, so that the next start is quick."""
         self._ending.set()
         if self._sweeper.is_alive():
             self._sweeper.join()
-        for name, campaign in list(self._open.items()):
+        for name, held in list(self._open.items()):
             try:
-                campaign.settle()
-            except AskwiseError as error:
-                log.warning("settle", extra={"fields": {"campaign": name, "message": str(error)}})
+                held.campaign.settle()
+            except Exception as error:
+                _warn("settle", name, error)
         self._snapshots.shutdown(wait=True)
 
     def sweep(self) -> int:
@@ -97,19 +159,77 @@ class Hub:
             if self._ending.is_set():
                 break
             try:
-                campaign = self.campaign(name)
-                if campaign.spec["lease"] is not None:
-                    released += campaign.sweep()
-            except AskwiseError as error:
-                log.warning("sweep", extra={"fields": {"campaign": name, "message": str(error)}})
+                released += self._sweep_one(name)
+            except Exception as error:
+                _warn("sweep", name, error)
+                # A store that is down would let each of them fail, one after the other.
+                self.store.position(name)
+                known = self._leases.setdefault(name, _Leases(TROUBLE))
+                known.looked, known.again = self._clock(), self._clock() + TROUBLE
         return released
+
+    def _sweep_one(self, name: str) -> int:
+        now = self._clock()
+        known = self._leases.get(name)
+        if known is None:
+            lease = json.loads(self.store.spec(name))["lease"]
+            known = self._leases[name] = _Leases(math.inf if lease is None else lease)
+        if known.lease == math.inf or known.rests(now):
+            return 0
+        released = 0
+        if known.soonest <= now or known.position != self.store.position(name):
+            held = self._open.get(name)
+            # Not held open for this: it would drive out those that are in use.
+            campaign = self._opened(name) if held is None else held.campaign
+            released = campaign.sweep()
+            with campaign.reading() as engine:
+                known.position, known.soonest = engine.seq, engine.soonest()
+        known.rest(now)
+        return released
+
+    def _held(self, name: str) -> _Held:
+        with self._lock:
+            found = self._open.get(name)
+            if found is not None:
+                self._open.move_to_end(name)
+                return found
+        made = _Held(self._opened(name))
+        with self._lock:
+            made = self._open.setdefault(name, made)
+            while len(self._open) > MOST_OPEN:
+                self._open.popitem(last=False)
+        return made
+
+    def _opened(self, name: str) -> Campaign:
+        try:
+            return Campaign.open(self.store, name, later=self._save)
+        except StoreError:
+            raise
+        except Exception as error:
+            if isinstance(error, UnknownName):
+                self.store.position(name)  # raises if it is the campaign that is not known
+            # It was fine when it was made: a plug-in is missing here, or is another.
+            raise Refused(
+                500, "unreadable", f"campaign {name!r} can't be opened: {error}", field="name"
+            ) from error
+
+    def _save(self, save: Callable[[], None]) -> None:
+        # A write that outlasts the service is committed; a snapshot only saves time.
+        with suppress(RuntimeError):
+            self._snapshots.submit(save)
 
     def _keep_sweeping(self) -> None:
         while not self._ending.wait(self._sweep):
             try:
                 released = self.sweep()
+            except AskwiseError as error:
+                log.warning("sweep", extra={"fields": {"message": str(error)}})
             except Exception:
                 log.exception("sweep")
             else:
                 if released:
                     log.info("sweep", extra={"fields": {"released": released}})
+
+
+def _warn(what: str, name: str, error: Exception) -> None:
+    log.warning(what, extra={"fields": {"campaign": name, "message": str(error)}})

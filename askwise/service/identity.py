@@ -30,6 +30,9 @@ MOST_SEEN = 10_000
 _FRESH = 1.0
 """Seconds for which a look-up is trusted: a key revoked by another process works no longer."""
 
+_TIDY = 3600.0
+"""Seconds between removals of the sessions that are over."""
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -97,6 +100,7 @@ class Identities:
         self._clock = clock
         self._seen: dict[str, tuple[Identity, float]] = {}
         self._ended = 0
+        self._forgotten = 0.0
 
     # Making and ending them.
 
@@ -131,6 +135,24 @@ class Identities:
                 f"lasts is {lasts!r}: give the seconds until it expires, above 0", field="lasts"
             )
         full = PREFIX[role] + (secret or secrets.token_urlsafe(32))
+        change = self._new(full, role, label, lasts, campaign, worker)
+        if not self._store.change([change, *([] if note is None else [note])]):
+            # The same request again, or another with its key.
+            was_made(self._store, note)
+            known = self._store.record(change.kind, change.id)
+            assert known is not None
+            return full, _issued(known)
+        return full, _issued(Record(change.kind, change.id, change.after or ""))
+
+    def _new(
+        self,
+        secret: str,
+        role: str,
+        label: str,
+        lasts: float | None = None,
+        campaign: str | None = None,
+        worker: str | None = None,
+    ) -> Change:
         now = self._clock()
         body = {
             "role": role,
@@ -142,22 +164,25 @@ class Identities:
             "worker": worker,
         }
         kind = _TOKEN if role == "worker" else _KEY
-        change = Change(kind, digest(full), None, json.dumps(body))
-        if not self._store.change([change, *([] if note is None else [note])]):
-            # The same request again, or another with its key.
-            was_made(self._store, note)
-            known = self._store.record(kind, digest(full))
-            assert known is not None
-            return full, _issued(known)
-        return full, _issued(Record(kind, change.id, change.after or ""))
+        return Change(kind, digest(secret), None, json.dumps(body))
 
     def first_owner(self) -> str | None:
         """Make the first owner's key, once in the life of a store; None if there was one."""
         if self._store.records(_KEY, limit=1):
             return None
-        if not self._store.change([Change("setup", "owner", None, json.dumps(self._clock()))]):
-            return None
-        return self.issue("owner", "first owner")[0]
+        secret = PREFIX["owner"] + secrets.token_urlsafe(32)
+        # Both or none: of several that start, one makes the key, whoever of them is killed.
+        setup = Change("setup", "owner", None, json.dumps(self._clock()))
+        made = self._store.change([setup, self._new(secret, "owner", "first owner")])
+        return secret if made else None
+
+    def has_owner(self) -> bool:
+        """Whether anybody has an owner's key that is good."""
+        now = self._clock()
+        return any(
+            each.role == "owner" and each.revoked is None and not _is_over(each.expires, now)
+            for each in self.keys()
+        )
 
     def keys(self) -> list[Issued]:
         """The keys of people and programs, newest first."""
@@ -230,6 +255,9 @@ class Identities:
 
     def open_session(self, identity: Identity, lasts: float) -> str:
         """Let a browser stay signed in; ends with the key."""
+        if not 0 <= self._clock() - self._forgotten < _TIDY:
+            self._forgotten = self._clock()
+            self.forget_sessions()
         secret = secrets.token_urlsafe(32)
         body = json.dumps({"key": digest(identity.secret), "expires": self._clock() + lasts})
         self._store.change([Change(_SESSION, digest(secret), None, body)])

@@ -1,4 +1,4 @@
-"""HTTP on the wire: uvicorn's, with a limit on headers, and errors in the one shape."""
+"""HTTP on the wire: uvicorn's, with limits on size and patience, and errors in the one shape."""
 
 from __future__ import annotations
 
@@ -12,19 +12,28 @@ from askwise.service.errors import body_of
 from askwise.service.gate import LARGEST_HEAD
 
 PATIENCE = 20.0
-"""Seconds in which the headers of a request must be there."""
+"""Seconds in which the headers of a request must be there, and something more of its body."""
+
+SLOWEST = 4 * 2**10
+"""Bytes of a body a second, at the least."""
 
 
 class Protocol(HttpToolsProtocol):
-    """A connection that neither waits for headers for good nor takes any number of them."""
+    """A connection that neither waits for a request for good nor takes headers without end.
+
+    Nothing is timed while requests come in one piece, as most do.
+    """
 
     _timer: asyncio.TimerHandle | None = None
     _headed = False
-    _size = 0
+    _whole = True
+    _head = 0
+    _body = 0
+    _noted = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._timer = self.loop.call_later(PATIENCE, self._give_up)
+        self._start_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
@@ -32,16 +41,20 @@ class Protocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self._headed or self.transport.is_closing():
+        if self.transport.is_closing() or (self._headed and self._whole):
             return
-        self._size += len(data)
-        if self._size > LARGEST_HEAD:
-            self._refuse(431, "too_large", f"the headers are larger than {LARGEST_HEAD} bytes")
-        elif self._timer is None:
-            self._timer = self.loop.call_later(PATIENCE, self._give_up)
+        if not self._headed:
+            self._head += len(data)
+            if self._head > LARGEST_HEAD:
+                message = f"the headers are larger than {LARGEST_HEAD} bytes"
+                self._refuse(431, "headers_too_large", message)
+                return
+        if self._timer is None:
+            self._start_timer()
 
     def on_message_begin(self) -> None:
-        self._headed, self._size = False, 0
+        self._headed = self._whole = False
+        self._head = self._body = self._noted = 0
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
@@ -49,18 +62,38 @@ class Protocol(HttpToolsProtocol):
         self._stop_timer()
         super().on_headers_complete()
 
+    def on_body(self, body: bytes) -> None:
+        self._body += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._whole = True
+        self._stop_timer()
+        super().on_message_complete()
+
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, "bad_request", "this is not a request of HTTP/1.1")
 
-    def _give_up(self) -> None:
-        self._timer = None
-        if not self.transport.is_closing():
-            self._refuse(408, "request_timeout", "the headers came too slowly")
+    def _start_timer(self) -> None:
+        self._timer = self.loop.call_later(PATIENCE, self._look)
 
     def _stop_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _look(self) -> None:
+        """Go on waiting for a body that comes in at a fair pace; give up on all else."""
+        self._timer = None
+        if self.transport.is_closing():
+            return
+        if self._headed and self._body - self._noted >= SLOWEST * PATIENCE:
+            self._noted = self._body
+            self._start_timer()
+        elif self._headed and self.cycle.response_started:
+            self.transport.close()
+        else:
+            self._refuse(408, "request_timeout", "the request came too slowly: send it again")
 
     def _refuse(self, status: int, code: str, message: str) -> None:
         self._stop_timer()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,6 +20,7 @@ from starlette.routing import BaseRoute, Router
 from askwise.service import schemas
 from askwise.service.calls import Service
 from askwise.service.pages.common import PageRoute, page
+from askwise.service.replies import Reply
 
 REF = "#/components/schemas/"
 
@@ -41,13 +43,35 @@ router = APIRouter(route_class=PageRoute, include_in_schema=False)
 @router.get("/docs")
 def docs(request: Request) -> Response:
     """The API as a page."""
-    made = Reference(request.app.openapi())
-    return page("reference.html", reference=made, address=_address(request))
+
+    def make() -> Response:
+        service: Service = request.app.state.service
+        address = service.settings.address or "http://127.0.0.1:8000"
+        return page("reference.html", reference=Reference(request.app.openapi()), address=address)
+
+    return _made_once(request, "docs", make)
 
 
-def _address(request: Request) -> str:
-    service: Service = request.app.state.service
-    return service.settings.address or "http://127.0.0.1:8000"
+@router.get("/openapi.json")
+def openapi(request: Request) -> Response:
+    """The API for programs."""
+    return _made_once(request, "openapi", lambda: Reply(request.app.openapi()))
+
+
+def _made_once(request: Request, name: str, make: Callable[[], Response]) -> Response:
+    """A reply that never changes: strangers may ask for it as often as they like."""
+    kept: dict[str, Response] = request.app.state.kept
+    if name not in kept:
+        made = make()
+        made.headers["ETag"] = f'"{hashlib.sha256(bytes(made.body)).hexdigest()[:16]}"'
+        made.headers["Cache-Control"] = "no-cache"
+        kept[name] = made
+    found = kept[name]
+    headers = dict(found.headers)
+    if request.headers.get("if-none-match") == headers["etag"]:
+        del headers["content-length"], headers["content-type"]
+        return Response(status_code=304, headers=headers)
+    return Response(found.body, headers=headers)
 
 
 def operation_id(route: APIRoute) -> str:
@@ -57,6 +81,7 @@ def operation_id(route: APIRoute) -> str:
 
 def describe(app: FastAPI, largest_page: int) -> None:
     """Let ``app`` describe what FastAPI can't see: who may call, bodies that are read by hand."""
+    app.state.kept = {}
     plain, lock = app.openapi, threading.Lock()
     kept: dict[str, Any] = {}
 
@@ -243,7 +268,8 @@ class Operation:
         path = self.path
         for each in self.raw.get("parameters", ()):
             if each["in"] == "path":
-                examples = each.get("examples") or each["schema"].get("examples") or ["ID"]
+                known = each["schema"]
+                examples = known.get("examples") or known.get("enum") or ["ID"]
                 path = path.replace(f"{{{each['name']}}}", str(examples[0]))
         needed = [
             f"{each['name']}={(each['schema'].get('examples') or ['photo-1'])[0]}"

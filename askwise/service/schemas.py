@@ -367,6 +367,9 @@ class Campaigns(View):
     """A page of campaigns."""
 
     items: list[Status]
+    unreadable: list[str] = Field(
+        [], description="Campaigns that can't be opened, as a plug-in is missing: see the log."
+    )
     next: str | None = Field(description="Pass as `after` for the next page; null at the end.")
 
 

@@ -143,6 +143,8 @@ def compare_live(service: Served, name: str, engine: Engine, log: list[Event]) -
     payments = everything(service, f"/campaigns/{name}/payments")
     assert payments == [as_json(each) for each in reading.payments(engine)]
     out = everything(service, f"/campaigns/{name}/assignments")
+    for each in out:
+        each.pop("payload", None)
     assert out == [as_json(each) for each in reading.outstanding(name, engine)]
     events = everything(service, f"/campaigns/{name}/log")
     assert events == [as_json(event) for event in log]

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -314,26 +313,6 @@ def test_a_store_that_fails_is_told_as_such_wherever_it_is_met(
         check_refused(reply, 503, "store_error")
         assert reply.headers["Retry-After"] == "1"
         assert "hunter2" not in reply.text
-
-
-def test_a_body_that_dribbles_in_is_given_up(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gate, "PATIENCE", 0.05)
-
-    async def dribble() -> dict[str, Any]:
-        await anyio.sleep(0.02)
-        return {"type": "http.request", "body": b" ", "more_body": True}
-
-    headers = [
-        (b"authorization", f"Bearer {service.key}".encode()),
-        (b"content-type", b"application/json"),
-    ]
-    for path in (ADD, CREATE):
-        status, told, body = asgi(service, path, method="POST", headers=headers, receive=dribble)
-        assert status == 408, body
-        assert json.loads(body)["error"]["code"] == "request_timeout"
-        assert told["connection"] == "close"
 
 
 def test_one_who_goes_away_leaves_nothing_behind(service: Service) -> None:

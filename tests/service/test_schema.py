@@ -13,6 +13,7 @@ import pytest
 import schemathesis
 from fastapi import FastAPI
 from jsonschema import Draft202012Validator
+from schemathesis.checks import CHECKS
 from schemathesis.config import HealthCheck, ProjectsConfig, SchemathesisConfig
 from schemathesis.engine import events, from_schema
 from schemathesis.python import asgi
@@ -100,8 +101,13 @@ def fill(store: Store) -> None:
     )  # fmt: skip
 
 
-def run(app: FastAPI, key: str, examples: int, phases: tuple[str, ...]) -> Counter[int]:
-    """Let Schemathesis try; fails with what it found. Counts the replies by status."""
+def run(
+    app: FastAPI, key: str, examples: int, phases: tuple[str, ...]
+) -> tuple[Counter[int], set[str]]:
+    """Let Schemathesis try; fails with what it found.
+
+    Counts the replies by status, and names the checks that looked at them.
+    """
     every = ("examples", "coverage", "fuzzing", "stateful")
     project = {
         "headers": {"Authorization": f"Bearer {key}"},
@@ -122,6 +128,7 @@ def run(app: FastAPI, key: str, examples: int, phases: tuple[str, ...]) -> Count
     schema = schemathesis.openapi.from_asgi("/openapi.json", app, config=config)
     found: dict[tuple[str | None, str], str] = {}
     replies: Counter[int] = Counter()
+    looked: set[str] = set()
     for event in from_schema(schema).execute():
         if isinstance(event, events.NonFatalError | events.FatalError):
             found[str(event), "error"] = repr(event)
@@ -133,6 +140,7 @@ def run(app: FastAPI, key: str, examples: int, phases: tuple[str, ...]) -> Count
             replies[call.response.status_code] += 1
         for id, checks in recorder.checks.items():
             for check in checks:
+                looked.add(check.name)
                 if check.failure_info is not None:
                     failure = check.failure_info.failure
                     reply = recorder.interactions[id].response
@@ -143,12 +151,14 @@ def run(app: FastAPI, key: str, examples: int, phases: tuple[str, ...]) -> Count
                         f"{reply.status_code} {reply.content[:500]!r}",
                     )
     assert not found, "\n\n".join(found.values())
-    return replies
+    return replies, looked
 
 
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module")  # Schemathesis does
 def test_the_description_promises_what_the_service_does(app: FastAPI, store: Store) -> None:
     key, _ = Identities(store).issue("owner", "tester")
-    replies = run(app, key, 5, ("examples", "coverage", "fuzzing"))
+    replies, looked = run(app, key, 5, ("examples", "coverage", "fuzzing"))
+    assert looked == {*CHECKS.get_all_names()} - {"max_response_time"}
     # Nothing was hit that a tester without imagination would not reach.
     assert sum(replies.values()) > 1000
     assert {200, 201, 401, 404, 405, 409, 415, 422} <= set(replies)

@@ -7,8 +7,6 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
 import pytest
 import uvicorn
@@ -18,12 +16,14 @@ from askwise.service.app import make_app
 from askwise.service.settings import Settings
 from tests.service.hostile import LARGEST
 
+Address = tuple[str, int]
 
-@contextmanager
-def on_the_wire(**settings: Any) -> Iterator[tuple[str, int]]:
-    """A service behind a socket, as ``askwise serve`` makes it."""
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[Address]:
+    """Of a service behind a socket, as ``askwise serve`` makes it."""
     taken = running.listen("127.0.0.1", 0)
-    app = make_app(Settings(store="memory", largest_body=LARGEST, **settings))
+    app = make_app(Settings(store="memory", largest_body=LARGEST))
     config = uvicorn.Config(
         app, http=protocol.Protocol, log_config=None, access_log=False, lifespan="on",
         server_header=False, timeout_graceful_shutdown=1,
@@ -42,7 +42,7 @@ def on_the_wire(**settings: Any) -> Iterator[tuple[str, int]]:
         taken.close()
 
 
-def exchange(address: tuple[str, int], *pieces: bytes, pause: float = 0.0) -> bytes:
+def exchange(address: Address, *pieces: bytes, pause: float = 0.0) -> bytes:
     """Send bytes and read until the other side closes."""
     with socket.create_connection(address, timeout=20) as link:
         received = b""
@@ -66,57 +66,72 @@ def shape_of(reply: bytes) -> tuple[int, str]:
     return int(head.split()[1]), json.loads(body)["error"]["code"]
 
 
-def test_what_is_no_http_is_refused_in_the_same_shape() -> None:
-    with on_the_wire() as address:
-        for sent in (
-            b"hello\r\n\r\n",
-            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc",
-            b"GET / HTTP/9.9\r\n\r\n",
-            b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: a\x00b\r\n\r\n",
-            b"GET /healthz HTTP/1.1\r\nHost: x\r\n bad: y\r\n\r\n",
-            b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
-            b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-            b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
-            b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
-        ):
-            assert shape_of(exchange(address, sent)) == (400, "bad_request"), sent
-        fine = exchange(address, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        assert fine.startswith(b"HTTP/1.1 200 ")
+def test_what_is_no_http_is_refused_in_the_same_shape(address: Address) -> None:
+    for sent in (
+        b"hello\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: a\x00b\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\n bad: y\r\n\r\n",
+        b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+        b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
+    ):
+        assert shape_of(exchange(address, sent)) == (400, "bad_request"), sent
+    fine = exchange(address, b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert fine.startswith(b"HTTP/1.1 200 ")
 
 
-def test_headers_without_end_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    with on_the_wire() as address:
-        begin = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
-        lines = [b"X-Long: " + b"v" * 1000 + b"\r\n"] * 2000
-        assert shape_of(exchange(address, begin, *lines)) == (431, "too_large")
-        one = [b"X-Long: ", *[b"v" * 10_000] * 100]
-        assert shape_of(exchange(address, begin, *one)) == (431, "too_large")
-        monkeypatch.setattr(protocol, "PATIENCE", 0.2)
-        slow = exchange(address, b"GET /healthz HTTP/1.1\r\n", pause=0.4)
+def test_headers_without_end_are_cut_off(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+    lines = [b"X-Long: " + b"v" * 1000 + b"\r\n"] * 67
+    assert shape_of(exchange(address, begin, *lines)) == (431, "headers_too_large")
+    one = [b"X-Long: ", *[b"v" * 10_000] * 7]
+    assert shape_of(exchange(address, begin, *one)) == (431, "headers_too_large")
+    monkeypatch.setattr(protocol, "PATIENCE", 0.2)
+    slow = exchange(address, b"GET /healthz HTTP/1.1\r\n", pause=0.4)
+    assert shape_of(slow) == (408, "request_timeout")
+    assert shape_of(exchange(address)) == (408, "request_timeout")
+    # A second request on a connection that was fine.
+    second = exchange(address, begin + b"\r\n", b"GET /hea", pause=0.3)
+    assert second.startswith(b"HTTP/1.1 200 ")
+    assert b"request_timeout" in second
+
+
+def test_a_body_in_pieces_ends_at_the_limit(address: Address) -> None:
+    begin = (
+        b"POST /login HTTP/1.1\r\nHost: x\r\nCookie: a=b\r\n"
+        b"Content-Type: application/x-www-form-urlencoded\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n"
+    )
+    piece = b"2710\r\n" + b"x" * 10_000 + b"\r\n"
+    reply = exchange(address, begin, *[piece] * 11)
+    head = reply.partition(b"\r\n\r\n")[0].lower()
+    assert shape_of(reply) == (413, "too_large")
+    assert b"connection: close" in head
+
+
+def test_a_body_that_dribbles_in_is_given_up_and_one_that_comes_is_not(
+    address: Address,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    form = b"Content-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n"
+    begin = b"POST /login HTTP/1.1\r\nHost: x\r\n" + form
+    monkeypatch.setattr(protocol, "PATIENCE", 0.2)
+    for sent in ([], [b"k"], [b"k"] * 8):
+        slow = exchange(address, begin + b"Content-Length: 50000\r\n\r\n", *sent, pause=0.1)
         assert shape_of(slow) == (408, "request_timeout")
-        assert shape_of(exchange(address)) == (408, "request_timeout")
-        # A second request on a connection that was fine.
-        second = exchange(address, begin + b"\r\n", b"GET /hea", pause=0.3)
-        assert second.startswith(b"HTTP/1.1 200 ")
-        assert b"request_timeout" in second
+    # A byte a second is asked for: longer than the patience, and a fair pace.
+    monkeypatch.setattr(protocol, "PATIENCE", 1.5)
+    monkeypatch.setattr(protocol, "SLOWEST", 1)
+    pieces = [b"key=", *[b"xx"] * 20]
+    fair = exchange(address, begin + b"Content-Length: 44\r\n\r\n", *pieces, pause=0.1)
+    assert fair.startswith(b"HTTP/1.1 401 ")
 
 
-def test_a_body_in_pieces_ends_at_the_limit() -> None:
-    with on_the_wire() as address:
-        begin = (
-            b"POST /login HTTP/1.1\r\nHost: x\r\nCookie: a=b\r\n"
-            b"Content-Type: application/x-www-form-urlencoded\r\n"
-            b"Transfer-Encoding: chunked\r\n\r\n"
-        )
-        piece = b"2710\r\n" + b"x" * 10_000 + b"\r\n"
-        reply = exchange(address, begin, *[piece] * 30)
-        head = reply.partition(b"\r\n\r\n")[0].lower()
-        assert shape_of(reply) == (413, "too_large")
-        assert b"connection: close" in head
-
-
-def test_an_ordinary_connection_stays_open_for_many_requests() -> None:
-    with on_the_wire() as address, socket.create_connection(address, timeout=20) as link:
+def test_an_ordinary_connection_stays_open_for_many_requests(address: Address) -> None:
+    with socket.create_connection(address, timeout=20) as link:
         for _ in range(5):
             link.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert link.recv(65536).startswith(b"HTTP/1.1 200 ")

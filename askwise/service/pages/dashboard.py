@@ -31,7 +31,7 @@ name = "cats"
 options = ["cat", "no cat"]
 budget = "20"
 policy = "random-pairs"
-stopping = { name = "majority", least = 3, most = 7 }
+stopping = { name = "lead", lead = 3 }
 lease = 600
 
 [[workers]]
@@ -50,8 +50,8 @@ def campaigns(visit: Viewing, page: PageNumber = 1) -> Response:
     visit.overviews.warm()
     names = visit.service.hub.store.names()
     shown = cut(len(names), page)
-    rows = [visit.overviews.glance(name) for name in names[shown.start : shown.end]]
-    return visit.page("dashboard.html", rows=rows, cut=shown)
+    rows, broken = visit.service.hub.each(names[shown.start : shown.end], visit.overviews.glance)
+    return visit.page("dashboard.html", rows=rows, broken=broken, cut=shown)
 
 
 @router.get("/dashboard/-/new")

@@ -66,6 +66,17 @@ def money(amount: Decimal | None) -> str:
     return f"{sign}{int(whole):,}.{part.ljust(2, '0')}"
 
 
+def about(amount: Decimal) -> str:
+    """An amount that is a guess: to two decimals.
+
+    Examples
+    --------
+    >>> about(Decimal("131.549776"))
+    '131.55'
+    """
+    return money(amount.quantize(Decimal("0.01")))
+
+
 def count(number: int) -> str:
     """A whole number.
 
@@ -209,6 +220,6 @@ def named(id: object, length: int = 80) -> Markup:
 def install(environment: Environment) -> None:
     """Teach templates these ways of writing."""
     environment.filters.update(
-        money=money, count=count, percent=percent, number=number, when=when, span=span, clip=clip,
-        gist=gist, whole=whole, outcome=outcome, named=named, scaled=scaled,
+        about=about, clip=clip, count=count, gist=gist, money=money, named=named, number=number,
+        outcome=outcome, percent=percent, scaled=scaled, span=span, when=when, whole=whole,
     )  # fmt: skip

@@ -55,7 +55,9 @@ def look(visit: Visit, name: str, *, charts: bool, now: bool = False) -> Seen:
         return Seen(glance, facts, place)
     read, series = overviews.series(name)
     forecast = overviews.forecast(name)
-    drawn, made = overviews.charts(name, lambda facts, series: draw(facts, series, forecast))
+    drawn, made = overviews.charts(
+        name, lambda facts, series: draw(facts, series, forecast), now=now
+    )
     return Seen(glance, facts, (*place, read, *drawn), series, read, made, forecast)
 
 

@@ -44,12 +44,15 @@ def ask(
     """Decide whom to ask next: a worker, a set of them, or whoever is best."""
     wanted = body or schemas.AskBody()
     campaign = service.hub.campaign(name)
-    workers = offered(service, caller, campaign, wanted.workers)
+    workers = offered(caller, wanted.workers)
     if caller.role == "worker":
         with campaign.reading() as engine:
             if engine.bidding:  # it is for the requester to close it, by the first ask
                 return Reply(Wait("workers").to_json())
-    choice = campaign.ask(wanted.limit, workers, key)
+    if workers is None:
+        choice = campaign.ask_around(service.absences.away(name), wanted.limit, key)
+    else:
+        choice = campaign.ask(wanted.limit, workers, key)
     raw = choice.to_json()
     if isinstance(choice, Batch):
         raw["assignments"] = [question(campaign, caller, each) for each in choice]
@@ -135,22 +138,14 @@ def explanation(service: Serving, caller: Viewer, id: schemas.AssignmentId) -> R
     return Reply(campaign_of(service, caller, id).explain(id).to_json())
 
 
-def offered(
-    service: Service, caller: Identity, campaign: Campaign, workers: list[str] | None
-) -> list[str] | None:
-    """Who is available: the caller, those he names, or all who are not away (None: all)."""
+def offered(caller: Identity, workers: list[str] | None) -> list[str] | None:
+    """Who is available: the caller, or those he names; None: all who are not away."""
     if caller.role == "worker":
         assert caller.worker is not None
         if workers not in (None, [caller.worker]):
             raise forbidden("this token is of another worker")
         return [caller.worker]
-    if workers is not None:
-        return workers
-    away = service.absences.away(campaign.name)
-    if not away:
-        return None
-    with campaign.reading() as engine:
-        return [worker.id for worker in engine.ledger.workers if worker.id not in away]
+    return workers
 
 
 def campaign_of(service: Service, caller: Identity, id: str) -> Campaign:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import time
 import tomllib
+from dataclasses import replace
 from typing import Any
 
 import anyio.to_thread
@@ -14,8 +15,9 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.responses import Response
 
-from askwise.campaign.campaign import Campaign
-from askwise.core.errors import AskwiseError, Conflict
+from askwise.campaign import Campaign
+from askwise.campaign.spec import check_name, make_spec
+from askwise.core.errors import Conflict, UnknownName
 from askwise.service import schemas
 from askwise.service.bodies import JsonRoute, check_plain, media_type, not_this, read_json
 from askwise.service.calls import (
@@ -32,7 +34,8 @@ from askwise.service.calls import (
     polled,
 )
 from askwise.service.errors import Refused
-from askwise.store import Change
+from askwise.store import Change, Record, Store
+from askwise.store.base import campaign_exists
 
 router = APIRouter(prefix="/campaigns", tags=["campaigns"], responses=ERRORS, route_class=JsonRoute)
 
@@ -69,7 +72,8 @@ def campaigns(service: Serving, caller: Viewer, page: NamedPage) -> Response:
     names = [name for name in service.hub.store.names() if name > page.after]
     shown = names[: page.limit]
     more = shown[-1] if len(names) > len(shown) else None
-    return Reply({"items": [_status(service, name) for name in shown], "next": more})
+    items, broken = service.hub.each(shown, lambda name: _status(service, name))
+    return Reply({"items": items, "unreadable": broken, "next": more})
 
 
 @router.get("/{name}", response_model=schemas.Status, responses=POLLED)
@@ -225,32 +229,51 @@ def fields_of(media: str, body: bytes) -> dict[str, Any]:
 
 
 def create_once(service: Service, fields: dict[str, Any], key: str | None) -> dict[str, Any]:
-    """Create a campaign; with a retry's key, once."""
+    """Create a campaign; with a retry's key, once.
+
+    A note of the key is made first: it tells a retry, and whoever sends the same at the same
+    time, which campaign the key stands for. It holds the seed, too, so that all make the same.
+    """
     store = service.hub.store
     if key is None:
-        name = Campaign.create(store=store, **fields).name
-        return _status(service, name)
+        return _status(service, Campaign.create(store=store, **fields).name)
+    # Nothing is noted of what is not valid.
+    spec = make_spec(fields)
     request = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
-    # A name that is made up is made of the key, so that a retry makes up the same.
     hashed = hashlib.sha256(key.encode()).hexdigest()
-    fields.setdefault("name", f"campaign-{hashed[:8]}")
-    note = json.dumps({"request": request, "name": fields["name"], "time": time.time()})
-    known = None
-    if not store.change([Change(_MADE, hashed, None, note)]):
-        known = store.record(_MADE, hashed)
-        assert known is not None
-        if json.loads(known.body)["request"] != request:
-            raise Conflict(
-                "this Idempotency-Key was used for another request: use a new one", field="key"
-            )
+    note = store.record(_MADE, hashed)
+    if note is None:
+        given = fields.get("name")
+        # A name that is made up is made of the key, so that a retry makes up the same.
+        name = check_name(f"campaign-{hashed[:12]}" if given is None else given)
+        made = {"request": request, "name": name, "seed": spec.seed, "time": time.time()}
+        change = Change(_MADE, hashed, None, json.dumps(made))
+        taken = _is_there(store, name)
+        if taken or not store.change([change]):
+            # Perhaps by the same request, in between.
+            note = store.record(_MADE, hashed)
+        if taken and note is None:
+            raise campaign_exists(name)
+        note = note or Record(_MADE, hashed, change.after or "")
+    made = json.loads(note.body)
+    if made["request"] != request:
+        raise Conflict(
+            "this Idempotency-Key was used for another request: use a new one", field="key"
+        )
+    text = replace(spec, seed=made["seed"]).to_json()
     try:
-        Campaign.create(store=store, **fields)
+        store.create(made["name"], text, time.time())
     except Conflict:
-        if known is None:
-            store.change([Change(_MADE, hashed, note, None)])
+        if json.loads(store.spec(made["name"])) != json.loads(text):
+            # Somebody else took the name after the note was made.
+            store.change([Change(_MADE, hashed, note.body, None)])
             raise
-    except AskwiseError:
-        if known is None:
-            store.change([Change(_MADE, hashed, note, None)])
-        raise
-    return _status(service, fields["name"])
+    return _status(service, made["name"])
+
+
+def _is_there(store: Store, name: str) -> bool:
+    try:
+        store.position(name)
+    except UnknownName:
+        return False
+    return True

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+import anyio
+import anyio.to_thread
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -13,6 +16,9 @@ from askwise.service.calls import ERRORS, Reply, Serving, Viewer
 from askwise.service.errors import Refused
 
 router = APIRouter(tags=["operation"])
+
+PATIENCE = 3.0
+"""Seconds in which a store has to answer a probe."""
 
 _ERRORS: dict[int | str, dict[str, Any]] = {code: ERRORS[code] for code in (401, 429)}
 
@@ -24,19 +30,22 @@ async def healthz() -> Response:
 
 
 @router.get("/readyz", response_model=schemas.Health, responses={**_ERRORS, 503: ERRORS[503]})
-def readyz(service: Serving) -> Response:
+async def readyz(service: Serving) -> Response:
     """Whether it can serve: the store answers."""
-    try:
-        service.hub.store.record("setup", "owner")
-    except AskwiseError:
-        raise Refused(
-            503,
-            "store_error",
-            "the store does not answer",
-            field="store",
-            headers={"Retry-After": "1"},
-        ) from None
-    return Reply({"status": "ok"})
+    with anyio.move_on_after(PATIENCE), suppress(AskwiseError):
+        # Not in a thread of those that requests use: they may all wait for the store.
+        await anyio.to_thread.run_sync(
+            service.hub.store.record, "setup", "owner", abandon_on_cancel=True,
+            limiter=service.probes,
+        )  # fmt: skip
+        return Reply({"status": "ok"})
+    raise Refused(
+        503,
+        "store_error",
+        "the store does not answer",
+        field="store",
+        headers={"Retry-After": "1"},
+    )
 
 
 @router.get("/metrics", responses={**ERRORS, 200: {"content": {"text/plain": {}}}})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from askwise.campaign import Campaign
+from askwise.core import book as columns
+from askwise.core.errors import Conflict
 from askwise.service import schemas
 from askwise.service.bodies import JsonRoute
 from askwise.service.calls import (
@@ -22,7 +22,7 @@ from askwise.service.calls import (
     himself,
 )
 from askwise.service.identity import Identity, Issued
-from askwise.service.retries import note_of
+from askwise.service.retries import note_of, was_made
 
 router = APIRouter(
     prefix="/campaigns/{name}", tags=["workers"], responses=ERRORS, route_class=JsonRoute
@@ -105,9 +105,16 @@ def invite_worker(
 ) -> tuple[str, Issued, str]:
     """A worker's token, what is shown of it, and the link that opens his page."""
     campaign = service.hub.campaign(name)
-    if body.price is not None and not _joined(campaign, body.worker):
+    note = note_of(key, "invite", name, body.model_dump())
+    # First: a key that stands for another invitation must add nobody, nor a retry.
+    done = was_made(service.hub.store, note)
+    if body.price is not None and not done and not _joined(campaign, body.worker):
         worker = {"id": body.worker, "price": body.price, "limit": body.limit}
-        campaign.add(workers=[worker], key=None if key is None else f"{key}/add")
+        try:
+            campaign.add(workers=[worker], key=None if key is None else f"{key}/add")
+        except Conflict:
+            if not _joined(campaign, body.worker):  # else somebody else was quicker
+                raise
     with campaign.reading() as engine:
         engine.ledger.worker_at(body.worker)
     secret, issued = service.identities.issue(
@@ -117,12 +124,15 @@ def invite_worker(
         campaign=name,
         worker=body.worker,
         secret=None if key is None else caller.derive("invite", name, body.worker, key),
-        note=note_of(key, "invite", name, body.model_dump()),
+        note=note,
     )
     return secret, issued, f"{service.settings.address}/join/{secret}"
 
 
 def _joined(campaign: Campaign, worker: str) -> bool:
+    """Whether he is in a campaign, and has not left it."""
     with campaign.reading() as engine:
-        found: Any = engine.ledger.has_worker(worker)
-        return bool(found)
+        ledger = engine.ledger
+        if not ledger.has_worker(worker):
+            return False
+        return bool(ledger.book.workers[ledger.worker_at(worker), columns.JOINED])

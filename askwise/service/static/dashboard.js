@@ -21,6 +21,7 @@
 
   function swap(text) {
     let all = true;
+    const before = state();
     for (const fresh of new DOMParser().parseFromString(text, "text/html").querySelectorAll(".part")) {
       const old = document.getElementById(fresh.id);
       if (!old || old.dataset.tag === fresh.dataset.tag) continue;
@@ -41,7 +42,13 @@
         same?.focus({ preventScroll: true });
       }
     }
+    // Numbers rise in silence; that a campaign is paused or done is said aloud.
+    if (state() !== before) document.getElementById("said").textContent = state();
     return all;
+  }
+
+  function state() {
+    return document.querySelector("h1 .pill")?.textContent ?? "";
   }
 
   function keyOf(box) {

@@ -1,0 +1,220 @@
+"""Campaigns as files: what is in them, that they are harmless, and that they can be read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from askwise.campaign import Campaign
+from askwise.core.choices import Batch
+from askwise.core.events import Event
+from askwise.core.problem import Worker
+from askwise.data import read_labels
+from askwise.service import exporting
+from askwise.service.app import make_app
+from askwise.service.exporting import EXPORTS, export, safe_cell
+from askwise.service.settings import Settings
+
+FORMULAS = ("=1+1", "+SUM(A1)", "-2+3", "@cmd", "'quoted")
+
+
+def work(campaign: Campaign, *values: float | str) -> None:
+    for value in values:
+        batch = campaign.ask()
+        assert isinstance(batch, Batch)
+        campaign.tell(batch[0].id, value)
+
+
+def text_of(campaign: Campaign, what: str) -> str:
+    return b"".join(export(campaign, what).pieces).decode()
+
+
+def rows_of(campaign: Campaign, what: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text_of(campaign, what), newline="")))
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    made = Campaign.create(
+        name="cats",
+        workers=[Worker("ann", "0.10"), Worker("bob", "0.10")],
+        tasks=["t1", "t2", "t3"],
+        options=["yes", "no"],
+        budget="1",
+        policy="random-pairs",
+        seed=2,
+    )
+    work(made, "yes", "no", "yes", "yes")
+    made.ask()
+    return made
+
+
+def test_answers_are_one_row_a_task(campaign: Campaign) -> None:
+    shown = rows_of(campaign, "answers.csv")
+    wanted = campaign.answers()
+    assert [row["task"] for row in shown] == ["t1", "t2", "t3"]
+    assert [row["value"] or None for row in shown] == [each.value for each in wanted]
+    assert [float(row["confidence"]) if row["confidence"] else None for row in shown] == [
+        each.confidence for each in wanted
+    ]
+    lines = [json.loads(line) for line in text_of(campaign, "answers.jsonl").splitlines()]
+    assert lines == [each.to_json() for each in wanted]
+
+
+def test_payments_are_exact(campaign: Campaign) -> None:
+    shown = {
+        row["worker"]: (row["answers"], row["paid"]) for row in rows_of(campaign, "payments.csv")
+    }
+    wanted = {each.worker: (str(each.answers), str(each.paid)) for each in campaign.payments()}
+    assert shown == wanted
+
+
+def test_the_log_folds_back_to_its_events(campaign: Campaign) -> None:
+    lines = text_of(campaign, "log.jsonl").splitlines()
+    assert [Event.from_json(json.loads(line)) for line in lines] == campaign.log()
+
+
+def test_labels_are_read_back_as_they_were_given(campaign: Campaign, tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_bytes(b"".join(export(campaign, "labels.csv").pieces))
+    table = read_labels(file)
+    found = {
+        (table.task_names[task], table.worker_names[worker], table.label_names[label])
+        for task, worker, label in zip(table.tasks, table.workers, table.labels, strict=True)
+    }
+    given_answers = {
+        (event.task, event.worker, event.value)
+        for event in campaign.log()
+        if event.kind.name == "ANSWER"
+    }
+    assert found == given_answers
+    assert len(table.tasks) == 4
+
+
+def test_units_of_work_have_labels_too(tmp_path: Path) -> None:
+    units = Campaign.create(
+        workers=[Worker("ann", 1)], outcome={"kind": "utility", "low": -1, "high": 1},
+        budget=5, policy="uniform",
+    )  # fmt: skip
+    work(units, -0.5, 1)
+    assert rows_of(units, "labels.csv") == [
+        {"task": "unit", "worker": "ann", "label": "-0.5"},
+        {"task": "unit", "worker": "ann", "label": "1.0"},
+    ]
+    file = tmp_path / "labels.csv"
+    file.write_text(text_of(units, "labels.csv"))
+    assert read_labels(file).label_names == ("-0.5", "1.0")
+
+
+def test_no_cell_begins_a_formula() -> None:
+    made = Campaign.create(
+        workers=[Worker(name, "0.10") for name in FORMULAS],
+        tasks=list(FORMULAS),
+        options=[*FORMULAS, "-3"],
+        budget=10,
+        policy="random-pairs",
+        seed=1,
+    )
+    work(made, *FORMULAS, "-3")
+    for what in ("answers.csv", "labels.csv", "payments.csv"):
+        rows = list(csv.reader(io.StringIO(text_of(made, what), newline="")))
+        for cell in (cell for row in rows for cell in row):
+            assert not cell.startswith(("=", "+", "@", "\t", "\r")), what
+            assert not cell.startswith("-") or float(cell) == -3, what
+    labels = {row["label"] for row in rows_of(made, "labels.csv")}
+    assert labels == {*(f"'{option}" for option in FORMULAS), "-3"}
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_cell_is_what_was_there_or_follows_an_apostrophe(text: str) -> None:
+    cell = safe_cell(text)
+    assert cell.removeprefix("'") == text if cell.startswith("'") else cell == text
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer).writerow([cell, "x"])
+    assert next(csv.reader(io.StringIO(buffer.getvalue(), newline=""))) == [cell, "x"]
+
+
+def test_files_are_made_piece_by_piece(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = {what: text_of(campaign, what) for what in EXPORTS}
+    monkeypatch.setattr(exporting, "ROWS", 2)
+    for what in EXPORTS:
+        pieces = list(export(campaign, what).pieces)
+        assert b"".join(pieces).decode() == whole[what]
+        assert len(pieces) >= 1 + (what != "payments.csv")
+
+
+def test_the_log_ends_where_it_was_when_it_was_asked_for(campaign: Campaign) -> None:
+    before = campaign.status().seq
+    pieces = export(campaign, "log.jsonl").pieces
+    campaign.pause()
+    assert len(b"".join(pieces).splitlines()) == before
+
+
+def test_a_campaign_in_which_nothing_happened_has_files() -> None:
+    made = Campaign.create(
+        workers=[], tasks=["t"], options=["a", "b"], policy="random-pairs", name="empty"
+    )
+    assert text_of(made, "labels.csv") == "task,worker,label\r\n"
+    assert text_of(made, "log.jsonl") == ""
+    assert len(rows_of(made, "answers.csv")) == 1
+
+
+# Over HTTP.
+
+
+@pytest.fixture
+def client() -> Iterator[TestClient]:
+    app = make_app(Settings(store="memory"))
+    with TestClient(app) as made:
+        service = app.state.service
+        secret, _ = service.identities.issue("viewer", "tests")
+        made.headers["Authorization"] = f"Bearer {secret}"
+        Campaign.create(
+            store=service.hub.store,
+            name="cats",
+            workers=[Worker("ann", "0.10"), Worker("bob", "0.20", limit=3)],
+            tasks=["t1", "t2"],
+            options=["yes", "no"],
+            policy="random-pairs",
+            seed=1,
+        )
+        work(service.hub.campaign("cats"), "yes", "yes", "no")
+        yield made
+
+
+def test_each_file_comes_with_its_name_and_kind(client: TestClient) -> None:
+    for what in EXPORTS:
+        reply = client.get(f"/campaigns/cats/export/{what}")
+        assert reply.status_code == 200
+        kind = "text/csv; charset=utf-8" if what.endswith("csv") else "application/jsonl"
+        assert reply.headers["content-type"] == kind
+        assert reply.headers["content-disposition"] == f'attachment; filename="cats-{what}"'
+        assert reply.content
+
+
+def test_what_is_no_file_is_refused_in_the_one_shape(client: TestClient) -> None:
+    for path in ("/campaigns/cats/export/secrets.csv", "/campaigns/dogs/export/log.jsonl"):
+        reply = client.get(path)
+        assert reply.status_code in (404, 422)
+        assert set(reply.json()) == {"error"}
+
+
+def test_workers_come_with_what_is_known_of_them(client: TestClient) -> None:
+    reply = client.get("/campaigns/cats/workers?limit=1")
+    first = reply.json()
+    second = client.get(f"/campaigns/cats/workers?after={first['next']}").json()
+    ann, bob = first["items"][0], second["items"][0]
+    assert (ann["id"], bob["id"], second["next"]) == ("ann", "bob", None)
+    assert (bob["price"], bob["limit"]) == ("0.2", 3)
+    assert ann["answered"] + bob["answered"] == 3
+    assert ann["share"] + bob["share"] == pytest.approx(1.0)
+    again = client.get("/campaigns/cats/workers", headers={"If-None-Match": reply.headers["etag"]})
+    assert again.status_code == 304

@@ -1,0 +1,310 @@
+"""What is worked out for those who watch a campaign: once for all, at leisure, and rightly."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from askwise.campaign import Campaign, insight, reading
+from askwise.campaign.timeline import Timeline
+from askwise.core.choices import Batch
+from askwise.core.problem import Worker
+from askwise.service import overview
+from askwise.service.hub import Hub
+from askwise.service.overview import Overviews, Shelf, copied
+from askwise.service.pages.dashboard_parts import draw
+from askwise.store import MemoryStore
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def refuse(work: Callable[[], None]) -> bool:
+    return False
+
+
+@pytest.fixture
+def hub() -> Iterator[Hub]:
+    made = Hub(MemoryStore(), sweep=60)
+    yield made
+    made.close()
+
+
+def create(hub: Hub, **fields: object) -> Campaign:
+    given = {
+        "workers": [Worker("ann", "0.10"), Worker("bob", "0.10"), Worker("carol", "0.10")],
+        "tasks": [f"t{at}" for at in range(10)],
+        "options": ["yes", "no"],
+        "budget": "10",
+        "policy": "random-pairs",
+        "stopping": {"name": "lead", "lead": 2},
+        "seed": 1,
+    }
+    Campaign.create(store=hub.store, name="cats", **{**given, **fields})  # type: ignore[arg-type]
+    return hub.campaign("cats")
+
+
+def work(campaign: Campaign, answers: int) -> None:
+    for at in range(answers):
+        batch = campaign.ask()
+        if not isinstance(batch, Batch):
+            return
+        campaign.tell(batch[0].id, "no" if at % 4 == 0 else "yes")
+
+
+# Resting.
+
+
+def test_what_is_current_is_not_made_again() -> None:
+    clock = Clock()
+    shelf: Shelf[int] = Shelf(1.0, clock, refuse)
+    made: list[int] = []
+
+    def make() -> int:
+        made.append(len(made))
+        return made[-1]
+
+    assert [shelf.get(lambda kept: True, make) for _ in range(3)] == [0, 0, 0]
+    clock.now = 100.0
+    assert shelf.get(lambda kept: True, make) == 0
+
+
+def test_what_is_out_of_date_rests_unless_it_must_be_of_now() -> None:
+    clock = Clock()
+    shelf: Shelf[float] = Shelf(1.0, clock, refuse)
+
+    def never(kept: float) -> bool:
+        return False
+
+    seen = []
+    for moment in (0.0, 0.4, 0.9, 1.0, 1.9, 2.1):
+        clock.now = moment
+        seen.append(shelf.get(never, clock))
+    assert seen == [0.0, 0.0, 0.0, 1.0, 1.0, 2.1]
+    assert shelf.get(lambda kept: False, lambda: 7.0, now=True) == 7.0
+
+
+def test_what_took_long_rests_longer_but_not_for_ever() -> None:
+    clock = Clock()
+    shelf: Shelf[float] = Shelf(1.0, clock, refuse)
+
+    def slow(seconds: float) -> Callable[[], float]:
+        def make() -> float:
+            clock.now += seconds
+            return clock.now
+
+        return make
+
+    assert shelf.get(lambda kept: False, slow(0.5)) == 0.5
+    # It took half a second and is over at 0.5: it rests for five seconds.
+    clock.now = 5.4
+    assert shelf.get(lambda kept: False, slow(9.0)) == 0.5
+    clock.now = 5.5
+    assert shelf.get(lambda kept: False, slow(9.0)) == 14.5
+    # Fifteen seconds at the most, not ninety.
+    clock.now = 29.4
+    assert shelf.get(lambda kept: False, slow(1.0)) == 14.5
+    clock.now = 29.5
+    assert shelf.get(lambda kept: False, slow(1.0)) == 30.5
+
+
+def test_what_takes_long_is_made_behind_the_back_of_who_asks() -> None:
+    clock = Clock()
+    waiting: list[Callable[[], None]] = []
+
+    def later(job: Callable[[], None]) -> bool:
+        waiting.append(job)
+        return True
+
+    shelf: Shelf[str] = Shelf(1.0, clock, later)
+
+    def first() -> str:
+        clock.now += 1.0
+        return "first"
+
+    assert shelf.get(lambda kept: False, first) == "first"
+    clock.now = 50.0
+    assert shelf.get(lambda kept: False, lambda: "second") == "first"
+    assert shelf.get(lambda kept: False, lambda: "third") == "first"
+    assert len(waiting) == 1
+    waiting.pop()()
+    assert shelf.get(lambda kept: False, lambda: "third") == "second"
+
+
+def test_a_failure_behind_the_back_is_told_to_the_next_who_asks() -> None:
+    clock = Clock()
+    waiting: list[Callable[[], None]] = []
+
+    def later(job: Callable[[], None]) -> bool:
+        waiting.append(job)
+        return True
+
+    shelf: Shelf[int] = Shelf(1.0, clock, later)
+
+    def slow() -> int:
+        clock.now += 1.0
+        return 1
+
+    def broken() -> int:
+        raise ValueError("broken")
+
+    shelf.get(lambda kept: False, slow)
+    clock.now = 50.0
+    assert shelf.get(lambda kept: False, broken) == 1
+    waiting.pop()()
+    with pytest.raises(ValueError, match="broken"):
+        shelf.get(lambda kept: False, broken)
+    assert shelf.get(lambda kept: False, lambda: 2) == 2
+
+
+def test_many_who_come_at_once_share_one_making() -> None:
+    shelf: Shelf[int] = Shelf(1.0, Clock(), refuse)
+    begun, go_on = threading.Event(), threading.Event()
+    made: list[int] = []
+
+    def make() -> int:
+        begun.set()
+        assert go_on.wait(10)
+        made.append(1)
+        return 7
+
+    found: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(shelf.get(lambda kept: True, make)))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    assert begun.wait(10)
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    assert (found, made) == ([7] * 8, [1])
+
+
+# What is worked out.
+
+
+def test_facts_are_those_of_the_campaign(hub: Hub) -> None:
+    campaign = create(hub)
+    work(campaign, 20)
+    facts = Overviews(hub).facts("cats")
+    with campaign.reading() as engine:
+        answers = reading.answers(engine)
+        assert facts.answers == answers
+        assert facts.workers == insight.workers(engine, answers)
+        assert facts.outcomes == insight.outcomes(answers)
+        assert facts.contested == insight.contested(engine, answers, 10)
+        assert facts.seq == engine.seq
+
+
+def test_a_copy_stays_as_it_was_while_the_campaign_goes_on(hub: Hub) -> None:
+    campaign = create(hub, policy="optkg")
+    work(campaign, 12)
+    with campaign.reading() as engine:
+        still = copied(engine)
+        before = still.snapshot()
+        assert before == engine.snapshot()
+    work(campaign, 8)
+    campaign.add(tasks=["more"], workers=[Worker("dave", "0.10")])
+    campaign.truth("t1", "yes")
+    assert still.snapshot() == before
+    assert [answer.task for answer in reading.answers(still)] == [f"t{at}" for at in range(10)]
+
+
+def test_a_busy_campaign_is_worked_out_and_drawn_once_a_while(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    campaign = create(hub, tasks=[f"t{at}" for at in range(200)])
+    overviews = Overviews(hub, clock)
+    worked, drawn = [], []
+    plain = overview._facts
+    monkeypatch.setattr(overview, "_facts", lambda engine: worked.append(1) or plain(engine))
+    for _ in range(100):
+        work(campaign, 1)
+        overviews.charts("cats", lambda facts, series: drawn.append(1))
+        clock.now += 0.05
+    # Five seconds: at 0, 1, 2, 3 and 4 the numbers, at 0, 2 and 4 the charts.
+    assert (len(worked), len(drawn)) == (5, 3)
+    overviews.close()
+
+
+def test_a_glance_is_always_of_now(hub: Hub) -> None:
+    campaign = create(hub)
+    overviews = Overviews(hub, Clock())
+    assert overviews.glance("cats").last is None
+    for number in range(1, 4):
+        work(campaign, 1)
+        seen = overviews.glance("cats")
+        assert seen.status == campaign.status()
+        assert seen.status.answers == number
+        assert seen.last == campaign.log()[-1].time
+    campaign.stop()
+    over = overviews.glance("cats").over
+    assert over is not None
+    assert over.why == "stopped"
+    overviews.close()
+
+
+def test_the_series_are_those_of_the_whole_log_read_in_pieces(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overview, "PIECE", 3)
+    monkeypatch.setattr(overview, "PIECES", 2)
+    monkeypatch.setattr(overview, "PATIENCE", 0.01)
+    campaign = create(hub)
+    overviews = Overviews(hub)
+    with campaign.reading() as engine:
+        whole = Timeline(engine.spec.problem)
+    for _ in range(3):
+        work(campaign, 5)
+        while overviews.series("cats")[0] < campaign.status().seq:
+            pass
+        whole.take(campaign.log(whole.seq))
+        assert overviews.series("cats")[1].to_json() == whole.series().to_json()
+    overviews.close()
+
+
+def test_charts_are_drawn_without_any_lock_of_the_campaign(hub: Hub) -> None:
+    campaign = create(hub)
+    work(campaign, 6)
+    overviews = Overviews(hub)
+
+    def drawing(facts: overview.Facts, series: object) -> int:
+        writer = threading.Thread(target=work, args=(campaign, 1))
+        writer.start()
+        writer.join(10)
+        return campaign.status().answers
+
+    assert overviews.charts("cats", drawing)[1] == 7
+    overviews.close()
+
+
+def test_the_charts_of_a_campaign_hold_its_numbers(hub: Hub) -> None:
+    campaign = create(hub)
+    work(campaign, 12)
+    overviews = Overviews(hub)
+    series, facts = overviews.series("cats")[1], overviews.facts("cats")
+    made = draw(facts, series, overviews.forecast("cats"))
+    assert "Money over time: 1.2 spent" in made.money
+    assert "Answers over time: 12" in made.answers
+    assert "10 tasks by outcome" in made.outcomes
+    assert "ann" in made.workers
+    assert all("style=" not in chart for chart in (made.money, made.outcomes, made.workers))
+    overviews.close()
+
+
+def test_closing_ends_what_is_under_way_and_later_looks_still_work(hub: Hub) -> None:
+    campaign = create(hub)
+    overviews = Overviews(hub)
+    overviews.warm()
+    overviews.close()
+    work(campaign, 3)
+    assert overviews.facts("cats").seq == campaign.status().seq
