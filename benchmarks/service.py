@@ -28,7 +28,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.live import commits, seconds
 from benchmarks.timing import quantity, table, want
 from scripts.postgres import Cluster, Unavailable
 
@@ -233,6 +232,9 @@ def stores(stack: ExitStack, directory: Path) -> dict[str, str]:
 
 def main(quick: bool) -> None:
     """Print the table."""
+    # Here, so that the processes of the clients start quickly.
+    from benchmarks.live import commits, seconds
+
     length, rounds = (1.5, 1) if quick else (3.0, 3)
     print("ask+answer cycles over HTTP; clients and server share the cores of this machine")
     directory = Path(tempfile.mkdtemp(prefix="askwise-bench-", dir=Path.cwd()))

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 SECRETS = re.compile(
-    r"((?:aw[orvw]|whsec)_)[A-Za-z0-9_-]{8,}"  # keys, tokens, secrets of webhooks
+    r"(aw[a-z]_)[A-Za-z0-9_-]{8,}"  # keys, tokens, secrets of webhooks
     r"|(://[^/:@\s\"]*:)[^@\s\"]+(?=@)"  # passwords in addresses
     r"|((?i:bearer) +)[A-Za-z0-9_.~+/-]{8,}"
 )

@@ -742,7 +742,7 @@ def test_who_comes_back_during_a_look_up_is_back() -> None:
 def test_who_declined_is_passed_over_though_somebody_is_away(client: Browser, cats: str) -> None:
     workers = [*SPEC["workers"], {"id": "cy", "price": "0.05"}]
     made = client.create(
-        cats, workers=workers, policy="b-kube", outcome="utility", options=None, tasks=None
+        cats, workers=workers, policy="thompson-knapsack", outcome="utility", options=None, tasks=None
     )
     assert made.status_code == 201, made.text
     path = f"/campaigns/{cats}"

@@ -176,24 +176,19 @@ def test_the_example_in_the_form_is_a_campaign(site: Site) -> None:
     assert reply.headers["location"] == "/dashboard/cats?done=made"
 
 
-@pytest.mark.parametrize(
-    ("toml", "reason"),
-    [
+def test_what_is_wrong_with_a_campaign_is_said_above_what_was_typed(site: Site) -> None:
+    form = form_of(site.page("/dashboard/-/new"), "/new")
+    for toml, reason in (
         ("name = ", "Invalid value"),
         ('name = "x y"', "name"),
         ('workers = []\npolicy = "no-such"\noptions = ["a", "b"]\ntasks = ["t"]', "no-such"),
-    ],
-)
-def test_what_is_wrong_with_a_campaign_is_said_above_what_was_typed(
-    site: Site, toml: str, reason: str
-) -> None:
-    form = form_of(site.page("/dashboard/-/new"), "/new")
-    reply = site.send(form, toml=toml)
-    assert reply.status_code in (400, 422)
-    alert = re.search(r'role="alert">([^<]+)', reply.text)
-    assert alert is not None
-    assert reason in alert[1]
-    assert words_of(toml).replace('"', "&#34;") in words_of(reply.text)
+    ):
+        reply = site.send(form, toml=toml)
+        assert reply.status_code in (400, 422)
+        alert = re.search(r'role="alert">([^<]+)', reply.text)
+        assert alert is not None
+        assert reason in alert[1]
+        assert words_of(toml).replace('"', "&#34;") in words_of(reply.text)
     assert site.service.hub.store.names() == []
 
 
@@ -297,14 +292,14 @@ def test_a_form_sent_twice_tops_up_once_and_with_another_amount_again(site: Site
     assert str(campaign.status().budget) == "13.5"
 
 
-@pytest.mark.parametrize("amount", ["", "-1", "1e400", "0.0000001", "many", NASTY])
-def test_a_bad_amount_is_said_and_changes_nothing(site: Site, amount: str) -> None:
+def test_a_bad_amount_is_said_and_changes_nothing(site: Site) -> None:
     campaign = site.create()
     form = form_of(site.page("/dashboard/cats/manage"), "/top-up")
-    reply = site.send(form, amount=amount)
-    assert reply.status_code == 422
-    assert "amount" in reply.text.split('role="alert">')[1].split("<")[0]
-    assert "<script>alert" not in reply.text
+    for amount in ("", "-1", "1e400", "0.0000001", "many", NASTY):
+        reply = site.send(form, amount=amount)
+        assert reply.status_code == 422
+        assert "amount" in reply.text.split('role="alert">')[1].split("<")[0]
+        assert "<script>alert" not in reply.text
     assert str(campaign.status().budget) == "10"
 
 

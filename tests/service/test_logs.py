@@ -111,7 +111,8 @@ def test_no_secret_is_written_down_in_a_whole_session(
 
         # Faults that name secrets in what they say, and a store that says its address.
         def fail(*_: object) -> None:
-            raise RuntimeError(f"lost {owner}\nand {invited['secret']} at {settings.store}")
+            lost = f"{owner}\nand {invited['secret']}, {hook['secret']}"
+            raise RuntimeError(f"lost {lost} at {settings.store}")
 
         with monkeypatch.context() as patch:
             patch.setattr("askwise.service.hub.Hub.campaign", fail)

@@ -220,6 +220,7 @@ def named(id: object, length: int = 80) -> Markup:
 def install(environment: Environment) -> None:
     """Teach templates these ways of writing."""
     environment.filters.update(
-        about=about, clip=clip, count=count, gist=gist, money=money, named=named, number=number,
+        about=about, clip=clip, count=count, gist=gist, money=money, named=named,
+        number=number,
         outcome=outcome, percent=percent, scaled=scaled, span=span, when=when, whole=whole,
     )  # fmt: skip

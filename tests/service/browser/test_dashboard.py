@@ -168,8 +168,8 @@ def busy(site: Site) -> Campaign:
     ("name", "path"),
     [
         ("campaigns", "/dashboard"),
-        ("new", "/dashboard/-/new"),
-        ("keys", "/dashboard/-/keys"),
+        pytest.param("new", "/dashboard/-/new", marks=pytest.mark.slow),
+        pytest.param("keys", "/dashboard/-/keys", marks=pytest.mark.slow),
         ("tasks", "/dashboard/busy/tasks"),
         ("workers", "/dashboard/busy/workers"),
         ("decisions", "/dashboard/busy/decisions"),
@@ -177,8 +177,8 @@ def busy(site: Site) -> Campaign:
         ("asked", "/dashboard/busy/asked/2"),
         ("manage", "/dashboard/busy/manage"),
         ("hooks", "/dashboard/busy/hooks"),
-        ("stop", "/dashboard/busy/stop"),
-        ("missing", "/dashboard/busy/task?id=none"),
+        pytest.param("stop", "/dashboard/busy/stop", marks=pytest.mark.slow),
+        pytest.param("missing", "/dashboard/busy/task?id=none", marks=pytest.mark.slow),
     ],
 )
 def test_pages_are_accessible_and_fit(
