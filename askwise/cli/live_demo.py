@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli.workshop import extra
-from askwise.core.choices import Batch, Done
 from askwise.core.errors import AskwiseError, InvalidParameter
 
 if TYPE_CHECKING:
     from askwise.client import RemoteCampaign
+    from askwise.core.choices import Batch
 
 NAME = "comments"
 YOU = "you"
@@ -117,6 +117,8 @@ class Person(threading.Thread):
 
     def run(self) -> None:
         """Work until there is nothing for him, or the demonstration ends."""
+        from askwise.core.choices import Batch, Done
+
         in_vain = 0
         while not self.over.is_set() and in_vain < PATIENCE:
             try:

@@ -28,9 +28,10 @@ Array = npt.NDArray[Any]
 # REFUSED counts what he declined: those tasks are not put to him again.
 # OPEN_TO counts the open tasks that name him. PRICE is what an answer of his is paid, BID what he
 # asks for, RANKED_AT what a choice by cost counts him at: the three are one unless a mechanism
-# sets them apart.
-(PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED, TRUSTED, OPEN_TO, BID,
- RANKED_AT) = range(11)  # fmt: skip
+# sets them apart. ON_CLOSED counts what was put to him, and did not expire, about tasks that are
+# closed now.
+(PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED, TRUSTED, OPEN_TO, BID, RANKED_AT,
+ ON_CLOSED) = range(12)  # fmt: skip
 
 # Columns of `ratings`: prior mean, scaled to 0..1, and how many answers it is worth.
 RATING, WEIGHT = range(2)
@@ -205,27 +206,17 @@ def new_cell_of(book: Book, task: int, worker: int) -> int:
 @step
 def tasks_left(book: Book, worker: int) -> int:
     """How many assignments the open tasks still hold for a worker."""
-    totals, workers, tasks, assignments = book.totals, book.workers, book.tasks, book.assignments
+    workers = book.workers
     left = tasks_for(book, worker)
-    if left == 0:
-        return 0
-    if totals[REPEAT] == 1:
+    if left > 0 and book.totals[REPEAT] == 1:
         return UNLIMITED
-    at = workers[worker, LAST]
-    while at >= 0:
-        if assignments[at, STATUS] != EXPIRED and tasks[assignments[at, TASK], CLOSED] == 0:
-            left -= 1
-        at = assignments[at, BEFORE_OF_WORKER]
-    return left
+    put = workers[worker, ASKED] + workers[worker, REFUSED]
+    return left - (put - workers[worker, ON_CLOSED])
 
 
 @step
 def has_task(book: Book, worker: int) -> bool:
-    """Whether some open task may be put to a worker; cheap unless he has done nearly all."""
-    totals, workers = book.totals, book.workers
-    here = tasks_for(book, worker)
-    if totals[REPEAT] == 1 or here > workers[worker, ASKED] + workers[worker, REFUSED]:
-        return bool(here > 0)
+    """Whether some open task may be put to a worker."""
     return tasks_left(book, worker) > 0
 
 

@@ -25,6 +25,7 @@ from askwise.core.book import (
     DECISIONS,
     DECLINED,
     EMPTY,
+    EXPIRED,
     EXPIRES,
     FINE,
     FIRST_CELL,
@@ -35,6 +36,7 @@ from askwise.core.book import (
     LIMIT,
     NAMED,
     NEXT_CELL,
+    ON_CLOSED,
     OPEN,
     OPEN_NAMED,
     OPEN_TO,
@@ -76,7 +78,6 @@ from askwise.core.book import (
     money_left,
     new_cell_of,
     next_task,
-    tasks_for,
     tasks_left,
 )
 from askwise.core.compiling import kernel, step
@@ -280,6 +281,7 @@ def settle(book: Book, at: int, value: float) -> None:
             cells[cell, CELL_OUT] -= 1
     else:
         workers[worker, ASKED] += 1
+        workers[worker, ON_CLOSED] += tasks[task, CLOSED]
         tasks[task, TASK_ASKED] += 1
         requeue(tasks, book.queue, task)
     assignments[at, STATUS] = SETTLED
@@ -337,10 +339,9 @@ def trim_plan(book: Book) -> None:
         return
     for row in range(totals[PLAN_ROWS]):
         worker, count = plan[row, PLAN_WORKER], plan[row, PLAN_COUNT]
-        # Cheap first: more open tasks than he was ever asked are surely enough.
-        sure = tasks_for(book, worker) - workers[worker, ASKED] - workers[worker, REFUSED]
-        if plan[row, PLAN_TASK] < 0 and count > sure:
-            excess = count - min(count, tasks_left(book, worker))
+        left = tasks_left(book, worker)
+        if plan[row, PLAN_TASK] < 0 and count > left:
+            excess = count - left
             plan[row, PLAN_COUNT] -= excess
             totals[PLANNED] -= excess * workers[worker, PRICE]
 
@@ -352,6 +353,8 @@ def release(book: Book, at: int, status: int) -> None:
     worker, task = assignments[at, WORKER], assignments[at, TASK]
     assignments[at, STATUS] = status
     workers[worker, REFUSED] += status == DECLINED
+    if status == EXPIRED:
+        workers[worker, ON_CLOSED] -= tasks[task, CLOSED]
     totals[HELD] -= assignments[at, COST]
     totals[PENDING] -= 1
     workers[worker, ASKED] -= 1
@@ -381,11 +384,16 @@ def close_task(book: Book, task: int) -> None:
         return
     tasks[task, CLOSED] = 1
     totals[OPEN] -= 1
+    at = tasks[task, TASK_LAST]
+    while at >= 0:
+        if book.assignments[at, STATUS] != EXPIRED:
+            book.workers[book.assignments[at, WORKER], ON_CLOSED] += 1
+        at = book.assignments[at, BEFORE_OF_TASK]
     if tasks[task, NAMED] >= 0:
         totals[OPEN_NAMED] -= 1
         first = tasks[task, FIRST_OFFER]
-        for at in range(first, first + tasks[task, NAMED]):
-            book.workers[book.offers[at], OPEN_TO] -= 1
+        for offer in range(first, first + tasks[task, NAMED]):
+            book.workers[book.offers[offer], OPEN_TO] -= 1
     requeue(tasks, book.queue, task)
     for row in range(totals[PLAN_ROWS]):
         if plan[row, PLAN_TASK] == task or totals[OPEN] == 0:

@@ -68,7 +68,7 @@ class Ledger:
         self.book = Book(
             totals=totals,
             scale=np.array(problem.range, np.float64),
-            workers=np.zeros((spare, 11), np.int64),
+            workers=np.zeros((spare, 12), np.int64),
             ratings=np.zeros((spare, 2)),
             tasks=np.zeros((1, 13), np.int64),
             queue=np.full(2, -1, np.int64),

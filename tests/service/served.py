@@ -32,7 +32,9 @@ class Served:
         self.port = 0
         self.key = ""
         self._directory = directory
-        self._environment = {**os.environ, "ASKWISE_JIT": "0", **environment}
+        # What is killed can't tidy up: its temporary files go with the test's.
+        own = {"ASKWISE_JIT": "0", "TMPDIR": str(directory)}
+        self._environment = {**os.environ, **own, **environment}
         self._process: subprocess.Popen[str] | None = None
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 import zlib
@@ -15,8 +16,11 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
 
 from askwise.campaign import Campaign
+from askwise.cli.app import app
+from askwise.cli.serving import greet
 from askwise.core.choices import Batch
 from askwise.core.errors import Conflict, StoreError
 from askwise.core.events import Event
@@ -83,9 +87,9 @@ class Browser(TestClient):
     def __init__(self, store: Store) -> None:
         self.store = store
         self.secret = Identities(store).first_owner() or ""
-        app = make_app(Settings(store="memory"), store)
-        self.service: Service = app.state.service
-        super().__init__(app, follow_redirects=False)
+        made = make_app(Settings(store="memory"), store)
+        self.service: Service = made.state.service
+        super().__init__(made, follow_redirects=False)
 
     def call(
         self, method: str, path: str, body: Any = None, *, once: str | None = None, **headers: str
@@ -742,7 +746,12 @@ def test_who_comes_back_during_a_look_up_is_back() -> None:
 def test_who_declined_is_passed_over_though_somebody_is_away(client: Browser, cats: str) -> None:
     workers = [*SPEC["workers"], {"id": "cy", "price": "0.05"}]
     made = client.create(
-        cats, workers=workers, policy="thompson-knapsack", outcome="utility", options=None, tasks=None
+        cats,
+        workers=workers,
+        policy="thompson-knapsack",
+        outcome="utility",
+        options=None,
+        tasks=None,
     )
     assert made.status_code == 201, made.text
     path = f"/campaigns/{cats}"
@@ -793,3 +802,73 @@ def test_a_write_that_outlasts_the_service_is_still_acknowledged() -> None:
         campaign.pause()
         campaign.resume()
     assert campaign.status().seq == 1200
+
+
+# The commands.
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("serve", "--port", "70000"), "--port"),
+        (("serve", "--port", "-1"), "--port"),
+        (("serve", "--host", "203.0.113.1", "--port", "0"), "--host"),
+        (("serve", "--workers", "0"), "workers"),
+        (("serve", "--workers", "2", "--store", "memory"), "workers"),
+        (("serve", "--address", "ask.example.org"), "address"),
+        (("serve", "--address", "javascript:alert(1)"), "address"),
+        (("serve", "--address", "https://ask.example.org/askwise"), "address"),
+        (("serve", "--address", "https://me:pass@ask.example.org"), "address"),
+        (("serve", "--address", "https://ask.example.org:99999"), "address"),
+        (("serve", "--address", "https://["), "address"),
+        (("serve", "--proxies", "127.0.0.1,proxy"), "proxies"),
+        (("serve", "--proxies", "127.0.0.1,"), "proxies"),
+        (("serve", "--port", "0", "--store", "nonsense://x"), "store"),
+        (("serve", "--port", "0", "--store", "sqlite:////nowhere/a.sqlite"), "/nowhere"),
+        (("keys", "new", "admin", "x"), "role"),
+        (("keys", "new", "owner", ""), "label"),
+        (("keys", "new", "owner", "x", "--days", "0"), "days"),
+        (("keys", "new", "owner", "x", "--days", "nan"), "days"),
+        (("keys", "new", "owner", "x", "--days", "1e9"), "days"),
+        (("keys", "revoke", "x"), "key"),
+    ],
+)
+def test_what_can_t_be_started_is_said_in_a_line(
+    words: tuple[str, ...], option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ASKWISE_STORE", raising=False)
+    monkeypatch.setenv("ASKWISE_JIT", "")
+    result = CliRunner().invoke(app, list(words))
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert option in result.stderr
+
+
+def test_a_port_that_is_taken_is_said_before_a_store_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKWISE_JIT", "")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        url = f"sqlite:///{tmp_path}/a.sqlite"
+        words = ["serve", "--store", url, "--port", str(taken.getsockname()[1])]
+        result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert "can't listen" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_starts_a_service_without_an_owner_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    store = MemoryStore()
+    greet(store, "http://127.0.0.1:1")
+    assert "shown this once" in capsys.readouterr().out
+    greet(store, "http://127.0.0.1:1")
+    assert capsys.readouterr().out.count("\n") == 1
+    identities = Identities(store)
+    identities.revoke(identities.keys()[0].id)
+    greet(store, "http://127.0.0.1:1")
+    assert "askwise keys new owner" in capsys.readouterr().out
