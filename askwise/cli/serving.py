@@ -72,6 +72,8 @@ def serve(
     if workers < 1 or (workers > 1 and store == "memory"):
         valid = "1, as a store in memory is of one process" if workers > 1 else "1 or more"
         raise InvalidParameter(f"workers is {workers}: give {valid}", field="workers")
+    _check_address(address)
+    _check_proxies(proxies)
     with extra("service"):
         from askwise.service import running
         from askwise.service.settings import Settings
