@@ -75,7 +75,10 @@ def serve(
     _check_address(address)
     _check_proxies(proxies)
     with extra("service"):
-        from askwise.service import running
+        # All of it now, as what is missing is better said before a key is.
+        import uvicorn  # noqa: F401
+
+        from askwise.service import app, running  # noqa: F401
         from askwise.service.settings import Settings
 
         taken = running.listen(host, port)

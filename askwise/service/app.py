@@ -55,6 +55,7 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
         hub.start()
         courier.start()
         yield
+        running.end_anyway()
         await anyio.to_thread.run_sync(overviews.close)
         await anyio.to_thread.run_sync(courier.close)
         await anyio.to_thread.run_sync(hub.close)
@@ -90,5 +91,6 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
 def from_environment() -> FastAPI:
     """Build the application of a process that ``askwise serve`` started."""
     logs.configure()
+    running.own_process()
     running.end_with_parent()
     return make_app(Settings.published())

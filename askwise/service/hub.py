@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from askwise.campaign import Campaign
 from askwise.core.errors import AskwiseError, StoreError, UnknownName
+from askwise.service import metrics
 from askwise.service.errors import Refused
 from askwise.store import Store
 
@@ -228,6 +229,7 @@ class Hub:
                 log.exception("sweep")
             else:
                 if released:
+                    metrics.RELEASED.inc(released)
                     log.info("sweep", extra={"fields": {"released": released}})
 
 

@@ -96,10 +96,32 @@ def run(
             taken.set_inheritable(True)
             Multiprocess(config, sockets=[taken]).run()
             return
+        own_process()
         # The server ends gracefully and then lets the signal through: nothing is left to do.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[taken])
+
+
+_serves = False
+"""Whether this process is there to serve, and for nothing else."""
+
+
+def own_process() -> None:
+    """Note that this process does nothing but serve."""
+    global _serves
+    _serves = True
+
+
+def end_anyway() -> None:
+    """Let the process end though a store that does not answer holds its threads; nothing is lost.
+
+    Called when the service has begun to stop.
+    """
+    if _serves:
+        last = threading.Timer(GRACE, os._exit, [1])
+        last.daemon = True
+        last.start()
 
 
 def end_with_parent() -> None:

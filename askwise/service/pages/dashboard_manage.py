@@ -110,7 +110,7 @@ async def begin(visit: Requesting, name: Name) -> Response:
     """Close the bidding: the first ask does."""
 
     def work(campaign: Campaign, form: Form) -> None:
-        campaign.ask(key=form.key)
+        campaign.ask_around(visit.service.absences.away(name), key=form.key)
 
     return await _change(visit, name, "", "begun", work)
 
