@@ -423,7 +423,7 @@ def test_a_bad_task_is_not_added(task: Any) -> None:
 
 
 def test_every_error_has_a_code_of_its_own() -> None:
-    kinds = AskwiseError.__subclasses__()
-    codes = [kind.code for kind in kinds]
+    home = AskwiseError.__module__
+    codes = [kind.code for kind in AskwiseError.__subclasses__() if kind.__module__ == home]
     assert len(set(codes)) == len(codes)
     assert AskwiseError("x").field is None

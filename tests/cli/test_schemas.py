@@ -223,4 +223,5 @@ def _words(noun: type, field: str) -> Iterator[str]:
 def _codes(error: type[errors.AskwiseError]) -> Iterator[str]:
     yield error.code
     for below in error.__subclasses__():
-        yield from _codes(below)
+        if below.__module__ == errors.__name__:  # others are of the service and its client
+            yield from _codes(below)

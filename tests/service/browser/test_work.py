@@ -82,9 +82,9 @@ def test_a_worker_answers_a_whole_campaign_by_keyboard_alone(browser: Browser, s
 
 
 def test_a_worker_answers_a_whole_campaign_without_scripts(browser: Browser, site: Site) -> None:
-    campaign = make(site, "plain", tasks=["t1", "t2", "t3"], lease=90)
+    campaign = make(site, "no-scripts", tasks=["t1", "t2", "t3"], lease=90)
     browser.without_scripts()
-    start(browser, site, "plain")
+    start(browser, site, "no-scripts")
     browser.shows("Question 1", "h1")
     assert not browser.all("kbd:not([hidden])") or not browser.all("kbd")[0].is_displayed()
     browser.shows("1 min", ".facts")
@@ -335,9 +335,9 @@ def test_a_token_that_is_revoked_midway_ends_kindly(browser: Browser, site: Site
 
 
 def test_a_number_is_typed_wherever_the_focus_is(browser: Browser, site: Site) -> None:
-    campaign = make(site, "units", options=None, outcome="utility", policy="bounded-epsilon-first",
+    campaign = make(site, "typed", options=None, outcome="utility", policy="bounded-epsilon-first",
                     workers=[{**ANN, "limit": 2}])  # fmt: skip
-    start(browser, site, "units")
+    start(browser, site, "typed")
     answer(browser, 1, "0.25", Keys.ENTER)
     answer(browser, 2, "1", Keys.ENTER)
     browser.shows("Thank you", "h1")
