@@ -69,6 +69,7 @@ class Served:
             *("--port", str(self.port), "--workers", str(self.processes)),
         ]
         with self.errors.open("a") as errors:
+            before = errors.tell()
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -88,7 +89,9 @@ class Served:
                 self.port = int(place[1])
                 return True
         self._process.wait()
-        assert "can't listen" in self.errors.read_text().splitlines()[-1], self.errors.read_text()
+        # Anywhere in what is new: processes of before may still write their last lines.
+        said = self.errors.read_text()[before:]
+        assert "can't listen" in said, said
         return False
 
     def is_ready(self) -> bool:
