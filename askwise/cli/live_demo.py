@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 NAME = "comments"
 YOU = "you"
-PATIENCE = 20
+LEASE = 30.0
+"""Seconds that a question is yours at the least: you are not sped up."""
+
+PATIENCE = 40
 """How often one of the crowd asks in vain before he goes: what is left may be yours to answer."""
 
 OPTIONS = ("complaint", "question", "praise")
@@ -203,7 +206,7 @@ def _play(
 
     with connect(address, secret) as service:
         made = comments(count, seed=1)
-        campaign = service.create(**described(made, lease=max(2.0, 240 / speed)))
+        campaign = service.create(**described(made, lease=max(LEASE, 240 / speed)))
         say(f"dashboard:       {address}/dashboard/{NAME}")
         say(f"sign in with:    {secret}")
         say(f"answer yourself: {campaign.invite(YOU).link}")
