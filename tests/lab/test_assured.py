@@ -12,7 +12,6 @@ import pytest
 
 from askwise.core import draws
 from askwise.core.accuracy import critical_bids
-from askwise.core.compiling import PLAIN
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.core.knapsack import cover_greedy
@@ -59,13 +58,6 @@ from askwise.lab.studies.assured_workers import KNOWN_BY_WORKERS
 from askwise.lab.worlds.assured import AssuredWorld, Pool, assured_reply, paper_pool
 
 TERMS = Terms(alpha=0.1, xi=0.05, mu=1e-4)
-
-
-@pytest.fixture
-def affordable(request: pytest.FixtureRequest) -> None:
-    """Compiling the loop of these policies takes minutes: the quick suite runs them plain."""
-    if not PLAIN and request.config.option.markexpr == "not slow":
-        pytest.skip("run without the compiler, and compiled in the slow suite")
 
 
 def ran(name: str, reps: int, jobs: int = 1, **settings: str) -> Results:
@@ -120,8 +112,7 @@ def small_runs() -> tuple[Pool, AssuredWorld, dict[str, Outcome]]:
     return pool, world, outcomes
 
 
-@pytest.mark.sample
-@pytest.mark.usefixtures("affordable")
+@pytest.mark.plain
 def test_a_course_is_read_out_of_the_ledger() -> None:
     pool, world, runs = small_runs()
     outcome = runs["ccb-s"]
@@ -139,8 +130,7 @@ def test_a_course_is_read_out_of_the_ledger() -> None:
     ]
 
 
-@pytest.mark.sample
-@pytest.mark.usefixtures("affordable")
+@pytest.mark.plain
 def test_sets_are_told_apart_and_judged_at_the_true_qualities() -> None:
     outcome = small_runs()[2]["ccb-ns"]
     sets, own = sets_of(outcome)
@@ -157,8 +147,7 @@ def test_sets_are_told_apart_and_judged_at_the_true_qualities() -> None:
     assert misses([both, one], np.array([0, 1, 0]), qualities, 0.1, "hoeffding-linear") == 3
 
 
-@pytest.mark.sample
-@pytest.mark.usefixtures("affordable")
+@pytest.mark.plain
 def test_payments_after_a_fixed_exploration_are_critical_bids() -> None:
     terms, rounds, tasks = Terms(0.45, 0.15, 0.1), 60, 100
     label = f"fixed-exploration with ccb-fixed(error=hoeffding-linear(epsilon=0.5),rounds={rounds})"
@@ -182,8 +171,7 @@ def _right(world: AssuredWorld, task: int, worker: int) -> bool:
     return bool(assured_reply(world, task, worker, 0, 0.0) == world.truths[task])
 
 
-@pytest.mark.sample
-@pytest.mark.usefixtures("affordable")
+@pytest.mark.plain
 def test_a_raised_bid_is_ranked_higher_and_paid_the_bonus() -> None:
     mechanism, policy = auction("self-resampling(gamma=0.5) with ccb-s", TERMS, 20)
     fresh = Ledger(POOL.problem(5))
@@ -211,8 +199,7 @@ TINY = {
 }
 
 
-@pytest.mark.sample
-@pytest.mark.usefixtures("affordable")
+@pytest.mark.plain
 @pytest.mark.parametrize("name", TINY)
 def test_results_are_drawn_and_reported(name: str, tmp_path: Path) -> None:
     experiment = with_settings(name, TINY[name])
@@ -253,8 +240,7 @@ def test_known_values_stand_beside_the_papers_setting_only() -> None:
     assert {(row.series, row.x) for row in rows} == {("ccb-ns", 100), ("epsilon-t-greedy", 100)}
 
 
-@pytest.mark.sample
-@pytest.mark.usefixtures("affordable")
+@pytest.mark.plain
 def test_paid_as_bid_a_lie_pays_and_never_where_nothing_is_drawn() -> None:
     shown = [PAID_AS_BID, *(label for label in PROMISED if not label.startswith(DRAWING))]
     settings = {"bids": "0.75,1,1.5", "auctions": ",".join(shown), "panels": "marginal"}
