@@ -15,8 +15,8 @@ from askwise.campaign.engine import Engine
 from askwise.campaign.rules import Rules
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.views import Answer, Explanation, Handed, Payment, Status
-from askwise.campaign.writer import Writer
-from askwise.core.choices import Assignment, Batch, Done, Wait, read_choice
+from askwise.campaign.writer import Action, Writer
+from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import InvalidProblem
 from askwise.core.events import Event, Kind
 from askwise.core.money import Amount, to_micro
@@ -316,6 +316,10 @@ class Campaign:
         with self._state() as engine:
             yield engine
 
+    def events(self, seqs: Iterable[int]) -> list[Event]:
+        """The events with these sequence numbers, in order, in one look at the store."""
+        return self._store.pick(self.name, seqs)
+
     def ask_around(
         self, away: Collection[str], limit: int = 1, key: str | None = None
     ) -> Batch | Wait | Done:
@@ -324,6 +328,10 @@ class Campaign:
         Who that is may change between a request and its retry, which is the same request.
         """
         return self._ask(limit, None, away, key)
+
+    def release(self, worker: str) -> None:
+        """Release all that a worker has out, in one write."""
+        self._do("release", {"worker": worker}, None, lambda rules: rules.release_all(worker))
 
     def sweep(self) -> int:
         """Release what is past its lease now, rather than with the next write; tells how many."""
@@ -353,32 +361,23 @@ class Campaign:
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
             raise InvalidProblem(f"limit is {limit!r}: give a whole number from 1", field="limit")
 
-        def act(rules: Rules) -> dict[str, Any]:
-            return rules.ask(limit, offered, away).to_json()
-
-        reply = self._write("ask", {"limit": limit, "workers": offered}, key, act)
-        return read_choice(reply)
+        action = Action(
+            lambda rules: rules.ask(limit, offered, away),
+            lambda choice: choice.to_json(),
+            reading.recalled,
+        )
+        return self._write("ask", {"limit": limit, "workers": offered}, key, action)
 
     def _do(
         self, verb: str, arguments: dict[str, Any], key: str | None, act: Callable[[Rules], None]
     ) -> None:
-        def run(rules: Rules) -> dict[str, Any]:
-            act(rules)
-            return {}
+        self._write(verb, arguments, key, Action(act, lambda _: {}, lambda _, kept: None))
 
-        self._write(verb, arguments, key, run)
-
-    def _write(
-        self,
-        verb: str,
-        arguments: dict[str, Any],
-        key: str | None,
-        act: Callable[[Rules], dict[str, Any]],
-    ) -> dict[str, Any]:
+    def _write(self, verb: str, arguments: dict[str, Any], key: str | None, action: Action[T]) -> T:
         if key is not None and (not isinstance(key, str) or not 0 < len(key) <= 200):
             raise InvalidProblem(f"key is {key!r}: give 1 to 200 characters", field="key")
         request = _canonical([verb, arguments])
-        return self._writer.write(request, key, act)
+        return self._writer.write(request, key, action)
 
     @contextmanager
     def _state(self) -> Iterator[Engine]:

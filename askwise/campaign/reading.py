@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +21,10 @@ from askwise.campaign.views import (
     Status,
 )
 from askwise.core import book as columns
-from askwise.core.choices import Assignment, Done, Wait
+from askwise.core.choices import Assignment, Batch, Done, Wait, read_choice
 from askwise.core.errors import UnknownName
 from askwise.core.events import Event, Kind
+from askwise.core.ledger import Ledger
 from askwise.core.money import NO_CAP, from_micro
 from askwise.core.problem import UNLIMITED
 from askwise.policies.base import Score
@@ -47,8 +50,8 @@ def seq_of(name: str, assignment: str) -> int:
     return int(seq)
 
 
-def assignment_of(name: str, event: Event) -> Assignment:
-    """The assignment that an ASKED made."""
+def assignment_of(name: str, event: Event, payload: Any = None) -> Assignment:
+    """The assignment that an ASKED made, with its task's payload."""
     assert event.worker is not None
     assert event.price is not None
     return Assignment(
@@ -58,17 +61,33 @@ def assignment_of(name: str, event: Event) -> Assignment:
         price=from_micro(event.price),
         propensity=event.propensity,
         expires=event.expires,
+        payload=payload,
+    )
+
+
+def recalled(engine: Engine, kept: dict[str, Any]) -> Batch | Wait | Done:
+    """What an ask came to, from its JSON as it was kept, with the payloads of its tasks."""
+    choice, ledger = read_choice(kept), engine.ledger
+    if not isinstance(choice, Batch):
+        return choice
+    return Batch(
+        tuple(replace(each, payload=ledger.payload(ledger.task_at(each.task))) for each in choice)
     )
 
 
 def outstanding(name: str, engine: Engine, worker: str | None = None) -> list[Assignment]:
     """What is out, of all or of one worker, oldest first."""
-    ledger = engine.ledger
+    return [_assignment(name, engine, at) for at in places_out(engine.ledger, worker)]
+
+
+def places_out(ledger: Ledger, worker: str | None = None) -> list[int]:
+    """Where in the book the assignments are that are out, of all or of one worker."""
     rows = ledger.book.assignments[: ledger.total(columns.ASSIGNMENTS)]
     wanted = rows[:, columns.STATUS] == columns.OUT
     if worker is not None:
         wanted &= rows[:, columns.WORKER] == ledger.worker_at(worker)
-    return [_assignment(name, engine, int(at)) for at in np.flatnonzero(wanted)]
+    found: list[int] = np.flatnonzero(wanted).tolist()
+    return found
 
 
 def handed(name: str, engine: Engine, seq: int) -> Handed:
@@ -111,6 +130,7 @@ def _assignment(name: str, engine: Engine, at: int) -> Assignment:
         price=from_micro(int(row[columns.COST])),
         propensity=None if math.isnan(chance) else chance,
         expires=None if math.isinf(expires) else expires,
+        payload=ledger.payload(int(row[columns.TASK])),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from askwise.campaign import bidding
 from askwise.campaign.engine import Engine
-from askwise.campaign.reading import STATES, assignment_id, assignment_of
+from askwise.campaign.reading import STATES, assignment_id, assignment_of, places_out
 from askwise.core import book as columns
 from askwise.core import booking
 from askwise.core.book import Array
@@ -127,7 +127,7 @@ class Rules:
             propensity=None if math.isnan(chance) else chance,
             expires=None if lease is None else self.now + lease,
         )
-        return assignment_of(self.name, event)
+        return assignment_of(self.name, event, ledger.payload(task))
 
     def _decide(
         self, available: Array, offered: Sequence[str] | None, away: Collection[str]
@@ -292,6 +292,11 @@ class Rules:
             task=self.ledger.task_id(int(row[columns.TASK])),
             worker=self.ledger.workers[int(row[columns.WORKER])].id,
         )
+
+    def release_all(self, worker: str) -> None:
+        """Take back all that a worker has out."""
+        for at in places_out(self.ledger, worker):
+            self.release(int(self.ledger.book.assignments[at, columns.SEQ]), Kind.EXPIRED)
 
     # What there is.
 

@@ -175,7 +175,7 @@ class Handed:
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Handed:
-        """Read back what ``to_json`` wrote; what a service adds to it is left out."""
+        """Read back what ``to_json`` wrote, and the payload where a service has added it."""
         return cls(Assignment.from_json(raw), raw["state"], raw["value"])
 
 

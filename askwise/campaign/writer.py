@@ -14,7 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from askwise.campaign import folding
 from askwise.campaign.engine import Engine, version_of
@@ -34,7 +34,21 @@ together cost five times the last one: still so much for each answer, whatever t
 LARGEST_GROUP = 256
 """Writes in one transaction, at the most: the last of them waits for the work of all."""
 
-Act = Callable[[Rules], dict[str, Any]]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Action(Generic[T]):
+    """What a write does, and how its result is kept and recalled for a retry.
+
+    All of it happens while the engine is in hand, so that nobody has to look up afterwards what
+    the result is about.
+    """
+
+    act: Callable[[Rules], T]
+    keep: Callable[[T], dict[str, Any]]
+    """The result as JSON; asked only if the write has a key."""
+    recall: Callable[[Engine, dict[str, Any]], T]
 
 
 def _taken() -> threading.Lock:
@@ -45,26 +59,34 @@ def _taken() -> threading.Lock:
 
 @dataclass(eq=False)
 class Request:
-    """One write: what is to be done, and once it is done what came of it."""
+    """One write: what is to be done, and once it is ``done`` what came of it."""
 
     text: str
     """Canonical JSON of verb and arguments."""
     key: str | None
-    act: Act
-    reply: dict[str, Any] | None = None
+    action: Action[Any]
+    done: bool = False
+    found: Any = None
     error: Exception | None = None
     leads: bool = False
     """Whether its thread has to commit for all who wait."""
     woken: threading.Lock = field(default_factory=_taken)
     """Released once it is answered, or has to lead: so each thread is woken once, for a reason."""
 
-    @property
-    def done(self) -> bool:
-        """Whether it was answered."""
-        return self.reply is not None or self.error is not None
+    def succeed(self, found: Any) -> None:
+        """Note what came of it."""
+        self.done, self.found, self.error = True, found, None
 
-    def result(self) -> dict[str, Any]:
-        """The reply, or the error raised."""
+    def fail(self, error: Exception) -> None:
+        """Note why nothing came of it."""
+        self.done, self.found, self.error = True, None, error
+
+    def reset(self) -> None:
+        """Make ready for another attempt."""
+        self.done, self.found, self.error = False, None, None
+
+    def result(self) -> Any:
+        """What came of it, or the error raised."""
         error, self.error = self.error, None
         if error is not None:
             try:
@@ -72,8 +94,7 @@ class Request:
             finally:
                 # Its traceback holds this frame: a cycle would keep the store's file open.
                 del error
-        assert self.reply is not None
-        return self.reply
+        return self.found
 
 
 class _HalfDone(Exception):
@@ -124,11 +145,11 @@ class Writer:
 
     # Writing.
 
-    def write(self, text: str, key: str | None, act: Act) -> dict[str, Any]:
+    def write(self, text: str, key: str | None, action: Action[T]) -> T:
         """Do a write in a transaction, perhaps with others; on any failure nothing has happened."""
         if key is not None:
             _check_key(key)
-        request = Request(text, key, act)
+        request = Request(text, key, action)
         try:
             with self._turn:
                 self._waiting.append(request)
@@ -141,7 +162,8 @@ class Writer:
         except BaseException:
             self._withdraw(request)
             raise
-        return request.result()
+        found: T = request.result()
+        return found
 
     def sweep(self) -> int:
         """Release what is overdue, if anything is; returns how many assignments that was."""
@@ -149,8 +171,12 @@ class Writer:
             if self.current().soonest() > self.clock():
                 return 0
         # Every transaction begins with it, this one does nothing else.
-        reply = self.write("", None, lambda _: {"released": self._released})
-        return int(reply["released"])
+        action = Action(
+            lambda _: self._released,
+            lambda released: {"released": released},
+            lambda _, kept: int(kept["released"]),
+        )
+        return self.write("", None, action)
 
     def _lead(self, request: Request) -> None:
         """Commit for all who wait, until one's own request is done; then another leads."""
@@ -187,7 +213,7 @@ class Writer:
         finally:
             for request in group:
                 if not request.done:
-                    request.error = _interrupted()
+                    request.fail(_interrupted())
                 if request is not leader:
                     request.woken.release()
 
@@ -199,7 +225,7 @@ class Writer:
             self._commit(group)
         except _HalfDone:
             for request in group:
-                request.reply = request.error = None
+                request.reset()
             for request in group:
                 self._commit_alone(request)
 
@@ -207,7 +233,7 @@ class Writer:
         try:
             self._commit([request])
         except _HalfDone as half:
-            request.error = half.error
+            request.fail(half.error)
 
     def _commit(self, group: list[Request]) -> None:
         """Fold what others wrote, act, append and commit: all requests that are not refused."""
@@ -235,7 +261,7 @@ class Writer:
             if isinstance(error, _HalfDone):
                 raise
             for request in group:
-                request.reply, request.error = None, request.error or _own(error, group)
+                request.fail(request.error or _own(error, group))
             if not isinstance(error, Exception):
                 raise
             return
@@ -253,21 +279,23 @@ class Writer:
         before = engine.seq
         try:
             if request.key in known:
-                request.reply = _again(known[request.key], request.text)
+                kept = _again(known[request.key], request.text)
+                request.succeed(request.action.recall(engine, kept))
                 return []
             rules = Rules(self.name, engine, now, request.key)
-            reply = request.act(rules)
+            found = request.action.act(rules)
         except StoreError:
             raise
         except Exception as error:
             if engine.seq != before:
                 raise _HalfDone(error) from error
-            request.error = error
+            request.fail(error)
             return []
         if request.key is not None:
-            known[request.key] = Reply(request.key, request.text, json.dumps(reply))
+            body = json.dumps(request.action.keep(found))
+            known[request.key] = Reply(request.key, request.text, body)
             transaction.keep(known[request.key])
-        request.reply = reply
+        request.succeed(found)
         return rules.events
 
     # State is a cache of the log.

@@ -35,8 +35,9 @@ class RemoteCampaign:
 
     Its methods are those of ``Campaign``: same parameters, same results, same errors. A write
     that gets no answer is sent again until it does, and happens once. Beside them are those that
-    only a service has: invitations, absences, payloads. A worker's token allows ``ask``, ``tell``,
-    ``decline``, ``bid``, ``leave``, ``assignments``, ``assignment`` and ``payload``, of his own.
+    only a service has: invitations, absences. A worker's token allows ``ask``, ``tell``,
+    ``decline``, ``bid``, ``leave``, ``assignments`` and ``assignment``, of their own. What the
+    worker of an assignment is shown comes with it, as its ``payload``: that takes no request.
     """
 
     def __init__(self, transport: Transport, name: str) -> None:
@@ -185,10 +186,6 @@ class RemoteCampaign:
         return raw
 
     # What a service has beside.
-
-    def payload(self, assignment_id: str) -> Any:
-        """What the worker of an assignment is shown; None if nothing but the task's id."""
-        return self._transport.read(self._assignment(assignment_id)).get("payload")
 
     def availability(
         self, worker: str, *, available: bool, until: float | None = None, key: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, overload
 
@@ -42,7 +42,12 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One question put to one worker, at a price that is reserved."""
+    """One question put to one worker, at a price that is reserved.
+
+    ``payload`` is the task's: what the worker is shown. It goes with the assignment so that nobody
+    has to look it up, and is no part of it: two assignments that differ in nothing else are equal,
+    and ``to_json`` leaves it to the task.
+    """
 
     id: str
     task: str | None
@@ -50,9 +55,10 @@ class Assignment:
     price: Decimal
     propensity: float | None
     expires: float | None
+    payload: Any = field(default=None, compare=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON, money as a string."""
+        """As JSON, money as a string, without the payload."""
         return {
             "id": self.id,
             "task": self.task,
@@ -64,7 +70,7 @@ class Assignment:
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Assignment:
-        """Read back what ``to_json`` wrote; what a service adds to it is left out."""
+        """Read back what ``to_json`` wrote, and the payload where a service has added it."""
         return cls(
             id=raw["id"],
             task=raw["task"],
@@ -72,6 +78,7 @@ class Assignment:
             price=from_micro(to_micro(raw["price"], "price")),
             propensity=raw.get("propensity"),
             expires=raw["expires"],
+            payload=raw.get("payload"),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -127,6 +128,10 @@ class Ledger:
     def task_id(self, index: int) -> str | None:
         """Id of a task; None in a campaign without tasks and for "any task" (-1)."""
         return None if index < 0 or self.problem.taskless else self.tasks[index].id
+
+    def payload(self, index: int) -> Any:
+        """What the worker of a task is shown; None in a campaign without tasks."""
+        return None if self.problem.taskless else self.tasks[index].payload
 
     def assignment_at(self, seq: int) -> int | None:
         """Index of the assignment whose ASKED has this sequence number."""

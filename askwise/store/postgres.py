@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain
 from typing import Any
@@ -51,6 +51,11 @@ _LAST = "SELECT seq FROM askwise.events WHERE campaign = %s ORDER BY seq DESC LI
 _EVENTS = f"""
     SELECT seq, kind, time, key, body FROM askwise.events
     WHERE campaign = %s AND seq > %s AND seq <= %s ORDER BY seq LIMIT {_CHUNK}
+"""
+
+_PICK = """
+    SELECT seq, kind, time, key, body FROM askwise.events
+    WHERE campaign = %s AND seq = ANY(%s::bigint[]) ORDER BY seq
 """
 
 _REPLIES = """
@@ -212,6 +217,15 @@ class PostgresStore(Store):
         with self._connections.use() as link:
             return _read(link, self._id(link, name), after, upto)
 
+    def pick(self, name: str, seqs: Iterable[int]) -> list[Event]:
+        wanted = sorted(set(seqs))
+        with self._connections.use() as link:
+            campaign = self._id(link, name)
+            chunks = (wanted[at : at + _CHUNK] for at in range(0, len(wanted), _CHUNK))
+            return unpack(
+                chain.from_iterable(_as_given(link.run(_PICK, campaign, each)) for each in chunks)
+            )
+
     def position(self, name: str) -> int:
         with self._connections.use() as link:
             return _position(link.run(_LAST, self._id(link, name)))
@@ -331,10 +345,15 @@ def _chunks(link: Link, campaign: int, after: int, upto: int | None) -> Iterator
     """Read a log piece by piece: what is there stays there, so together they are one log."""
     while True:
         rows = link.run(_EVENTS, campaign, after, _END if upto is None else upto)
-        yield [row if row[3] is None else (*row[:3], given(row[3]), row[4]) for row in rows]
+        yield _as_given(rows)
         if len(rows) < _CHUNK:
             return
         after = rows[-1][0]
+
+
+def _as_given(rows: list[Any]) -> list[Any]:
+    """Rows of events with their keys as they were before they were kept."""
+    return [row if row[3] is None else (*row[:3], given(row[3]), row[4]) for row in rows]
 
 
 def _position(rows: list[Any]) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from askwise.core.errors import StoreError, UnknownName
 from askwise.core.events import Event
@@ -38,8 +39,8 @@ _EVENTS = """
     WHERE campaign = ? AND seq > ? AND seq <= ? ORDER BY seq
 """
 
-_KEYS = 500
-"""Keys looked up in one statement: older SQLites take 999 values."""
+_TOGETHER = 500
+"""Keys or events looked up in one statement: older SQLites take 999 values."""
 
 
 class _SqliteTransaction(Transaction):
@@ -64,8 +65,8 @@ class _SqliteTransaction(Transaction):
         # The lock is ours: what was looked up once stays so.
         new = [key for key in dict.fromkeys(keys) if key not in self._replies]
         with self._guard():
-            for at in range(0, len(new), _KEYS):
-                chunk = new[at : at + _KEYS]
+            for at in range(0, len(new), _TOGETHER):
+                chunk = new[at : at + _TOGETHER]
                 found = self.link.run(
                     "SELECT key, request, body FROM replies WHERE campaign = ? AND key IN "
                     f"({','.join('?' * len(chunk))})",
@@ -195,6 +196,20 @@ class SqliteStore(Store):
         campaign = self._id(name)
         with self._connections.use() as link:
             rows = link.run(_EVENTS, campaign, after, _END if upto is None else upto)
+        return unpack(rows)
+
+    def pick(self, name: str, seqs: Iterable[int]) -> list[Event]:
+        campaign, wanted = self._id(name), sorted(set(seqs))
+        rows: list[Any] = []
+        with self._connections.use() as link:
+            for at in range(0, len(wanted), _TOGETHER):
+                chunk = wanted[at : at + _TOGETHER]
+                rows += link.run(
+                    "SELECT seq, kind, time, key, body FROM events WHERE campaign = ? AND seq IN "
+                    f"({','.join('?' * len(chunk))}) ORDER BY seq",
+                    campaign,
+                    *chunk,
+                )
         return unpack(rows)
 
     def position(self, name: str) -> int:

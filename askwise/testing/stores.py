@@ -139,6 +139,22 @@ def any_range_can_be_read(make_store: MakeStore) -> None:
 
 
 @_listed
+def events_can_be_picked(make_store: MakeStore) -> None:
+    """By number, in the order of the log whatever the order asked in; others are left out."""
+    events = sample_events()
+    many = [Event(Kind.PAUSED, seq=seq) for seq in range(len(events) + 1, 1201)]
+    with _campaign(make_store, "c", "d") as store:
+        _append(store, "c", events)
+        same(store.pick("c", []), [], "none picked")
+        same(store.pick("c", [4, 2, 2]), [events[1], events[3]], "two picked")
+        same(store.pick("c", iter([-1, 0, 3, 2**40])), [events[2]], "picked beyond both ends")
+        same(store.pick("d", [1]), [], "picked of another campaign")
+        _append(store, "c", many)
+        same(store.pick("c", range(1, 1201)), [*events, *many], "all picked")
+        refused(UnknownName, store.pick, "e", [1])
+
+
+@_listed
 def a_wrong_expected_seq_is_a_conflict(make_store: MakeStore) -> None:
     """Nothing is written then, and the transaction can go on."""
     first, second, third = sample_events()[:3]

@@ -62,7 +62,7 @@ def service(local: Local) -> Iterator[Service]:
 ELSEWHERE = {"create", "open"}
 """Of the service, which holds the store."""
 
-NOT_REMOTE = {"ask_around", "reading", "sweep", "settle"}
+NOT_REMOTE = {"ask_around", "events", "reading", "release", "sweep", "settle"}
 """They lend the state in memory, or are what a service does by itself."""
 
 
@@ -299,7 +299,7 @@ def test_a_workers_token_asks_and_answers_for_himself(service: Service, local: L
         while isinstance(batch := own.ask(), Batch):
             assert batch[0].worker == "eve"
             assert own.assignments() == list(batch)
-            seen.append((batch[0].task, own.payload(batch[0].id)))
+            seen.append((batch[0].task, batch[0].payload))
             if batch[0].task == "t1":
                 own.decline(batch[0].id)
             else:
@@ -311,6 +311,20 @@ def test_a_workers_token_asks_and_answers_for_himself(service: Service, local: L
         with pytest.raises(Refused, match="unknown, expired or revoked"):
             own.ask()
     assert {p.worker: p.paid for p in campaign.payments()}["eve"] == Decimal("0.4")
+
+
+def test_what_was_handed_out_carries_its_payload_and_needs_no_request_for_it(
+    service: Service,
+) -> None:
+    campaign = service.create(**CATS)
+    due = {"t1": None, "t2": {"text": "A cat?"}, "t3": None}
+    batch = campaign.ask(9, key="once")
+    assert isinstance(batch, Batch)
+    for found in (batch, campaign.assignments(), campaign.ask(9, key="once")):
+        assert isinstance(found, Batch | list)
+        assert {each.task: each.payload for each in found} == due
+    for each in batch:
+        assert campaign.assignment(each.id).assignment.payload == due[str(each.task)]
 
 
 def test_one_who_is_away_is_not_asked(service: Service) -> None:

@@ -143,13 +143,12 @@ def overview(visit: Visit, name: str, seen: Seen, fixed: int | None) -> list[Mar
         ),
     ]  # fmt: skip
     if status.tasks and facts.options:
-        contested = facts.contested[:SHORT]
         made.append(
             visit.part(
                 "dashboard_contested.html",
                 "contested",
                 "Contested tasks",
-                contested=[(each, campaign.task(each.task).payload) for each in contested],
+                contested=rows.contested(campaign, facts, SHORT),
                 **common,
             )
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from askwise.campaign import Campaign, reading
 from askwise.campaign.engine import Engine
-from askwise.campaign.insight_views import WorkerInsight
+from askwise.campaign.insight_views import Contested, WorkerInsight
 from askwise.campaign.views import Answer
 from askwise.core import book as columns
 from askwise.core.problem import Task
@@ -67,7 +67,7 @@ def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[Asked], Cu
         shown = cut(total, page, rows)
         found = [_asked(campaign, engine, total - 1 - at) for at in range(shown.start, shown.end)]
     # The log alone knows when; read without holding up who writes.
-    return [_timed(campaign, each) for each in found], shown
+    return _timed(campaign, found), shown
 
 
 def _asked(campaign: Campaign, engine: Engine, at: int) -> Asked:
@@ -86,9 +86,9 @@ def _asked(campaign: Campaign, engine: Engine, at: int) -> Asked:
     )
 
 
-def _timed(campaign: Campaign, asked: Asked) -> Asked:
-    event = campaign.log(asked.seq - 1, asked.seq)[0]
-    return replace(asked, time=event.time)
+def _timed(campaign: Campaign, asked: list[Asked]) -> list[Asked]:
+    times = {event.seq: event.time for event in campaign.events(each.seq for each in asked)}
+    return [replace(each, time=times[each.seq]) for each in asked]
 
 
 TASK_SORTS = {
@@ -127,7 +127,7 @@ def tasks(
     with campaign.reading() as engine:
         options = engine.spec.problem.options
         for at in order[shown.start : shown.end].tolist():
-            payload = engine.ledger.tasks[at].payload if engine.ledger.tasks else None
+            payload = engine.ledger.payload(at)
             found.append(TaskRow(answers[at], _votes(options, facts.votes[at]), payload))
     return found, shown
 
@@ -136,6 +136,15 @@ def _votes(options: tuple[str, ...], votes: Any) -> list[tuple[str, int]]:
     """The options that were named, most votes first."""
     pairs = [(name, int(count)) for name, count in zip(options, votes, strict=False) if count]
     return sorted(pairs, key=lambda pair: -pair[1])
+
+
+def contested(campaign: Campaign, facts: Facts, most: int) -> list[tuple[Contested, Any]]:
+    """The most contested tasks, each with its payload."""
+    with campaign.reading() as engine:
+        ledger = engine.ledger
+        return [
+            (each, ledger.payload(ledger.task_at(each.task))) for each in facts.contested[:most]
+        ]
 
 
 def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool) -> TaskPage:
@@ -167,7 +176,7 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
             asked=found,
             more=more,
         )
-    return replace(page, asked=[_timed(campaign, each) for each in found])
+    return replace(page, asked=_timed(campaign, found))
 
 
 def _index(campaign: Campaign, task: str) -> int:

@@ -238,12 +238,7 @@ class _Visit:
 
     def leave(self, fields: dict[str, str]) -> Response:
         self.service.absences.set(self.name, self.worker, available=False, until=None)
-        for out in self.campaign.assignments(self.worker):
-            try:
-                self.campaign.expire(out.id)
-            except Conflict as error:
-                if error.field != "assignment":
-                    raise
+        self.campaign.release(self.worker)
         return self.show(None)
 
     def come_back(self, fields: dict[str, str]) -> Response:

@@ -114,12 +114,11 @@ def may_ask(campaign: Campaign, worker: str, now: float) -> bool:
 def _question(campaign: Campaign, engine: Engine, at: int, number: int, now: float) -> Question:
     ledger = engine.ledger
     row, expires = ledger.book.assignments[at], float(ledger.book.marks[at, columns.EXPIRES])
-    task = ledger.task_id(int(row[columns.TASK]))
     return Question(
         id=assignment_id(campaign.name, int(row[columns.SEQ])),
         number=number,
-        task=task,
-        payload=None if task is None else ledger.tasks[int(row[columns.TASK])].payload,
+        task=ledger.task_id(int(row[columns.TASK])),
+        payload=ledger.payload(int(row[columns.TASK])),
         price=from_micro(int(row[columns.COST])),
         left=None if expires == float("inf") else expires - now,
     )

@@ -53,10 +53,10 @@ def ask(
         choice = campaign.ask_around(service.absences.away(name), wanted.limit, key)
     else:
         choice = campaign.ask(wanted.limit, workers, key)
-    raw = choice.to_json()
     if isinstance(choice, Batch):
-        raw["assignments"] = [question(campaign, caller, each) for each in choice]
-    return Reply(raw)
+        shown = [question(caller, each) for each in choice]
+        return Reply({"status": "batch", "assignments": shown})
+    return Reply(choice.to_json())
 
 
 @router.get("/campaigns/{name}/assignments", response_model=schemas.Questions, responses=POLLED)
@@ -79,7 +79,7 @@ def assignments(
         rest = [each for each in campaign.assignments(worker) if number_of(each) > page.start]
         shown = rest[: page.limit]
         more = str(number_of(shown[-1])) if len(rest) > len(shown) else None
-        return {"items": [question(campaign, caller, each) for each in shown], "next": more}
+        return {"items": [question(caller, each) for each in shown], "next": more}
 
     return polled(request, position, make)
 
@@ -87,9 +87,8 @@ def assignments(
 @router.get("/assignments/{id}", response_model=schemas.Handed)
 def assignment(service: Serving, caller: ViewerOrWorker, id: schemas.AssignmentId) -> Response:
     """One assignment, and what has become of it."""
-    campaign = campaign_of(service, caller, id)
-    handed = campaign.assignment(id)
-    shown = question(campaign, caller, handed.assignment)
+    handed = campaign_of(service, caller, id).assignment(id)
+    shown = question(caller, handed.assignment)
     return Reply({**shown, "state": handed.state, "value": handed.value})
 
 
@@ -169,13 +168,11 @@ def number_of(assignment: Assignment) -> int:
     return int(assignment.id.rpartition(":")[2])
 
 
-def question(campaign: Campaign, caller: Identity, assignment: Assignment) -> dict[str, Any]:
+def question(caller: Identity, assignment: Assignment) -> dict[str, Any]:
     """An assignment with what its worker is shown."""
     raw = assignment.to_json()
     if caller.role == "worker":
         del raw["propensity"]
-    if assignment.task is not None:
-        payload = campaign.task(assignment.task).payload
-        if payload is not None:
-            raw["payload"] = payload
+    if assignment.payload is not None:
+        raw["payload"] = assignment.payload
     return raw
