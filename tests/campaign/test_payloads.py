@@ -61,7 +61,9 @@ def test_the_store_keeps_a_payload_once() -> None:
 
 
 def test_units_of_work_have_none() -> None:
-    campaign = Campaign.create(workers=[Worker("ann", 1)], outcome="utility", policy="random")
+    campaign = Campaign.create(
+        workers=[Worker("ann", 1)], outcome="utility", budget=3, policy="random"
+    )
     batch = campaign.ask(key="once")
     assert isinstance(batch, Batch)
     assert batch == campaign.ask(key="once")
