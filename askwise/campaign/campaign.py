@@ -162,6 +162,9 @@ class Campaign:
     ) -> Batch | Wait | Done:
         """Decide whom to ask next; reserves the price of what is handed out.
 
+        ``while batch := campaign.ask():`` goes on as long as there is somebody to ask: ``Wait``
+        and ``Done`` are empty sequences, told from each other by their type.
+
         Parameters
         ----------
         limit : int
@@ -301,7 +304,10 @@ class Campaign:
             return found
 
     def over(self) -> Done | None:
-        """Why there is nothing more to ask, if so, and nothing is out; changes nothing."""
+        """Why there is nothing more to ask, if so, and nothing is out; changes nothing.
+
+        Compare it with ``None``: a ``Done`` is an empty sequence, and so false.
+        """
         with self._state() as engine:
             return reading.over(engine)
 

@@ -52,6 +52,9 @@ class RemoteCampaign:
     ) -> Batch | Wait | Done:
         """Decide whom to ask next; reserves the price of what is handed out.
 
+        ``while batch := campaign.ask():`` goes on as long as there is somebody to ask: ``Wait``
+        and ``Done`` are empty sequences, told from each other by their type.
+
         Parameters
         ----------
         limit : int
@@ -175,7 +178,10 @@ class RemoteCampaign:
         return as_task(self._transport.read(f"{self._path}/task", id=task))
 
     def over(self) -> Done | None:
-        """Why there is nothing more to ask, if so, and nothing is out; changes nothing."""
+        """Why there is nothing more to ask, if so, and nothing is out; changes nothing.
+
+        Compare it with ``None``: a ``Done`` is an empty sequence, and so false.
+        """
         why = self._transport.read(f"{self._path}/over")["why"]
         return None if why is None else Done(why)
 

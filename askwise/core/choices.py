@@ -1,4 +1,8 @@
-"""What an ask comes to: a batch of assignments, something to wait for, or the end."""
+"""What an ask comes to: a batch of assignments, something to wait for, or the end.
+
+All three are sequences of assignments, so ``while batch := campaign.ask():`` and
+``for each in campaign.ask(5):`` need no look at the type; ``Wait`` and ``Done`` are empty.
+"""
 
 from __future__ import annotations
 
@@ -12,32 +16,6 @@ from askwise.core.money import from_micro, to_micro
 
 WaitFor = Literal["truth", "answers", "workers", "resume"]
 DoneWhy = Literal["budget", "limits", "tasks", "target", "stopped"]
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Nothing to ask now. ``what`` must come first.
-
-    ``truth``: the truth of a task; ``answers``: answers to what is out; ``workers``: other
-    workers than those on offer; ``resume``: the campaign is paused.
-    """
-
-    what: WaitFor
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON."""
-        return {"status": "wait", "what": self.what}
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """Nothing more to ask, unless tasks, workers or money are added."""
-
-    why: DoneWhy
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON."""
-        return {"status": "done", "why": self.why}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +60,60 @@ class Assignment:
         )
 
 
+class _Empty(Sequence[Assignment]):
+    """A choice that hands nothing out: empty and false, so that a loop over it simply ends."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return 0
+
+    @overload
+    def __getitem__(self, index: int) -> Assignment: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Assignment, ...]: ...
+    def __getitem__(self, index: int | slice) -> Assignment | tuple[Assignment, ...]:
+        if isinstance(index, slice):
+            return ()
+        raise IndexError(f"{self!r} holds no assignments")
+
+
+@dataclass(frozen=True, slots=True)
+class Wait(_Empty):
+    """Nothing to ask now. ``what`` must come first.
+
+    ``truth``: the truth of a task; ``answers``: answers to what is out; ``workers``: other
+    workers than those on offer; ``resume``: the campaign is paused.
+    """
+
+    what: WaitFor
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"status": "wait", "what": self.what}
+
+
+@dataclass(frozen=True, slots=True)
+class Done(_Empty):
+    """Nothing more to ask, unless tasks, workers or money are added."""
+
+    why: DoneWhy
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"status": "done", "why": self.why}
+
+
 @dataclass(frozen=True, slots=True)
 class Batch(Sequence[Assignment]):
     """The assignments that an ask hands out: never empty."""
 
     assignments: tuple[Assignment, ...]
+
+    def __post_init__(self) -> None:
+        # An empty one would pass for Wait or Done, and nobody could tell which.
+        if not self.assignments:
+            raise ValueError("a Batch holds at least one assignment")
 
     def __len__(self) -> int:
         return len(self.assignments)

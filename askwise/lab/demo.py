@@ -12,7 +12,6 @@ import askwise
 from askwise import figures
 from askwise.campaign import Campaign
 from askwise.core.book import Array
-from askwise.core.choices import Batch
 from askwise.core.events import Event, Kind
 from askwise.core.money import MICRO
 from askwise.figures import Row
@@ -97,7 +96,7 @@ def run_campaign(
     world = market.answering(SEED, 0)
     asked = np.zeros(len(market.prices), np.int64)
     reopened = False
-    while isinstance(batch := campaign.ask(), Batch):
+    while batch := campaign.ask():
         for each in batch:
             campaign.tell(each.id, answer_of(world, each.worker, asked))
         amount = float(campaign.status().spent)

@@ -225,7 +225,7 @@ class Overviews:
         def look(campaign: Campaign) -> Glance:
             with campaign.reading() as engine:
                 status, over = reading.status(name, engine), reading.over(engine)
-                bidding = engine.bidding and not over
+                bidding = engine.bidding and over is None
             last = campaign.log(status.seq - 1, status.seq) if status.seq else []
             return Glance(status, over, last[0].time if last else None, bidding)
 

@@ -16,6 +16,7 @@ from askwise.core.choices import Batch
 from askwise.core.problem import Task, Worker
 from askwise.service.app import make_app
 from askwise.service.calls import Service
+from askwise.service.pages import dashboard_looks as looks
 from askwise.service.settings import Settings
 
 NASTY = "<script>alert(1)</script>\"'&"
@@ -137,6 +138,18 @@ def test_campaigns_are_listed_with_state_money_and_progress(site: Site) -> None:
     assert re.search(r"a-done random-pairs Done 0\.10 of 10\.00 0 of 1 1 0", said)
     assert f"b-running random-pairs Running {spent:.2f} of 10.00 1 of 3 1 0" in said
     assert "c-paused random-pairs Paused 0.00 of 10.00 0 of 3 0 0" in said
+
+
+def test_a_campaign_that_is_done_says_so_and_why(site: Site) -> None:
+    campaign = site.create(tasks=["t"], workers=[Worker("ann", "0.10")])
+    assert "Running" in words_of(site.page("/dashboard/cats"))
+    work(campaign, "yes")
+    said = words_of(site.page("/dashboard/cats"))
+    done = campaign.over()
+    assert done is not None
+    why = looks.WHY_DONE[done.why]
+    assert f"Done random-pairs · {why}" in said
+    assert f"over {why}" in said
 
 
 def test_a_long_list_has_pages(site: Site) -> None:

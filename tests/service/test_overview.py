@@ -253,6 +253,22 @@ def test_a_glance_is_always_of_now(hub: Hub) -> None:
     overviews.close()
 
 
+def test_the_bidding_of_a_campaign_that_was_stopped_is_not_open(hub: Hub) -> None:
+    campaign = create(
+        hub,
+        workers=[Worker(name, 5) for name in ("ann", "bob", "cleo", "dan")],
+        policy={"name": "ccb-fixed", "qualities": [0.8] * 4, "alpha": 0.15, "solver": "exact"},
+        mechanism={"name": "clarke", "c_max": 20},
+        stopping=None,
+        budget=None,
+    )
+    overviews = Overviews(hub)
+    assert overviews.glance("cats").bidding
+    campaign.stop()
+    assert not overviews.glance("cats").bidding
+    overviews.close()
+
+
 def test_the_series_are_those_of_the_whole_log_read_in_pieces(
     hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:

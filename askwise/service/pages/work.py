@@ -273,8 +273,9 @@ class _Visit:
         own = inbox(self.campaign, self.worker, time.time())
         away = self.worker in self.service.absences.away(self.name)
         state = state_of(own, away=away, said=said)
-        if state == "start" and self.service.hub.view(self.name, "over", Campaign.over)[1]:
-            state = "over"
+        if state == "start":
+            _, done = self.service.hub.view(self.name, "over", Campaign.over)
+            state = "start" if done is None else "over"
         what = "resume" if own.paused or not isinstance(said, Wait) else said.what
         question = own.question
         payload = None if question is None else shown(question.payload)

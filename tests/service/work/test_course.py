@@ -84,6 +84,17 @@ def test_pausing_and_stopping_are_said(bench: Bench) -> None:
     assert campaign.status().answers == 2
 
 
+def test_who_comes_when_nothing_is_left_to_ask_is_thanked(bench: Bench) -> None:
+    campaign = bench.campaign(tasks=["t1"], stopping={"name": "fixed", "n": 1})
+    ann = bench.visitor()
+    ann.look()
+    assert ann.heading() == "Welcome"
+    (asked,) = campaign.ask(1, ["bob"])
+    campaign.tell(asked.id, "yes")
+    ann.look()
+    assert ann.heading() == "Thank you"
+
+
 def test_waiting_asks_again_only_when_something_has_happened(bench: Bench) -> None:
     campaign = bench.campaign(tasks=["t1"])
     ann = bench.visitor()
