@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from askwise.aggregation import Aggregator, LabelAggregator, aggregation
-from askwise.cli.registered import family_of
+from askwise.cli.catalogue import family_of
 from askwise.core.registry import Registry, from_label
 from askwise.lab.experiment import Experiment, experiments
 from askwise.mechanisms import Mechanism, mechanisms

@@ -11,19 +11,16 @@ import typer
 from askwise import __version__
 from askwise.cli import (
     aggregate,
-    aggregators,
     asking,
     campaigns,
+    catalogue,
     keeping,
     lab,
     live_demo,
-    mechanisms,
     output,
     plan,
-    policies,
     reading,
     replay,
-    rules,
     serving,
 )
 from askwise.cli.frame import Frame
@@ -104,13 +101,11 @@ def _register() -> None:
         for name, command in commands.items():
             settings = {"ignore_unknown_options": name in TAKE_MINUS}
             app.command(name, rich_help_panel=panel, context_settings=settings)(command)
+    for each in catalogue.CATALOGUES:
+        app.add_typer(catalogue.commands_of(each), name=each.command, rich_help_panel=LEARNING)
 
 
 _register()
-app.add_typer(policies.app, name="policies", rich_help_panel=LEARNING)
-app.add_typer(rules.app, name="rules", rich_help_panel=LEARNING)
-app.add_typer(aggregators.app, name="aggregators", rich_help_panel=LEARNING)
-app.add_typer(mechanisms.app, name="mechanisms", rich_help_panel=LEARNING)
 app.add_typer(serving.app, name="keys", rich_help_panel="Serve")
 app.add_typer(lab.app, name="lab", rich_help_panel=LEARNING)
 

@@ -1,9 +1,8 @@
-"""``askwise aggregate`` and ``askwise aggregators``."""
+"""``askwise aggregate``."""
 
 from __future__ import annotations
 
 import csv
-import json
 import re
 import shlex
 import subprocess
@@ -280,28 +279,3 @@ def test_neither_pandas_nor_the_lab_is_needed_for_labels(labels: str) -> None:
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     assert len(read("a.csv")) == 5
-
-
-# Aggregators.
-
-
-def test_every_aggregator_is_listed_on_a_line(call: Call) -> None:
-    lines = [line.split("\t") for line in call("aggregators").stdout.splitlines()]
-    assert [line[0] for line in lines] == aggregation.names()
-    assert {line[0]: line[1] for line in lines}["mean"] == "utility"
-
-
-@pytest.mark.parametrize("name", aggregation.names())
-def test_every_aggregator_can_be_shown(name: str, call: Call, call_json: Call) -> None:
-    text = call("aggregators", "show", name).stdout
-    assert text.startswith(f"aggregator\t{name}\n")
-    found = call_json("aggregators", "show", name)
-    assert found["name"] == name
-    assert found["labels_tables"] == (name != "mean")
-    assert json.loads(call("aggregators", "--json", "show", name).stdout) == found
-
-
-def test_the_nearest_aggregator_is_suggested(refusal: Callable[..., str]) -> None:
-    assert refusal("aggregators", "show", "dawid-skeen") == (
-        "aggregation 'dawid-skeen' is not known: did you mean 'dawid-skene'?"
-    )

@@ -1,9 +1,8 @@
-"""``askwise bid`` and ``askwise mechanisms``."""
+"""``askwise bid``."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from askwise.mechanisms import mechanisms
-from tests.cli import helpers
 from tests.mechanisms.cheapest import known
 
 Call = Callable[..., Any]
@@ -29,7 +26,7 @@ workers = [{id = "ann", price = 3}, {id = "bob", price = 5}]
 """
 
 
-def faults(value: Any, name: str = "mechanisms") -> list[str]:
+def faults(value: Any, name: str) -> list[str]:
     schema = Draft202012Validator(json.loads((FOLDER / f"{name}.schema.json").read_text()))
     return [error.message for error in schema.iter_errors(value)]
 
@@ -121,69 +118,3 @@ def test_a_mechanism_without_its_highest_bid_is_refused(
         text = AUCTION.replace('mechanism = {name = "clarke", c_max = "20"}', given)
         (workplace / "spec.toml").write_text(text)
         assert refusal("new", "spec.toml").startswith("c_max is missing")
-
-
-# Mechanisms.
-
-
-def test_every_mechanism_is_listed_on_a_line(call: Call) -> None:
-    lines = [line.split("\t") for line in call("mechanisms").stdout.splitlines()]
-    assert [line[0] for line in lines] == mechanisms.names()
-    found = {line[0]: line[1:] for line in lines}
-    assert found["pay-price"] == [
-        "none",
-        "no",
-        "Pay every answer the worker's price; no bidding.",
-    ]
-    assert found["clarke"][:2] == ["sealed", "promised"]
-
-
-def test_json_says_what_a_mechanism_promises(call_json: Call) -> None:
-    listed = call_json("mechanisms")
-    assert faults(listed) == []
-    found = {each["name"]: each for each in listed}
-    assert list(found) == mechanisms.names()
-    resampling = found["self-resampling"]
-    # What must be given has no default.
-    assert resampling["parameters"] == {"c_max": None, "gamma": 0.1}
-    assert resampling["bidding"] is resampling["truthful"] is True
-    assert found["pay-price"]["truthful"] is False
-
-
-@pytest.mark.parametrize("name", mechanisms.names())
-def test_every_mechanism_can_be_shown(name: str, call: Call, call_json: Call) -> None:
-    text = call("mechanisms", "show", name).stdout
-    entry = mechanisms.get(name)
-    facts = dict(line.split("\t") for line in text.partition("\n\n")[0].splitlines())
-    assert facts["mechanism"] == name
-    assert facts["promise"] == entry.promise
-    assert facts["goes with"] == entry.goes_with
-    for part in ("Assumes", "Not ", "References", "Examples"):
-        assert f"\n{part}" in text
-    assert faults([call_json("mechanisms", "show", name)]) == []
-
-
-def test_the_nearest_mechanism_is_suggested(refusal: Call) -> None:
-    assert refusal("mechanisms", "show", "clark") == (
-        "mechanism 'clark' is not known: did you mean 'clarke'?"
-    )
-
-
-def test_on_a_terminal_there_are_headings() -> None:
-    code, text = helpers.on_terminal("mechanisms")
-    assert code == 0
-    assert text.splitlines()[0].split()[:3] == ["mechanism", "bids", "truthful"]
-    assert "askwise mechanisms show NAME tells more." in text
-
-
-def test_mechanisms_are_listed_without_the_compiler() -> None:
-    spy = "import atexit, sys\natexit.register(lambda: print('numba' in sys.modules))"
-    ran = subprocess.run(
-        helpers.askwise("mechanisms", first=spy),
-        env=helpers.environment(ASKWISE_JIT=None),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    assert ran.stdout.splitlines()[-1] == "False"

@@ -1,0 +1,318 @@
+"""``askwise policies``, ``rules``, ``aggregators``, ``mechanisms``: what there is to choose from.
+
+One frame serves a table of registries: each command lists the entries of one, or describes one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import typer
+
+from askwise.cli import output
+from askwise.cli.options import AsJson
+from askwise.cli.stored import leave_compiler_out
+
+Described = dict[str, Any]
+"""An entry as it is printed as JSON."""
+
+Facts = Mapping[str, Callable[[Described], Any]]
+"""What is shown of an entry, by heading."""
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The entries of one registry, as a command shows them."""
+
+    command: str
+    noun: str
+    package: str
+    registry: str
+    listing: str
+    """Help of the command."""
+    showing: str
+    """Help of its ``show``."""
+    details: Callable[[Any], dict[str, Any]]
+    """What only entries of this kind have, for JSON."""
+    columns: Facts
+    """Of the list."""
+    facts: Facts
+    """Of ``show``, before the parameters."""
+    by_family: bool = False
+    """Whether people see the list below headings, one a family."""
+
+    def names(self) -> list[str]:
+        """All entries, by name."""
+        names: list[str] = self._entries().names()
+        return names
+
+    def describe(self, name: str) -> Described:
+        """What can be said of an entry: what all have, and what is of its kind."""
+        entry = self._entries().get(name)
+        description = inspect.getdoc(entry) or ""
+        # Not of an instance: a parameter that must be given has None for a default and takes none.
+        defaults = {field.name: field.default for field in dataclasses.fields(entry)}
+        return {
+            "name": entry.name,
+            "paper": entry.paper,
+            "summary": " ".join(description.split("\n\n")[0].replace("``", "").split()),
+            "outcomes": list(entry.outcomes),
+            **self.details(entry),
+            # As the constructor takes them: an entry's own before those that its base adds.
+            "parameters": {name: defaults[name] for name in inspect.signature(entry).parameters},
+            "description": description,
+        }
+
+    def _entries(self) -> Any:
+        # Describing takes no compiler.
+        leave_compiler_out()
+        return getattr(import_module(self.package), self.registry)
+
+
+def commands_of(catalogue: Catalogue) -> typer.Typer:
+    """Make the command that lists a catalogue, and its ``show``."""
+    app = typer.Typer()
+
+    @app.callback(invoke_without_command=True, help=catalogue.listing)
+    def list_entries(context: typer.Context, as_json: AsJson = False) -> None:
+        # Asked for before or after `show`, JSON is JSON.
+        context.obj = as_json
+        if context.invoked_subcommand is None:
+            found = [catalogue.describe(name) for name in catalogue.names()]
+            _show_all(catalogue, found, as_json)
+
+    @app.command("show", help=catalogue.showing)
+    def show_entry(
+        context: typer.Context,
+        name: str = typer.Argument(
+            metavar="NAME", help=f"The {catalogue.noun}.", show_default=False
+        ),
+        as_json: AsJson = False,
+    ) -> None:
+        _show(catalogue, catalogue.describe(name), as_json or context.obj)
+
+    return app
+
+
+def family_of(entry: type) -> str:
+    """The family of a policy: the package it is in, or the distribution that adds it."""
+    parts = entry.__module__.split(".")
+    ours = parts[:2] == ["askwise", "policies"]
+    return parts[2] if ours else parts[0]
+
+
+def _show_all(catalogue: Catalogue, found: Sequence[Described], as_json: bool) -> None:
+    """List entries as JSON or a line each, and say which command tells more."""
+    if as_json:
+        output.show_json(found)
+        return
+    more = f"askwise {catalogue.command} show NAME tells more."
+    if catalogue.by_family and output.for_people():
+        _show_families(found)
+        output.console().print(more)
+        return
+    columns = catalogue.columns
+    output.show_records(
+        tuple(columns), (tuple(cell(each) for cell in columns.values()) for each in found)
+    )
+    if output.for_people():
+        output.console().print(f"\n{more}")
+
+
+def _show_families(found: Sequence[Described]) -> None:
+    """Entries below the family that they belong to."""
+    from rich.text import Text
+
+    screen = output.console()
+    for family in dict.fromkeys(each["family"] for each in found):
+        screen.print(Text(family, style="bold"))
+        members = [each for each in found if each["family"] == family]
+        screen.print(
+            output.grid(
+                (each["name"], f"{each['summary']} Works on {' and '.join(each['outcomes'])}.")
+                for each in members
+            )
+        )
+        screen.print()
+
+
+def _show(catalogue: Catalogue, found: Described, as_json: bool) -> None:
+    """Print an entry as JSON; or its facts, its parameters and its description."""
+    if as_json:
+        output.show_json(found)
+        return
+    parameters = ", ".join(f"{name}={value}" for name, value in found["parameters"].items())
+    facts = [
+        *((heading, fact(found)) for heading, fact in catalogue.facts.items()),
+        ("parameters", parameters or None),
+    ]
+    if not output.for_people():
+        for fact in facts:
+            output.line(*fact)
+        print(f"\n{found['description']}")
+        return
+    screen = output.console()
+    screen.print(output.grid(facts))
+    screen.print()
+    screen.print(found["description"])
+
+
+# The facts.
+
+
+def _field(name: str) -> Callable[[Described], Any]:
+    """A field as it is; nothing where it is empty."""
+    return lambda found: None if found[name] == "" else found[name]
+
+
+def _works_on(found: Described) -> str:
+    return ", ".join(found["outcomes"])
+
+
+def _number_of_options(rule: Described) -> str:
+    most = rule["most_options"]
+    return "any number" if most is None else f"up to {most}"
+
+
+def _policy(entry: Any) -> dict[str, Any]:
+    return {
+        "family": family_of(entry),
+        "needs_budget": entry.needs_budget,
+        "plans": entry.plans,
+        "purposes": list(entry.notes),
+        "rule": entry.rule,
+    }
+
+
+def _rule(entry: Any) -> dict[str, Any]:
+    return {
+        "guarantees": entry.guarantees,
+        "promise": entry.promise,
+        "most_options": entry.most_options,
+        "dial": entry.dial,
+    }
+
+
+def _aggregator(entry: Any) -> dict[str, Any]:
+    from askwise.aggregation import LabelAggregator
+
+    tables = issubclass(entry, LabelAggregator)
+    return {"labels_tables": tables, "uses_contexts": tables and entry.uses_contexts}
+
+
+def _mechanism(entry: Any) -> dict[str, Any]:
+    return {
+        "bidding": entry.bidding,
+        "truthful": entry.truthful,
+        "promise": entry.promise,
+        "goes_with": entry.goes_with,
+    }
+
+
+CATALOGUES = (
+    Catalogue(
+        command="policies",
+        noun="policy",
+        package="askwise.policies",
+        registry="policies",
+        listing="List the policies, or describe one.",
+        showing=(
+            "Describe a policy: what it does, its parameters, what it needs, where it comes from."
+        ),
+        details=_policy,
+        columns={
+            "policy": _field("name"),
+            "family": _field("family"),
+            "paper": _field("paper"),
+            "works on": _works_on,
+            "what it does": _field("summary"),
+        },
+        facts={
+            "policy": _field("name"),
+            "family": _field("family"),
+            "paper": _field("paper"),
+            "works on": _works_on,
+            "needs a budget": _field("needs_budget"),
+            "rule": _field("rule"),
+        },
+        by_family=True,
+    ),
+    Catalogue(
+        command="rules",
+        noun="rule",
+        package="askwise.stopping",
+        registry="stopping",
+        listing="List the stopping rules, or describe one.",
+        showing=(
+            "Describe a stopping rule: what it does and promises, its parameters, what it needs."
+        ),
+        details=_rule,
+        columns={
+            "rule": _field("name"),
+            "promise": lambda rule: "guarantees" if rule["guarantees"] else "trades",
+            "paper": _field("paper"),
+            "what it does": _field("summary"),
+        },
+        facts={
+            "rule": _field("name"),
+            "guarantees": _field("guarantees"),
+            "promise": _field("promise"),
+            "paper": _field("paper"),
+            "works on": _works_on,
+            "options": _number_of_options,
+            "dial": _field("dial"),
+        },
+    ),
+    Catalogue(
+        command="aggregators",
+        noun="aggregator",
+        package="askwise.aggregation",
+        registry="aggregation",
+        listing="List the aggregators, or describe one.",
+        showing="Describe an aggregator: what it does and assumes, its parameters.",
+        details=_aggregator,
+        columns={
+            "aggregator": _field("name"),
+            "works on": _works_on,
+            "from": _field("paper"),
+            "what it does": _field("summary"),
+        },
+        facts={
+            "aggregator": _field("name"),
+            "works on": _works_on,
+            "labels tables": _field("labels_tables"),
+            "uses contexts": _field("uses_contexts"),
+            "from": _field("paper"),
+        },
+    ),
+    Catalogue(
+        command="mechanisms",
+        noun="mechanism",
+        package="askwise.mechanisms",
+        registry="mechanisms",
+        listing="List the mechanisms, or describe one.",
+        showing=(
+            "Describe a mechanism: what it pays and promises, with which policies, its parameters."
+        ),
+        details=_mechanism,
+        columns={
+            "mechanism": _field("name"),
+            "bids": lambda mechanism: "sealed" if mechanism["bidding"] else "none",
+            "truthful": lambda mechanism: "promised" if mechanism["truthful"] else "no",
+            "what it does": _field("summary"),
+        },
+        facts={
+            "mechanism": _field("name"),
+            "takes bids": _field("bidding"),
+            "promise": _field("promise"),
+            "goes with": _field("goes_with"),
+            "works on": _works_on,
+            "from": _field("paper"),
+        },
+    ),
+)
