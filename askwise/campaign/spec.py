@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from askwise.aggregation import Aggregator, aggregation
-from askwise.core.errors import InvalidProblem, StoreError, nearest
+from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, nearest
 from askwise.core.problem import Problem, make_problem
 from askwise.core.registry import spec_of
 from askwise.mechanisms import Mechanism, mechanisms
@@ -65,7 +65,18 @@ class Spec:
         raw = json.loads(text)
         if raw.pop("format") != FORMAT:
             raise StoreError("the campaign was written by a newer askwise: upgrade askwise")
-        return make_spec(raw)
+        try:
+            return make_spec(raw)
+        except UnknownPolicy as error:
+            if error.missing is None:
+                raise
+            # It was known where the campaign was made: no other name will do.
+            raise UnknownPolicy(
+                f"{error.missing} is missing: the campaign needs the package that adds it; "
+                "install that package here",
+                field=error.field,
+                missing=error.missing,
+            ) from None
 
 
 def make_spec(raw: Mapping[str, Any]) -> Spec:

@@ -56,7 +56,7 @@ class Catalogue:
         entry = self._entries().get(name)
         description = inspect.getdoc(entry) or ""
         # Not of an instance: a parameter that must be given has None for a default and takes none.
-        defaults = {field.name: field.default for field in dataclasses.fields(entry)}
+        defaults = {field.name: _default(field) for field in dataclasses.fields(entry)}
         return {
             "name": entry.name,
             "paper": entry.paper,
@@ -160,6 +160,13 @@ def _show(catalogue: Catalogue, found: Described, as_json: bool) -> None:
     screen.print(output.grid(facts))
     screen.print()
     screen.print(found["description"])
+
+
+def _default(parameter: dataclasses.Field[Any]) -> Any:
+    """What a parameter is if it is not given: None if it must be."""
+    if parameter.default_factory is not dataclasses.MISSING:
+        return parameter.default_factory()
+    return None if parameter.default is dataclasses.MISSING else parameter.default
 
 
 # The facts.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import sys
@@ -35,6 +36,10 @@ class Frame(TyperGroup):
         """Run, then exit."""
         given = sys.argv[1:] if args is None else list(args)
         extra["standalone_mode"] = False
+        handler = logging.StreamHandler()
+        handler.setFormatter(_OneLine())
+        # Of the root, so that a service, which sets up its own, takes its place.
+        logging.getLogger().addHandler(handler)
         try:
             code = super().main(args=given, prog_name=prog_name or "askwise", **extra)
             sys.stdout.flush()
@@ -47,6 +52,8 @@ class Frame(TyperGroup):
                 raise
             tell(trouble, as_json="--json" in given)
             code = ERROR
+        finally:
+            logging.getLogger().removeHandler(handler)
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
@@ -61,6 +68,13 @@ class Frame(TyperGroup):
         except BrokenPipeError:
             _forget_output()
             raise typer.Exit(CLOSED_PIPE) from None
+
+
+class _OneLine(logging.Formatter):
+    """What is logged while a command runs, as errors are told: ``warning: ...``."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - of the library
+        return f"{record.levelname.lower()}: {' '.join(record.message.split())}"
 
 
 def tell(trouble: Trouble, *, as_json: bool) -> None:

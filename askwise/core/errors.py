@@ -50,9 +50,21 @@ class UnknownName(AskwiseError):
 
 
 class UnknownPolicy(UnknownName):
-    """No policy, rule, aggregator, mechanism or experiment is registered under this name."""
+    """No policy, rule, aggregator, mechanism or experiment is registered under this name.
+
+    Attributes
+    ----------
+    missing : str or None
+        What nothing installed adds: ``"policy 'optimist'"``. None if a package adds it, but fails.
+    """
 
     code = "unknown_policy"
+
+    def __init__(
+        self, message: str, *, field: str | None = None, missing: str | None = None
+    ) -> None:
+        super().__init__(message, field=field)
+        self.missing = missing
 
 
 class OverBudget(AskwiseError):

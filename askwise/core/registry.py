@@ -1,7 +1,8 @@
 """Registries: policies, stopping rules, aggregators, mechanisms and experiments by name.
 
 Our own entries are found by importing every module of a package, others' by entry points;
-so a new policy is one new file and nothing else changes.
+so a new policy is one new file and nothing else changes. One of another distribution that can't
+be loaded is told by name and left out.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ import pkgutil
 import threading
 from abc import ABC
 from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, Generic, TypeVar
 
+from askwise.core import plugins
 from askwise.core.errors import InvalidParameter, UnknownPolicy, nearest
 
 T = TypeVar("T")
@@ -37,6 +39,7 @@ class Registry(Generic[T]):
         self.kind = kind
         self.package = package
         self._entries: dict[str, type[T]] = {}
+        self._broken: dict[str, str] = {}
         self._loaded = False
         self._loading = False
         self._lock = threading.RLock()
@@ -61,12 +64,16 @@ class Registry(Generic[T]):
     def get(self, name: str) -> type[T]:
         """Look up the class registered under ``name``."""
         self._load()
-        if name not in self._entries:
-            raise UnknownPolicy(
-                f"{self.kind} {name!r} is not known: {nearest(name, self._entries)}",
-                field=self.kind,
-            )
-        return self._entries[name]
+        if name in self._entries:
+            return self._entries[name]
+        if name in self._broken:
+            raise UnknownPolicy(self._broken[name], field=self.kind)
+        missing = f"{self.kind} {name!r}"
+        raise UnknownPolicy(
+            f"{missing} is not known: {nearest(name, self._entries)}",
+            field=self.kind,
+            missing=missing,
+        )
 
     def make(self, spec: str | Mapping[str, Any] | T) -> T:
         """Build an instance from a name, a mapping ``{"name": ..., parameters}`` or itself."""
@@ -80,6 +87,7 @@ class Registry(Generic[T]):
                     f"{self.kind} is {dict(spec)!r}: a mapping needs a 'name'", field=self.kind
                 )
             return self._with_parameters(self.get(name), parameters)
+        self._load()
         if isinstance(spec, tuple(self._bases())) and getattr(spec, "name", None):
             return spec
         raise InvalidParameter(
@@ -89,7 +97,6 @@ class Registry(Generic[T]):
 
     def _bases(self) -> set[type]:
         """What instances descend from: the abstract class that the entries have in common."""
-        self._load()
         return {
             base
             for entry in self._entries.values()
@@ -120,11 +127,40 @@ class Registry(Generic[T]):
                 package = importlib.import_module(self.package)
                 for module in pkgutil.walk_packages(package.__path__, self.package + "."):
                     importlib.import_module(module.name)
-                for point in entry_points(group=self.package):
-                    self.register(point.name)(point.load())
+                self._add_plugins()
             finally:
                 self._loading = False
             self._loaded = True
+
+    def _add_plugins(self) -> None:
+        """Take in what other distributions add, each on its own: one that fails stops no other."""
+        bases = tuple(self._bases())
+        ours = {name for name, entry in self._entries.items() if _is_ours(entry)}
+        used: dict[str, EntryPoint] = {}
+        self._broken = {}
+        for point in plugins.points_of(self.package):
+            what = f"{self.kind} {point.name!r} of {plugins.origin_of(point)}"
+            if point.name in ours:
+                plugins.leave_out(f"{what} has the name of one of askwise's own")
+            elif point.name not in used:
+                before = dict(self._entries)
+                try:
+                    self.register(point.name)(plugins.load(point, bases))
+                except (Exception, SystemExit) as error:
+                    # Nor what its module has registered before it failed.
+                    self._entries = before
+                    trouble = f"{what} could not be loaded: {plugins.reason(error)}"
+                    self._broken.setdefault(point.name, trouble)
+                    plugins.leave_out(trouble)
+                else:
+                    used[point.name] = point
+            elif point.value != used[point.name].value:
+                other = plugins.origin_of(used[point.name])
+                plugins.leave_out(f"{what} has the name of one of {other}, which is used")
+
+
+def _is_ours(entry: type) -> bool:
+    return entry.__module__.partition(".")[0] == __name__.partition(".")[0]
 
 
 def parameters_of(entry: Any) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from docs.blocks import DOCS, EXECUTED, ROOT, blocks_of, run_page
+from tests.distributions import install
 
 OWN = {
     "policies": (DOCS / "write-your-own-policy.md", "optimist"),
@@ -60,13 +61,9 @@ def test_the_entry_points_of_a_page_are_found_by_the_registry(kind: str, tmp_pat
     page, name = OWN[kind]
     files_of(page, tmp_path)
     project = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    installed = tmp_path / f"{project['name']}-{project['version']}.dist-info"
-    installed.mkdir()
-    head = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
-    (installed / "METADATA").write_text(head)
-    points = project["entry-points"][f"askwise.{kind}"]
-    lines = [f"[askwise.{kind}]", *(f"{point} = {where}" for point, where in points.items())]
-    (installed / "entry_points.txt").write_text("\n".join(lines))
+    group = f"askwise.{kind}"
+    points = project["entry-points"][group]
+    install(tmp_path, project["name"], project["version"], points, group=group)
     code = f"from askwise.{kind} import {kind}; print({kind}.get({name!r}).__module__)"
     done = subprocess.run(
         [sys.executable, "-c", code],
