@@ -59,7 +59,7 @@ def test_a_campaign_of_an_unknown_policy_does_not_hide_the_others(
     assert alien["name"] == "alien"
     assert alien["error"]["code"] == "unknown_policy"
     assert other["name"] == shop
-    assert "alien\tunreadable\tpolicy 'of-a-plug-in' is not known" in call("list").stdout
+    assert "alien\tunreadable\tpolicy 'of-a-plug-in' is missing: " in call("list").stdout
 
 
 def test_workers_and_tasks_are_added_from_options_and_a_file(
