@@ -21,14 +21,15 @@ def check_bid(engine: Engine, worker: str, amount: int) -> None:
     mechanism = engine.spec.mechanism
     at = engine.ledger.worker_at(worker)
     if not engine.ledger.book.workers[at, columns.JOINED]:
-        raise Conflict(f"worker {worker!r} has left", field="worker")
+        raise Conflict(f"worker {worker!r} has left", field="worker", reason="worker_left")
     if not mechanism.bidding:
         raise Conflict(
             f"mechanism {mechanism.name!r} takes no bids: workers have the prices they joined with",
             field="worker",
+            reason="no_bids",
         )
     if not engine.bidding:
-        raise Conflict("bidding closed at the first ask", field="amount")
+        raise Conflict("bidding closed at the first ask", field="amount", reason="bidding_closed")
     mechanism.check_bid(worker, amount)
 
 

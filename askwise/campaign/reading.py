@@ -46,6 +46,7 @@ def seq_of(name: str, assignment: str) -> int:
         raise UnknownName(
             f"assignment {assignment!r} is not of this campaign: ids look like {name}:12",
             field="assignment",
+            reason="unknown_assignment",
         )
     return int(seq)
 
@@ -281,6 +282,7 @@ def _no_assignment(name: str, seq: int) -> UnknownName:
     return UnknownName(
         f"assignment {assignment_id(name, seq)!r} is not known: event {seq} of the log is no ASKED",
         field="assignment",
+        reason="unknown_assignment",
     )
 
 

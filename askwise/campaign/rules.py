@@ -29,6 +29,7 @@ from askwise.core.events import Event, Kind
 from askwise.core.ledger import Ledger
 from askwise.core.money import LARGEST, NO_CAP, from_micro
 from askwise.core.problem import Task, Worker, check_named
+from askwise.core.reasons import Reason
 from askwise.mechanisms import Quote
 
 FAULTS = {
@@ -39,6 +40,13 @@ FAULTS = {
     columns.BAD_TASK: "a task that is closed, unknown or was put to that worker before",
     columns.BAD_ODDS: "a propensity outside (0, 1]",
 }
+
+SETTLED: dict[int, Reason] = {
+    columns.SETTLED: "assignment_answered",
+    columns.EXPIRED: "assignment_expired",
+    columns.DECLINED: "assignment_declined",
+}
+"""Why an assignment that is not out can't be released."""
 
 
 class Rules:
@@ -181,10 +189,13 @@ class Rules:
             raise InvalidAnswer(
                 f"assignment {assignment_id(self.name, seq)!r} is answered already",
                 field="assignment",
+                reason="assignment_answered",
             )
         if status == columns.DECLINED:
             raise InvalidAnswer(
-                f"assignment {assignment_id(self.name, seq)!r} was declined", field="assignment"
+                f"assignment {assignment_id(self.name, seq)!r} was declined",
+                field="assignment",
+                reason="assignment_declined",
             )
         bidding.check_paid(self.engine, worker, int(row[columns.COST]))
         if status == columns.EXPIRED:
@@ -210,17 +221,29 @@ class Rules:
         ledger, book = self.ledger, self.ledger.book
         late = f"assignment {assignment_id(self.name, seq)!r} has expired and"
         if book.tasks[task, columns.CLOSED]:
-            raise InvalidAnswer(f"{late} its task is closed", field="assignment")
+            raise InvalidAnswer(
+                f"{late} its task is closed", field="assignment", reason="task_closed"
+            )
         if ledger.total(columns.STOPPED):
-            raise InvalidAnswer(f"{late} the campaign was stopped", field="assignment")
+            raise InvalidAnswer(
+                f"{late} the campaign was stopped", field="assignment", reason="campaign_stopped"
+            )
         # Anything already planned keeps its money and its place under the limit.
         plan = book.plan[: ledger.total(columns.PLAN_ROWS)]
         planned = plan[plan[:, columns.PLAN_WORKER] == worker, columns.PLAN_COUNT].sum()
         asked, limit = book.workers[worker, columns.ASKED], book.workers[worker, columns.LIMIT]
         if asked + planned >= limit:
-            raise InvalidAnswer(f"{late} its worker has reached his limit", field="assignment")
+            raise InvalidAnswer(
+                f"{late} its worker has reached their limit",
+                field="assignment",
+                reason="worker_limit_reached",
+            )
         if not columns.may_put(book, task, worker):
-            raise InvalidAnswer(f"{late} the pair has been asked again", field="assignment")
+            raise InvalidAnswer(
+                f"{late} the pair has been asked again",
+                field="assignment",
+                reason="pair_asked_again",
+            )
         left = ledger.total(columns.BUDGET) - ledger.total(columns.SPENT) - ledger.reserved
         if cost > left:
             raise OverBudget(
@@ -234,18 +257,24 @@ class Rules:
         if problem.options:
             if not isinstance(value, str) or value not in problem.options:
                 raise InvalidAnswer(
-                    f"answer is {value!r}: give one of {', '.join(problem.options)}", field="value"
+                    f"answer is {value!r}: give one of {', '.join(problem.options)}",
+                    field="value",
+                    reason="invalid_value",
                 )
             return value
         low, high = problem.range
         number = value
         if isinstance(number, bool) or not isinstance(number, Real):
             raise InvalidAnswer(
-                f"answer is {value!r}: give a number from {low:g} to {high:g}", field="value"
+                f"answer is {value!r}: give a number from {low:g} to {high:g}",
+                field="value",
+                reason="invalid_value",
             )
         if not low <= number <= high:
             raise InvalidAnswer(
-                f"answer is {value!r}: the campaign's range is {low:g} to {high:g}", field="value"
+                f"answer is {value!r}: the campaign's range is {low:g} to {high:g}",
+                field="value",
+                reason="invalid_value",
             )
         return float(number)
 
@@ -257,7 +286,9 @@ class Rules:
         at = ledger.task_at(task)
         if option not in problem.options:
             raise InvalidAnswer(
-                f"option is {option!r}: give one of {', '.join(problem.options)}", field="option"
+                f"option is {option!r}: give one of {', '.join(problem.options)}",
+                field="option",
+                reason="invalid_value",
             )
         known = int(ledger.book.tasks[at, columns.TRUTH])
         if known >= 0:
@@ -265,6 +296,7 @@ class Rules:
                 raise Conflict(
                     f"the truth of task {task!r} is known to be {problem.options[known]!r}",
                     field="option",
+                    reason="truth_known",
                 )
             return
         self.emit(Kind.TRUTH, task=task, value=option)
@@ -281,10 +313,11 @@ class Rules:
         at = self._assignment(seq)
         row = self.ledger.book.assignments[at]
         if row[columns.STATUS] != columns.OUT:
+            status = int(row[columns.STATUS])
             raise Conflict(
-                f"assignment {assignment_id(self.name, seq)!r} is "
-                f"{STATES[int(row[columns.STATUS])]} already",
+                f"assignment {assignment_id(self.name, seq)!r} is {STATES[status]} already",
                 field="assignment",
+                reason=SETTLED[status],
             )
         self.emit(
             kind,
@@ -305,12 +338,17 @@ class Rules:
         ledger, problem = self.ledger, self.engine.spec.problem
         self._check_running()
         if tasks and problem.taskless:
-            raise Conflict("this campaign buys units of work: it has no tasks", field="tasks")
+            raise Conflict(
+                "this campaign buys units of work: it has no tasks",
+                field="tasks",
+                reason="no_tasks",
+            )
         if workers and not self.engine.spec.policy.admits:
             raise Conflict(
                 f"policy {self.engine.spec.policy.name!r} takes nobody in after the start: begin "
                 "another campaign with them",
                 field="workers",
+                reason="no_newcomers",
             )
         coming: set[str] = set()
         for worker in workers:
@@ -318,7 +356,11 @@ class Rules:
                 ledger.book.workers[ledger.worker_at(worker.id), columns.JOINED] == 1
             )
             if there or worker.id in coming:
-                raise Conflict(f"worker {worker.id!r} is in this campaign already", field="workers")
+                raise Conflict(
+                    f"worker {worker.id!r} is in this campaign already",
+                    field="workers",
+                    reason="worker_exists",
+                )
             coming.add(worker.id)
             problem.check_rating(worker)
             self.engine.spec.policy.check_worker(worker)
@@ -326,7 +368,11 @@ class Rules:
         names: set[str] = set()
         for task in tasks:
             if ledger.has_task(task.id) or task.id in names:
-                raise Conflict(f"task {task.id!r} is in this campaign already", field="tasks")
+                raise Conflict(
+                    f"task {task.id!r} is in this campaign already",
+                    field="tasks",
+                    reason="task_exists",
+                )
             names.add(task.id)
             check_named(task, known)
         if workers:
@@ -344,7 +390,9 @@ class Rules:
         """Let a worker go."""
         at = self.ledger.worker_at(worker)
         if not self.ledger.book.workers[at, columns.JOINED]:
-            raise Conflict(f"worker {worker!r} has left already", field="worker")
+            raise Conflict(
+                f"worker {worker!r} has left already", field="worker", reason="worker_left"
+            )
         self.emit(Kind.LEFT, worker=worker)
 
     def top_up(self, amount: int) -> None:
@@ -352,12 +400,15 @@ class Rules:
         self._check_running()
         budget = self.ledger.total(columns.BUDGET)
         if budget == NO_CAP:
-            raise Conflict("this campaign has no budget to add to", field="amount")
+            raise Conflict(
+                "this campaign has no budget to add to", field="amount", reason="no_budget"
+            )
         if amount == 0 or budget + amount > LARGEST:
             raise InvalidProblem(
                 f"amount is {from_micro(amount)}: give more than 0, "
                 f"up to {from_micro(LARGEST - budget)}",
                 field="amount",
+                reason="invalid_amount",
             )
         self.emit(Kind.TOPPED_UP, price=amount)
 
@@ -365,20 +416,28 @@ class Rules:
         """Pause, resume or stop."""
         paused, stopped = self.ledger.total(columns.PAUSED), self.ledger.total(columns.STOPPED)
         if stopped:
-            raise Conflict("the campaign was stopped", field="state")
+            raise _stopped()
         if kind == Kind.PAUSED and paused:
-            raise Conflict("the campaign is paused already", field="state")
+            raise Conflict(
+                "the campaign is paused already", field="state", reason="campaign_paused"
+            )
         if kind == Kind.RESUMED and not paused:
-            raise Conflict("the campaign is not paused", field="state")
+            raise Conflict(
+                "the campaign is not paused", field="state", reason="campaign_not_paused"
+            )
         self.emit(kind)
 
     def close(self, task: str) -> None:
         """Close a task by hand."""
         if self.engine.spec.problem.taskless:
-            raise Conflict("this campaign has no tasks to close: stop() ends it", field="task")
+            raise Conflict(
+                "this campaign has no tasks to close: stop() ends it",
+                field="task",
+                reason="no_tasks",
+            )
         at = self.ledger.task_at(task)
         if self.ledger.book.tasks[at, columns.CLOSED]:
-            raise Conflict(f"task {task!r} is closed already", field="task")
+            raise Conflict(f"task {task!r} is closed already", field="task", reason="task_closed")
         answer, sure = self.engine.label(at)
         self._close(at, answer, "closed", sure)
 
@@ -395,7 +454,7 @@ class Rules:
 
     def _check_running(self) -> None:
         if self.ledger.total(columns.STOPPED):
-            raise Conflict("the campaign was stopped", field="state")
+            raise _stopped()
 
     def _assignment(self, seq: int) -> int:
         at: int | None = self.ledger.assignment_at(seq)
@@ -407,5 +466,10 @@ class Rules:
                 f"assignment {assignment_id(self.name, seq)!r} is not known: "
                 f"{nearest(assignment_id(self.name, seq), known)}",
                 field="assignment",
+                reason="unknown_assignment",
             )
         return at
+
+
+def _stopped() -> Conflict:
+    return Conflict("the campaign was stopped", field="state", reason="campaign_stopped")

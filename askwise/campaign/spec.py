@@ -64,7 +64,10 @@ class Spec:
         """Read back what ``to_json`` wrote."""
         raw = json.loads(text)
         if raw.pop("format") != FORMAT:
-            raise StoreError("the campaign was written by a newer askwise: upgrade askwise")
+            raise StoreError(
+                "the campaign was written by a newer askwise: upgrade askwise",
+                reason="newer_version",
+            )
         try:
             return make_spec(raw)
         except UnknownPolicy as error:

@@ -124,6 +124,7 @@ class Timeline:
                 raise Conflict(
                     f"event {event.seq} follows event {self.seq}: read the log after {self.seq}",
                     field="events",
+                    reason="log_moved",
                 )
             if self.seq == 0:
                 self.now = event.time if self.now == -math.inf else self.now

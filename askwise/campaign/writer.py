@@ -411,7 +411,8 @@ def _check_key(key: str) -> None:
 
 def _interrupted() -> StoreError:
     return StoreError(
-        "the write was interrupted: look up the key, or read the log, before you retry"
+        "the write was interrupted: look up the key, or read the log, before you retry",
+        reason="write_in_doubt",
     )
 
 
@@ -420,6 +421,7 @@ def _again(known: Reply, request: str) -> dict[str, Any]:
         raise Conflict(
             f"key {known.key!r} was used for another request: use a new key for a new request",
             field="key",
+            reason="key_reused",
         )
     reply: dict[str, Any] = json.loads(known.body)
     return reply

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.frame import trouble_of
 from askwise.cli.options import DEFAULT_STORE, AsJson, Key, Name, StoreUrl
 from askwise.cli.reading import LIST_COLUMNS, after, list_record
 from askwise.cli.stored import is_long, leave_compiler_out, open_campaign, open_store
@@ -69,8 +70,7 @@ def list_campaigns(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> 
             found.append(Campaign.open(opened, name).status().to_json())
         except AskwiseError as error:
             # One that needs a plug-in which is not here must not hide the others.
-            trouble = {"code": error.code, "message": str(error), "field": error.field}
-            found.append({"name": name, "error": trouble})
+            found.append({"name": name, "error": trouble_of(error)._asdict()})
     if as_json:
         output.show_json(found)
     elif found or not output.for_people():

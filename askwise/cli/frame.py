@@ -14,15 +14,17 @@ import typer
 from typer.core import TyperGroup
 
 from askwise.core.errors import AskwiseError
+from askwise.core.reasons import Reason
 
 ERROR, WAIT, DONE, INTERRUPTED, CLOSED_PIPE = 2, 3, 4, 130, 141
 """Exit codes. The last two are what a shell reports for a program that the signal ended."""
 
 
 class Trouble(NamedTuple):
-    """An error as it is told: a name for programs, a sentence for people, the input at fault."""
+    """An error as it is told: names for programs, a sentence for people, the input at fault."""
 
     code: str
+    reason: Reason
     message: str
     field: str | None
 
@@ -85,13 +87,18 @@ def tell(trouble: Trouble, *, as_json: bool) -> None:
         print("error:", " ".join(trouble.message.split()), file=sys.stderr)
 
 
+def trouble_of(error: AskwiseError) -> Trouble:
+    """An error of ours as it is told."""
+    return Trouble(error.code, error.reason, str(error), error.field)
+
+
 def _trouble(error: Exception) -> Trouble | None:
     """Find the words for an error that is the user's; None for one that is ours."""
     if isinstance(error, AskwiseError):
-        return Trouble(error.code, str(error), error.field)
+        return trouble_of(error)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename is not None else ""
-        return Trouble("file_error", where + (error.strerror or str(error)), None)
+        return Trouble("file_error", "file_error", where + (error.strerror or str(error)), None)
     if hasattr(error, "format_message"):
         # Typer carries its own copy of Click: the class differs from version to version.
         context = getattr(error, "ctx", None)
@@ -99,7 +106,7 @@ def _trouble(error: Exception) -> Trouble | None:
         parameter = getattr(error, "param", None)
         message = error.format_message().rstrip(".")
         message = message[:1].lower() + message[1:]
-        return Trouble("usage", message + hint, getattr(parameter, "name", None))
+        return Trouble("usage", "usage", message + hint, getattr(parameter, "name", None))
     return None
 
 

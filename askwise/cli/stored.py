@@ -29,6 +29,7 @@ def open_store(url: str) -> Store:
             "store is 'memory', which ends with the command: give 'sqlite:///FILE' or "
             "'postgresql://...'",
             field="store",
+            reason="store_unusable",
         )
     return store.open_store(url)
 
@@ -55,5 +56,6 @@ def open_campaign_of(url: str, assignment: str) -> Campaign:
         raise UnknownName(
             f"assignment is {assignment!r}: ids look like NAME:12 (campaign and number)",
             field="assignment",
+            reason="unknown_assignment",
         )
     return open_campaign(url, name)

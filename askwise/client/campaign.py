@@ -25,7 +25,9 @@ def path_of(name: str) -> str:
     """Where a campaign is."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise UnknownName(
-            f"{name!r} is not known: names are of letters, digits, '.', '_' and '-'", field="name"
+            f"{name!r} is not known: names are of letters, digits, '.', '_' and '-'",
+            field="name",
+            reason="unknown_campaign",
         )
     return f"/campaigns/{name}"
 
@@ -76,7 +78,11 @@ class RemoteCampaign:
         if isinstance(value, Real) and not isinstance(value, bool):
             value = float(value)
             if not math.isfinite(value):
-                raise InvalidAnswer(f"answer is {value!r}: give a finite number", field="value")
+                raise InvalidAnswer(
+                    f"answer is {value!r}: give a finite number",
+                    field="value",
+                    reason="invalid_value",
+                )
         self._settle(assignment_id, "answer", key, {"value": value})
 
     def truth(self, task: str, option: str, key: str | None = None) -> None:
@@ -252,6 +258,7 @@ class RemoteCampaign:
                 f"assignment {assignment_id!r} is not of this campaign: ids look like "
                 f"{self.name}:12",
                 field="assignment",
+                reason="unknown_assignment",
             )
         return f"/assignments/{self.name}:{seq}"
 

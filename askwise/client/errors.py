@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, cast
 
 from askwise.core import errors
+from askwise.core.reasons import REASONS, Reason
 
 
 class Unreachable(errors.StoreError):
@@ -14,21 +15,29 @@ class Unreachable(errors.StoreError):
     """
 
     code = "unreachable"
+    default_reason: ClassVar[Reason] = "service_unreachable"
 
 
 class Refused(errors.AskwiseError):
     """The service refuses a request for a reason that is not the campaign's.
 
     No key or not a good one, a role that does not allow it, too many requests, a body too large,
-    a fault of the service itself: ``code`` and ``status`` tell which.
+    a fault of the service itself: ``reason`` tells which, ``code`` and ``status`` more roughly.
     """
 
     code = "refused"
+    default_reason: ClassVar[Reason] = "refused"
 
     def __init__(
-        self, message: str, *, field: str | None = None, code: str = "refused", status: int = 0
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        reason: Reason | None = None,
+        code: str = "refused",
+        status: int = 0,
     ) -> None:
-        super().__init__(message, field=field)
+        super().__init__(message, field=field, reason=reason)
         self.code = code
         self.status = status
 
@@ -52,13 +61,16 @@ BY_CODE["invalid_request"] = errors.InvalidProblem
 
 
 def error_of(status: int, raw: Any) -> errors.AskwiseError:
-    """The error that a reply stands for, of the class that a campaign here would raise.
+    """The error that a reply stands for, of the class and with the reason of one raised here.
+
+    A reason that is not known, as of a newer service, becomes the default of the class.
 
     Examples
     --------
-    >>> raw = {"error": {"code": "conflict", "message": "the campaign was stopped", "field": None}}
-    >>> error_of(409, raw)
-    Conflict('the campaign was stopped')
+    >>> told = {"code": "conflict", "reason": "campaign_stopped", "message": "it was stopped"}
+    >>> error = error_of(409, {"error": {**told, "field": None}})
+    >>> error, error.reason
+    (Conflict('it was stopped'), 'campaign_stopped')
     """
     told = raw.get("error") if isinstance(raw, dict) else None
     if not isinstance(told, dict) or not isinstance(told.get("message"), str):
@@ -68,7 +80,11 @@ def error_of(status: int, raw: Any) -> errors.AskwiseError:
             status=status,
         )
     code, message, field = str(told.get("code")), told["message"], told.get("field")
+    reason = told.get("reason")
+    known = reason if isinstance(reason, str) and reason in REASONS else None
     # A body beyond the service's size has the name of a problem beyond the exact solver's.
     if code in BY_CODE and status != 413:
-        return BY_CODE[code](message, field=field)
-    return Refused(message, field=field, code=code, status=status)
+        return BY_CODE[code](message, field=field, reason=cast("Reason | None", known))
+    return Refused(
+        message, field=field, reason=cast("Reason | None", known), code=code, status=status
+    )

@@ -103,7 +103,12 @@ class Service:
         if caller.role != "worker":
             self._transport.read(path_of(name))
         elif caller.campaign != name:
-            raise Refused("this token is of another campaign", code="forbidden", status=403)
+            raise Refused(
+                "this token is of another campaign",
+                reason="not_yours",
+                code="forbidden",
+                status=403,
+            )
         return RemoteCampaign(self._transport, name)
 
     def campaigns(self) -> list[Status]:

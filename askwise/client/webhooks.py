@@ -10,15 +10,17 @@ import hmac
 import json
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from askwise.core.errors import AskwiseError
+from askwise.core.reasons import Reason
 
 
 class InvalidSignature(AskwiseError):
     """A message that is not the service's, or is too old."""
 
     code = "invalid_signature"
+    default_reason: ClassVar[Reason] = "invalid_signature"
 
 
 def verify(

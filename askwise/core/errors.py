@@ -1,10 +1,23 @@
-"""One hierarchy of errors. A message names the field, the value and what would be valid."""
+"""One hierarchy of errors. A message names the field, the value and what would be valid.
+
+Whoever has to decide looks at the class and at ``reason``, never at the message.
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 from itertools import islice
+from typing import Any, ClassVar
+
+from askwise.core.reasons import REASONS, Reason
+
+
+def _known(reason: Reason) -> Reason:
+    """Refuse a word outside the set: nobody would know what to do about it."""
+    if reason not in REASONS:
+        raise ValueError(f"reason is {reason!r}: give one of askwise.core.reasons")
+    return reason
 
 
 class AskwiseError(Exception):
@@ -16,37 +29,59 @@ class AskwiseError(Exception):
         Stable name of the kind of error, for programs.
     field : str or None
         The input that is at fault.
+    reason : str
+        Why, in a word of :data:`askwise.core.reasons.Reason`; the class's ``default_reason``
+        where nothing finer is known.
+
+    Examples
+    --------
+    >>> Conflict("the campaign was stopped", reason="campaign_stopped").reason
+    'campaign_stopped'
+    >>> Conflict("it clashes").reason
+    'conflict'
     """
 
     code = "error"
+    default_reason: ClassVar[Reason] = "error"
 
-    def __init__(self, message: str, *, field: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, field: str | None = None, reason: Reason | None = None
+    ) -> None:
         super().__init__(message)
         self.field = field
+        self.reason: Reason = _known(self.default_reason if reason is None else reason)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _known(cls.default_reason)
 
 
 class InvalidProblem(AskwiseError):
     """The campaign as described can't be run."""
 
     code = "invalid_problem"
+    default_reason: ClassVar[Reason] = "invalid_problem"
 
 
 class InvalidParameter(AskwiseError):
     """A parameter of a policy, rule, aggregator, mechanism or experiment is not valid."""
 
     code = "invalid_parameter"
+    default_reason: ClassVar[Reason] = "invalid_parameter"
 
 
 class InvalidAnswer(AskwiseError):
     """An answer (or a truth) that the campaign can't take."""
 
     code = "invalid_answer"
+    default_reason: ClassVar[Reason] = "invalid_answer"
 
 
 class UnknownName(AskwiseError):
     """A name that stands for nothing: a policy, a worker, a task, an assignment, a campaign."""
 
     code = "unknown_name"
+    default_reason: ClassVar[Reason] = "unknown_name"
 
 
 class UnknownPolicy(UnknownName):
@@ -59,6 +94,7 @@ class UnknownPolicy(UnknownName):
     """
 
     code = "unknown_policy"
+    default_reason: ClassVar[Reason] = "unknown_policy"
 
     def __init__(
         self, message: str, *, field: str | None = None, missing: str | None = None
@@ -71,36 +107,42 @@ class OverBudget(AskwiseError):
     """The budget does not allow it."""
 
     code = "over_budget"
+    default_reason: ClassVar[Reason] = "over_budget"
 
 
 class Conflict(AskwiseError):
     """It clashes with what is already there, or with the state that the campaign is in."""
 
     code = "conflict"
+    default_reason: ClassVar[Reason] = "conflict"
 
 
 class PolicyFault(AskwiseError):
     """A policy proposed something illegal; nothing was asked."""
 
     code = "policy_fault"
+    default_reason: ClassVar[Reason] = "policy_fault"
 
 
 class MechanismFault(AskwiseError):
     """A mechanism would pay less than was bid; nothing was settled."""
 
     code = "mechanism_fault"
+    default_reason: ClassVar[Reason] = "mechanism_fault"
 
 
 class TooLarge(AskwiseError):
     """An exact solution was asked for beyond the size up to which exactness is affordable."""
 
     code = "too_large"
+    default_reason: ClassVar[Reason] = "too_large"
 
 
 class StoreError(AskwiseError):
     """The store can't be opened, read or written."""
 
     code = "store_error"
+    default_reason: ClassVar[Reason] = "store_error"
 
 
 MANY = 1000

@@ -103,6 +103,7 @@ class Ledger:
                 f"worker {worker!r} is not in this campaign: "
                 f"{nearest(str(worker), self._worker_index)}",
                 field="worker",
+                reason="unknown_worker",
             )
         return self._worker_index[worker]
 
@@ -114,6 +115,7 @@ class Ledger:
             raise UnknownName(
                 f"task {task!r} is not in this campaign: {nearest(str(task), self._task_index)}",
                 field="task",
+                reason="unknown_task",
             )
         return self._task_index[task]
 

@@ -33,11 +33,14 @@ def to_micro(value: object, label: str) -> int:
         raise InvalidProblem(
             f"{label} is {value!r}: give an amount of money as a string, int or Decimal",
             field=field_of(label),
+            reason="invalid_amount",
         )
     amount = _as_decimal(value)
     if not amount.is_finite():
         raise InvalidProblem(
-            f"{label} is {value!r}: give a finite amount of money", field=field_of(label)
+            f"{label} is {value!r}: give a finite amount of money",
+            field=field_of(label),
+            reason="invalid_amount",
         )
     # In integers, not in Decimal arithmetic: that rounds to the caller's own precision.
     sign, digits, exponent = amount.as_tuple()
@@ -47,7 +50,9 @@ def to_micro(value: object, label: str) -> int:
         return 0
     if sign:
         raise InvalidProblem(
-            f"{label} is {value!r}: give an amount of 0 or more", field=field_of(label)
+            f"{label} is {value!r}: give an amount of 0 or more",
+            field=field_of(label),
+            reason="invalid_amount",
         )
     if len(digits) + shift > len(str(LARGEST)):
         raise _too_large(value, label)
@@ -82,7 +87,9 @@ def _as_decimal(value: str | Integral | float | Decimal) -> Decimal:
 def _too_large(value: object, label: str) -> InvalidProblem:
     # Not the value itself: Python refuses to write out whole numbers beyond 4300 digits.
     return InvalidProblem(
-        f"{label} is too large: amounts go up to {from_micro(LARGEST)}", field=field_of(label)
+        f"{label} is too large: amounts go up to {from_micro(LARGEST)}",
+        field=field_of(label),
+        reason="invalid_amount",
     )
 
 
@@ -90,6 +97,7 @@ def _too_fine(value: object, label: str) -> InvalidProblem:
     return InvalidProblem(
         f"{label} is {value!r}: amounts have at most six decimals, and askwise does not round",
         field=field_of(label),
+        reason="invalid_amount",
     )
 
 

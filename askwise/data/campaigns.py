@@ -100,4 +100,4 @@ def _entries(
     try:
         return [make(each) for each in given]
     except InvalidProblem as error:
-        raise InvalidProblem(f"{path}: {error}", field=error.field) from None
+        raise InvalidProblem(f"{path}: {error}", field=error.field, reason=error.reason) from None

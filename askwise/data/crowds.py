@@ -205,7 +205,7 @@ def read_crowds(path: str | os.PathLike[str], *, options: int = 2) -> Beliefs:
     try:
         return Beliefs(raw.get("crowds", ()), raw.get("kinds", ()), options)
     except InvalidProblem as error:
-        raise InvalidProblem(f"{file}: {error}", field=error.field) from None
+        raise InvalidProblem(f"{file}: {error}", field=error.field, reason=error.reason) from None
 
 
 _TOP = ("crowds", "kinds")

@@ -232,7 +232,9 @@ def read_prices(
                 raise InvalidProblem(f"worker {name!r} is there already", field=column)
             made[name] = Worker(name, _amount(text, price) / per, limit=_limit(limit))
         except InvalidProblem as error:
-            raise InvalidProblem(f"{found.place(row)}: {error}", field=error.field) from None
+            raise InvalidProblem(
+                f"{found.place(row)}: {error}", field=error.field, reason=error.reason
+            ) from None
     return list(made.values())
 
 

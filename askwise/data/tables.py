@@ -89,7 +89,9 @@ def _read(
         try:
             made = make(fields)
         except InvalidProblem as error:
-            raise InvalidProblem(f"{path}, line {line}: {error}", field=error.field) from None
+            raise InvalidProblem(
+                f"{path}, line {line}: {error}", field=error.field, reason=error.reason
+            ) from None
         if made.id in lines:
             raise InvalidProblem(
                 f"{path}, line {line}: {noun.__name__.lower()} {made.id!r} is in line "

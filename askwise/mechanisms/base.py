@@ -79,7 +79,7 @@ class Mechanism(ABC):  # noqa: B024 - abstract so that the registry knows instan
         return None
 
     def check_bid(self, worker: str, bid: int) -> None:
-        """Refuse a bid."""
+        """Refuse a bid: raise InvalidProblem with the reason ``invalid_amount``."""
         return None
 
     def quote(self, problem: Problem, ledger: Ledger, draw: Draw) -> list[Quote]:

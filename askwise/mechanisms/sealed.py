@@ -68,6 +68,7 @@ class SealedBids(Mechanism):
                 f"amount is {from_micro(bid)}: a bid of worker {worker!r} may be c_max, "
                 f"{self.c_max}, at most",
                 field="amount",
+                reason="invalid_amount",
             )
 
     def reason(self, ledger: Ledger, worker: int) -> str:

@@ -101,7 +101,7 @@ def media_type(request: Request) -> str:
 def not_this(kind: str, wanted: str) -> Refused:
     """Build the refusal of a body that is of another kind."""
     said = f"is {kind!r}" if kind else "is missing"
-    return Refused(415, "unsupported_media_type", f"Content-Type {said}: send {wanted}")
+    return Refused("unsupported_media_type", f"Content-Type {said}: send {wanted}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

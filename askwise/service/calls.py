@@ -110,7 +110,7 @@ def needs(role: Role, *, workers: bool = False) -> Any:
                 raise forbidden("a worker's token does not allow this: it takes a key")
             named = request.path_params.get("name")
             if named is not None and named != caller.campaign:
-                raise forbidden("this token is of another campaign")
+                raise forbidden("this token is of another campaign", "not_yours")
             return caller
         if not caller.may(role):
             raise forbidden(f"a {caller.role}'s key does not allow this: it takes a {role}'s")
@@ -154,7 +154,7 @@ def himself(caller: Identity, worker: str | None) -> str:
     if caller.role == "worker":
         assert caller.worker is not None
         if worker not in (None, caller.worker):
-            raise forbidden("this token is of another worker")
+            raise forbidden("this token is of another worker", "not_yours")
         return caller.worker
     if worker is None:
         raise InvalidProblem("worker is missing: name the worker", field="worker")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Any, ClassVar
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from askwise.core import errors
+from askwise.core.reasons import Reason
 from askwise.service.logs import without_secrets
 from askwise.service.replies import Reply
 
@@ -21,29 +22,39 @@ LONGEST = 1000
 """Characters of a message, at the most: it may name a value that somebody sent."""
 
 
+CODES: dict[Reason, str] = {
+    "body_too_large": "too_large",
+    "campaign_unreadable": "unreadable",
+    "form_outdated": "forbidden",
+    "not_yours": "forbidden",
+    "other_site": "forbidden",
+    "rate_limited": "too_many_requests",
+}
+"""The codes of refusals by the service itself, where the reason is not the code."""
+
+
 class Refused(errors.AskwiseError):
-    """A request that is refused before it reaches a campaign."""
+    """A request that is refused before it reaches a campaign; status and code are its reason's."""
 
     code = "refused"
+    default_reason: ClassVar[Reason] = "refused"
 
     def __init__(
         self,
-        status: int,
-        code: str,
+        reason: Reason,
         message: str,
         *,
         field: str | None = None,
         headers: dict[str, str] | None = None,
     ) -> None:
-        super().__init__(message, field=field)
-        self.status = status
-        self.code = code
+        super().__init__(message, field=field, reason=reason)
+        self.code = CODES.get(reason, reason)
         self.headers = headers or {}
 
 
 def unauthorized(message: str) -> Refused:
     """Build the refusal of a caller who is not known."""
-    return Refused(401, "unauthorized", message, headers={"WWW-Authenticate": "Bearer"})
+    return Refused("unauthorized", message, headers={"WWW-Authenticate": "Bearer"})
 
 
 def no_key() -> Refused:
@@ -51,23 +62,50 @@ def no_key() -> Refused:
     return unauthorized("no key: send the header 'Authorization: Bearer KEY'")
 
 
-def forbidden(message: str) -> Refused:
+def forbidden(message: str, reason: Reason = "forbidden") -> Refused:
     """Build the refusal of a caller who may not do this."""
-    return Refused(403, "forbidden", message)
+    return Refused(reason, message)
 
 
-STATUS: dict[type[errors.AskwiseError], int] = {
-    errors.InvalidProblem: 422,
-    errors.InvalidParameter: 422,
-    errors.InvalidAnswer: 422,
-    errors.TooLarge: 422,
-    errors.UnknownPolicy: 422,
-    errors.UnknownName: 404,
-    errors.OverBudget: 409,
-    errors.Conflict: 409,
-    errors.StoreError: 503,
+_REASONS: dict[int, tuple[Reason, ...]] = {
+    400: ("bad_request",),
+    401: ("unauthorized", "invalid_signature"),
+    403: ("forbidden", "not_yours", "form_outdated", "other_site"),
+    404: (
+        "not_found", "unknown_name", "unknown_campaign", "unknown_task", "unknown_worker",
+        "unknown_assignment", "unknown_key", "unknown_hook", "unknown_delivery", "unknown_export",
+    ),
+    405: ("method_not_allowed",),
+    408: ("request_timeout",),
+    409: (
+        "conflict", "over_budget", "assignment_answered", "assignment_declined",
+        "assignment_expired", "pair_asked_again", "worker_limit_reached", "campaign_exists",
+        "campaign_stopped", "campaign_paused", "campaign_not_paused", "task_exists", "task_closed",
+        "truth_known", "worker_exists", "worker_left", "no_newcomers", "no_tasks", "no_budget",
+        "no_bids", "bidding_closed", "key_reused", "log_moved", "store_empty", "store_not_empty",
+    ),
+    413: ("body_too_large",),
+    415: ("unsupported_media_type",),
+    422: (
+        "invalid_request", "invalid_form", "invalid_problem", "invalid_parameter",
+        "invalid_answer", "invalid_value", "invalid_amount", "unknown_policy", "too_large",
+        "unstorable", "bad_backup", "usage",
+    ),
+    429: ("rate_limited",),
+    431: ("headers_too_large",),
+    500: (
+        "error", "fault", "refused", "policy_fault", "mechanism_fault", "campaign_unreadable",
+        "file_error",
+    ),
+    503: (
+        "store_error", "store_busy", "store_unreachable", "store_unusable", "store_misused",
+        "newer_version", "write_in_doubt", "service_unreachable",
+    ),
+}  # fmt: skip
+STATUS: dict[Reason, int] = {
+    reason: status for status, reasons in _REASONS.items() for reason in reasons
 }
-"""Faults of a policy or mechanism are ours: 500."""
+"""The status code of every reason. Faults of a policy or mechanism are ours: 500."""
 
 
 def status_of(error: errors.AskwiseError) -> int:
@@ -75,35 +113,32 @@ def status_of(error: errors.AskwiseError) -> int:
 
     Examples
     --------
-    >>> status_of(errors.Conflict("the campaign was stopped"))
+    >>> status_of(errors.Conflict("the campaign was stopped", reason="campaign_stopped"))
     409
-    >>> status_of(errors.InvalidAnswer("answered already", field="assignment"))
-    409
+    >>> (
+    ...     status_of(errors.InvalidAnswer("answer is 'maybe'")),
+    ...     status_of(errors.InvalidAnswer("answered already", reason="assignment_answered")),
+    ... )
+    (422, 409)
     """
-    if isinstance(error, Refused):
-        return error.status
-    if isinstance(error, errors.InvalidAnswer) and error.field == "assignment":
-        return 409  # the answer is well formed, the assignment is past it
-    if isinstance(error, errors.StoreError) and error.field not in (None, "store"):
-        return 422  # text that no store can keep
-    for kind in type(error).__mro__:
-        if kind in STATUS:
-            return STATUS[kind]
-    return 500
+    return STATUS[error.reason]
 
 
-def body_of(code: str, message: str, field: str | None = None) -> dict[str, Any]:
-    """The one shape.
+def body_of(
+    reason: Reason, message: str, field: str | None = None, *, code: str | None = None
+) -> dict[str, Any]:
+    """The one shape; ``code`` is that of the service's own refusals unless it is given.
 
     Examples
     --------
-    >>> body_of("conflict", "the campaign was stopped", "state")["error"]["field"]
-    'state'
+    >>> body_of("rate_limited", "too many requests: wait 2 s")["error"]["code"]
+    'too_many_requests'
     """
     # A key in the wrong place (a path, a field) is not said aloud.
     field = None if field is None else _short(without_secrets(field), 200)
     message = _short(without_secrets(message), LONGEST)
-    return {"error": {"code": code, "message": message, "field": field}}
+    code = code or CODES.get(reason, reason)
+    return {"error": {"code": code, "reason": reason, "message": message, "field": field}}
 
 
 def reply_to(error: errors.AskwiseError) -> Response:
@@ -113,12 +148,12 @@ def reply_to(error: errors.AskwiseError) -> Response:
     message = str(error)
     if status == 503:
         headers["Retry-After"] = "1"
-        log.error("store", extra={"fields": {"message": message}})
+        log.error("store", extra={"fields": {"reason": error.reason, "message": message}})
         # What the store says of itself (files, hosts) is for the operator's eyes.
         message = "the store can't be used at the moment: try again with the same Idempotency-Key"
     if status == 500:
         log.error("fault", extra={"fields": {"code": error.code, "message": message}})
-    return Reply(body_of(error.code, message, error.field), status, headers)
+    return Reply(body_of(error.reason, message, error.field, code=error.code), status, headers)
 
 
 def fault() -> Response:
@@ -126,10 +161,11 @@ def fault() -> Response:
     return Reply(body_of("fault", "an error of the service, see its log"), 500)
 
 
-WORDS = {
-    400: "bad_request", 404: "not_found", 405: "method_not_allowed", 413: "too_large",
+WORDS: dict[int, Reason] = {
+    400: "bad_request", 404: "not_found", 405: "method_not_allowed", 413: "body_too_large",
     415: "unsupported_media_type",
 }  # fmt: skip
+"""Why the framework refuses a request, by the status that it gives."""
 
 
 def install(app: FastAPI) -> None:
@@ -149,12 +185,12 @@ def install(app: FastAPI) -> None:
             404: "there is nothing at this address: see /docs for what there is",
             405: f"{request.method} is not allowed here: see /docs",
         }
-        code = WORDS.get(error.status_code, "refused")
+        reason = WORDS.get(error.status_code, "refused")
         message = words.get(error.status_code, str(error.detail))
         headers = dict(error.headers or {})
         if error.status_code == 405:
             headers["Allow"] = ", ".join(_allowed(app, request))
-        return Reply(body_of(code, message), error.status_code, headers)
+        return Reply(body_of(reason, message), error.status_code, headers)
 
 
 def _invalid(first: dict[str, Any]) -> Response:

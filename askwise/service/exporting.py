@@ -60,7 +60,9 @@ def export(campaign: Campaign, what: str) -> Export:
     """Make a file of :data:`EXPORTS` of a campaign as it is now."""
     if what not in EXPORTS:
         raise UnknownName(
-            f"export {what!r} is not known: there are {', '.join(EXPORTS)}", field="what"
+            f"export {what!r} is not known: there are {', '.join(EXPORTS)}",
+            field="what",
+            reason="unknown_export",
         )
     media = "text/csv" if what.endswith(".csv") else "application/jsonl"
     make, _ = EXPORTS[what]

@@ -191,23 +191,23 @@ def _checked(scope: Scope, largest: int) -> tuple[str | None, int]:
             cookie = True
         elif name == b"content-length":
             if not value.isdigit() or len(value) > 18:
-                raise Refused(400, "bad_request", "Content-Length is not a number", headers=CLOSE)
+                raise Refused("bad_request", "Content-Length is not a number", headers=CLOSE)
             length = int(value)
         elif name == b"content-encoding" and value.lower() != b"identity":
             raise Refused(
-                415, "unsupported_media_type", "the body is compressed: send it as it is",
+                "unsupported_media_type", "the body is compressed: send it as it is",
                 headers=CLOSE,
             )  # fmt: skip
     if size > LARGEST_HEAD:
         message = f"the headers are larger than {LARGEST_HEAD} bytes: send less"
-        raise Refused(431, "headers_too_large", message, headers=CLOSE)
+        raise Refused("headers_too_large", message, headers=CLOSE)
     if shown is None and not cookie:
         largest = min(largest, LARGEST_STRANGER)
     if length > largest:
-        raise Refused(413, "too_large", _too_large(largest), headers=CLOSE)
+        raise Refused("body_too_large", _too_large(largest), headers=CLOSE)
     if b"%2f" in scope.get("raw_path", b"").lower():
         # No name has a slash, and what is written in two ways passes walls that stand before us.
-        raise Refused(404, "not_found", "there is nothing at this address: names have no slash")
+        raise Refused("not_found", "there is nothing at this address: names have no slash")
     return shown, largest
 
 
@@ -218,7 +218,7 @@ def _bucket(scope: Scope) -> str:
 def _wait_for(seconds: float, whose: str) -> None:
     if seconds > 0:
         raise Refused(
-            429, "too_many_requests", f"too many requests of {whose}: wait {seconds:.1f} s",
+            "rate_limited", f"too many requests of {whose}: wait {seconds:.1f} s",
             headers={"Retry-After": str(int(seconds) + 1)},
         )  # fmt: skip
 

@@ -103,7 +103,9 @@ class Hooks:
         found = read_hook(known)
         if replace(hook, created=found.created, ended=found.ended, secret=found.secret) != found:
             raise Conflict(
-                "this Idempotency-Key was used for another request: use a new one", field="key"
+                "this Idempotency-Key was used for another request: use a new one",
+                field="key",
+                reason="key_reused",
             )
         return full, found
 
@@ -205,6 +207,7 @@ class Hooks:
             raise UnknownName(
                 f"delivery {delivery!r} is not known: see the list of the hook's deliveries",
                 field="delivery",
+                reason="unknown_delivery",
             )
         return read_delivery(record)
 
@@ -271,4 +274,6 @@ class Hooks:
 
 
 def _unknown_hook(id: str) -> UnknownName:
-    return UnknownName(f"hook {id!r} is not known: see the list of hooks", field="hook")
+    return UnknownName(
+        f"hook {id!r} is not known: see the list of hooks", field="hook", reason="unknown_hook"
+    )

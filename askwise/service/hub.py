@@ -211,7 +211,7 @@ class Hub:
                 self.store.position(name)  # raises if it is the campaign that is not known
             # It was fine when it was made: a plug-in is missing here, or is another.
             raise Refused(
-                500, "unreadable", f"campaign {name!r} can't be opened: {error}", field="name"
+                "campaign_unreadable", f"campaign {name!r} can't be opened: {error}", field="name"
             ) from error
 
     def _save(self, save: Callable[[], None]) -> None:

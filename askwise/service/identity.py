@@ -204,7 +204,9 @@ class Identities:
             if len(found) != 1 or (
                 campaign is not None and json.loads(found[0].body)["campaign"] != campaign
             ):
-                raise UnknownName(f"{kind} {id!r} is not known: see the list", field="id")
+                raise UnknownName(
+                    f"{kind} {id!r} is not known: see the list", field="id", reason="unknown_key"
+                )
             record = found[0]
             body = json.loads(record.body)
             if body["revoked"] is not None:

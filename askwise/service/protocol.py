@@ -8,7 +8,8 @@ import json
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from askwise.service.errors import body_of
+from askwise.core.reasons import Reason
+from askwise.service.errors import STATUS, body_of
 from askwise.service.gate import LARGEST_HEAD
 
 PATIENCE = 20.0
@@ -47,7 +48,7 @@ class Protocol(HttpToolsProtocol):
             self._head += len(data)
             if self._head > LARGEST_HEAD:
                 message = f"the headers are larger than {LARGEST_HEAD} bytes"
-                self._refuse(431, "headers_too_large", message)
+                self._refuse("headers_too_large", message)
                 return
         if self._timer is None:
             self._start_timer()
@@ -72,7 +73,7 @@ class Protocol(HttpToolsProtocol):
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(400, "bad_request", "this is not a request of HTTP/1.1")
+        self._refuse("bad_request", "this is not a request of HTTP/1.1")
 
     def _start_timer(self) -> None:
         self._timer = self.loop.call_later(PATIENCE, self._look)
@@ -93,11 +94,12 @@ class Protocol(HttpToolsProtocol):
         elif self._headed and self.cycle.response_started:
             self.transport.close()
         else:
-            self._refuse(408, "request_timeout", "the request came too slowly: send it again")
+            self._refuse("request_timeout", "the request came too slowly: send it again")
 
-    def _refuse(self, status: int, code: str, message: str) -> None:
+    def _refuse(self, reason: Reason, message: str) -> None:
         self._stop_timer()
-        body = json.dumps(body_of(code, message)).encode()
+        status = STATUS[reason]
+        body = json.dumps(body_of(reason, message)).encode()
         head = (
             f"HTTP/1.1 {status} {http.HTTPStatus(status).phrase}\r\n"
             "content-type: application/json\r\nx-content-type-options: nosniff\r\n"

@@ -27,7 +27,9 @@ def was_made(store: Store, note: Change | None) -> bool:
         return False
     if known.body != note.after:
         raise Conflict(
-            "this Idempotency-Key was used for another request: use a new one", field="key"
+            "this Idempotency-Key was used for another request: use a new one",
+            field="key",
+            reason="key_reused",
         )
     return True
 

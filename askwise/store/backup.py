@@ -91,6 +91,7 @@ def backup(store: Store, file: BinaryIO, time: float, tell: Tell = _nobody) -> C
             raise StoreError(
                 "there is nothing in the store to back up: check that it is the one you mean",
                 field="store",
+                reason="store_empty",
             )
         # Without a name and a time of its own: equal stores at equal times give equal files.
         with gzip.GzipFile("", "wb", compresslevel=_LEVEL, fileobj=file, mtime=0) as packed:
@@ -225,12 +226,15 @@ def _first(packed: gzip.GzipFile) -> bytes:
     except (gzip.BadGzipFile, ValueError, KeyError, TypeError):
         ours = False
     if not ours:
-        raise StoreError("the file is not a backup of askwise: give another", field="file")
+        raise StoreError(
+            "the file is not a backup of askwise: give another", field="file", reason="bad_backup"
+        )
     if head["format"] > FORMAT:
         raise StoreError(
             f"the backup has format {head['format']} and this askwise knows up to {FORMAT}: "
             "upgrade askwise",
             field="file",
+            reason="newer_version",
         )
     return line
 
@@ -253,6 +257,7 @@ def _damaged(why: str) -> StoreError:
     return StoreError(
         f"the backup is not whole ({why}): nothing of it was restored; take another copy of it",
         field="file",
+        reason="bad_backup",
     )
 
 
@@ -267,6 +272,7 @@ def _load(filling: Filling, lines: Iterable[bytes]) -> Counts:
                 f"line {number} of the backup can't be read ({type(error).__name__}: {error}): "
                 "nothing of it was restored",
                 field="file",
+                reason="bad_backup",
             ) from error
     loading.flush()
     return counts
@@ -327,6 +333,7 @@ class _Loading:
                 f"the log of campaign {self.name!r} in the backup is not whole ({error}): nothing "
                 "of it was restored",
                 field="file",
+                reason="bad_backup",
             ) from error
 
 

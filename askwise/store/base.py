@@ -318,7 +318,7 @@ def _named(url: str) -> MemoryStore | SqliteStore | PostgresStore:
         "'postgresql://USER:PASSWORD@HOST:PORT/DATABASE'"
     )
     if not isinstance(url, str):
-        raise StoreError(f"store is {url!r}: {accepted}", field="store")
+        raise StoreError(f"store is {url!r}: {accepted}", field="store", reason="store_unusable")
     if url == "memory":
         return MemoryStore()
     file = url.removeprefix("sqlite:///")
@@ -329,10 +329,14 @@ def _named(url: str) -> MemoryStore | SqliteStore | PostgresStore:
             from askwise.store.postgres import PostgresStore
         except ImportError as error:
             raise StoreError(
-                "PostgreSQL needs psycopg: pip install 'askwise[postgres]'", field="store"
+                "PostgreSQL needs psycopg: pip install 'askwise[postgres]'",
+                field="store",
+                reason="store_unusable",
             ) from error
         return PostgresStore(url)
-    raise StoreError(f"store is {_without_password(url)!r}: {accepted}", field="store")
+    raise StoreError(
+        f"store is {_without_password(url)!r}: {accepted}", field="store", reason="store_unusable"
+    )
 
 
 def _without_password(url: str) -> str:
@@ -341,7 +345,11 @@ def _without_password(url: str) -> str:
 
 def unknown_campaign(name: str, names: Iterable[str]) -> UnknownName:
     """Build the error for a campaign that does not exist."""
-    return UnknownName(f"campaign {name!r} is not known: {nearest(name, names)}", field="name")
+    return UnknownName(
+        f"campaign {name!r} is not known: {nearest(name, names)}",
+        field="name",
+        reason="unknown_campaign",
+    )
 
 
 def campaign_exists(name: str) -> Conflict:
@@ -349,6 +357,7 @@ def campaign_exists(name: str) -> Conflict:
     return Conflict(
         f"campaign {name!r} exists already: choose another name, or open the one there is",
         field="name",
+        reason="campaign_exists",
     )
 
 
@@ -358,6 +367,7 @@ def log_moved(name: str, last: int, expected: int) -> Conflict:
         f"expected_seq is {expected}, but the log of campaign {name!r} is at {last}: "
         "read what is new, decide again and retry",
         field="expected_seq",
+        reason="log_moved",
     )
 
 
@@ -367,6 +377,7 @@ def reply_exists(name: str, key: str) -> Conflict:
         f"campaign {name!r} already keeps a reply under the key {key!r}: a new write needs a new "
         "key",
         field="key",
+        reason="key_reused",
     )
 
 
@@ -376,19 +387,29 @@ def snapshot_ahead(name: str, last: int, snapshot: Snapshot) -> Conflict:
         f"the snapshot is of event {snapshot.seq}, but the log of campaign {name!r} ends at "
         f"{last}: save a snapshot only of what was committed",
         field="seq",
+        reason="log_moved",
     )
 
 
 def inside_write(verb: str) -> StoreError:
     """Build the error for what can't be done inside a write block."""
-    return StoreError(f"can't {verb} inside a write block: end the block first")
+    return StoreError(
+        f"can't {verb} inside a write block: end the block first", reason="store_misused"
+    )
 
 
 def write_is_over() -> StoreError:
     """Build the error for using a transaction after its block."""
-    return StoreError("this transaction is over: open another with store.write(name)")
+    return StoreError(
+        "this transaction is over: open another with store.write(name)", reason="store_misused"
+    )
+
+
+def nothing_kept(failure: StoreError) -> StoreError:
+    """Build the error for going on with a write after ``failure``, for the same reason."""
+    return StoreError(f"nothing of this write is kept: {failure}", reason=failure.reason)
 
 
 def store_closed() -> StoreError:
     """Build the error for using a store after ``close``."""
-    return StoreError("this store was closed: open it again")
+    return StoreError("this store was closed: open it again", reason="store_misused")

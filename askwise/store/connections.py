@@ -105,13 +105,17 @@ class Link:
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return self._busy()
         if code == sqlite3.SQLITE_NOTADB:
-            return StoreError(f"{self.file} is not a database: give another file (unchanged)")
+            return StoreError(
+                f"{self.file} is not a database: give another file (unchanged)",
+                reason="store_unusable",
+            )
         return StoreError(f"{self.file}: {error}")
 
     def _busy(self) -> StoreError:
         return StoreError(
             f"{self.file} is busy: another process or thread kept it locked for more than "
-            f"{self.patience:g} s; nothing was written, try again"
+            f"{self.patience:g} s; nothing was written, try again",
+            reason="store_busy",
         )
 
 
@@ -145,16 +149,23 @@ class Connections:
             raise store_closed()
         try:
             if self.file.is_dir():
-                raise StoreError(f"{self.file} is a directory: give a file", field="store")
+                raise StoreError(
+                    f"{self.file} is a directory: give a file",
+                    field="store",
+                    reason="store_unusable",
+                )
             if not self.file.parent.is_dir():
                 raise StoreError(
                     f"{self.file} can't be opened: there is no directory {self.file.parent}; "
                     "create it first",
                     field="store",
+                    reason="store_unusable",
                 )
             return not self.file.exists() or self.file.stat().st_size == 0
         except OSError as error:
-            raise StoreError(f"{self.file} can't be opened: {error}", field="store") from error
+            raise StoreError(
+                f"{self.file} can't be opened: {error}", field="store", reason="store_unusable"
+            ) from error
 
     @contextmanager
     def use(self) -> Iterator[Link]:
@@ -209,7 +220,8 @@ class Connections:
         if self.file in _torn:
             raise StoreError(
                 f"{self.file} can't be used in this process, which was forked in the middle of a "
-                "write to it: fork between writes, or start processes by spawning"
+                "write to it: fork between writes, or start processes by spawning",
+                reason="store_misused",
             )
         if link is None:
             link = Link(self.file, self.patience, self._queue)
@@ -328,6 +340,7 @@ def _check_ours(address: str, file: Path) -> None:
             f"{file} is not an askwise store but a file of another program: give another file "
             "(this one is unchanged)",
             field="store",
+            reason="store_unusable",
         )
 
 
@@ -347,4 +360,5 @@ def _separate_log(connection: sqlite3.Connection, file: Path, patience: float) -
             f"{file} is on a file system where SQLite can't keep a write-ahead log (mode is "
             f"{mode!r}): put it on a local disk",
             field="store",
+            reason="store_unusable",
         )

@@ -82,9 +82,10 @@ def not_empty() -> Conflict:
     return Conflict(
         "the store is not empty: restore into a new one, so that nothing is mixed or overwritten",
         field="store",
+        reason="store_not_empty",
     )
 
 
 def view_is_over() -> StoreError:
     """Build the error for reading on after the block, or after the store was closed."""
-    return StoreError("this view is over: open another with store.view()")
+    return StoreError("this view is over: open another with store.view()", reason="store_misused")

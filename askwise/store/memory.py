@@ -225,7 +225,8 @@ class MemoryStore(Store):
         if not self._lock.acquire(timeout=_PATIENCE):
             raise StoreError(
                 f"the store is busy: another thread kept it locked for more than {_PATIENCE:g} s; "
-                "nothing was written, try again"
+                "nothing was written, try again",
+                reason="store_busy",
             )
         self._writer = threading.get_ident()
         try:

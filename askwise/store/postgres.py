@@ -17,6 +17,7 @@ from askwise.store.base import (
     Transaction,
     campaign_exists,
     log_moved,
+    nothing_kept,
     reply_exists,
     snapshot_ahead,
     unknown_campaign,
@@ -27,7 +28,7 @@ from askwise.store.migrations.on_postgres import pending
 from askwise.store.postgres_address import read_address
 from askwise.store.postgres_connections import Connections
 from askwise.store.postgres_copying import PostgresFilling, PostgresView
-from askwise.store.postgres_link import Link, connect, nothing_kept
+from askwise.store.postgres_link import Link, connect
 from askwise.store.postgres_rows import APPEND, CREATE, KEEP, event_row, reply_row
 from askwise.store.postgres_text import given, kept
 from askwise.store.records import Change, Record, check_limit, in_order
@@ -170,7 +171,11 @@ class PostgresStore(Store):
         self, url: str, patience: float = _PATIENCE, connections: int = _CONNECTIONS
     ) -> None:
         if connections < 1:
-            raise StoreError(f"connections is {connections}: give at least 1", field="connections")
+            raise StoreError(
+                f"connections is {connections}: give at least 1",
+                field="connections",
+                reason="invalid_parameter",
+            )
         self._address = read_address(url, patience)
         self._patience = patience
         self._connections = Connections(self._address, patience, connections)
@@ -366,7 +371,9 @@ def _commit(link: Link, remedy: str) -> None:
     except StoreError as error:
         if link.is_connected:  # so the server has said no
             raise nothing_kept(error) from error
-        raise StoreError(f"the commit failed ({error}): {remedy} before you retry") from error
+        raise StoreError(
+            f"the commit failed ({error}): {remedy} before you retry", reason="write_in_doubt"
+        ) from error
 
 
 @contextmanager
@@ -377,4 +384,6 @@ def _doubtful(link: Link, done: str) -> Iterator[None]:
     except StoreError as error:
         if link.is_connected:
             raise
-        raise StoreError(f"{error}: it may have been {done}, look before you retry") from error
+        raise StoreError(
+            f"{error}: it may have been {done}, look before you retry", reason="write_in_doubt"
+        ) from error

@@ -64,7 +64,9 @@ def read_address(url: str, patience: float) -> Address:
     # and these are named in messages.
     if authority.count("@") > 1 or "@" in path:
         raise StoreError(
-            f"store is a PostgreSQL url with an @ too many or a / before it: {_FORM}", field="store"
+            f"store is a PostgreSQL url with an @ too many or a / before it: {_FORM}",
+            field="store",
+            reason="store_unusable",
         )
     try:
         given = conninfo_to_dict(url)
@@ -74,11 +76,14 @@ def read_address(url: str, patience: float) -> Address:
             f"store is a PostgreSQL url that can't be read: {_FORM}; after a ? only options of "
             "libpq are known",
             field="store",
+            reason="store_unusable",
         ) from None
     port = str(given.get("port", ""))
     if any(not each.isdecimal() for each in port.split(",") if each):
         raise StoreError(
-            f"store is a PostgreSQL url whose port is not a number: {_FORM}", field="store"
+            f"store is a PostgreSQL url whose port is not a number: {_FORM}",
+            field="store",
+            reason="store_unusable",
         )
     return Address(_show(given), {**_defaults(patience), **given, "client_encoding": "UTF8"})
 

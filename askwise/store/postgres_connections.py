@@ -133,7 +133,8 @@ class Connections:
                 if not self._changed.wait(deadline - time.monotonic()):
                     raise StoreError(
                         f"{self.address}: all {self.limit} connections were in use for more than "
-                        f"{self.patience:g} s; nothing was written, try again"
+                        f"{self.patience:g} s; nothing was written, try again",
+                        reason="store_busy",
                     )
             self._lent.add(link)
         return link

@@ -14,6 +14,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from askwise.core.errors import StoreError
+from askwise.store.base import nothing_kept
 from askwise.store.migrations import on_postgres
 from askwise.store.postgres_address import Address
 
@@ -157,7 +158,9 @@ class Link:
         """Complain about a write that can't go on: it has failed, or is the parent process's."""
         if self.is_foreign:
             raise StoreError(
-                f"{self.address}: a write can't be continued in a forked process; its parent has it"
+                f"{self.address}: a write can't be continued in a forked process; its parent has "
+                "it",
+                reason="store_misused",
             )
         if self.failure is not None:
             raise nothing_kept(self.failure) from self.failure
@@ -240,23 +243,20 @@ class Link:
         if lost:
             return StoreError(
                 f"{self.address}: the connection was lost ({_one_line(error)}); the next use "
-                "connects again"
+                "connects again",
+                reason="store_unreachable",
             )
         if isinstance(error, psycopg.errors.LockNotAvailable):
             return busy(self.address, self.patience)
         return StoreError(f"{self.address}: {_one_line(error)}")
 
 
-def nothing_kept(error: StoreError) -> StoreError:
-    """Build the error for a write that has failed before its commit."""
-    return StoreError(f"nothing of this write is kept: {error}")
-
-
 def busy(address: Address, patience: float) -> StoreError:
     """Build the error for a lock that was not had in time."""
     return StoreError(
         f"{address} is busy: another process or thread kept its lock for more than "
-        f"{patience:g} s; nothing was written, try again"
+        f"{patience:g} s; nothing was written, try again",
+        reason="store_busy",
     )
 
 
@@ -274,6 +274,7 @@ def connect(address: Address, patience: float) -> psycopg.Connection[Any]:
             f"{address} can't be reached: {_one_line(error)}; check that the server runs, and the "
             "url",
             field="store",
+            reason="store_unreachable",
         ) from error
     return connection
 
@@ -287,6 +288,7 @@ def _set_up(connection: psycopg.Connection[Any], address: Address, patience: flo
             f"{address} has the encoding {encoding}: give a database that was created with "
             "ENCODING 'UTF8'",
             field="store",
+            reason="store_unusable",
         )
 
 

@@ -56,12 +56,14 @@ def whole(text: str, field: str) -> str:
     'naïve'
     """
     if not isinstance(text, str):
-        raise StoreError(f"{field} is {text!r}: give a string", field=field)
+        raise StoreError(f"{field} is {text!r}: give a string", field=field, reason="unstorable")
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise StoreError(
-            f"{field} can't be kept: {error}; give whole characters", field=field
+            f"{field} can't be kept: {error}; give whole characters",
+            field=field,
+            reason="unstorable",
         ) from error
     return text
 
@@ -78,7 +80,11 @@ def in_order(changes: Sequence[Change]) -> list[Change]:
     for kind, record, before, after in changes:
         whole(kind, "kind")
         if not whole(record, "id"):
-            raise StoreError(f"id of a {kind!r} is empty: give at least a character", field="id")
+            raise StoreError(
+                f"id of a {kind!r} is empty: give at least a character",
+                field="id",
+                reason="unstorable",
+            )
         for body in (before, after):
             if body is not None:
                 whole(body, "body")
@@ -86,6 +92,7 @@ def in_order(changes: Sequence[Change]) -> list[Change]:
             raise StoreError(
                 f"changes name the {kind!r} {record!r} twice: give one change a record",
                 field="changes",
+                reason="unstorable",
             )
         named.add((kind, record))
     return sorted(changes, key=lambda change: change[:2])
@@ -94,7 +101,11 @@ def in_order(changes: Sequence[Change]) -> list[Change]:
 def check_limit(limit: int | None) -> None:
     """Complain about a limit that is none."""
     if limit is not None and limit < 0:
-        raise StoreError(f"limit is {limit}: give 0 or more, or None for all", field="limit")
+        raise StoreError(
+            f"limit is {limit}: give 0 or more, or None for all",
+            field="limit",
+            reason="invalid_parameter",
+        )
 
 
 def end_of(prefix: str) -> str | None:

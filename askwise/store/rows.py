@@ -53,13 +53,16 @@ def pack(events: Sequence[Event], expected_seq: int) -> list[Row]:
                 f"an event has seq {event.seq!r} where {number} is due: number them from "
                 "expected_seq + 1 on without a gap",
                 field="seq",
+                reason="unstorable",
             )
         raw = event.to_json()
         for column in _COLUMNS:
             raw.pop(column, None)
         if not isinstance(event.key, str | None):
             raise StoreError(
-                f"key of event {number} is {event.key!r}: give a string or None", field="key"
+                f"key of event {number} is {event.key!r}: give a string or None",
+                field="key",
+                reason="unstorable",
             )
         try:
             body, time = _encode(raw), float(event.time)
@@ -67,10 +70,15 @@ def pack(events: Sequence[Event], expected_seq: int) -> list[Row]:
         except (TypeError, ValueError) as error:
             raise StoreError(
                 f"event {number} ({event.kind.name}) can't be kept: {error}; give text, finite "
-                "numbers, lists and dicts"
+                "numbers, lists and dicts",
+                reason="unstorable",
             ) from error
         if not math.isfinite(time):
-            raise StoreError(f"time of event {number} is {time}: give a finite one", field="time")
+            raise StoreError(
+                f"time of event {number} is {time}: give a finite one",
+                field="time",
+                reason="unstorable",
+            )
         rows.append(Row(number, event.kind.name, time, event.key, body))
     return rows
 

@@ -18,6 +18,7 @@ from askwise.store.base import (
     campaign_exists,
     inside_write,
     log_moved,
+    nothing_kept,
     reply_exists,
     snapshot_ahead,
     unknown_campaign,
@@ -106,7 +107,7 @@ class _SqliteTransaction(Transaction):
             raise write_is_over()
         _check_home(self.link)
         if self.failure is not None:
-            raise StoreError(f"nothing of this write is kept: {self.failure}") from self.failure
+            raise nothing_kept(self.failure) from self.failure
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
@@ -323,7 +324,9 @@ class SqliteStore(Store):
             return known
         if self._connections.missing():
             raise UnknownName(
-                f"campaign {name!r} is not known: there is no store {self.file} yet", field="name"
+                f"campaign {name!r} is not known: there is no store {self.file} yet",
+                field="name",
+                reason="unknown_campaign",
             )
         with self._connections.use() as link:
             found = link.run("SELECT id FROM campaigns WHERE name = ?", name)
@@ -369,7 +372,8 @@ def _commit(link: Link) -> None:
         link.run("COMMIT")
     except StoreError as error:
         raise StoreError(
-            f"the commit failed ({error}): look at what is there before you retry"
+            f"the commit failed ({error}): look at what is there before you retry",
+            reason="write_in_doubt",
         ) from error
 
 
@@ -385,5 +389,6 @@ def _rollback(link: Link) -> None:
 def _check_home(link: Link) -> None:
     if link.is_foreign:
         raise StoreError(
-            f"{link.file}: a write can't be continued in a forked process; its parent has it"
+            f"{link.file}: a write can't be continued in a forked process; its parent has it",
+            reason="store_misused",
         )

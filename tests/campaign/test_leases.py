@@ -118,7 +118,7 @@ def test_a_late_answer_beyond_the_limit_is_refused() -> None:
     first = one(campaign)
     campaign.expire(first.id)
     one(campaign)
-    with pytest.raises(InvalidAnswer, match="his limit"):
+    with pytest.raises(InvalidAnswer, match="their limit"):
         campaign.tell(first.id, 0.5)
 
 

@@ -6,12 +6,13 @@ import json
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from askwise.core import errors
+from askwise.core.reasons import Reason
 from askwise.core.choices import Done, Wait
 from askwise.core.events import Kind
 from askwise.data.campaigns import FIELDS
@@ -141,6 +142,7 @@ def test_the_schemas_know_every_kind_wait_end_and_error() -> None:
     assert ask["done"]["properties"]["why"]["enum"] == list(_words(Done, "why"))
     codes = set(schema("error")["$defs"]["error"]["properties"]["code"]["enum"])
     assert codes == {*_codes(errors.AskwiseError), "file_error", "usage"}
+    assert schema("error")["$defs"]["error"]["properties"]["reason"]["enum"] == [*get_args(Reason)]
 
 
 @pytest.mark.parametrize("kind", NOT_YET, ids=lambda kind: kind.name)
@@ -158,7 +160,9 @@ def test_a_kind_that_is_not_yet_met_has_its_place(kind: Kind) -> None:
         ("event", {"kind": "LEFT", "seq": 1, "time": 0.0}),
         ("event", {"kind": "TOPPED_UP", "seq": 1, "time": 0.0, "price": 0.5}),
         ("payments", [{"worker": "ann"}]),
-        ("error", {"error": {"code": "oops", "message": "", "field": None}}),
+        ("error", {"error": {"code": "oops", "reason": "usage", "message": "", "field": None}}),
+        ("error", {"error": {"code": "usage", "reason": "oops", "message": "", "field": None}}),
+        ("error", {"error": {"code": "usage", "message": "", "field": None}}),
     ],
     ids=str,
 )

@@ -57,7 +57,7 @@ def one_shape(ctx: Any, response: Any, case: Any) -> bool | None:
     if response.status_code >= 400:
         body = response.json()
         assert set(body) == {"error"}
-        assert set(body["error"]) == {"code", "message", "field"}
+        assert set(body["error"]) == {"code", "reason", "message", "field"}
     return None
 
 

@@ -13,7 +13,7 @@ from askwise.core.compiling import heavy_kernel
 from askwise.core.errors import InvalidParameter
 from askwise.core.knapsack import cover_greedy, inputs
 from askwise.core.knapsack.cover import count_units
-from askwise.core.knapsack.inputs import Array, Numbers
+from askwise.core.knapsack.inputs import Array, Numbers, WrongInput
 from askwise.core.knapsack.ordering import ascending
 
 
@@ -152,8 +152,8 @@ def critical_bids(costs: Numbers, gains: Numbers, demand: float) -> list[float]:
     try:
         indices, _, feasible = cover_greedy(costs, gains, demand)
         price, gain, target = inputs.cover(costs, gains, demand)
-    except ValueError as error:
-        raise InvalidParameter(str(error), field=str(error).partition(":")[0]) from None
+    except WrongInput as error:
+        raise InvalidParameter(str(error), field=error.field) from None
     if not feasible:
         return [math.inf] * len(indices)
     if not indices:

@@ -19,46 +19,54 @@ MAX_CAPACITY = 1 << 61
 MAX_TOTAL_COST = 1 << 61
 
 
+class WrongInput(ValueError):
+    """An input that a solver can't take; ``field`` names it."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+
+
 def whole(field: str, items: Numbers, least: int) -> Array:
-    """Return ``items`` as int64; ValueError names the least if it is below ``least``."""
+    """Return ``items`` as int64; WrongInput names the least if it is below ``least``."""
     try:
         array = np.asarray(items)
     except ValueError:
-        raise ValueError(f"{field}: must be a flat list, got {items!r}") from None
+        raise WrongInput(field, f"must be a flat list, got {items!r}") from None
     if array.ndim != 1:
-        raise ValueError(f"{field}: must be a flat list, got {array.ndim} dimensions")
+        raise WrongInput(field, f"must be a flat list, got {array.ndim} dimensions")
     if array.size == 0:
         return np.empty(0, np.int64)
     if array.dtype.kind not in "iu":
-        raise ValueError(f"{field}: must be 64-bit whole numbers, got {array.dtype}")
+        raise WrongInput(field, f"must be 64-bit whole numbers, got {array.dtype}")
     if array.dtype.kind == "u" and int(array.max()) >= 1 << 63:
-        raise ValueError(f"{field}: {int(array.max())} does not fit into 64 bits")
+        raise WrongInput(field, f"{int(array.max())} does not fit into 64 bits")
     if int(array.min()) < least:
         where = int(np.argmin(array))
-        raise ValueError(f"{field}: must be at least {least}, item {where} is {array[where]}")
+        raise WrongInput(field, f"must be at least {least}, item {where} is {array[where]}")
     return np.array(array, dtype=np.int64)
 
 
 def real(field: str, items: Numbers, least: float = -np.inf) -> Array:
-    """Return ``items`` as float64; ValueError names the first not finite or below ``least``."""
+    """Return ``items`` as float64; WrongInput names the first not finite or below ``least``."""
     try:
         array = np.array(items, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{field}: must be a list of numbers, got {items!r}") from None
+        raise WrongInput(field, f"must be a list of numbers, got {items!r}") from None
     if array.ndim != 1:
-        raise ValueError(f"{field}: must be a flat list, got {array.ndim} dimensions")
+        raise WrongInput(field, f"must be a flat list, got {array.ndim} dimensions")
     wrong = ~(np.isfinite(array) & (array >= least))
     if wrong.any():
         where = int(np.argmax(wrong))
         bound = "" if least == -np.inf else f" and at least {least:g}"
-        raise ValueError(f"{field}: must be finite{bound}, item {where} is {array[where]}")
+        raise WrongInput(field, f"must be finite{bound}, item {where} is {array[where]}")
     return array
 
 
 def same_length(field: str, items: Numbers, other: str, length: int) -> None:
     """Insist that two lists that speak of the same items have the same length."""
     if len(items) != length:
-        raise ValueError(f"{field}: has {len(items)} items, {other} has {length}")
+        raise WrongInput(field, f"has {len(items)} items, {other} has {length}")
 
 
 def bounded(
@@ -74,9 +82,9 @@ def bounded(
     try:
         room = operator.index(capacity)
     except TypeError:
-        raise ValueError(f"capacity: must be a whole number, got {capacity!r}") from None
+        raise WrongInput("capacity", f"must be a whole number, got {capacity!r}") from None
     if not 0 <= room <= MAX_CAPACITY:
-        raise ValueError(f"capacity: must be from 0 to 2**61, got {room}")
+        raise WrongInput("capacity", f"must be from 0 to 2**61, got {room}")
     most = room // weight + 1
     if limits is None:
         return worth, weight, most, room
@@ -95,15 +103,19 @@ def _cut(limit: Any, most: int) -> Any:
 
 def cover(costs: Numbers, gains: Numbers, demand: float) -> tuple[Array, Array, float]:
     """Check a covering problem; costs stay whole numbers if they are given as such."""
-    if np.asarray(costs).dtype.kind in "iu":
-        price = whole("costs", costs, 0)
-    else:
-        price = real("costs", costs, 0.0)
+    try:
+        kind = np.asarray(costs).dtype.kind
+    except ValueError:
+        raise WrongInput("costs", f"must be a flat list, got {costs!r}") from None
+    price = whole("costs", costs, 0) if kind in "iu" else real("costs", costs, 0.0)
     if price.dtype.kind == "i" and sum(price.tolist()) > MAX_TOTAL_COST:
-        raise ValueError("costs: their sum must not exceed 2**61")
+        raise WrongInput("costs", "their sum must not exceed 2**61")
     gain = real("gains", gains)
     same_length("gains", gain, "costs", len(price))
-    target = float(demand)
+    try:
+        target = float(demand)
+    except (TypeError, ValueError):
+        raise WrongInput("demand", f"must be a number, got {demand!r}") from None
     if not np.isfinite(target):
-        raise ValueError(f"demand: must be finite, got {demand!r}")
+        raise WrongInput("demand", f"must be finite, got {demand!r}")
     return price, gain, target

@@ -182,6 +182,7 @@ class NonAdaptive(DrawingPolicy):
                 raise UnknownName(
                     f"shares names {crowd!r}, which is no worker: {nearest(crowd, known)}",
                     field="shares",
+                    reason="unknown_worker",
                 )
 
     def weights(self, ledger: Ledger) -> Array:

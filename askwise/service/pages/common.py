@@ -52,11 +52,18 @@ class PageRoute(APIRoute):
             except SignIn as wanted:
                 return RedirectResponse(f"/login?next={wanted.path}", 303)
             except AskwiseError as error:
-                return trouble(request, status_of(error), _words(error))
+                return trouble(request, status_of(error), self.words(error))
             except RequestValidationError:
                 return trouble(request, 422, "the form is not filled in as it should be")
 
         return handle
+
+    def words(self, error: AskwiseError) -> str:
+        """What is said of an error; what a store or a policy says of itself is not for here."""
+        if status_of(error) < 500:
+            return str(error)
+        log_error(error)
+        return "the service can't do that at the moment: go back and try again in a little while"
 
 
 class SignIn(Exception):
@@ -98,12 +105,10 @@ def trouble(request: Request, status: int, message: str) -> Response:
     return page("trouble.html", status=status, code=status, message=message, home=_home(request))
 
 
-def _words(error: AskwiseError) -> str:
-    """What is said of an error; what a store or a policy says of itself is for the operator."""
-    if status_of(error) < 500:
-        return str(error)
-    log.error("page", extra={"fields": {"code": error.code, "message": str(error)}})
-    return "the service can't do that at the moment: go back and try again in a little while"
+def log_error(error: AskwiseError) -> None:
+    """Tell the operator of an error that is not the caller's."""
+    fields = {"code": error.code, "reason": error.reason, "message": str(error)}
+    log.error("page", extra={"fields": fields})
 
 
 def _home(request: Request) -> str:
@@ -149,7 +154,9 @@ async def form_of(request: Request, secret: str | None) -> dict[str, str]:
     if secret is not None:
         token = fields.pop("csrf", "")
         if not hmac.compare_digest(token.encode(), csrf_token(secret).encode()):
-            raise forbidden("this form is out of date: go back, reload the page and try again")
+            raise forbidden(
+                "this form is out of date: go back, reload the page and try again", "form_outdated"
+            )
     return fields
 
 
@@ -158,11 +165,11 @@ def check_origin(request: Request) -> None:
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     if site is not None and site not in ("same-origin", "none"):
-        raise forbidden("this form was sent by another site")
+        raise forbidden("this form was sent by another site", "other_site")
     # A proxy may ask for us by another name than people do.
     ours = (request.headers.get("host"), urlsplit(service_of(request).settings.address).netloc)
     if origin not in (None, "null") and urlsplit(origin).netloc not in ours:
-        raise forbidden("this form was sent by another site")
+        raise forbidden("this form was sent by another site", "other_site")
 
 
 def set_cookie(
@@ -182,4 +189,4 @@ def set_cookie(
 
 def refuse_form(message: str) -> Refused:
     """Build the refusal of what somebody typed."""
-    return Refused(422, "invalid_form", message)
+    return Refused("invalid_form", message)

@@ -31,6 +31,19 @@ WHY_DONE = {
     "target": "the target is reached",
     "stopped": "it was stopped",
 }
+"""Why nothing more is asked, by the word of ``Done``."""
+
+
+def why_done(why: str) -> str:
+    """Why nothing more is asked; a word that is not known says only that.
+
+    Examples
+    --------
+    >>> why_done("tasks"), why_done("tea")
+    ('every task is settled', 'there is nothing more to ask')
+    """
+    return WHY_DONE.get(why, "there is nothing more to ask")
+
 
 NOTICES = {
     "made": "The campaign is there.",

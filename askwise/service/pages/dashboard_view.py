@@ -82,7 +82,7 @@ class Visit:
             "caller": self.caller,
             "changes": self.changes,
             "hidden": HIDDEN,
-            "why_done": looks.WHY_DONE,
+            "why_done": looks.why_done,
         }
 
     def page(

@@ -27,10 +27,26 @@ from askwise.core.money import to_micro
 from askwise.core.problem import Problem
 from askwise.service.errors import Refused, forbidden, status_of
 from askwise.service.identity import Identity, csrf_token
-from askwise.service.pages.common import PageRoute, form_of, page, service_of, set_cookie
+from askwise.service.pages.common import (
+    PageRoute,
+    form_of,
+    log_error,
+    page,
+    service_of,
+    set_cookie,
+)
 from askwise.service.pages.dashboard_looks import money
-from askwise.service.pages.work_inbox import WAITS, inbox, may_ask, state_of
+from askwise.service.pages.work_inbox import inbox, may_ask, state_of
 from askwise.service.pages.work_payload import scrolls, shown
+from askwise.service.pages.work_sentences import (
+    RELEASED,
+    TOO_LATE,
+    WAITS,
+    end_of,
+    sentence_of,
+    wait_of,
+    words_of,
+)
 
 LONGEST = 400 * 86400.0
 """Seconds for which a browser keeps a worker's token, as far as browsers go."""
@@ -39,21 +55,13 @@ SKIP = "s"
 KEYS = string.digits[1:] + string.ascii_lowercase.replace(SKIP, "")
 """What answers by a key: the first option by 1, the tenth by a."""
 
-TOO_LATE = {
-    "its task is closed": "it is not needed any more",
-    "the campaign was stopped": "the campaign has ended",
-    "its worker has reached his limit": "you have reached your number of answers",
-    "the pair has been asked again": "the question was put to you again",
-}
-"""Why an answer after its time is not taken, in words for its worker."""
-
 
 class Stranger(Exception):
     """Somebody without a token that opens this campaign, or not any more."""
 
 
 class WorkRoute(PageRoute):
-    """A route of the worker's page: strangers are told what to do."""
+    """A route of the worker's page: strangers are told what to do, errors are told by reason."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         plain = super().get_route_handler()
@@ -65,6 +73,11 @@ class WorkRoute(PageRoute):
                 return page("work_stranger.html", status=401)
 
         return handle
+
+    def words(self, error: AskwiseError) -> str:
+        if status_of(error) >= 500:
+            log_error(error)
+        return words_of(error.reason)
 
 
 router = APIRouter(route_class=WorkRoute, include_in_schema=False)
@@ -217,10 +230,8 @@ class _Visit:
         try:
             self.campaign.tell(id, value)
         except (InvalidAnswer, OverBudget) as error:
-            if error.field == "value":
-                return self.show(None, Said(self._how_to_answer(), "bad", 422))
-            if error.field != "assignment":
-                raise
+            if error.reason == "invalid_value":
+                return self.show(None, Said(self._how_to_answer(), "bad", status_of(error)))
             said = self._not_taken(id, value, error)
         return self.show(self._ask("after", id.rpartition(":")[2]), said)
 
@@ -231,7 +242,7 @@ class _Visit:
         try:
             self.campaign.decline(id)
         except Conflict as error:
-            if error.field != "assignment":
+            if error.reason not in RELEASED:
                 raise
             said = NOTHING
         return self.show(self._ask("after", id.rpartition(":")[2]), said)
@@ -250,14 +261,12 @@ class _Visit:
         try:
             key = self._key(f"bid-{to_micro(amount, 'amount')}", _seen(fields))
             self.campaign.bid(self.worker, amount, key)
-        except InvalidProblem as error:
-            if error.field != "amount":
+        except (InvalidProblem, Conflict) as error:
+            tones = {"invalid_amount": "bad", "bidding_closed": "warn"}
+            if error.reason not in tones:
                 raise
-            return self.show(None, Said("That price was not taken: give an amount.", "bad", 422))
-        except Conflict as error:
-            if error.field != "amount":
-                raise
-            return self.show(None, Said("The bidding has closed: your price stays.", "warn", 409))
+            said = Said(sentence_of(error.reason), tones[error.reason], status_of(error))
+            return self.show(None, said)
         return self.show(None, Said("Your price is noted."))
 
     def _ask(self, when: str, seen: str) -> Wait | Done | None:
@@ -273,8 +282,9 @@ class _Visit:
         own = inbox(self.campaign, self.worker, time.time())
         away = self.worker in self.service.absences.away(self.name)
         state = state_of(own, away=away, said=said)
+        done = said if isinstance(said, Done) else None
         if state == "start":
-            _, done = self.service.hub.view(self.name, "over", Campaign.over)
+            done = self.service.hub.view(self.name, "over", Campaign.over)[1]
             state = "start" if done is None else "over"
         what = "resume" if own.paused or not isinstance(said, Wait) else said.what
         question = own.question
@@ -296,28 +306,27 @@ class _Visit:
             scrolls=scrolls,
             money=money,
             what=what,
-            waits=WAITS,
+            wait=wait_of(what),
+            end=end_of("stopped" if own.stopped else "" if done is None else done.why),
             left=_words_of(question.left) if question and question.left is not None else "",
             csrf=csrf_token(self.token.secret),
         )
 
     def _not_taken(self, id: str, value: str | float, error: AskwiseError) -> Said:
         """Why an answer was not taken; one that was given before simply stays."""
-        handed = self.campaign.assignment(id)
-        if handed.state == "answered":
-            if handed.value == value:
+        if error.reason == "assignment_answered":
+            given = self.campaign.assignment(id).value
+            if given == value:
                 return NOTHING
-            first = handed.value if self.problem.options else f"{handed.value:g}"
+            first = given if self.problem.options else f"{given:g}"
             return Said(f"You had answered that already, with “{first}”: that stays.", "warn")
-        if handed.state == "declined":
-            return Said("You had skipped that question already.", "warn")
-        reason = str(error).partition(" has expired and ")[2]
-        why = TOO_LATE.get(reason, "there is no money left for it")
-        return Said(
-            f"Your answer came after its time and could not be taken: {why}.",
-            "warn",
-            status_of(error),
-        )
+        if error.reason == "assignment_declined":
+            return Said(sentence_of(error.reason), "warn")
+        said = sentence_of(error.reason)
+        if error.reason in TOO_LATE:
+            why = words_of(error.reason)
+            said = f"Your answer came after its time and could not be taken: {why}."
+        return Said(said, "warn", status_of(error))
 
     def _how_to_answer(self) -> str:
         if self.problem.options:
@@ -342,7 +351,7 @@ class _Visit:
                 return id
         except UnknownName:
             pass
-        raise forbidden("this question is not yours: go back to your own")
+        raise forbidden("this question is not yours: go back to your own", "not_yours")
 
     def _key(self, what: str, seen: str) -> str | None:
         """A retry's key for what a form asks for, which was made at this position of the log."""

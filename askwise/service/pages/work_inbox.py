@@ -131,15 +131,6 @@ def _bidding(engine: Engine, bid: int) -> Bidding | None:
     return Bidding(from_micro(bid), None if highest is None else from_micro(highest))
 
 
-WAITS = {
-    "truth": "Your answers are being checked. More questions may follow.",
-    "answers": "The next question depends on answers that are still to come.",
-    "workers": "There is no question for you at the moment.",
-    "resume": "The campaign is paused. It goes on when its requester says so.",
-}
-"""What a worker is told while there is nothing to ask him, by what must come first."""
-
-
 def state_of(own: Inbox, *, away: bool, said: Wait | Done | None) -> str:
     """What his page shows: question, left, over, away, bidding, wait or start.
 

@@ -142,7 +142,7 @@ def offered(caller: Identity, workers: list[str] | None) -> list[str] | None:
     if caller.role == "worker":
         assert caller.worker is not None
         if workers not in (None, [caller.worker]):
-            raise forbidden("this token is of another worker")
+            raise forbidden("this token is of another worker", "not_yours")
         return [caller.worker]
     return workers
 
@@ -160,7 +160,7 @@ def campaign_of(service: Service, caller: Identity, id: str) -> Campaign:
                 return campaign
         except UnknownName:
             pass
-    raise forbidden("this assignment is not yours")
+    raise forbidden("this assignment is not yours", "not_yours")
 
 
 def number_of(assignment: Assignment) -> int:

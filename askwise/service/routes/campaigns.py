@@ -218,7 +218,7 @@ def fields_of(media: str, body: bytes) -> dict[str, Any]:
         else:
             raise not_this(media, "application/json or application/toml")
     except (ValueError, RecursionError) as error:
-        raise Refused(400, "bad_request", f"the body can't be read: {error}") from None
+        raise Refused("bad_request", f"the body can't be read: {error}") from None
     try:
         made = schemas.NewCampaign.model_validate(raw)
     except ValidationError as error:
@@ -258,7 +258,9 @@ def create_once(service: Service, fields: dict[str, Any], key: str | None) -> di
     made = json.loads(note.body)
     if made["request"] != request:
         raise Conflict(
-            "this Idempotency-Key was used for another request: use a new one", field="key"
+            "this Idempotency-Key was used for another request: use a new one",
+            field="key",
+            reason="key_reused",
         )
     text = replace(spec, seed=made["seed"]).to_json()
     try:

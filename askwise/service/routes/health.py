@@ -10,10 +10,9 @@ import anyio.to_thread
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from askwise.core.errors import AskwiseError
+from askwise.core.errors import AskwiseError, StoreError
 from askwise.service import metrics, schemas
 from askwise.service.calls import ERRORS, Reply, Serving, Viewer
-from askwise.service.errors import Refused
 
 router = APIRouter(tags=["operation"])
 
@@ -39,13 +38,7 @@ async def readyz(service: Serving) -> Response:
             limiter=service.probes,
         )  # fmt: skip
         return Reply({"status": "ok"})
-    raise Refused(
-        503,
-        "store_error",
-        "the store does not answer",
-        field="store",
-        headers={"Retry-After": "1"},
-    )
+    raise StoreError("the store does not answer", field="store", reason="store_unreachable")
 
 
 @router.get("/metrics", responses={**ERRORS, 200: {"content": {"text/plain": {}}}})

@@ -112,8 +112,8 @@ def invite_worker(
         worker = {"id": body.worker, "price": body.price, "limit": body.limit}
         try:
             campaign.add(workers=[worker], key=None if key is None else f"{key}/add")
-        except Conflict:
-            if not _joined(campaign, body.worker):  # else somebody else was quicker
+        except Conflict as error:
+            if error.reason != "worker_exists":  # else somebody else was quicker
                 raise
     with campaign.reading() as engine:
         engine.ledger.worker_at(body.worker)

@@ -9,6 +9,7 @@ from pydantic import (
     Field,
 )
 
+from askwise.core.reasons import Reason
 from askwise.service.schemas.fields import (
     Money,
     View,
@@ -19,6 +20,7 @@ class Problem(View):
     """What went wrong."""
 
     code: str
+    reason: Reason
     message: str
     field: str | None
 

@@ -52,5 +52,6 @@ def check_known(database: str, version: int, where: str) -> None:
     if version > latest(database):
         raise StoreError(
             f"{where} has schema version {version} and this askwise knows up to "
-            f"{latest(database)}: upgrade askwise (the store was not changed)"
+            f"{latest(database)}: upgrade askwise (the store was not changed)",
+            reason="newer_version",
         )

@@ -65,6 +65,7 @@ def version(connection: psycopg.Connection[Any], where: str) -> int:
                 f"{where} has a schema 'askwise' of another program: give another database "
                 "(this one is unchanged)",
                 field="store",
+                reason="store_unusable",
             )
         return 0
     found = connection.execute("SELECT max(number) FROM askwise.migrations").fetchone()

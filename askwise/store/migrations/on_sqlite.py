@@ -58,7 +58,10 @@ def version(connection: sqlite3.Connection, file: str) -> int:
     """Tell the schema that is there; 0 for none."""
     owner, number, tables = _look(connection)
     if owner != APPLICATION_ID and (owner or number or tables):
-        raise StoreError(f"{file} is the SQLite database of another program: give another file")
+        raise StoreError(
+            f"{file} is the SQLite database of another program: give another file",
+            reason="store_unusable",
+        )
     loader.check_known("sqlite", number, file)
     return number
 

@@ -1,0 +1,153 @@
+"""What a worker is told, by the reason of an error, of a wait or of an end.
+
+Nothing here depends on how a message is worded. A word that is not known, as of a plug-in or of a
+newer version, is answered with words that are true of anything.
+"""
+
+from __future__ import annotations
+
+_LATER = "the service can't do that at the moment: go back and try again in a little while"
+_NEUTRAL = "that could not be done: go back and go on from there"
+
+SENTENCES: dict[str, str] = {
+    # Of what they sent.
+    "invalid_answer": "your answer could not be taken",
+    "invalid_value": "that is none of the answers that this question takes",
+    "invalid_amount": "that price was not taken: give an amount",
+    "unstorable": "that can't be saved as it is written",
+    "form_outdated": "this form is out of date: go back, reload the page and try again",
+    "key_reused": "this form was used already: go back, reload the page and try again",
+    "other_site": "this form was sent by another site",
+    "not_yours": "this question is not yours: go back to your own",
+    "forbidden": "your link does not allow this",
+    # Of their question.
+    "over_budget": "there is no money left for it",
+    "assignment_answered": "you had answered that question already",
+    "assignment_declined": "you had skipped that question already",
+    "assignment_expired": "the time for that question is over",
+    "pair_asked_again": "the question was put to you again",
+    "worker_limit_reached": "you have reached your number of answers",
+    "task_closed": "it is not needed any more",
+    "unknown_task": "that question is not there",
+    "unknown_assignment": "that question is not there",
+    # Of the campaign.
+    "campaign_stopped": "the campaign has ended",
+    "unknown_campaign": "this campaign is not there",
+    "unknown_worker": "you are not part of this campaign",
+    "worker_left": "you are no longer part of this campaign",
+    "bidding_closed": "the bidding has closed: your price stays",
+    "no_bids": "prices are set in this campaign: you can't name yours",
+    "log_moved": "something else happened at the same moment: go back and try again",
+    # Nothing that a worker could do anything about; the service's log says more.
+    "error": _LATER,
+    "fault": _LATER,
+    "policy_fault": _LATER,
+    "mechanism_fault": _LATER,
+    "campaign_unreadable": _LATER,
+    "too_large": _LATER,
+    "store_error": _LATER,
+    "store_unreachable": _LATER,
+    "store_unusable": _LATER,
+    "store_misused": _LATER,
+    "newer_version": _LATER,
+    "store_busy": "the service is busy: go back and try again in a little while",
+    "write_in_doubt": "it is not certain that this was saved: go back and look",
+    # Too coarse to say more.
+    "conflict": _NEUTRAL,
+    "invalid_problem": _NEUTRAL,
+    "invalid_parameter": _NEUTRAL,
+    "unknown_name": _NEUTRAL,
+}
+"""Words for a worker, by reason: no capital, no full stop, as messages are written."""
+
+NEVER_SHOWN: frozenset[str] = frozenset(
+    {
+        # Of what only requesters and owners do.
+        "campaign_exists", "campaign_paused", "campaign_not_paused", "task_exists", "truth_known",
+        "worker_exists", "no_newcomers", "no_tasks", "no_budget", "unknown_policy", "unknown_key",
+        "unknown_hook", "unknown_delivery", "unknown_export", "invalid_form",
+        # A stranger has a page of their own, which says what to do.
+        "unauthorized",
+        # Refused before a page is reached, with the error as JSON.
+        "bad_request", "not_found", "method_not_allowed", "request_timeout", "body_too_large",
+        "headers_too_large", "unsupported_media_type", "invalid_request", "rate_limited",
+        # Of the shell and of the client.
+        "store_empty", "store_not_empty", "bad_backup", "file_error", "usage", "refused",
+        "service_unreachable", "invalid_signature",
+    }
+)  # fmt: skip
+"""Reasons that no worker's page meets; should one come all the same, it is told neutrally."""
+
+TOO_LATE: frozenset[str] = frozenset(
+    {"task_closed", "campaign_stopped", "worker_limit_reached", "pair_asked_again", "over_budget"}
+)
+"""Why an answer that came after its time was not taken."""
+
+RELEASED: frozenset[str] = frozenset(
+    {"assignment_answered", "assignment_declined", "assignment_expired"}
+)
+"""Why a question can't be given back: they do not have it any more."""
+
+WAITS: dict[str, str] = {
+    "truth": "Your answers are being checked. More questions may follow.",
+    "answers": "The next question depends on answers that are still to come.",
+    "workers": "There is no question for you at the moment.",
+    "resume": "The campaign is paused. It goes on when its requester says so.",
+}
+"""What a worker is told while there is nothing to ask them, by what must come first."""
+
+ENDS: dict[str, str] = {
+    "budget": "There is no money left for more questions to you.",
+    "limits": "You have been asked all that you may be asked.",
+    "tasks": "No question is left that could be put to you.",
+    "target": "Enough answers are in.",
+    "stopped": "The campaign has ended. What you have earned is yours.",
+}
+"""What a worker is told when there is nothing more to ask them, by why."""
+
+
+def words_of(reason: str) -> str:
+    """Words for a worker, by the reason of an error.
+
+    Examples
+    --------
+    >>> words_of("campaign_stopped")
+    'the campaign has ended'
+    >>> words_of("something new")
+    'that could not be done: go back and go on from there'
+    """
+    return SENTENCES.get(reason, _NEUTRAL)
+
+
+def sentence_of(reason: str) -> str:
+    """The same as a sentence.
+
+    Examples
+    --------
+    >>> sentence_of("campaign_stopped")
+    'The campaign has ended.'
+    """
+    words = words_of(reason)
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def wait_of(what: str) -> str:
+    """What a worker is told while something must come first.
+
+    Examples
+    --------
+    >>> wait_of("tea")
+    'There is no question for you at the moment.'
+    """
+    return WAITS.get(what, "There is no question for you at the moment.")
+
+
+def end_of(why: str) -> str:
+    """What a worker is told at the end.
+
+    Examples
+    --------
+    >>> end_of("tea")
+    'There are no more questions for you.'
+    """
+    return ENDS.get(why, "There are no more questions for you.")
