@@ -83,7 +83,7 @@ def error_of(status: int, raw: Any) -> errors.AskwiseError:
     reason = told.get("reason")
     known = reason if isinstance(reason, str) and reason in REASONS else None
     # A body beyond the service's size has the name of a problem beyond the exact solver's.
-    if code in BY_CODE and status != 413:
+    if code in BY_CODE and (code, status) != ("too_large", 413):
         return BY_CODE[code](message, field=field, reason=cast("Reason | None", known))
     return Refused(
         message, field=field, reason=cast("Reason | None", known), code=code, status=status

@@ -12,9 +12,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from askwise.core import errors
-from askwise.core.reasons import Reason
 from askwise.core.choices import Done, Wait
 from askwise.core.events import Kind
+from askwise.core.reasons import Reason
 from askwise.data.campaigns import FIELDS
 from tests.cli import page
 from tests.cli.helpers import OPTIONS, RATED, UTILITY

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from askwise.client.errors import BY_CODE
 from askwise.service.calls import ERRORS
-from askwise.service.errors import STATUS, WORDS
+from askwise.service.errors import CODES, WORDS
 from docs.blocks import DOCS, blocks_of
 from tests.service.local import in_thread
 
@@ -71,5 +72,5 @@ def test_every_status_and_code_is_in_the_table() -> None:
     text = PAGE.read_text(encoding="utf-8").split("\n## Errors\n")[1].split("\n## ")[0]
     for status in {*ERRORS, *WORDS}:
         assert re.search(rf"^\|.*\b{status}\b.*\|", text, re.M), status
-    for code in {*WORDS.values(), *(kind.code for kind in STATUS)}:
+    for code in {*(CODES.get(reason, reason) for reason in WORDS.values()), *BY_CODE}:
         assert f"`{code}`" in text, code
