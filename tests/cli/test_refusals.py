@@ -226,6 +226,7 @@ def test_a_file_of_another_program_is_left_alone(workplace: Path, refusal: Refus
             ("ask", "shop", "--limit", "0"),
             {
                 "code": "invalid_problem",
+                "reason": "invalid_problem",
                 "message": "limit is 0: give a whole number from 1",
                 "field": "limit",
             },
@@ -234,6 +235,7 @@ def test_a_file_of_another_program_is_left_alone(workplace: Path, refusal: Refus
             ("new", "nowhere.toml"),
             {
                 "code": "file_error",
+                "reason": "file_error",
                 "message": "nowhere.toml: No such file or directory",
                 "field": None,
             },
@@ -242,6 +244,7 @@ def test_a_file_of_another_program_is_left_alone(workplace: Path, refusal: Refus
             ("ask",),
             {
                 "code": "usage",
+                "reason": "usage",
                 "message": "missing argument 'NAME' (see askwise ask --help)",
                 "field": "name",
             },

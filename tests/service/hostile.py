@@ -11,6 +11,7 @@ import anyio
 from starlette.testclient import TestClient
 
 from askwise.campaign import Campaign
+from askwise.core.reasons import REASONS
 from askwise.service.app import make_app
 from askwise.service.gate import HEADERS
 from askwise.service.identity import Identities
@@ -62,7 +63,8 @@ def check_refused(reply: Any, status: int, code: str) -> dict[str, Any]:
     assert (reply.status_code, reply.json()["error"]["code"]) == (status, code), reply.text
     assert set(reply.json()) == {"error"}
     error: dict[str, Any] = reply.json()["error"]
-    assert set(error) == {"code", "message", "field"}
+    assert set(error) == {"code", "reason", "message", "field"}
+    assert error["reason"] in REASONS
     assert 0 < len(error["message"]) <= 1000
     check_headers(reply)
     return error
