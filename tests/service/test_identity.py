@@ -85,7 +85,7 @@ def test_one_refusal_for_all_that_is_not_good(store: Store, clock: Clock) -> Non
     for secret in (*wrong, "\xff", "a" * 100_000):
         with pytest.raises(Refused) as refused:
             identities.find(secret)
-        assert refused.value.status == 401
+        assert refused.value.reason == "unauthorized"
         told.add(str(refused.value))
     assert len(told) == 1
 
