@@ -329,6 +329,11 @@ class Campaign:
         """Release what is past its lease now, rather than with the next write; tells how many."""
         return self._writer.sweep()
 
+    @property
+    def busy(self) -> bool:
+        """Whether somebody reads or writes it at this moment; a decision may take seconds."""
+        return self._writer.busy
+
     def settle(self) -> None:
         """Save a snapshot if much has happened since the last, so that opening is quick."""
         self._writer.settle()

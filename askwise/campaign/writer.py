@@ -3,6 +3,10 @@
 The log is the truth; the engine here is a cache of it. Writes that arrive while a commit is under
 way share the next transaction (group commit): a disk that syncs two hundred times a second then
 serves thousands of writes. Each still is all or nothing, and is answered once it is durable.
+
+What a write does is worked out before its transaction begins: a decision may take seconds, and a
+store that is locked meanwhile would keep other campaigns waiting. The transaction then only
+appends, if nobody else has written since; if somebody has, the work is done again.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import copy
 import json
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -33,6 +38,15 @@ together cost five times the last one: still so much for each answer, whatever t
 
 LARGEST_GROUP = 256
 """Writes in one transaction, at the most: the last of them waits for the work of all."""
+
+ATTEMPTS = 3
+"""How often long work is done before its transaction; another process came first each time."""
+
+LONG_WORK = 0.1
+"""Seconds from which on the work of a write is long: it is not done inside a transaction."""
+
+SHARED_FOR = 64
+"""Transactions for which a campaign counts as shared after another process has written to it."""
 
 Act = Callable[[Rules], dict[str, Any]]
 
@@ -76,12 +90,36 @@ class Request:
         return self.reply
 
 
+class _Overtaken(Exception):
+    """Another process has written since the work of a write began: its result does not hold."""
+
+
 class _HalfDone(Exception):
     """A write failed after it had folded events of its own: the transaction can't go on."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
         self.error = error
+
+
+@dataclass
+class _Work:
+    """What a group of requests is about to write."""
+
+    events: list[Event]
+    kept: list[Reply] = field(default_factory=list)
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of the replies that are to be kept."""
+        return [reply.key for reply in self.kept]
+
+    def append_to(self, transaction: Transaction, before: int) -> None:
+        """Write it down after the event ``before``."""
+        for reply in self.kept:
+            transaction.keep(reply)
+        if self.events:
+            transaction.append(self.events, before)
 
 
 class Writer:
@@ -121,6 +159,8 @@ class Writer:
         """Position at which the next snapshot is due."""
         self._released = 0
         """How many assignments the transaction under way has released as overdue."""
+        self._shared = 0
+        """Transactions left for which short work is done inside them, as others write too."""
 
     # Writing.
 
@@ -142,6 +182,14 @@ class Writer:
             self._withdraw(request)
             raise
         return request.result()
+
+    @property
+    def busy(self) -> bool:
+        """Whether another thread reads or writes at this moment."""
+        free = self.lock.acquire(blocking=False)
+        if free:
+            self.lock.release()
+        return not free
 
     def sweep(self) -> int:
         """Release what is overdue, if anything is; returns how many assignments that was."""
@@ -210,29 +258,48 @@ class Writer:
             request.error = half.error
 
     def _commit(self, group: list[Request]) -> None:
-        """Fold what others wrote, act, append and commit: all requests that are not refused."""
-        before = None
-        try:
-            engine = self._loaded()
-            with self.store.write(self.name) as transaction:
-                self._fold(engine, transaction.tail(engine.seq))
-                before = engine.seq
-                now = self.clock()
-                # What is overdue is released whether or not the requests are granted.
-                expiry = Rules(self.name, engine, now, None)
-                expiry.expire_overdue()
-                events = expiry.events
-                self._released = len(events)
-                known = transaction.replies([each.key for each in group if each.key is not None])
+        """Work out what the requests of a group write, append it and commit."""
+        for attempt in range(1, ATTEMPTS + 1):
+            begun = time.perf_counter()
+            try:
+                self._commit_once(group, inside=self._shared > 0 or attempt == ATTEMPTS)
+                return
+            except _Overtaken:
                 for request in group:
-                    events += self._run(request, engine, now, transaction, known)
-                if events:
-                    transaction.append(events, before)
+                    request.reply = request.error = None
+                # To do the work again costs a fold of the log: from now on those who write wait
+                # for each other, unless their work would keep others waiting for long.
+                if time.perf_counter() - begun < LONG_WORK:
+                    self._shared = SHARED_FOR
+
+    def _commit_once(self, group: list[Request], *, inside: bool) -> None:
+        """Do the work of a group, ``inside`` a transaction or before it, and append it."""
+        before = None
+        keys = [each.key for each in group if each.key is not None]
+        try:
+            if inside:
+                engine = self._loaded()
+                with self.store.write(self.name) as transaction:
+                    tail = transaction.tail(engine.seq)
+                    self._shared = SHARED_FOR if tail else max(0, self._shared - 1)
+                    self._fold(engine, tail)
+                    before = engine.seq
+                    work = self._work(group, engine, transaction.replies(keys))
+                    work.append_to(transaction, before)
+            else:
+                engine = self.current()
+                before = engine.seq
+                work = self._work(group, engine, self.store.replies(self.name, keys))
+                if work.events or work.kept:
+                    with self.store.write(self.name) as transaction:
+                        if transaction.tail(before) or transaction.replies(work.keys):
+                            raise _Overtaken
+                        work.append_to(transaction, before)
         except BaseException as error:
             # What was folded may not be in the store: forget it, restore on next use.
             if self._engine is not None and before is not None and self._engine.seq != before:
                 self._engine = None
-            if isinstance(error, _HalfDone):
+            if isinstance(error, _HalfDone | _Overtaken):
                 raise
             for request in group:
                 request.reply, request.error = None, request.error or _own(error, group)
@@ -241,20 +308,32 @@ class Writer:
             return
         self._maybe_snapshot(engine, before)
 
+    def _work(self, group: list[Request], engine: Engine, known: dict[str, Reply]) -> _Work:
+        """Act for all requests that are not refused, on an engine at the end of the log."""
+        now = self.clock()
+        # What is overdue is released whether or not the requests are granted.
+        expiry = Rules(self.name, engine, now, None)
+        expiry.expire_overdue()
+        work = _Work(expiry.events)
+        self._released = len(expiry.events)
+        for request in group:
+            self._run(request, engine, now, known, work)
+        return work
+
     def _run(
         self,
         request: Request,
         engine: Engine,
         now: float,
-        transaction: Transaction,
         known: dict[str, Reply],
-    ) -> list[Event]:
-        """Do one write of a group, return its events; a refusal is the request's own affair."""
+        work: _Work,
+    ) -> None:
+        """Do one write of a group; a refusal is the request's own affair."""
         before = engine.seq
         try:
             if request.key in known:
                 request.reply = _again(known[request.key], request.text)
-                return []
+                return
             rules = Rules(self.name, engine, now, request.key)
             reply = request.act(rules)
         except StoreError:
@@ -263,12 +342,12 @@ class Writer:
             if engine.seq != before:
                 raise _HalfDone(error) from error
             request.error = error
-            return []
+            return
         if request.key is not None:
             known[request.key] = Reply(request.key, request.text, json.dumps(reply))
-            transaction.keep(known[request.key])
+            work.kept.append(known[request.key])
         request.reply = reply
-        return rules.events
+        work.events += rules.events
 
     # State is a cache of the log.
 
@@ -287,14 +366,21 @@ class Writer:
         return engine
 
     def settle(self) -> None:
-        """Save a snapshot if much has happened since the last one: before a graceful stop."""
-        with self.lock:
+        """Save a snapshot if much has happened since the last one: before a graceful stop.
+
+        Not of a campaign that is in use: a stop does not wait for a long decision.
+        """
+        if not self.lock.acquire(blocking=False):
+            return
+        try:
             if self._engine is None:
                 return
             engine = self.current()
             if engine.seq - self._saved < max(FIRST_SNAPSHOT, engine.seq // 100):
                 return
             seq, version, pack = engine.seq, engine.version, engine.freeze()
+        finally:
+            self.lock.release()
         self._save(seq, version, pack)
 
     def _stretches(self, engine: Engine, upto: int | None = None) -> Iterator[list[Event]]:
