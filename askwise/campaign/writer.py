@@ -11,23 +11,32 @@ appends, if nobody else has written since; if somebody has, the work is done aga
 
 from __future__ import annotations
 
-import copy
 import json
 import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from askwise.campaign import folding
 from askwise.campaign.engine import Engine, version_of
+from askwise.campaign.requests import (
+    Act,
+    HalfDone,
+    Overtaken,
+    Request,
+    Work,
+    check_key,
+    failure_of,
+    interrupted,
+    reply_again,
+)
 from askwise.campaign.rules import Rules
 from askwise.campaign.spec import Spec
-from askwise.core.errors import AskwiseError, Conflict, InvalidProblem, StoreError
+from askwise.core.errors import AskwiseError, StoreError
 from askwise.core.events import Event
-from askwise.store import Reply, Snapshot, Store, Transaction
+from askwise.store import Reply, Snapshot, Store
 
 FIRST_SNAPSHOT = 1024
 """Snapshots are taken at this position and each time the log has grown by a quarter.
@@ -47,79 +56,6 @@ LONG_WORK = 0.1
 
 SHARED_FOR = 64
 """Transactions for which a campaign counts as shared after another process has written to it."""
-
-Act = Callable[[Rules], dict[str, Any]]
-
-
-def _taken() -> threading.Lock:
-    lock = threading.Lock()
-    lock.acquire()
-    return lock
-
-
-@dataclass(eq=False)
-class Request:
-    """One write: what is to be done, and once it is done what came of it."""
-
-    text: str
-    """Canonical JSON of verb and arguments."""
-    key: str | None
-    act: Act
-    reply: dict[str, Any] | None = None
-    error: Exception | None = None
-    leads: bool = False
-    """Whether its thread has to commit for all who wait."""
-    woken: threading.Lock = field(default_factory=_taken)
-    """Released once it is answered, or has to lead: so each thread is woken once, for a reason."""
-
-    @property
-    def done(self) -> bool:
-        """Whether it was answered."""
-        return self.reply is not None or self.error is not None
-
-    def result(self) -> dict[str, Any]:
-        """The reply, or the error raised."""
-        error, self.error = self.error, None
-        if error is not None:
-            try:
-                raise error
-            finally:
-                # Its traceback holds this frame: a cycle would keep the store's file open.
-                del error
-        assert self.reply is not None
-        return self.reply
-
-
-class _Overtaken(Exception):
-    """Another process has written since the work of a write began: its result does not hold."""
-
-
-class _HalfDone(Exception):
-    """A write failed after it had folded events of its own: the transaction can't go on."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
-@dataclass
-class _Work:
-    """What a group of requests is about to write."""
-
-    events: list[Event]
-    kept: list[Reply] = field(default_factory=list)
-
-    @property
-    def keys(self) -> list[str]:
-        """The keys of the replies that are to be kept."""
-        return [reply.key for reply in self.kept]
-
-    def append_to(self, transaction: Transaction, before: int) -> None:
-        """Write it down after the event ``before``."""
-        for reply in self.kept:
-            transaction.keep(reply)
-        if self.events:
-            transaction.append(self.events, before)
 
 
 class Writer:
@@ -167,7 +103,7 @@ class Writer:
     def write(self, text: str, key: str | None, act: Act) -> dict[str, Any]:
         """Do a write in a transaction, perhaps with others; on any failure nothing has happened."""
         if key is not None:
-            _check_key(key)
+            check_key(key)
         request = Request(text, key, act)
         try:
             with self._turn:
@@ -235,7 +171,7 @@ class Writer:
         finally:
             for request in group:
                 if not request.done:
-                    request.error = _interrupted()
+                    request.error = interrupted()
                 if request is not leader:
                     request.woken.release()
 
@@ -245,7 +181,7 @@ class Writer:
             return
         try:
             self._commit(group)
-        except _HalfDone:
+        except HalfDone:
             for request in group:
                 request.reply = request.error = None
             for request in group:
@@ -254,7 +190,7 @@ class Writer:
     def _commit_alone(self, request: Request) -> None:
         try:
             self._commit([request])
-        except _HalfDone as half:
+        except HalfDone as half:
             request.error = half.error
 
     def _commit(self, group: list[Request]) -> None:
@@ -264,7 +200,7 @@ class Writer:
             try:
                 self._commit_once(group, inside=self._shared > 0 or attempt == ATTEMPTS)
                 return
-            except _Overtaken:
+            except Overtaken:
                 for request in group:
                     request.reply = request.error = None
                 # To do the work again costs a fold of the log: from now on those who write wait
@@ -293,28 +229,28 @@ class Writer:
                 if work.events or work.kept:
                     with self.store.write(self.name) as transaction:
                         if transaction.tail(before) or transaction.replies(work.keys):
-                            raise _Overtaken
+                            raise Overtaken
                         work.append_to(transaction, before)
         except BaseException as error:
             # What was folded may not be in the store: forget it, restore on next use.
             if self._engine is not None and before is not None and self._engine.seq != before:
                 self._engine = None
-            if isinstance(error, _HalfDone | _Overtaken):
+            if isinstance(error, HalfDone | Overtaken):
                 raise
             for request in group:
-                request.reply, request.error = None, request.error or _own(error, group)
+                request.reply, request.error = None, request.error or failure_of(error, group)
             if not isinstance(error, Exception):
                 raise
             return
         self._maybe_snapshot(engine, before)
 
-    def _work(self, group: list[Request], engine: Engine, known: dict[str, Reply]) -> _Work:
+    def _work(self, group: list[Request], engine: Engine, known: dict[str, Reply]) -> Work:
         """Act for all requests that are not refused, on an engine at the end of the log."""
         now = self.clock()
         # What is overdue is released whether or not the requests are granted.
         expiry = Rules(self.name, engine, now, None)
         expiry.expire_overdue()
-        work = _Work(expiry.events)
+        work = Work(expiry.events)
         self._released = len(expiry.events)
         for request in group:
             self._run(request, engine, now, known, work)
@@ -326,13 +262,13 @@ class Writer:
         engine: Engine,
         now: float,
         known: dict[str, Reply],
-        work: _Work,
+        work: Work,
     ) -> None:
         """Do one write of a group; a refusal is the request's own affair."""
         before = engine.seq
         try:
             if request.key in known:
-                request.reply = _again(known[request.key], request.text)
+                request.reply = reply_again(known[request.key], request.text)
                 return
             rules = Rules(self.name, engine, now, request.key)
             reply = request.act(rules)
@@ -340,7 +276,7 @@ class Writer:
             raise
         except Exception as error:
             if engine.seq != before:
-                raise _HalfDone(error) from error
+                raise HalfDone(error) from error
             request.error = error
             return
         if request.key is not None:
@@ -443,41 +379,3 @@ def _fold_all(engine: Engine, events: list[Event]) -> None:
         return
     for event in events:
         engine.fold(event)
-
-
-def _own(error: BaseException, group: list[Request]) -> Exception:
-    """What a failed transaction is to one request of its group."""
-    if not isinstance(error, Exception):
-        return _interrupted()
-    if len(group) == 1:
-        return error
-    # To raise one exception in several threads would mix up their tracebacks.
-    made = copy.copy(error)
-    made.__cause__ = error
-    return made
-
-
-def _check_key(key: str) -> None:
-    """Refuse a key that no store can keep: looked up with others it would fail them all."""
-    try:
-        key.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidProblem(
-            f"key is {key!r}: give text that can be written as UTF-8", field="key"
-        ) from error
-
-
-def _interrupted() -> StoreError:
-    return StoreError(
-        "the write was interrupted: look up the key, or read the log, before you retry"
-    )
-
-
-def _again(known: Reply, request: str) -> dict[str, Any]:
-    if known.request != request:
-        raise Conflict(
-            f"key {known.key!r} was used for another request: use a new key for a new request",
-            field="key",
-        )
-    reply: dict[str, Any] = json.loads(known.body)
-    return reply

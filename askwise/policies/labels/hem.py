@@ -240,7 +240,7 @@ class Hem(RankedPolicy):
         self.refuse_size(
             f"options**3 * workers with {options} options and {workers} workers",
             options**3 * workers, MOST_WORK, "options" if options > 2 else "workers",
-            "use 'crowdsense' or 'random-pairs', fewer options, or a campaign for each part of them",
+            "use 'crowdsense' or 'random-pairs', or fewer options",
         )  # fmt: skip
 
     def params(self) -> Params:
