@@ -12,10 +12,11 @@ from typing import Any, TypeVar
 
 from askwise.campaign import reading
 from askwise.campaign.engine import Engine
+from askwise.campaign.requests import Action
 from askwise.campaign.rules import Rules
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.views import Answer, Explanation, Handed, Payment, Status
-from askwise.campaign.writer import Action, Writer
+from askwise.campaign.writer import Writer
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import InvalidProblem
 from askwise.core.events import Event, Kind
@@ -342,6 +343,11 @@ class Campaign:
     def sweep(self) -> int:
         """Release what is past its lease now, rather than with the next write; tells how many."""
         return self._writer.sweep()
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody reads or writes it at this moment; a decision may take seconds."""
+        return self._writer.busy
 
     def settle(self) -> None:
         """Save a snapshot if much has happened since the last, so that opening is quick."""

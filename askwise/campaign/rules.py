@@ -364,6 +364,10 @@ class Rules:
             coming.add(worker.id)
             problem.check_rating(worker)
             self.engine.spec.policy.check_worker(worker)
+        if workers:
+            new = sum(not ledger.has_worker(worker.id) for worker in workers)
+            total = ledger.total(columns.WORKERS) + new
+            self.engine.spec.policy.check_size(len(problem.options), total)
         known = coming | {worker.id for worker in ledger.workers}
         names: set[str] = set()
         for task in tasks:

@@ -3,26 +3,42 @@
 The log is the truth; the engine here is a cache of it. Writes that arrive while a commit is under
 way share the next transaction (group commit): a disk that syncs two hundred times a second then
 serves thousands of writes. Each still is all or nothing, and is answered once it is durable.
+
+What a write does is worked out before its transaction begins: a decision may take seconds, and a
+store that is locked meanwhile would keep other campaigns waiting. The transaction then only
+appends, if nobody else has written since; if somebody has, the work is done again.
 """
 
 from __future__ import annotations
 
-import copy
 import json
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import TypeVar
 
 from askwise.campaign import folding
 from askwise.campaign.engine import Engine, version_of
+from askwise.campaign.requests import (
+    Action,
+    HalfDone,
+    Overtaken,
+    Request,
+    Work,
+    check_key,
+    failure_of,
+    interrupted,
+    reply_again,
+)
 from askwise.campaign.rules import Rules
 from askwise.campaign.spec import Spec
-from askwise.core.errors import AskwiseError, Conflict, InvalidProblem, StoreError
+from askwise.core.errors import AskwiseError, StoreError
 from askwise.core.events import Event
-from askwise.store import Reply, Snapshot, Store, Transaction
+from askwise.store import Reply, Snapshot, Store
+
+T = TypeVar("T")
 
 FIRST_SNAPSHOT = 1024
 """Snapshots are taken at this position and each time the log has grown by a quarter.
@@ -34,75 +50,14 @@ together cost five times the last one: still so much for each answer, whatever t
 LARGEST_GROUP = 256
 """Writes in one transaction, at the most: the last of them waits for the work of all."""
 
-T = TypeVar("T")
+ATTEMPTS = 3
+"""How often long work is done before its transaction; another process came first each time."""
 
+LONG_WORK = 0.1
+"""Seconds from which on the work of a write is long: it is not done inside a transaction."""
 
-@dataclass(frozen=True)
-class Action(Generic[T]):
-    """What a write does, and how its result is kept and recalled for a retry.
-
-    All of it happens while the engine is in hand, so that nobody has to look up afterwards what
-    the result is about.
-    """
-
-    act: Callable[[Rules], T]
-    keep: Callable[[T], dict[str, Any]]
-    """The result as JSON; asked only if the write has a key."""
-    recall: Callable[[Engine, dict[str, Any]], T]
-
-
-def _taken() -> threading.Lock:
-    lock = threading.Lock()
-    lock.acquire()
-    return lock
-
-
-@dataclass(eq=False)
-class Request:
-    """One write: what is to be done, and once it is ``done`` what came of it."""
-
-    text: str
-    """Canonical JSON of verb and arguments."""
-    key: str | None
-    action: Action[Any]
-    done: bool = False
-    found: Any = None
-    error: Exception | None = None
-    leads: bool = False
-    """Whether its thread has to commit for all who wait."""
-    woken: threading.Lock = field(default_factory=_taken)
-    """Released once it is answered, or has to lead: so each thread is woken once, for a reason."""
-
-    def succeed(self, found: Any) -> None:
-        """Note what came of it."""
-        self.done, self.found, self.error = True, found, None
-
-    def fail(self, error: Exception) -> None:
-        """Note why nothing came of it."""
-        self.done, self.found, self.error = True, None, error
-
-    def reset(self) -> None:
-        """Make ready for another attempt."""
-        self.done, self.found, self.error = False, None, None
-
-    def result(self) -> Any:
-        """What came of it, or the error raised."""
-        error, self.error = self.error, None
-        if error is not None:
-            try:
-                raise error
-            finally:
-                # Its traceback holds this frame: a cycle would keep the store's file open.
-                del error
-        return self.found
-
-
-class _HalfDone(Exception):
-    """A write failed after it had folded events of its own: the transaction can't go on."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
-        self.error = error
+SHARED_FOR = 64
+"""Transactions for which a campaign counts as shared after another process has written to it."""
 
 
 class Writer:
@@ -142,13 +97,15 @@ class Writer:
         """Position at which the next snapshot is due."""
         self._released = 0
         """How many assignments the transaction under way has released as overdue."""
+        self._shared = 0
+        """Transactions left for which short work is done inside them, as others write too."""
 
     # Writing.
 
     def write(self, text: str, key: str | None, action: Action[T]) -> T:
         """Do a write in a transaction, perhaps with others; on any failure nothing has happened."""
         if key is not None:
-            _check_key(key)
+            check_key(key)
         request = Request(text, key, action)
         try:
             with self._turn:
@@ -164,6 +121,14 @@ class Writer:
             raise
         found: T = request.result()
         return found
+
+    @property
+    def busy(self) -> bool:
+        """Whether another thread reads or writes at this moment."""
+        free = self.lock.acquire(blocking=False)
+        if free:
+            self.lock.release()
+        return not free
 
     def sweep(self) -> int:
         """Release what is overdue, if anything is; returns how many assignments that was."""
@@ -213,7 +178,7 @@ class Writer:
         finally:
             for request in group:
                 if not request.done:
-                    request.fail(_interrupted())
+                    request.fail(interrupted())
                 if request is not leader:
                     request.woken.release()
 
@@ -223,7 +188,7 @@ class Writer:
             return
         try:
             self._commit(group)
-        except _HalfDone:
+        except HalfDone:
             for request in group:
                 request.reset()
             for request in group:
@@ -232,71 +197,102 @@ class Writer:
     def _commit_alone(self, request: Request) -> None:
         try:
             self._commit([request])
-        except _HalfDone as half:
+        except HalfDone as half:
             request.fail(half.error)
 
     def _commit(self, group: list[Request]) -> None:
-        """Fold what others wrote, act, append and commit: all requests that are not refused."""
-        before = None
-        try:
-            engine = self._loaded()
-            with self.store.write(self.name) as transaction:
-                self._fold(engine, transaction.tail(engine.seq))
-                before = engine.seq
-                now = self.clock()
-                # What is overdue is released whether or not the requests are granted.
-                expiry = Rules(self.name, engine, now, None)
-                expiry.expire_overdue()
-                events = expiry.events
-                self._released = len(events)
-                known = transaction.replies([each.key for each in group if each.key is not None])
+        """Work out what the requests of a group write, append it and commit."""
+        for attempt in range(1, ATTEMPTS + 1):
+            begun = time.perf_counter()
+            try:
+                self._commit_once(group, inside=self._shared > 0 or attempt == ATTEMPTS)
+                return
+            except Overtaken:
                 for request in group:
-                    events += self._run(request, engine, now, transaction, known)
-                if events:
-                    transaction.append(events, before)
+                    request.reset()
+                # To do the work again costs a fold of the log: from now on those who write wait
+                # for each other, unless their work would keep others waiting for long.
+                if time.perf_counter() - begun < LONG_WORK:
+                    self._shared = SHARED_FOR
+
+    def _commit_once(self, group: list[Request], *, inside: bool) -> None:
+        """Do the work of a group, ``inside`` a transaction or before it, and append it."""
+        before = None
+        keys = [each.key for each in group if each.key is not None]
+        try:
+            if inside:
+                engine = self._loaded()
+                with self.store.write(self.name) as transaction:
+                    tail = transaction.tail(engine.seq)
+                    self._shared = SHARED_FOR if tail else max(0, self._shared - 1)
+                    self._fold(engine, tail)
+                    before = engine.seq
+                    work = self._work(group, engine, transaction.replies(keys))
+                    work.append_to(transaction, before)
+            else:
+                engine = self.current()
+                before = engine.seq
+                work = self._work(group, engine, self.store.replies(self.name, keys))
+                if work.events or work.kept:
+                    with self.store.write(self.name) as transaction:
+                        if transaction.tail(before) or transaction.replies(work.keys):
+                            raise Overtaken
+                        work.append_to(transaction, before)
         except BaseException as error:
             # What was folded may not be in the store: forget it, restore on next use.
             if self._engine is not None and before is not None and self._engine.seq != before:
                 self._engine = None
-            if isinstance(error, _HalfDone):
+            if isinstance(error, HalfDone | Overtaken):
                 raise
             for request in group:
-                request.fail(request.error or _own(error, group))
+                request.fail(request.error or failure_of(error, group))
             if not isinstance(error, Exception):
                 raise
             return
         self._maybe_snapshot(engine, before)
+
+    def _work(self, group: list[Request], engine: Engine, known: dict[str, Reply]) -> Work:
+        """Act for all requests that are not refused, on an engine at the end of the log."""
+        now = self.clock()
+        # What is overdue is released whether or not the requests are granted.
+        expiry = Rules(self.name, engine, now, None)
+        expiry.expire_overdue()
+        work = Work(expiry.events)
+        self._released = len(expiry.events)
+        for request in group:
+            self._run(request, engine, now, known, work)
+        return work
 
     def _run(
         self,
         request: Request,
         engine: Engine,
         now: float,
-        transaction: Transaction,
         known: dict[str, Reply],
-    ) -> list[Event]:
-        """Do one write of a group, return its events; a refusal is the request's own affair."""
+        work: Work,
+    ) -> None:
+        """Do one write of a group; a refusal is the request's own affair."""
         before = engine.seq
         try:
             if request.key in known:
-                kept = _again(known[request.key], request.text)
+                kept = reply_again(known[request.key], request.text)
                 request.succeed(request.action.recall(engine, kept))
-                return []
+                return
             rules = Rules(self.name, engine, now, request.key)
             found = request.action.act(rules)
         except StoreError:
             raise
         except Exception as error:
             if engine.seq != before:
-                raise _HalfDone(error) from error
+                raise HalfDone(error) from error
             request.fail(error)
-            return []
+            return
         if request.key is not None:
             body = json.dumps(request.action.keep(found))
             known[request.key] = Reply(request.key, request.text, body)
-            transaction.keep(known[request.key])
+            work.kept.append(known[request.key])
         request.succeed(found)
-        return rules.events
+        work.events += rules.events
 
     # State is a cache of the log.
 
@@ -315,14 +311,21 @@ class Writer:
         return engine
 
     def settle(self) -> None:
-        """Save a snapshot if much has happened since the last one: before a graceful stop."""
-        with self.lock:
+        """Save a snapshot if much has happened since the last one: before a graceful stop.
+
+        Not of a campaign that is in use: a stop does not wait for a long decision.
+        """
+        if not self.lock.acquire(blocking=False):
+            return
+        try:
             if self._engine is None:
                 return
             engine = self.current()
             if engine.seq - self._saved < max(FIRST_SNAPSHOT, engine.seq // 100):
                 return
             seq, version, pack = engine.seq, engine.version, engine.freeze()
+        finally:
+            self.lock.release()
         self._save(seq, version, pack)
 
     def _stretches(self, engine: Engine, upto: int | None = None) -> Iterator[list[Event]]:
@@ -385,43 +388,3 @@ def _fold_all(engine: Engine, events: list[Event]) -> None:
         return
     for event in events:
         engine.fold(event)
-
-
-def _own(error: BaseException, group: list[Request]) -> Exception:
-    """What a failed transaction is to one request of its group."""
-    if not isinstance(error, Exception):
-        return _interrupted()
-    if len(group) == 1:
-        return error
-    # To raise one exception in several threads would mix up their tracebacks.
-    made = copy.copy(error)
-    made.__cause__ = error
-    return made
-
-
-def _check_key(key: str) -> None:
-    """Refuse a key that no store can keep: looked up with others it would fail them all."""
-    try:
-        key.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidProblem(
-            f"key is {key!r}: give text that can be written as UTF-8", field="key"
-        ) from error
-
-
-def _interrupted() -> StoreError:
-    return StoreError(
-        "the write was interrupted: look up the key, or read the log, before you retry",
-        reason="write_in_doubt",
-    )
-
-
-def _again(known: Reply, request: str) -> dict[str, Any]:
-    if known.request != request:
-        raise Conflict(
-            f"key {known.key!r} was used for another request: use a new key for a new request",
-            field="key",
-            reason="key_reused",
-        )
-    reply: dict[str, Any] = json.loads(known.body)
-    return reply

@@ -132,7 +132,7 @@ class MechanismFault(AskwiseError):
 
 
 class TooLarge(AskwiseError):
-    """An exact solution was asked for beyond the size up to which exactness is affordable."""
+    """Beyond the size up to which an exact solution, or a decision in seconds, is affordable."""
 
     code = "too_large"
     default_reason: ClassVar[Reason] = "too_large"

@@ -30,6 +30,7 @@ CLASS_PRIOR = 2.0
 
 LAMBDAS = (1.0, 0.3, 0.0)
 RHOS = (0.0, 0.03, 0.1, 0.3, 1.0)
+"""The shares to choose from; the first rho is that of a single context."""
 
 LAM, RHO = range(2)
 
@@ -72,11 +73,22 @@ class Borrowed(NamedTuple):
     wrong_lent: float
 
 
+class Sums(NamedTuple):
+    """Right and wrong answers of a skill on a class, on the others, and in other contexts."""
+
+    right: float
+    wrong: float
+    right_classes: float
+    wrong_classes: float
+    right_contexts: float
+    wrong_contexts: float
+    right_both: float
+    wrong_both: float
+
+
 @step
-def borrowed(
-    counts: Array, totals: Array, skill: int, worker: int, lam: float, rho: float, c: int
-) -> Borrowed:
-    """What a skill shows on a class, and what its worker shows elsewhere."""
+def summed(counts: Array, totals: Array, skill: int, worker: int, c: int) -> Sums:
+    """What a skill shows on a class, and what its worker shows elsewhere: a look at all cells."""
     classes = counts.shape[1]
     r = 0.0
     w = 0.0
@@ -103,12 +115,26 @@ def borrowed(
             else:
                 w_classes += own
                 w_both += other
+    return Sums(r, w, r_classes, w_classes, r_contexts, w_contexts, r_both, w_both)
+
+
+@step
+def lent(sums: Sums, lam: float, rho: float) -> Borrowed:
+    """What is borrowed of the sums, by these shares."""
     return Borrowed(
-        r,
-        w,
-        lam * r_classes + rho * (r_contexts + lam * r_both),
-        lam * w_classes + rho * (w_contexts + lam * w_both),
+        sums.right,
+        sums.wrong,
+        lam * sums.right_classes + rho * (sums.right_contexts + lam * sums.right_both),
+        lam * sums.wrong_classes + rho * (sums.wrong_contexts + lam * sums.wrong_both),
     )
+
+
+@step
+def borrowed(
+    counts: Array, totals: Array, skill: int, worker: int, lam: float, rho: float, c: int
+) -> Borrowed:
+    """What a skill shows on a class, with what it borrows."""
+    return lent(summed(counts, totals, skill, worker, c), lam, rho)
 
 
 @step
@@ -241,33 +267,38 @@ def count_softly(answers: Answers, beliefs: Beliefs) -> None:
 
 
 @kernel
-def evidence(beliefs: Beliefs, lam: float, rho: float) -> float:
-    """How well borrowed counts foretell own ones, as a log-probability."""
-    total = 0.0
+def weigh_shares(beliefs: Beliefs, evidence: Array) -> None:
+    """How well counts borrowed by each lam and rho foretell own ones, as a log-probability.
+
+    For all shares in one walk over the counts, whose sums do not depend on them.
+    """
+    evidence[:] = 0.0
+    rhos = len(RHOS) if len(beliefs.classes) > 1 else 1
     for row in range(len(beliefs.worker)):
         for c in range(beliefs.posterior.shape[1]):
-            b = borrowed(beliefs.counts, beliefs.totals, row, beliefs.worker[row], lam, rho, c)
-            if b.right + b.wrong > 0.0:
-                total += log_beta(
-                    RIGHT + b.right_lent + b.right, WRONG + b.wrong_lent + b.wrong
-                ) - log_beta(RIGHT + b.right_lent, WRONG + b.wrong_lent)
-    return total
+            sums = summed(beliefs.counts, beliefs.totals, row, beliefs.worker[row], c)
+            if sums.right + sums.wrong > 0.0:
+                for i in range(len(LAMBDAS)):
+                    for j in range(rhos):
+                        b = lent(sums, LAMBDAS[i], RHOS[j])
+                        evidence[i, j] += log_beta(
+                            RIGHT + b.right_lent + b.right, WRONG + b.wrong_lent + b.wrong
+                        ) - log_beta(RIGHT + b.right_lent, WRONG + b.wrong_lent)
 
 
 @kernel
 def choose_shares(beliefs: Beliefs) -> None:
     """The lam and rho with the most evidence; with one context there is no rho to choose."""
+    evidence = np.zeros((len(LAMBDAS), len(RHOS)))
+    weigh_shares(beliefs, evidence)
+    rhos = len(RHOS) if len(beliefs.classes) > 1 else 1
     best = -math.inf
-    several = len(beliefs.classes) > 1
-    for lam in LAMBDAS:
-        for rho in RHOS:
-            if rho > 0.0 and not several:
-                continue
-            found = evidence(beliefs, lam, rho)
-            if found > best:
-                best = found
-                beliefs.shares[LAM] = lam
-                beliefs.shares[RHO] = rho
+    for i in range(len(LAMBDAS)):
+        for j in range(rhos):
+            if evidence[i, j] > best:
+                best = evidence[i, j]
+                beliefs.shares[LAM] = LAMBDAS[i]
+                beliefs.shares[RHO] = RHOS[j]
 
 
 @kernel

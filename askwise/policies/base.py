@@ -103,6 +103,27 @@ class Policy(ABC):
             )
         for worker in problem.workers:
             self.check_worker(worker)
+        self.check_size(len(problem.options), len(problem.workers))
+
+    def check_size(self, options: int, workers: int) -> None:
+        """Refuse (TooLarge) a size at which one decision would take long, of a new campaign or of
+        one that workers join.
+
+        A policy whose decisions take longer than a few seconds at some size, without the compiler,
+        states a limit here; ``workers`` counts those who left as well.
+        """
+        return None
+
+    def refuse_size(self, what: str, value: int, limit: int, field: str, remedy: str) -> None:
+        """Raise TooLarge if ``value``, which is ``what`` a decision's time grows with, exceeds
+        ``limit``.
+        """
+        if value > limit:
+            raise TooLarge(
+                f"{what} is {value:,}: up to {limit:,}, policy {self.name!r} decides within "
+                f"seconds; {remedy}",
+                field=field,
+            )
 
     def check_worker(self, worker: Worker) -> None:
         """Refuse a worker, there from the start or joining, whom it can't deal with."""

@@ -33,7 +33,10 @@ from askwise.service.settings import Settings
 from askwise.store import Store, open_store
 
 THREADS = 128
-"""Requests under way at a time: each waits for its commit in a thread, shared with others'."""
+"""Threads for requests: each waits in one for its commit, shared with others'."""
+
+SPARE_THREADS = 8
+"""Threads that no request about a campaign takes: keys are looked up in them."""
 
 
 def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
@@ -52,10 +55,10 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
+        running.heed_signals()
         hub.start()
         courier.start()
         yield
-        running.end_anyway()
         await anyio.to_thread.run_sync(overviews.close)
         await anyio.to_thread.run_sync(courier.close)
         await anyio.to_thread.run_sync(hub.close)
@@ -83,7 +86,9 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
     for part in (dashboard, dashboard_campaign, dashboard_manage, dashboard_hooks):
         app.include_router(part.router)
     app.mount("/static", StaticFiles(packages=[("askwise.service", "static")]), name="static")
-    app.add_middleware(Gate, settings=settings, identities=identities)
+    app.add_middleware(
+        Gate, settings=settings, identities=identities, places=THREADS - SPARE_THREADS
+    )
     reference.describe(app, settings.largest_page)
     return app
 

@@ -19,6 +19,7 @@ from askwise.service.errors import Refused, fault, reply_to, unauthorized
 from askwise.service.identity import Identities, Identity
 from askwise.service.limits import Buckets, bucket_of
 from askwise.service.settings import Settings
+from askwise.service.shares import Place, Shares, campaign_in
 
 log = logging.getLogger("askwise.service")
 
@@ -50,12 +51,21 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 GONE = 499
 """Noted of a caller who went away before there was a reply."""
 
+PROBES = frozenset({"/healthz", "/readyz"})
+"""Paths that wait for no place among other requests: they need no thread, or have their own."""
+
 
 class Gate:
-    """Lets requests through to ``app``, with ``scope["state"]["identity"]`` set."""
+    """Lets requests through to ``app``, with ``scope["state"]["identity"]`` set.
 
-    def __init__(self, app: ASGIApp, settings: Settings, identities: Identities) -> None:
+    ``places`` is how many may be at work at a time, each in a thread.
+    """
+
+    def __init__(
+        self, app: ASGIApp, settings: Settings, identities: Identities, places: int
+    ) -> None:
         self.app = app
+        self.shares = Shares(places)
         self.settings = settings
         self.identities = identities
         self.keys = Buckets(settings.key_rate, settings.key_burst)
@@ -83,6 +93,11 @@ class Gate:
             if shown is not None:
                 passage.identity = await self._recognised(shown)
             scope.setdefault("state", {})["identity"] = passage.identity
+            if scope["path"] not in PROBES:
+                # What comes with a body takes its place once that is there: it may come slowly.
+                receive = _taking(receive, passage.place)
+                if scope["method"] == "GET" or not _has_body(scope):
+                    await passage.place.take()
             await self.app(scope, _measured(receive, largest), passage.send)
         except AskwiseError as error:
             metrics.REFUSED.labels(error.code).inc()
@@ -95,6 +110,7 @@ class Gate:
                 raise
             await fault()(scope, receive, passage.send)
         finally:
+            passage.place.give_back()
             if passage.status == 401:
                 self.addresses.take(_bucket(scope), WRONG_KEY)
             passage.note()
@@ -122,11 +138,13 @@ class _Passage:
         self.number = f"{gate.prefix}{next(gate.numbers) & 0xFFFFFFFF:08x}"
         self.status = 0
         self.begun = time.perf_counter()
+        self.place = Place(gate.shares, campaign_in(scope["path"]))
         self._send = send
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            self.place.give_back()  # the work is done; the reply may be read slowly
             said = list(message.get("headers", ()))
             names = {name for name, _ in said}
             more = [pair for pair in self.gate.headers if pair[0] not in names]
@@ -162,6 +180,25 @@ class _Passage:
         if self.identity is not None:
             fields["key"] = self.identity.id
         log.info("request", extra={"fields": fields})
+
+
+def _taking(receive: Receive, place: Place) -> Receive:
+    """Take a place once the body is there."""
+
+    async def whole() -> Message:
+        message = await receive()
+        if message["type"] == "http.request" and not message.get("more_body", False):
+            await place.take()
+        return message
+
+    return whole
+
+
+def _has_body(scope: Scope) -> bool:
+    for name, value in scope["headers"]:
+        if name == b"transfer-encoding" or (name == b"content-length" and int(value) > 0):
+            return True
+    return False
 
 
 def _measured(receive: Receive, largest: int) -> Receive:

@@ -182,6 +182,9 @@ class Hub:
             held = self._open.get(name)
             # Not held open for this: it would drive out those that are in use.
             campaign = self._opened(name) if held is None else held.campaign
+            if campaign.busy:
+                # Others do not wait for it; what is overdue in it goes with its next write.
+                return 0
             released = campaign.sweep()
             with campaign.reading() as engine:
                 known.position, known.soonest = engine.seq, engine.soonest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -9,16 +10,31 @@ import socket
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 from askwise.core.errors import InvalidParameter
 from askwise.service import logs
 from askwise.service.settings import Settings
 from askwise.store import Store
 
+if TYPE_CHECKING:
+    from uvicorn.supervisors import Multiprocess
+
+log = logging.getLogger("askwise.service")
+
 GRACE = 20
-"""Seconds that requests under way have to end, once the service is told to stop."""
+"""Seconds after which the service has ended, once it is told to stop, whatever is in progress."""
+
+FOR_REQUESTS = 15
+"""Seconds of these that requests in progress have to end; the rest is for snapshots."""
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+Handler = signal.Handlers | Callable[[int, FrameType | None], Any]
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -52,7 +68,10 @@ def run(
     proxies: str,
     logging_level: str = "info",
 ) -> None:
-    """Serve until told to stop (SIGINT, SIGTERM); requests under way are ended first.
+    """Serve until told to stop (SIGINT, SIGTERM); told twice, it stops at once.
+
+    Requests in progress may end first, for as long as ``FOR_REQUESTS`` says. What has not committed
+    by ``GRACE`` is lost as a whole, and nobody was told that it was done.
 
     Parameters
     ----------
@@ -90,15 +109,19 @@ def run(
             server_header=False,
             proxy_headers=bool(proxies),
             forwarded_allow_ips=proxies or None,
-            timeout_graceful_shutdown=GRACE,
+            timeout_graceful_shutdown=FOR_REQUESTS,
         )
         if processes > 1:
             taken.set_inheritable(True)
-            Multiprocess(config, sockets=[taken]).run()
+            supervisor = Multiprocess(config, sockets=[taken])
+            _end_in_time(
+                lambda: _end_all(supervisor), GRACE + 1.0, again=lambda *_: _end_all(supervisor)
+            )
+            supervisor.run()
             return
         own_process()
         # The server ends gracefully and then lets the signal through: nothing is left to do.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        signal.signal(signal.SIGTERM, _exit)
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[taken])
 
@@ -113,15 +136,57 @@ def own_process() -> None:
     _serves = True
 
 
-def end_anyway() -> None:
-    """Let the process end though a store that does not answer holds its threads; nothing is lost.
+def heed_signals() -> None:
+    """Let the first signal to stop also set the time by which the process has ended.
 
-    Called when the service has begun to stop.
+    A decision or a store that does not answer may hold threads for longer. Called once the server
+    has its own handlers in place, which still do their part.
     """
-    if _serves:
-        last = threading.Timer(GRACE, os._exit, [1])
+    if not _serves:
+        return
+    if multiprocessing.parent_process() is None:
+        _end_in_time(lambda: os._exit(1), GRACE, again=signal.SIG_DFL)
+        return
+    # Whoever stops a group of processes tells each, and then the parent tells its children: what
+    # they hear twice is one stop. At a second one the parent ends them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _end_in_time(lambda: os._exit(1), GRACE, again=signal.SIG_IGN)
+
+
+def _end_in_time(end: Callable[[], None], grace: float, again: Handler) -> None:
+    """Call ``end`` so many seconds after the first signal to stop; ``again`` is for the second."""
+    before = {each: signal.getsignal(each) for each in _SIGNALS}
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        for each in _SIGNALS:
+            signal.signal(each, again)
+        last = threading.Timer(grace, _give_up, [end])
         last.daemon = True
         last.start()
+        first = before[signal.Signals(number)]
+        if callable(first):
+            first(number, frame)
+
+    for each, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(each, stop)
+
+
+def _give_up(end: Callable[[], None]) -> None:
+    log.warning("ended with work in progress, which is lost; nothing of it was written")
+    end()
+
+
+def _end_all(supervisor: Multiprocess) -> None:
+    """End all processes of a service at once."""
+    for each in supervisor.processes:
+        each.process.kill()
+    os._exit(1)
+
+
+def _exit(*_: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    sys.exit(0)
 
 
 def end_with_parent() -> None:

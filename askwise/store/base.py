@@ -183,6 +183,15 @@ class Store(ABC):
     def position(self, name: str) -> int:
         """Tell the sequence number of the last event of the log; 0 for an empty log."""
 
+    def replies(self, name: str, keys: Sequence[str]) -> dict[str, Reply]:
+        """Look up the replies kept under ``keys``; those that have none are left out.
+
+        Here in a transaction, for stores that know no other way: a store that can reads them
+        without its write lock.
+        """
+        with self.write(name) as transaction:
+            return transaction.replies(keys)
+
     @abstractmethod
     def save(self, name: str, snapshot: Snapshot) -> None:
         """Save a snapshot beside the earlier ones; one of the same ``seq`` and version goes.
@@ -250,6 +259,10 @@ class Store(ABC):
         Conflict
             There is a campaign or a record.
         """
+
+    def ping(self) -> None:
+        """Complain (StoreError) if the store does not answer; waits for no other use of it."""
+        self.record("ping", "ping")
 
     @abstractmethod
     def close(self) -> None:

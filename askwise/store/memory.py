@@ -148,6 +148,14 @@ class MemoryStore(Store):
             return len(campaign.log) + len(transaction.log)
         return len(campaign.log)
 
+    def replies(self, name: str, keys: Sequence[str]) -> dict[str, Reply]:
+        campaign = self._find(name)
+        transaction = self._transaction
+        if self._writes() and transaction is not None and transaction.campaign is campaign:
+            return transaction.replies(keys)
+        found = ((key, campaign.replies.get(key)) for key in keys)
+        return {key: reply for key, reply in found if reply is not None}
+
     def save(self, name: str, snapshot: Snapshot) -> None:
         campaign = self._find(name)
         self._check_outside("save a snapshot")

@@ -235,6 +235,13 @@ class PostgresStore(Store):
         with self._connections.use() as link:
             return _position(link.run(_LAST, self._id(link, name)))
 
+    def replies(self, name: str, keys: Sequence[str]) -> dict[str, Reply]:
+        wanted = [kept(key, "key") for key in keys]
+        with self._connections.use() as link:
+            campaign = self._id(link, name)
+            rows = link.run(_REPLIES, campaign, wanted) if wanted else []
+        return {given(row[0]): Reply(*map(given, row)) for row in rows}
+
     def save(self, name: str, snapshot: Snapshot) -> None:
         with self._connections.use_outside("save a snapshot") as link:
             campaign = self._id(link, name)
@@ -302,6 +309,10 @@ class PostgresStore(Store):
         """Name the steps that the next use would apply to the schema; nothing is changed."""
         with closing(connect(self._address, self._patience)) as connection:
             return pending(connection, str(self._address))
+
+    def ping(self) -> None:
+        with self._connections.use_to_probe() as link:
+            link.run("SELECT 1")
 
     def close(self) -> None:
         self._connections.close()

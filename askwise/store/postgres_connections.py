@@ -43,6 +43,8 @@ class Connections:
         self._idle: list[Link] = []
         self._lent: set[Link] = set()
         self._turns: dict[int, threading.Lock] = {}
+        self._probe = Link(self.address, self.patience)
+        self._probing = threading.Lock()
         self._local = threading.local()
 
     @contextmanager
@@ -81,6 +83,23 @@ class Connections:
             self._give_back(link)
 
     @contextmanager
+    def use_to_probe(self) -> Iterator[Link]:
+        """Lend the connection that is kept, beyond the limit, to see whether the server answers.
+
+        It is there even while all others are in use.
+        """
+        with self._probing:
+            if self._closed:
+                raise store_closed()
+            try:
+                self._probe.wake()
+                yield self._probe
+            finally:
+                self._probe.end()
+                if self._closed:
+                    self._probe.close()
+
+    @contextmanager
     def turn(self, campaign: int) -> Iterator[None]:
         """Wait for the other threads that write to this campaign.
 
@@ -110,6 +129,9 @@ class Connections:
             self._changed.notify_all()
         for link in idle:
             link.close()
+        if self._probing.acquire(blocking=False):  # else its user closes it
+            self._probe.close()
+            self._probing.release()
 
     def _own(self) -> Link | None:
         link: Link | None = getattr(self._local, "link", None)
@@ -163,7 +185,7 @@ class Connections:
 
     def restart(self) -> None:
         """Start anew after a fork, in the child, where no other thread is left."""
-        _abandoned.extend(link.abandon() for link in (*self._idle, *self._lent))
+        _abandoned.extend(link.abandon() for link in (*self._idle, *self._lent, self._probe))
         self._reset()
 
 

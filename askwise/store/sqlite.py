@@ -66,16 +66,8 @@ class _SqliteTransaction(Transaction):
         # The lock is ours: what was looked up once stays so.
         new = [key for key in dict.fromkeys(keys) if key not in self._replies]
         with self._guard():
-            for at in range(0, len(new), _TOGETHER):
-                chunk = new[at : at + _TOGETHER]
-                found = self.link.run(
-                    "SELECT key, request, body FROM replies WHERE campaign = ? AND key IN "
-                    f"({','.join('?' * len(chunk))})",
-                    self.campaign,
-                    *chunk,
-                )
-                self._replies.update(dict.fromkeys(chunk))
-                self._replies.update({reply[0]: Reply(*reply) for reply in found})
+            found = _replies(self.link, self.campaign, new)
+        self._replies.update({key: found.get(key) for key in new})
         known = ((key, self._replies[key]) for key in keys)
         return {key: reply for key, reply in known if reply is not None}
 
@@ -218,6 +210,11 @@ class SqliteStore(Store):
         with self._connections.use() as link:
             return _last(link, campaign)
 
+    def replies(self, name: str, keys: Sequence[str]) -> dict[str, Reply]:
+        campaign = self._id(name)
+        with self._connections.use() as link:
+            return _replies(link, campaign, keys)
+
     def save(self, name: str, snapshot: Snapshot) -> None:
         campaign = self._id(name)
         with self._connections.use() as link:
@@ -341,6 +338,20 @@ def _last(link: Link, campaign: int) -> int:
         "SELECT seq FROM events WHERE campaign = ? ORDER BY seq DESC LIMIT 1", campaign
     )
     return int(found[0][0]) if found else 0
+
+
+def _replies(link: Link, campaign: int, keys: Sequence[str]) -> dict[str, Reply]:
+    found: dict[str, Reply] = {}
+    for at in range(0, len(keys), _TOGETHER):
+        chunk = keys[at : at + _TOGETHER]
+        rows = link.run(
+            "SELECT key, request, body FROM replies WHERE campaign = ? AND key IN "
+            f"({','.join('?' * len(chunk))})",
+            campaign,
+            *chunk,
+        )
+        found.update({row[0]: Reply(*row) for row in rows})
+    return found
 
 
 def _body(link: Link, kind: str, record: str) -> str | None:

@@ -278,6 +278,9 @@ def replies_are_found_together(make_store: MakeStore) -> None:
             same(transaction.replies(keys), {**due, kept[-1].key: kept[-1]}, "one more")
         with store.write("d") as transaction:
             same(transaction.replies(["k1"]), {}, "replies of another campaign")
+        same(store.replies("c", keys), {reply.key: reply for reply in kept}, "outside a write")
+        same(store.replies("c", []), {}, "no keys outside a write")
+        same(store.replies("d", ["k1"]), {}, "replies of another campaign outside a write")
 
 
 @_listed

@@ -36,6 +36,8 @@ class Served:
         own = {"ASKWISE_JIT": "0", "TMPDIR": str(directory)}
         self._environment = {**os.environ, **own, **environment}
         self._process: subprocess.Popen[str] | None = None
+        self.prelude = "pass"
+        """A statement that the process begins with."""
 
     @property
     def address(self) -> str:
@@ -64,7 +66,7 @@ class Served:
     def begin(self) -> bool:
         """Start it; False if the port can't be had."""
         command = [
-            *(sys.executable, "-c", "from askwise.cli.main import run; run()"),
+            *(sys.executable, "-c", f"{self.prelude}; from askwise.cli.main import run; run()"),
             *("serve", "--store", self.store),
             *("--port", str(self.port), "--workers", str(self.processes)),
         ]
@@ -159,9 +161,13 @@ class Served:
 
     def stop(self) -> int:
         """SIGTERM, and the exit code once it has ended."""
-        assert self._process is not None
-        self._process.send_signal(signal.SIGTERM)
+        self.signal(signal.SIGTERM)
         return self.wait()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the process that was started."""
+        assert self._process is not None
+        self._process.send_signal(number)
 
     def wait(self) -> int:
         """Wait for its end; the exit code."""

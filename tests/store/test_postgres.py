@@ -268,6 +268,18 @@ def test_more_threads_than_connections_wait_and_are_told_in_the_end(url: str) ->
         assert elsewhere.submit(store.names).result(30.0) == ["cats", "dogs"]
 
 
+def test_a_probe_is_answered_while_all_connections_are_in_use(url: str) -> None:
+    with (
+        closing(PostgresStore(url, patience=0.2, connections=1)) as store,
+        ThreadPoolExecutor(1) as elsewhere,
+    ):
+        with store.write("cats"):
+            elsewhere.submit(store.ping).result(30.0)
+        store.ping()
+    with pytest.raises(StoreError, match="closed"):
+        store.ping()
+
+
 def test_a_connection_is_used_again(url: str, postgres_raw: Raw) -> None:
     sessions = (
         "SELECT count(*) FROM pg_stat_activity "

@@ -77,6 +77,11 @@ from askwise.policies.labels.hem_ranking import (
     worth,
 )
 
+MOST_WORK = 3_000_000
+"""The most that options**3 * workers may be: what a decision looks at, 2 to 3 s without the
+compiler.
+"""
+
 LAST_ROUNDS = 6
 """Rounds of EM before answers are given."""
 
@@ -185,7 +190,10 @@ class Hem(RankedPolicy):
     (``truth``) and trusted workers; tasks without a context share one. Where answers can't tell
     who is right in a context, ``needs_gold`` says so and names tasks whose truth would.
 
-    Not for workers who agree on what is wrong: no method sees that without some truth.
+    Not for workers who agree on what is wrong: no method sees that without some truth. Not for
+    many options: a decision goes over options cubed for each worker, so options**3 * workers may
+    be 3,000,000 at most (20 options and 375 workers, 50 and 24); a larger campaign is refused, and
+    so are workers who would make it larger.
 
     References
     ----------
@@ -226,6 +234,14 @@ class Hem(RankedPolicy):
 
     def __post_init__(self) -> None:
         real(self.target, "target", "a probability from 0 to below 1", least=0, most=0.999)
+
+    def check_size(self, options: int, workers: int) -> None:
+        """Refuse more options and workers than a decision can go over."""
+        self.refuse_size(
+            f"options**3 * workers with {options} options and {workers} workers",
+            options**3 * workers, MOST_WORK, "options" if options > 2 else "workers",
+            "use 'crowdsense' or 'random-pairs', or fewer options",
+        )  # fmt: skip
 
     def params(self) -> Params:
         """As plain numbers."""

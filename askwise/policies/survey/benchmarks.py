@@ -16,7 +16,7 @@ from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
 from askwise.policies.base import policies
 from askwise.policies.survey.common import price_unit, ranked_price
-from askwise.policies.survey.mixtures import mixture
+from askwise.policies.survey.mixtures import MOST_MIXTURES, mixture, mixtures_tried
 from askwise.policies.survey.non_adaptive import DrawingPolicy
 
 Truth = Sequence[Sequence[float]]
@@ -144,7 +144,7 @@ class BestMixture(Omniscient):
         Of each crowd, in the order of the workers, over the options; the right one is on top.
 
     Assumes that the truth is known: a benchmark for the lab, refused without it. Mixtures of up
-    to three crowds are searched, which is exact for up to four options.
+    to three crowds are searched, which is exact for up to four options; 300,000 are the limit.
 
     Not for use: it is what others are measured by. Goes with ``gap``, which takes all answers as
     one source.
@@ -161,6 +161,15 @@ class BestMixture(Omniscient):
     """
 
     rule: ClassVar[str] = "draw from the mixture of crowds that is truly best per root of price"
+
+    def check_size(self, options: int, workers: int) -> None:
+        """Refuse more mixtures than a decision can try, of the crowds it is told about."""
+        crowds = len(self.truth)
+        self.refuse_size(
+            f"the number of mixtures with {options} options and {crowds} rows of truth",
+            mixtures_tried(options, crowds), MOST_MIXTURES, "truth",
+            "use 'best-crowd', or fewer crowds",
+        )  # fmt: skip
 
     def weights(self, ledger: Ledger) -> Array:
         """The mixture."""

@@ -210,6 +210,12 @@ def fade(book: Book, state: State, task: int, discount: float) -> None:
         cell = book.cells[cell, NEXT_CELL]
 
 
+MOST_DRAWS = 50_000
+"""The most that options * crowds may be where a decision draws a number for each pair of them: 3 s
+without the compiler.
+"""
+
+
 @dataclass(frozen=True)
 class SurveyPolicy(KernelPolicy):
     """Base of the family: questions with options, crowds that are asked again and again."""
@@ -222,6 +228,14 @@ class SurveyPolicy(KernelPolicy):
     def start(self, problem: Problem, ledger: Ledger) -> Any:
         """Nothing to remember, unless a policy says otherwise."""
         return Nothing(np.zeros(0))
+
+    def refuse_draws(self, options: int, workers: int) -> None:
+        """Refuse more options and crowds than a decision can draw numbers for."""
+        self.refuse_size(
+            f"options * workers with {options} options and {workers} workers",
+            options * workers, MOST_DRAWS, "workers",
+            "use 'virt-ucb', fewer crowds, or fewer options",
+        )  # fmt: skip
 
 
 class Nothing(NamedTuple):

@@ -124,6 +124,8 @@ class GlrDirected(LearningPolicy):
     works with any rule.
 
     Not when decisions need a stated propensity: a Thompson draw has none in closed form.
+    Not for very many crowds and options: a decision draws a number for each pair of them, and
+    50,000 pairs are the limit.
 
     References
     ----------
@@ -151,6 +153,10 @@ class GlrDirected(LearningPolicy):
         "ask who would move fastest, per price, the likelihood margin between the best two options"
     )
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+
+    def check_size(self, options: int, workers: int) -> None:
+        """Refuse more than a decision can draw numbers for."""
+        self.refuse_draws(options, workers)
 
     def params(self) -> Params:
         """As plain numbers."""

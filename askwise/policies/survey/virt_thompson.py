@@ -154,6 +154,8 @@ class VirtThompson(LearningPolicy):
     paper's curves for it come out only if the posterior is told.
 
     Not when decisions need a stated propensity: a Thompson draw has none in closed form.
+    Not for very many crowds and options: a decision draws a number for each pair of them, and
+    50,000 pairs are the limit.
 
     References
     ----------
@@ -180,6 +182,10 @@ class VirtThompson(LearningPolicy):
         "the largest draw per root of its price"
     )
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+
+    def check_size(self, options: int, workers: int) -> None:
+        """Refuse more than a decision can draw numbers for."""
+        self.refuse_draws(options, workers)
 
     def params(self) -> Params:
         """As plain numbers."""

@@ -32,11 +32,10 @@ async def healthz() -> Response:
 async def readyz(service: Serving) -> Response:
     """Whether it can serve: the store answers."""
     with anyio.move_on_after(PATIENCE), suppress(AskwiseError):
-        # Not in a thread of those that requests use: they may all wait for the store.
+        # Neither in a thread nor on a connection that requests use: they may all wait.
         await anyio.to_thread.run_sync(
-            service.hub.store.record, "setup", "owner", abandon_on_cancel=True,
-            limiter=service.probes,
-        )  # fmt: skip
+            service.hub.store.ping, abandon_on_cancel=True, limiter=service.probes
+        )
         return Reply({"status": "ok"})
     raise StoreError("the store does not answer", field="store", reason="store_unreachable")
 

@@ -1,0 +1,153 @@
+"""Writes that wait for a transaction: what is to be done, and what came of it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from askwise.campaign.engine import Engine
+from askwise.campaign.rules import Rules
+from askwise.core.errors import Conflict, InvalidProblem, StoreError
+from askwise.core.events import Event
+from askwise.store import Reply, Transaction
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Action(Generic[T]):
+    """What a write does, and how its result is kept and recalled for a retry.
+
+    All of it happens while the engine is in hand, so that nobody has to look up afterwards what
+    the result is about.
+    """
+
+    act: Callable[[Rules], T]
+    keep: Callable[[T], dict[str, Any]]
+    """The result as JSON; asked only if the write has a key."""
+    recall: Callable[[Engine, dict[str, Any]], T]
+    """The result of the first time, from what was kept."""
+
+
+def _taken() -> threading.Lock:
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
+@dataclass(eq=False)
+class Request:
+    """One write: what is to be done, and once it is ``done`` what came of it."""
+
+    text: str
+    """Canonical JSON of verb and arguments."""
+    key: str | None
+    action: Action[Any]
+    done: bool = False
+    found: Any = None
+    error: Exception | None = None
+    leads: bool = False
+    """Whether its thread has to commit for all who wait."""
+    woken: threading.Lock = field(default_factory=_taken)
+    """Released once it is answered, or has to lead: so each thread is woken once, for a reason."""
+
+    def succeed(self, found: Any) -> None:
+        """Note what came of it."""
+        self.done, self.found, self.error = True, found, None
+
+    def fail(self, error: Exception) -> None:
+        """Note why nothing came of it."""
+        self.done, self.found, self.error = True, None, error
+
+    def reset(self) -> None:
+        """Make ready for another attempt."""
+        self.done, self.found, self.error = False, None, None
+
+    def result(self) -> Any:
+        """What came of it, or the error raised."""
+        error, self.error = self.error, None
+        if error is not None:
+            try:
+                raise error
+            finally:
+                # Its traceback holds this frame: a cycle would keep the store's file open.
+                del error
+        return self.found
+
+
+@dataclass
+class Work:
+    """What a group of requests is about to write."""
+
+    events: list[Event]
+    kept: list[Reply] = field(default_factory=list)
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of the replies that are to be kept."""
+        return [reply.key for reply in self.kept]
+
+    def append_to(self, transaction: Transaction, before: int) -> None:
+        """Write it down after the event ``before``."""
+        for reply in self.kept:
+            transaction.keep(reply)
+        if self.events:
+            transaction.append(self.events, before)
+
+
+class Overtaken(Exception):
+    """Another process has written since the work of a write began: its result does not hold."""
+
+
+class HalfDone(Exception):
+    """A write failed after it had folded events of its own: the transaction can't go on."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def failure_of(error: BaseException, group: list[Request]) -> Exception:
+    """What a failed transaction is to one request of its group."""
+    if not isinstance(error, Exception):
+        return interrupted()
+    if len(group) == 1:
+        return error
+    # To raise one exception in several threads would mix up their tracebacks.
+    made = copy.copy(error)
+    made.__cause__ = error
+    return made
+
+
+def check_key(key: str) -> None:
+    """Refuse a key that no store can keep: looked up with others it would fail them all."""
+    try:
+        key.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidProblem(
+            f"key is {key!r}: give text that can be written as UTF-8", field="key"
+        ) from error
+
+
+def interrupted() -> StoreError:
+    """Build the error for a write of which nobody knows whether it was done."""
+    return StoreError(
+        "the write was interrupted: look up the key, or read the log, before you retry",
+        reason="write_in_doubt",
+    )
+
+
+def reply_again(known: Reply, request: str) -> dict[str, Any]:
+    """The first reply to a key; Conflict if that was another request."""
+    if known.request != request:
+        raise Conflict(
+            f"key {known.key!r} was used for another request: use a new key for a new request",
+            field="key",
+            reason="key_reused",
+        )
+    reply: dict[str, Any] = json.loads(known.body)
+    return reply

@@ -1,0 +1,67 @@
+"""What is too large for a decision in seconds is refused when it is created, and at the door."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from askwise import Campaign, Worker
+from askwise.core.errors import TooLarge
+
+# Policy, options, the most workers at that number of options, and what the message names.
+LIMITS: list[tuple[str, int, int, tuple[str, ...]]] = [
+    ("hem", 100, 3, ("options**3 * workers", "100 options", "4,000,000", "3,000,000")),
+    ("lp-thompson", 10, 13, ("mixtures", "14 workers", "300,000", "virt-thompson")),
+    ("glr-directed", 1000, 50, ("options * workers", "51,000", "50,000", "virt-ucb")),
+    ("virt-thompson", 1000, 50, ("options * workers", "51,000", "50,000", "virt-ucb")),
+]
+
+
+def workers(count: int, first: int = 0) -> list[Worker]:
+    return [Worker(f"w{at}", 1) for at in range(first, first + count)]
+
+
+def create(policy: Any, options: int, count: int) -> Campaign:
+    return Campaign.create(
+        workers=workers(count), tasks=["t"], options=[f"o{at}" for at in range(options)],
+        budget=100, policy=policy, seed=1,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("policy", "options", "most", "said"), LIMITS)
+def test_too_large_a_campaign_is_refused_with_the_limit_named(
+    policy: str, options: int, most: int, said: tuple[str, ...]
+) -> None:
+    create(policy, options, most)
+    with pytest.raises(TooLarge) as refused:
+        create(policy, options, most + 1)
+    assert refused.value.field in ("options", "workers")
+    for words in (*said, repr(policy)):
+        assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(("policy", "options", "most", "said"), LIMITS)
+def test_workers_who_make_a_campaign_too_large_do_not_join(
+    policy: str, options: int, most: int, said: tuple[str, ...]
+) -> None:
+    campaign = create(policy, options, most - 1)
+    with pytest.raises(TooLarge) as refused:
+        campaign.add(workers=workers(2, most))
+    for words in said:
+        assert words in str(refused.value)
+    assert campaign.log() == []
+    campaign.add(workers=workers(1, most))
+    # Whoever comes back is counted already; whoever left still is.
+    campaign.leave("w0")
+    campaign.add(workers=workers(1))
+    campaign.leave("w0")
+    with pytest.raises(TooLarge):
+        campaign.add(workers=workers(1, most + 1))
+
+
+def test_a_benchmark_is_not_told_of_more_crowds_than_it_can_mix() -> None:
+    truth = [[0.1] * 10] * 14
+    with pytest.raises(TooLarge, match="14 rows of truth"):
+        create({"name": "best-mixture", "truth": truth}, 10, 14)
+    create({"name": "best-mixture", "truth": truth[:13]}, 10, 14)
