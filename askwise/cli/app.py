@@ -25,6 +25,7 @@ from askwise.cli import (
     replay,
     rules,
     serving,
+    warm,
 )
 from askwise.cli.frame import Frame
 from askwise.cli.workshop import extra
@@ -69,6 +70,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "Serve": {
         "serve": serving.serve,
         "demo-live": live_demo.demo_live,
+        "warm": warm.warm,
         "backup": keeping.backup,
         "restore": keeping.restore,
     },
