@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 from askwise.aggregation.answers import Answers, answers_in
 from askwise.aggregation.fitted import Fitted
 from askwise.core.book import TRUTH
+from askwise.core.compiling import allowed
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.core.ledger import Ledger
@@ -128,7 +129,9 @@ class LabelAggregator(Aggregator, Learned):
                 f"contexts: {self.name!r} has no use for them; leave them out", field="contexts"
             )
         answers, names = code_frame(data, gold, contexts)
-        for attribute, value in learned_frames(answers, self.solve(answers), names).items():
+        with allowed(self.name):
+            fitted = self.solve(answers)
+        for attribute, value in learned_frames(answers, fitted, names).items():
             # Parameters are frozen; what is learned is not a parameter.
             object.__setattr__(self, attribute, value)
         return self

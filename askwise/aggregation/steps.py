@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 
 from askwise.aggregation.answers import Answers
 from askwise.core.book import Array
-from askwise.core.compiling import Function, bind, kernel, step
+from askwise.core.compiling import Function, hurry, kernel, step
 
 TINY = 1e-10
 """Probabilities below are taken for this, so that no answer is impossible."""
 
 _LARGE = 100_000
-"""Cells in one pass from which on a kernel is compiled at once."""
+"""Cells in one pass from which on a kernel is compiled at once, where compiling is allowed."""
 
 MANY = 10
 """What a pass counts for in methods that take hundreds of them."""
 
 
-@cache
-def _compiled(function: Function) -> Function:
-    return bind(function, "at_once")
-
-
 def sized(function: Function, work: int) -> Function:
-    """Compile a kernel at once where even its first call would take longer than compiling."""
-    return _compiled(function) if work > _LARGE else function
+    """Do not let a kernel run plain first where even one call would take longer than compiling."""
+    return hurry(function) if work > _LARGE else function
 
 
 @step

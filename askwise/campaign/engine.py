@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 import json
+import logging
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from askwise.core import draws
 from askwise.core.allocation import Assurance
 from askwise.core.book import Array, Proposal
 from askwise.core.choices import Done, Wait
+from askwise.core.compiling import plain_time
 from askwise.core.draws import Draw
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.ledger import Ledger
@@ -27,6 +29,12 @@ from askwise.stopping.base import StoppingRule, Verdict
 
 FORMAT = 5
 """Of the ledger's arrays: raised when their layout or meaning changes."""
+
+SLOW, SLOW_IN_ALL = 0.02, 5.0
+"""Seconds in plain kernels, a decision and in all: above both, the process says so."""
+
+_told: set[str] = set()
+"""Policies that were said to be slow."""
 
 _ROLES = (draws.POLICY, draws.ABSORB, draws.RULE, draws.AGGREGATION, draws.MECHANISM)
 
@@ -127,9 +135,11 @@ class Engine:
     def choose(self, available: Array) -> Proposal | Wait | Done:
         """Ask the policy; changes nothing."""
         draw = self.draw(draws.POLICY, self.ledger.total(columns.DECISIONS))
-        return self.spec.policy.choose(
-            self.spec.problem, self.beliefs, self.ledger, draw, available
-        )
+        policy = self.spec.policy
+        choice = policy.choose(self.spec.problem, self.beliefs, self.ledger, draw, available)
+        if isinstance(policy, KernelPolicy) and policy.name not in _told:
+            _tell_if_slow(policy)
+        return choice
 
     def scores(self, available: Array) -> list[Score]:
         """What the policy thinks of each worker at this point."""
@@ -236,6 +246,21 @@ class Engine:
         if groups["rule"]:
             engine.rule_state = type(engine.rule_state)(**groups["rule"])
         return engine
+
+
+def _tell_if_slow(policy: KernelPolicy) -> None:
+    """Say once that a policy's kernels have cost much for want of compiled code."""
+    choosing, absorbing = (plain_time(kernel) for kernel in policy.kernels)
+    seconds = choosing.seconds + absorbing.seconds
+    if seconds > SLOW_IN_ALL and seconds > SLOW * choosing.calls:
+        _told.add(policy.name)
+        logging.getLogger(__name__).warning(
+            "policy %r runs without compiled kernels and took %.0f ms a decision: "
+            "`askwise warm %s` makes it faster",
+            policy.name,
+            1000.0 * seconds / max(1, choosing.calls),
+            policy.name,
+        )
 
 
 def version_of(spec: Spec) -> str:

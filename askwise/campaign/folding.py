@@ -1,7 +1,8 @@
 """Folding a long stretch of the log: the kernels of one event at a time, in one compiled loop.
 
 Nothing happens here that folding the events one by one would not do, in the same order: names
-become numbers first, then the ledger's and the policy's kernels run over them.
+become numbers first, then the ledger's and the policy's kernels run over them. The loop is used
+where it has been compiled before; to compile it is the business of ``askwise warm``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from askwise.core import book as columns
 from askwise.core import draws
 from askwise.core.book import Array, Book
 from askwise.core.booking import answer, ask, close_task, take_back, take_plan
-from askwise.core.compiling import bind
+from askwise.core.compiling import bind, ready
 from askwise.core.draws import Draw
 from askwise.core.events import Event, Fact, Kind
 from askwise.core.ledger import Ledger
@@ -24,11 +25,14 @@ from askwise.policies.base import KernelPolicy
 if TYPE_CHECKING:
     from askwise.campaign.engine import Engine
 
-LONG = 50_000
-"""Events from which on it pays to compile the loop for a policy, which takes some seconds."""
+STRETCH = 50_000
+"""Events that are read and folded at a time, at the most."""
+
+LONG = 2_000
+"""Events from which on it pays to load the loop of a policy from the cache."""
 
 SHORT = 64
-"""The same once it is compiled."""
+"""The same once it is loaded."""
 
 DECIDED, ASKED, ANSWER, TRUTH, EXPIRED, DECLINED, CLOSED = (
     int(kind)
@@ -106,13 +110,41 @@ def fold_stretch(
 _loops: dict[Callable[..., None], Any] = {}
 """The loop of each absorbing kernel."""
 
+_loaded: set[Callable[..., None]] = set()
+"""The absorbing kernels whose loop was found compiled."""
+
+_NOTHING = Stretch(
+    1, np.empty((0, 6), np.int64), np.empty(0), np.empty((0, 3), np.int64), np.empty(0)
+)
+"""Has the types of every stretch."""
+
 
 def pays(engine: Engine, count: int) -> bool:
-    """Whether so many events are better folded in one loop."""
+    """Whether so many events are better folded in one loop: if that is compiled already."""
     policy = engine.spec.policy
     if not isinstance(policy, KernelPolicy) or not engine.in_kernels:
         return False
-    return count >= LONG or (count >= SHORT and policy.kernels.absorb in _loops)
+    kernel = policy.kernels.absorb
+    if count < (SHORT if kernel in _loaded else LONG):
+        return False
+    if not ready(_loop(kernel), *_arguments(engine, _NOTHING, np.zeros(1))):
+        return False
+    _loaded.add(kernel)
+    return True
+
+
+def _loop(kernel: Callable[..., None]) -> Any:
+    if kernel not in _loops:
+        label = f"{kernel.__module__}_{kernel.__name__}"
+        _loops[kernel] = bind(fold_stretch, label, live=True, absorb=kernel)
+    return _loops[kernel]
+
+
+def _arguments(engine: Engine, stretch: Stretch, tally: Array) -> tuple[Any, ...]:
+    policy = engine.spec.policy
+    assert isinstance(policy, KernelPolicy)
+    key = engine.key(draws.ABSORB)
+    return engine.ledger.book, engine.beliefs, policy.params(), stretch, key, tally
 
 
 def fold_long(engine: Engine, events: Sequence[Event]) -> None:
@@ -141,17 +173,7 @@ def _fold_common(engine: Engine, events: Sequence[Event]) -> None:
     engine.beliefs = policy.grow(engine.beliefs, ledger)
     tally = np.array([ledger.utility])
     handed_out = ledger.total(columns.ASSIGNMENTS)
-    kernel = policy.kernels.absorb
-    if kernel not in _loops:
-        _loops[kernel] = bind(fold_stretch, f"{kernel.__module__}_{kernel.__name__}", absorb=kernel)
-    wrong = _loops[kernel](
-        ledger.book,
-        engine.beliefs,
-        policy.params(),
-        stretch,
-        engine.key(draws.ABSORB),
-        tally,
-    )
+    wrong = _loop(policy.kernels.absorb)(*_arguments(engine, stretch, tally))
     assert wrong < 0, f"event {stretch.first + wrong} does not follow from those before it"
     ledger.seq, ledger.utility = events[-1].seq, float(tally[0])
     _note_passed_over(ledger, stretch)

@@ -331,10 +331,10 @@ class Writer:
     def _stretches(self, engine: Engine, upto: int | None = None) -> Iterator[list[Event]]:
         """The events that an engine has not folded yet, so many at a time."""
         while True:
-            end = engine.seq + folding.LONG
+            end = engine.seq + folding.STRETCH
             events = self.store.read(self.name, engine.seq, end if upto is None else min(end, upto))
             yield events
-            if len(events) < folding.LONG:
+            if len(events) < folding.STRETCH:
                 return
 
     def _fold(self, engine: Engine, events: list[Event]) -> None:

@@ -22,6 +22,7 @@ from askwise.cli import (
     reading,
     replay,
     serving,
+    warm,
 )
 from askwise.cli.frame import Frame
 from askwise.cli.workshop import extra
@@ -66,6 +67,7 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
     "Serve": {
         "serve": serving.serve,
         "demo-live": live_demo.demo_live,
+        "warm": warm.warm,
         "backup": keeping.backup,
         "restore": keeping.restore,
     },

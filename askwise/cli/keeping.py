@@ -53,7 +53,7 @@ def backup(
     with (
         closing(open_store(store)) as opened,
         _new_file(file, force) as out,
-        progress(quiet=as_json) as tell,
+        progress(quiet=as_json, compiles=False) as tell,
     ):
         counts = write(opened, out, time(), partial(tell, "events"))
     with redirect_stdout(sys.stderr) if file == STREAM else nullcontext():
@@ -78,7 +78,7 @@ def restore(
     with (
         closing(open_store(store)) as opened,
         _old_file(file) as source,
-        progress(quiet=as_json) as tell,
+        progress(quiet=as_json, compiles=False) as tell,
     ):
         counts = read(opened, source, partial(tell, "check"), partial(tell, "restore"))
     _say(file, counts, as_json=as_json)

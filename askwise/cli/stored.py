@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from askwise.store import Store
 
 LONG = 5_000
-"""From so many events on, folding them in plain Python costs more than importing Numba."""
+"""From so many events on, folding them in plain Python costs more than importing Numba and loading
+what ``askwise warm`` compiled."""
 
 
 def leave_compiler_out() -> None:

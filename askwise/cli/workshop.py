@@ -8,7 +8,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -86,10 +86,20 @@ def _undisturbed() -> Iterator[None]:
 
 
 @contextmanager
-def progress(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar with the time left, on a terminal; nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
+def progress(
+    *, quiet: bool = False, compiles: bool = True
+) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar with the time left, on a terminal; elsewhere a line for each thing that is compiled.
+
+    That takes long and comes first: without a word the command would seem to hang. Where nothing
+    ``compiles``, the compiler is not loaded.
+    """
+    if quiet:
         yield lambda what, done, total: None
+        return
+    if not sys.stderr.isatty():
+        with _watched(say_compiling()) if compiles else nullcontext():
+            yield lambda what, done, total: None
         return
     from rich.progress import (
         BarColumn,
@@ -119,4 +129,26 @@ def progress(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]
                 )
             shown.update(bars[what], completed=done, visible=done < total)
 
-        yield tell
+        def tell_compiling(what: str, begins: bool) -> None:
+            tell(f"compiling {what}", int(not begins), 1)
+
+        with _watched(tell_compiling) if compiles else nullcontext():
+            yield tell
+
+
+def _watched(watcher: Callable[[str, bool], None]) -> AbstractContextManager[None]:
+    from askwise.core.compiling import watched
+
+    return watched(watcher)
+
+
+def say_compiling() -> Callable[[str, bool], None]:
+    """What prints a line when something is compiled that was not before."""
+    said: set[str] = set()
+
+    def say(what: str, begins: bool) -> None:
+        if begins and what not in said:
+            said.add(what)
+            print(f"compiling {what} ...", file=sys.stderr, flush=True)
+
+    return say

@@ -1,10 +1,11 @@
-"""Numba, set up in one place: kernels are compiled when it pays, and cached on disk.
+"""Numba, set up in one place: no call compiles by surprise, and what is compiled is kept on disk.
 
 Kernels are plain functions with explicit loops that give the same result, to the last bit,
-compiled or not. Called from Python they run as they are until that has cost about as much as
-compiling would; the lab's loops compile at once. ``ASKWISE_JIT=1`` always compiles,
-``ASKWISE_JIT=0`` (or Numba's own ``NUMBA_DISABLE_JIT=1``) never does, and then Numba is not
-even imported.
+compiled or not. Called from Python they run compiled if the cache on disk has them, and as they
+are if not: a live campaign never waits for the compiler. Work in bulk says so with :func:`allowed`,
+and its kernels are compiled once that pays; the lab's loops (:func:`bind`) compile at once.
+``ASKWISE_JIT=1`` compiles at once everywhere, in a live campaign too; ``ASKWISE_JIT=0`` (or
+Numba's own ``NUMBA_DISABLE_JIT=1``) never does, and then Numba is not even imported.
 """
 
 from __future__ import annotations
@@ -12,19 +13,93 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import tempfile
+import threading
 import time
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+Watcher = Callable[[str, bool], None]
+"""Called with what is compiled, and whether it begins (or has ended)."""
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _WITH_KERNELS = ("core", "policies", "stopping", "aggregation", "lab")
 
 PLAIN = os.environ.get("ASKWISE_JIT") == "0" or os.environ.get("NUMBA_DISABLE_JIT") == "1"
+
+NEVER, WHEN_IT_PAYS, AT_ONCE = range(3)
+"""Whether calls from Python may start the compiler."""
+
+LOOK = 0.1
+"""Seconds of plain work after which a kernel is looked for in the cache: about what loading it
+costs."""
+
+PATIENCE, LONG_PATIENCE = 2.0, 60.0
+"""Seconds of plain work after which compiling pays: of most kernels, and of heavy ones."""
+
+
+class _Mode(threading.local):
+    """What the calls of this thread may do."""
+
+    level = AT_ONCE if os.environ.get("ASKWISE_JIT") == "1" else NEVER
+    what = ""
+
+
+_mode = _Mode()
+_watchers: list[Watcher] = []
+
+
+def allowed(what: str = "") -> Any:
+    """Let this thread compile kernels, each once that pays: for work in bulk, never for live calls.
+
+    Parameters
+    ----------
+    what : str
+        What it is for, as those who watch are told; the name of a policy, say.
+
+    Returns
+    -------
+    A context manager, which decorates functions too.
+    """
+    return _at_least(WHEN_IT_PAYS, what)
+
+
+def forced(what: str = "") -> Any:
+    """Let this thread compile every kernel that it calls, at the first call; see `allowed`."""
+    return _at_least(AT_ONCE, what)
+
+
+@contextmanager
+def _at_least(level: int, what: str) -> Iterator[None]:
+    before = _mode.level, _mode.what
+    _mode.level, _mode.what = max(level, _mode.level), what or _mode.what
+    try:
+        yield
+    finally:
+        _mode.level, _mode.what = before
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Have somebody told when the compiler starts (not when code is loaded from disk) and ends."""
+    _watchers.append(watcher)
+    try:
+        yield
+    finally:
+        _watchers.remove(watcher)
+
+
+class PlainTime(NamedTuple):
+    """What a kernel has cost in this process while it was not compiled."""
+
+    seconds: float
+    calls: int
 
 
 def _sources_digest() -> str:
@@ -48,60 +123,236 @@ def _cache_directory() -> str:
         writable = os.access(directory, os.W_OK)
     except OSError:
         writable = False
-    if not writable:
-        directory = Path(tempfile.gettempdir()) / f"askwise-kernels-{os.getuid()}" / directory.name
-        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return str(directory)
+    if writable:
+        return str(directory)
+    ours = Path(tempfile.gettempdir()) / f"askwise-kernels-{os.getuid()}" / directory.name
+    ours.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if directory.is_dir() and not ours.exists():
+        # Numba reads no cache that it can't write to, such as one built into an image.
+        copy = Path(tempfile.mkdtemp(dir=ours.parent))
+        shutil.copytree(directory, copy, dirs_exist_ok=True)
+        try:
+            copy.rename(ours)
+        except OSError:  # another process was first
+            shutil.rmtree(copy)
+    ours.mkdir(exist_ok=True, mode=0o700)
+    return str(ours)
 
 
 if PLAIN:
 
     def _compile(
-        function: Function, *, at_once: bool = False, patience: float = 0.0, **options: Any
+        function: Function,
+        *,
+        eager: bool = False,
+        patience: float = PATIENCE,
+        look: float = LOOK,
+        **options: Any,
     ) -> Function:
         return function
+
+    def ready(function: Callable[..., Any], *args: Any) -> bool:
+        """Whether a call with such arguments would run compiled."""
+        return False
+
+    def hurry(function: Function) -> Function:
+        """Have a kernel looked for, or compiled where that is allowed, at its next call."""
+        return function
+
+    def plain_time(function: Callable[..., Any]) -> PlainTime:
+        """What a kernel has cost so far for want of compiled code; not measured here."""
+        return PlainTime(0.0, 0)
 
 else:
     import numba
     from numba.core import config as _numba_config
+    from numba.core import event as _numba_event
+    from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import CPUDispatcher
 
     _CACHE = os.environ.get("NUMBA_CACHE_DIR") or _cache_directory()
-    _NO_PATIENCE = os.environ.get("ASKWISE_JIT") == "1"
 
-    class _WhenItPays(CPUDispatcher):  # type: ignore[misc]
-        """A compiled function that stays plain Python for its first seconds of work."""
+    class _Compilations(_numba_event.Listener):  # type: ignore[misc]
+        """Told by Numba, under its lock, of every compilation; those of callees are nested."""
 
-        _spent = 0.0
+        depth = 0
+
+        def on_start(self, event: Any) -> None:
+            self.depth += 1
+            self._tell(event, True)
+
+        def on_end(self, event: Any) -> None:
+            self._tell(event, False)
+            self.depth -= 1
+
+        def _tell(self, event: Any, begins: bool) -> None:
+            kernel = event.data["dispatcher"]
+            if self.depth == 1 and isinstance(kernel, _Kernel):
+                for watcher in tuple(_watchers):
+                    watcher(_mode.what or kernel.__name__, begins)
+
+    _compilations = _Compilations()
+    _numba_event.register("numba:compile", _compilations)
+
+    def _names_in(code: types.CodeType) -> Iterator[str]:
+        yield from code.co_names
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                yield from _names_in(constant)
+
+    def _without_numba(kernel: _Kernel, made: dict[_Kernel, Any]) -> Any:
+        """The function of a kernel over those of the kernels it calls, instead of over these.
+
+        So a plain run costs what it costs without Numba: whether to run plain is decided once,
+        where Python calls, and not for each of a hundred steps.
+        """
+        if kernel._plain is not None:
+            return kernel._plain
+        if kernel not in made:
+            source = kernel.py_func
+            names: dict[str, Any] = {}
+            made[kernel] = types.FunctionType(
+                source.__code__, names, source.__name__, source.__defaults__, source.__closure__
+            )
+            for name in _names_in(source.__code__):
+                if name in source.__globals__:
+                    value = source.__globals__[name]
+                    plain = isinstance(value, _Kernel)
+                    names[name] = _without_numba(value, made) if plain else value
+        return made[kernel]
+
+    class _Kernel(CPUDispatcher):  # type: ignore[misc]
+        """A function that runs plain until there is compiled code for it, or compiling pays."""
+
+        _eager = False
+        """Whether every call may compile."""
         _patience = 0.0
+        _due = 0.0
+        """Seconds of plain work from which on compiled code is looked for."""
+        _spent = 0.0
+        _calls = 0
+        _plain: Any = None
+
+        def __init__(self, *args: Any, **named: Any) -> None:
+            super().__init__(*args, **named)
+            # When to look again for code that the cache did not have, in seconds of plain work.
+            self._missed: dict[Any, float] = {}
 
         def __call__(self, *args: Any) -> Any:
-            if self._spent >= self._patience:
-                return super().__call__(*args)
+            if self._spent < self._due and _mode.level != AT_ONCE:
+                return self._run_plain(*args)
+            if not self.overloads and not self._may_compile() and not self._was_compiled():
+                self._due = self._again()
+                return self._run_plain(*args)
+            return super().__call__(*args)
+
+        def _run_plain(self, *args: Any) -> Any:
+            if self._plain is None:
+                made: dict[_Kernel, Any] = {}
+                _without_numba(self, made)
+                # Only now, when all are complete: another thread may call them.
+                for each, function in made.items():
+                    each._plain = function
             begun = time.perf_counter()
             try:
-                return self.py_func(*args)
+                return self._plain(*args)
             finally:
                 self._spent += time.perf_counter() - begun
+                self._calls += 1
+
+        def _compile_for_args(self, *args: Any, **named: Any) -> Any:
+            """Say what is to be called: Numba asks that of types that it has no code for."""
+            if self._may_compile():
+                return super()._compile_for_args(*args, **named)
+            kinds = tuple(numba.typeof(each) for each in args)
+            if self._spent >= self._missed.get(kinds, 0.0):
+                found = self._load(kinds)
+                if found is not None:
+                    return found
+                self._missed[kinds] = self._again()
+                if not self.overloads:
+                    self._due = self._missed[kinds]
+            return self._run_plain
+
+        def _again(self) -> float:
+            """When to look again for code that is not there: somebody may compile it meanwhile."""
+            again = max(LOOK, 2.0 * self._spent)
+            if _mode.level == WHEN_IT_PAYS and self._spent < self._patience:
+                again = min(again, self._patience)
+            return again
+
+        def _may_compile(self) -> bool:
+            return (
+                self._eager
+                or _mode.level == AT_ONCE
+                or (_mode.level == WHEN_IT_PAYS and self._spent >= self._patience)
+            )
+
+        def _load(self, kinds: tuple[Any, ...]) -> Any:
+            """Take code out of the cache, as Numba does before it compiles; None if it has none."""
+            # While somebody compiles, Numba's lock is held for as long as that takes. To find out
+            # that nothing is there takes no lock, and not the third of a second in which Numba
+            # prepares itself.
+            if _compilations.depth or not self._was_compiled():
+                return None
+            with global_compiler_lock:
+                found = self.overloads.get(kinds)
+                if found is None:
+                    found = self._cache.load_overload(kinds, self.targetctx)
+                    if found is None:
+                        return None
+                    self.targetctx.insert_user_function(
+                        found.entry_point, found.fndesc, [found.library]
+                    )
+                    self.add_overload(found)
+                return found.entry_point
+
+        def _was_compiled(self) -> bool:
+            """Whether the cache may have code of this kernel, for whatever types."""
+            place = self.stats.cache_path
+            return place is not None and any(Path(place).glob(f"*.{self.py_func.__name__}-*.nbi"))
 
     def _compile(
-        function: Function, *, at_once: bool = False, patience: float = 2.0, **options: Any
+        function: Function,
+        *,
+        eager: bool = False,
+        patience: float = PATIENCE,
+        look: float = LOOK,
+        **options: Any,
     ) -> Function:
         # Dividing by zero gives what NumPy's scalars give in a plain run. A division that could
         # raise would also keep the compiler from dropping the counts of references around it.
-        options = {"nopython": True, "error_model": "numpy", "_nrt": True, **options}
+        options = {
+            **{"nopython": True, "nogil": True, "error_model": "numpy", "_nrt": True},
+            **options,
+        }
         before = _numba_config.CACHE_DIR
         # The locator is chosen while decorating; other users of Numba keep their own setting.
         _numba_config.CACHE_DIR = _CACHE
         try:
-            if at_once:
-                return numba.jit(cache=True, **options)(function)
-            made = _WhenItPays(py_func=function, targetoptions=options)
-            made._patience = 0.0 if _NO_PATIENCE else patience
+            made = _Kernel(py_func=function, targetoptions=options)
+            made._eager, made._patience, made._due = eager, patience, 0.0 if eager else look
             made.enable_caching()
             return made
         finally:
             _numba_config.CACHE_DIR = before
+
+    def ready(function: Callable[..., Any], *args: Any) -> bool:
+        """Whether a call with such arguments would run compiled; loads the code if it is cached."""
+        assert isinstance(function, _Kernel)
+        kinds = tuple(numba.typeof(each) for each in args)
+        return function._may_compile() or function._load(kinds) is not None
+
+    def hurry(function: Function) -> Function:
+        """Have a kernel looked for, or compiled where that is allowed, at its next call."""
+        assert isinstance(function, _Kernel)
+        function._patience = function._due = 0.0
+        return function
+
+    def plain_time(function: Callable[..., Any]) -> PlainTime:
+        """What a kernel has cost so far for want of compiled code."""
+        assert isinstance(function, _Kernel)
+        return PlainTime(function._spent, function._calls)
 
 
 def kernel(function: Function) -> Function:
@@ -112,9 +363,9 @@ def kernel(function: Function) -> Function:
 def heavy_kernel(function: Function) -> Function:
     """Make a kernel of a function that, with what it calls, takes a minute to compile.
 
-    Called from Python it stays plain for longer: a campaign of a few decisions never waits.
+    In bulk work too it stays plain for longer.
     """
-    return _compile(function, patience=60.0)
+    return _compile(function, patience=LONG_PATIENCE)
 
 
 def step(function: Function) -> Function:
@@ -140,13 +391,16 @@ def _digest_of_others(kernels: Iterable[Any]) -> str:
     return f"_{digest.hexdigest()[:12]}" if found else ""
 
 
-def bind(template: Function, label: str, *, inline: bool = False, **names: Any) -> Function:
+def bind(
+    template: Function, label: str, *, inline: bool = False, live: bool = False, **names: Any
+) -> Function:
     """Compile ``template`` with its global names replaced by ``names``.
 
     A function passed as an argument or closed over would miss Numba's disk cache; a
     module-level name hits it. So the loop is rebuilt over a namespace of its own, under a
     name of its own (the cache's file name), for each set of kernels it is bound to. With
-    ``inline`` it is a step; else it is compiled at once.
+    ``inline`` it is a step; with ``live`` it runs compiled if the cache has it and plain if not,
+    from the first call on; else the first call compiles it.
     """
     source = getattr(template, "py_func", template)
     label += _digest_of_others(names.values())
@@ -158,4 +412,6 @@ def bind(template: Function, label: str, *, inline: bool = False, **names: Any) 
     )
     bound.__qualname__ = bound.__name__
     bound.__module__ = source.__module__
-    return step(bound) if inline else _compile(bound, at_once=True)  # type: ignore[return-value]
+    if inline:
+        return step(bound)  # type: ignore[return-value]
+    return _compile(bound, eager=not live, look=0.0)  # type: ignore[return-value]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from askwise.aggregation import Fitted, LabelAggregator, aggregation, code_answers
+from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.registry import label_of
 from askwise.data.labels import LabelTable
@@ -235,7 +236,8 @@ def aggregate(
         contexts=kinds,
         classes=len(known.label_names),
     )
-    fitted = method.solve(answers)
+    with allowed(method.name):
+        fitted = method.solve(answers)
     return Aggregated(known, label_of(method), fitted, gold, learned)
 
 

@@ -103,9 +103,6 @@ def plan(
         target_error = TARGET
     drawn = draw_questions(beliefs, asking, questions, runs, seed)
     tell = progress or (lambda what, done, total: None)
-    tell("compiling", 0, 1)
-    drawn.ask(asking, chosen.rule, last=1)
-    tell("compiling", 1, 1)
     if chosen.given or chosen.direct:
         found = _asked(drawn, asking, chosen, target_error, tell)
     else:

@@ -12,6 +12,7 @@ import numpy as np
 
 from askwise.core.book import Array
 from askwise.core.checks import whole
+from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.core.problem import Worker
@@ -230,7 +231,8 @@ def replay(
     for run in range(runs):
         bench = Bench(shuffled(recording, seed, run))
         for at, each in enumerate(budgets):
-            values[run, at] = bench.measure(contenders, from_micro(each), seed, run, window)
+            with allowed("replay"):
+                values[run, at] = bench.measure(contenders, from_micro(each), seed, run, window)
             done += 1
             progress("replaying", done, runs * len(budgets))
     rows = tuple(_rows(values, budgets, contenders))

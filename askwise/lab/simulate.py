@@ -29,6 +29,7 @@ from askwise.core.book import (
 )
 from askwise.core.booking import close_task, decide, fault, hand_out, settle
 from askwise.core.choices import IDLE, Done, Wait
+from askwise.core.compiling import allowed
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, PolicyFault
 from askwise.core.events import Fact
@@ -131,7 +132,8 @@ def simulate(
         rule, KernelRule | None
     ):
         plain = _Plain(policy, problem, world, rule, ledger, state, streams, closings, window)
-        ended = plain.run()
+        with allowed(policy.name):
+            ended = plain.run()
         return _outcome(ledger, ended, closings, plain.state)
     workers = ledger.total(columns.WORKERS)
     ledger.room_for_plan(workers)
@@ -146,7 +148,11 @@ def simulate(
     out, available, tally = new_proposal(workers), np.ones(workers, np.int8), np.zeros(3)
     params, due = policy.params(), np.zeros(window)
     while True:
-        code = loop(ledger.book, state, params, world, rulings, streams, available, out, tally, due)
+        with allowed(policy.name):
+            code = loop(
+                *(ledger.book, state, params, world, rulings, streams, available),
+                *(out, tally, due),
+            )
         if code != FULL:
             break
         ledger.room_for_assignments(max(1024, 3 * len(ledger.book.assignments)))

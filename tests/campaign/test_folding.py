@@ -43,7 +43,7 @@ def one_by_one(spec: Spec, log: list[Event]) -> Engine:
     return engine
 
 
-def uncompiled(template: Callable[..., Any], label: str, **names: Any) -> Any:
+def uncompiled(template: Callable[..., Any], label: str, *, live: bool, **names: Any) -> Any:
     """Bind the loop without compiling it: a policy's loop takes seconds to compile."""
     return types.FunctionType(template.__code__, {**template.__globals__, **names})
 
@@ -101,6 +101,11 @@ def test_a_start_folds_a_long_log_in_one_loop(monkeypatch: pytest.MonkeyPatch) -
         stretches.append(len(events))
         fold_long(engine, events)
 
+    monkeypatch.setattr(folding, "bind", uncompiled)
+    monkeypatch.setattr(folding, "ready", lambda *_: True)
+    monkeypatch.setattr(folding, "_loops", {})
+    monkeypatch.setattr(folding, "_loaded", set())
+    monkeypatch.setattr(folding, "STRETCH", 50)
     monkeypatch.setattr(folding, "LONG", 50)
     monkeypatch.setattr(folding, "SHORT", 5)
     monkeypatch.setattr(folding, "fold_long", watched)
@@ -126,14 +131,16 @@ def test_what_does_not_follow_is_found_out() -> None:
         folding.fold_long(Engine(spec), [log[0], log[2]])
 
 
-def test_only_a_long_log_is_worth_a_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_loop_is_used_where_it_is_compiled_and_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine(spec_of_campaign(campaign_with_a_log(MemoryStore(), 1)))
+    monkeypatch.setattr(folding, "bind", uncompiled)
     monkeypatch.setattr(folding, "_loops", {})
+    monkeypatch.setattr(folding, "_loaded", set())
+    monkeypatch.setattr(folding, "ready", lambda *_: False)
+    assert not folding.pays(engine, folding.LONG)
+    monkeypatch.setattr(folding, "ready", lambda *_: True)
     assert not folding.pays(engine, folding.LONG - 1)
     assert folding.pays(engine, folding.LONG)
-    policy = engine.spec.policy
-    assert isinstance(policy, KernelPolicy)
-    folding._loops[policy.kernels.absorb] = None
     assert folding.pays(engine, folding.SHORT)
     assert not folding.pays(engine, folding.SHORT - 1)
     assert writer.FIRST_SNAPSHOT > folding.SHORT

@@ -18,17 +18,10 @@ from askwise.core.accuracy import (
     critical_bids_exact,
     error_probability,
 )
-from askwise.core.accuracy.cheapest import find_cheapest
 from askwise.core.errors import InvalidParameter
 from askwise.core.knapsack import cover_greedy
 
 Instance = tuple[list[Any], list[float], float]
-
-
-@pytest.fixture(autouse=True)
-def _uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiling the search would take longer than all of this."""
-    monkeypatch.setattr(find_cheapest, "_spent", 0.0, raising=False)
 
 
 @st.composite

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from askwise.core.accuracy import cheapest_set
 from askwise.core.accuracy.base import Target, function_of
-from askwise.core.accuracy.cheapest import find_cheapest
 from askwise.core.accuracy.kernels import (
     FEASIBLE,
     INFEASIBLE,
@@ -23,13 +22,6 @@ from askwise.core.accuracy.kernels import (
 )
 from askwise.core.book import TOO_LARGE
 from askwise.core.knapsack import cover_greedy
-
-
-@pytest.fixture(autouse=True)
-def _uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiling the search would take longer than all of this."""
-    monkeypatch.setattr(find_cheapest, "_spent", 0.0, raising=False)
-
 
 NAMES = [
     "majority",

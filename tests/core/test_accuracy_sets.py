@@ -18,18 +18,11 @@ from askwise.core.accuracy import (
     softest_set,
     solve_cheapest,
 )
-from askwise.core.accuracy.cheapest import find_cheapest
 from askwise.core.accuracy.enumeration import sets_by_cost
 from askwise.core.errors import InvalidParameter, TooLarge
 from askwise.core.knapsack import cover_exact, cover_greedy
 
 Instance = tuple[list[Any], list[float], float]
-
-
-@pytest.fixture(autouse=True)
-def _uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiling the search would take longer than all of this."""
-    monkeypatch.setattr(find_cheapest, "_spent", 0.0, raising=False)
 
 
 FORGIVEN = 1e-12

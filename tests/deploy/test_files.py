@@ -43,6 +43,20 @@ def test_the_containers_run_commands_that_there_are() -> None:
         for name in copied.split():
             assert (ROOT / name).exists(), name
     check_command(eval(re.findall(r"^CMD (\[.+\])$", image, re.M)[0]))
+    for line in re.findall(r"^RUN askwise (.+)$", image, re.M):
+        check_command(shlex.split(line))
+
+
+def test_the_service_reads_the_kernels_that_were_compiled_for_it() -> None:
+    image = (DEPLOY / "Dockerfile").read_text()
+    where = re.findall(r"XDG_CACHE_HOME=(\S+)", image)
+    assert where == re.findall(r"XDG_CACHE_HOME=(\S+)", (DEPLOY / "askwise.service").read_text())
+    # Not this: a directory that is not keyed by our sources outlives what it was compiled from.
+    for name in ("Dockerfile", "compose.yaml", "askwise.service"):
+        assert "NUMBA_CACHE_DIR" not in (DEPLOY / name).read_text()
+    assert image.index("XDG_CACHE_HOME") < image.index("RUN askwise warm") < image.index("USER ")
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    assert "/tmp" in services["askwise"]["tmpfs"]
 
 
 @pytest.mark.parametrize("name", ["askwise.service", "askwise-backup.service"])

@@ -12,7 +12,7 @@ from askwise.core.choices import Batch
 from tests.policies.polls import Desk, ask, asked_crowds, assert_close, noisy, poll, say
 
 CHOICES = 250
-"""Few: kernels run plain for their first two seconds of work, and compiling takes longer."""
+"""Few: kernels called from Python run plain unless they were compiled before."""
 
 
 def believing(policy, votes, prices=None, **more):

@@ -19,7 +19,7 @@ FAR = 1.95 / math.sqrt(MANY)
 """Kolmogorov-Smirnov at the level .001; the draws are fixed."""
 
 CHOICES = 200
-"""Few: kernels run plain for their first two seconds of work, and compiling takes longer."""
+"""Few: kernels called from Python run plain unless they were compiled before."""
 
 
 def beliefs(answers, options="xy"):
