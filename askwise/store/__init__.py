@@ -1,7 +1,8 @@
 """Stores: where campaigns keep their logs."""
 
-from askwise.store.base import Reply, Snapshot, Store, Transaction, open_store, pending_steps
+from askwise.store.base import Reply, Snapshot, Store, Transaction
 from askwise.store.memory import MemoryStore
+from askwise.store.open import open_store, pending_steps
 from askwise.store.records import Change, Record
 from askwise.store.sqlite import SqliteStore
 

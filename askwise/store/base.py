@@ -20,9 +20,6 @@ from askwise.store.records import Change, Record
 
 if TYPE_CHECKING:
     from askwise.store.copying import Filling, View
-    from askwise.store.memory import MemoryStore
-    from askwise.store.postgres import PostgresStore
-    from askwise.store.sqlite import SqliteStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,92 +241,13 @@ class Store(ABC):
             There is a campaign or a record.
         """
 
+    def pending(self) -> list[str]:
+        """Name the steps that the next use would apply to the schema; nothing is changed."""
+        return []
+
     @abstractmethod
     def close(self) -> None:
         """Let go of files and connections. Closing twice is allowed, using it afterwards is not."""
-
-
-def open_store(url: str | Store) -> Store:
-    """Open the store that ``url`` names.
-
-    Parameters
-    ----------
-    url : str or Store
-        ``memory`` for a fresh store that lasts as long as the process; ``sqlite:///FILE`` for a
-        file relative to the working directory, ``sqlite:////FILE`` (four slashes) for an absolute
-        path; ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE`` for a database. File and tables
-        are created with the first campaign or record, the database has to exist. A Store is
-        returned as it is.
-
-    Raises
-    ------
-    StoreError
-        The url names no store, or the file or database is not one that this askwise can use.
-
-    Examples
-    --------
-    >>> store = open_store("memory")
-    >>> store.create("cats", spec="{}", time=0.0)
-    >>> store.names()
-    ['cats']
-    """
-    if isinstance(url, Store):
-        return url
-    store = _named(url)
-    store.names()  # so that what we can't use is found now and not at the first write
-    return store
-
-
-def pending_steps(url: str) -> list[str]:
-    """Name the steps that :func:`open_store` would apply to an older schema, or to none.
-
-    Nothing is changed or created. An empty list means that the store is up to date.
-
-    Raises
-    ------
-    StoreError
-        As of :func:`open_store`.
-
-    Examples
-    --------
-    >>> pending_steps("memory")
-    []
-    """
-    from askwise.store.memory import MemoryStore
-
-    store = _named(url)
-    return [] if isinstance(store, MemoryStore) else store.pending()
-
-
-def _named(url: str) -> MemoryStore | SqliteStore | PostgresStore:
-    # Imported here, as all are built on this module, and psycopg only where it is needed.
-    from askwise.store.memory import MemoryStore
-    from askwise.store.sqlite import SqliteStore
-
-    accepted = (
-        "give 'memory', 'sqlite:///FILE' or, for an absolute path, 'sqlite:////PATH/FILE', or "
-        "'postgresql://USER:PASSWORD@HOST:PORT/DATABASE'"
-    )
-    if not isinstance(url, str):
-        raise StoreError(f"store is {url!r}: {accepted}", field="store")
-    if url == "memory":
-        return MemoryStore()
-    file = url.removeprefix("sqlite:///")
-    if file != url and file not in ("", ":memory:"):
-        return SqliteStore(file)
-    if url.startswith(("postgresql://", "postgres://")):
-        try:
-            from askwise.store.postgres import PostgresStore
-        except ImportError as error:
-            raise StoreError(
-                "PostgreSQL needs psycopg: pip install 'askwise[postgres]'", field="store"
-            ) from error
-        return PostgresStore(url)
-    raise StoreError(f"store is {_without_password(url)!r}: {accepted}", field="store")
-
-
-def _without_password(url: str) -> str:
-    return re.sub(r"//([^/:@]*):.*@", r"//\1:***@", url)
 
 
 def unknown_campaign(name: str, names: Iterable[str]) -> UnknownName:
@@ -385,3 +303,19 @@ def write_is_over() -> StoreError:
 def store_closed() -> StoreError:
     """Build the error for using a store after ``close``."""
     return StoreError("this store was closed: open it again")
+
+
+def refused_url(url: str, form: str) -> StoreError:
+    """Build the error for a url of a known scheme that can't be read; no password is repeated."""
+    return StoreError(f"store is {without_password(url)!r}: give {form}", field="store")
+
+
+def without_password(url: str) -> str:
+    """Take the password out of a url, for messages.
+
+    Examples
+    --------
+    >>> without_password("mysql://ann:secret@localhost/cats")
+    'mysql://ann:***@localhost/cats'
+    """
+    return re.sub(r"//([^/:@]*):.*@", r"//\1:***@", url)

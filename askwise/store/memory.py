@@ -16,6 +16,7 @@ from askwise.store.base import (
     campaign_exists,
     inside_write,
     log_moved,
+    refused_url,
     reply_exists,
     snapshot_ahead,
     store_closed,
@@ -107,6 +108,13 @@ class MemoryStore(Store):
         self._writer: int | None = None
         self._transaction: _MemoryTransaction | None = None
         self._closed = False
+
+    @classmethod
+    def from_url(cls, url: str) -> MemoryStore:
+        """Make a fresh store for the url ``memory``."""
+        if url != "memory":
+            raise refused_url(url, "'memory'")
+        return cls()
 
     def create(self, name: str, spec: str, time: float) -> None:
         self._check()

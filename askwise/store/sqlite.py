@@ -17,6 +17,7 @@ from askwise.store.base import (
     campaign_exists,
     inside_write,
     log_moved,
+    refused_url,
     reply_exists,
     snapshot_ahead,
     unknown_campaign,
@@ -149,6 +150,14 @@ class SqliteStore(Store):
         self.file = Path(file).absolute()
         self._connections = Connections(self.file, patience)
         self._ids: dict[str, int] = {}
+
+    @classmethod
+    def from_url(cls, url: str) -> SqliteStore:
+        """Open the file of a url ``sqlite:///FILE``."""
+        file = url.removeprefix("sqlite:///")
+        if file in (url, "", ":memory:"):
+            raise refused_url(url, "'sqlite:///FILE' or, for an absolute path, 'sqlite:////FILE'")
+        return cls(file)
 
     def create(self, name: str, spec: str, time: float) -> None:
         self._connections.missing()

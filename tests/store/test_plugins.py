@@ -1,0 +1,92 @@
+"""Stores of other distributions, opened by the schemes that they register."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from askwise.core.errors import StoreError
+from askwise.store import MemoryStore, open_store, pending_steps
+
+Install = Callable[..., None]
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Install a distribution with a module and the schemes that it registers."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def make(name: str, code: str, **points: str) -> None:
+        (tmp_path / f"{name}.py").write_text(code)
+        folder = tmp_path / f"{name}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        lines = ["[askwise.stores]", *(f"{scheme} = {at}" for scheme, at in points.items())]
+        (folder / "entry_points.txt").write_text("\n".join(lines))
+        monkeypatch.delitem(sys.modules, name, raising=False)
+
+    return make
+
+
+GOOD = """
+from askwise.store import MemoryStore
+
+class Store(MemoryStore):
+    def __init__(self, url):
+        super().__init__()
+        self.url = url
+"""
+
+
+def test_a_scheme_of_an_installed_plugin_opens_its_store(install: Install) -> None:
+    install("shelf_store", GOOD, shelf="shelf_store:Store")
+    store = open_store("shelf://ann@here/there")
+    assert isinstance(store, MemoryStore)
+    assert store.url == "shelf://ann@here/there"  # type: ignore[attr-defined]
+    assert pending_steps("shelf://x") == []
+
+
+def test_the_schemes_of_plugins_are_named_where_none_fits(install: Install) -> None:
+    install("shelf_store", GOOD, shelf="shelf_store:Store")
+    with pytest.raises(StoreError, match="plug-ins add shelf"):
+        open_store("shelve://x")
+    assert "shelf_store" not in sys.modules, "a plug-in is imported only for its scheme"
+
+
+@pytest.mark.parametrize(
+    ("code", "point", "said"),
+    [
+        ("1 / 0", "broken:Store", r"ZeroDivisionError: division by zero"),
+        ("import nowhere_to_be_found", "broken:Store", r"No module named 'nowhere"),
+        ("", "broken:Store", r"AttributeError.*Store"),
+    ],
+)
+def test_a_broken_plugin_is_named_when_it_is_asked_for_and_harms_no_other(
+    code: str, point: str, said: str, install: Install
+) -> None:
+    install("broken", code, bad=point)
+    assert open_store("memory").names() == []
+    with pytest.raises(StoreError, match=rf"'bad' of broken can't be loaded.*{said}.*uninstall"):
+        open_store("bad://x")
+
+
+def test_what_a_plugin_lacks_is_said_with_the_extra_that_brings_it(install: Install) -> None:
+    install("broken", "import nowhere_to_be_found", bad="broken:Store [all]")
+    with pytest.raises(StoreError, match=r"pip install 'broken\[all\]'"):
+        open_store("bad://x")
+
+
+def test_a_plugin_that_opens_no_store_is_named(install: Install) -> None:
+    install("broken", "def make(url): return url", bad="broken:make")
+    with pytest.raises(StoreError, match="'bad' of broken returned str, which is no Store"):
+        open_store("bad://x")
+
+
+def test_a_scheme_that_is_taken_stays_with_its_first_owner(install: Install) -> None:
+    install("thief", GOOD, memory="thief:Store")
+    with pytest.warns(RuntimeWarning, match="'memory' of thief is left out: askwise has"):
+        store = open_store("memory")
+    assert type(store) is MemoryStore
