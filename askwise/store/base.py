@@ -12,14 +12,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from askwise.core.errors import Conflict, StoreError, UnknownName, nearest
 from askwise.core.events import Event
 from askwise.store.records import Change, Record
-
-if TYPE_CHECKING:
-    from askwise.store.copying import Filling, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +119,10 @@ class Store(ABC):
 
     Every method that takes the name of a campaign raises UnknownName if there is none, and every
     method raises StoreError if the store can't be read or written or was closed.
+
+    What is not abstract is built on the rest; a store overrides it where it can do it in less
+    time. One that can be backed up is a ``askwise.store.Portable``. ``askwise.testing.check_store``
+    checks all of this.
     """
 
     @abstractmethod
@@ -169,27 +169,37 @@ class Store(ABC):
     def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
         """Read the events with ``after < seq <= upto``, in order (None: to the end)."""
 
-    @abstractmethod
     def position(self, name: str) -> int:
-        """Tell the sequence number of the last event of the log; 0 for an empty log."""
+        """Tell the sequence number of the last event of the log; 0 for an empty log.
 
-    @abstractmethod
+        By default the log is read for it.
+        """
+        log = self.read(name)
+        return log[-1].seq if log else 0
+
     def save(self, name: str, snapshot: Snapshot) -> None:
         """Save a snapshot beside the earlier ones; one of the same ``seq`` and version goes.
+
+        By default none is kept, and campaigns are folded from their first event.
 
         Raises
         ------
         Conflict
             The snapshot is ahead of the log.
         """
+        last = self.position(name)
+        if snapshot.seq > last:
+            raise snapshot_ahead(name, last, snapshot)
 
-    @abstractmethod
     def snapshot(self, name: str, version: str, upto: int | None = None) -> Snapshot | None:
         """Find the newest snapshot of this version with ``seq <= upto`` (None: of any seq)."""
+        self.spec(name)  # complains if there is no such campaign
+        return None
 
-    @abstractmethod
     def record(self, kind: str, id: str) -> Record | None:
         """Look up a record."""
+        found = self.records(kind, prefix=id, limit=1)
+        return found[0] if found and found[0].id == id else None
 
     @abstractmethod
     def records(
@@ -222,23 +232,6 @@ class Store(ABC):
         ------
         StoreError
             Also if an id is empty, a record is named twice, or it is done in a write block.
-        """
-
-    @abstractmethod
-    def view(self) -> AbstractContextManager[View]:
-        """Open a view of the whole store as it is now; writers go on beside it.
-
-        Each log in it has exactly the replies that were committed with its events.
-        """
-
-    @abstractmethod
-    def fill(self) -> AbstractContextManager[Filling]:
-        """Open the transaction that fills an empty store: it commits or rolls back as a whole.
-
-        Raises
-        ------
-        Conflict
-            There is a campaign or a record.
         """
 
     def pending(self) -> list[str]:

@@ -54,7 +54,7 @@ def test_a_file_may_have_any_name(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["", "cats.sqlite", "mysql://localhost/cats", Path("x"), None])
 def test_an_unknown_scheme_is_answered_with_those_that_are_known(url: object) -> None:
-    with pytest.raises(StoreError, match="'memory', 'sqlite:///FILE'.*'postgresql://") as caught:
+    with pytest.raises(StoreError, match=r"'memory', 'sqlite:///FILE'.*'postgresql://") as caught:
         open_store(url)  # type: ignore[arg-type]
     assert caught.value.field == "store"
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
+from askwise import Campaign, Worker
+from askwise.core.choices import Batch
 from askwise.core.errors import StoreError
 from askwise.store import MemoryStore, open_store, pending_steps
+from askwise.store.backup import backup, restore
+from tests.store import json_store
 
 Install = Callable[..., None]
 
@@ -90,3 +95,34 @@ def test_a_scheme_that_is_taken_stays_with_its_first_owner(install: Install) -> 
     with pytest.warns(RuntimeWarning, match="'memory' of thief is left out: askwise has"):
         store = open_store("memory")
     assert type(store) is MemoryStore
+
+
+def test_a_campaign_runs_and_goes_on_in_a_small_store_of_somebody_else(
+    install: Install, tmp_path: Path
+) -> None:
+    install("json_store", Path(json_store.__file__).read_text(), json="json_store:JsonStore")
+    url = f"json://{tmp_path}/campaigns.json"
+    campaign = Campaign.create(
+        workers=[Worker("ann", 1)],
+        outcome="utility",
+        budget=9,
+        policy="uniform",
+        store=url,
+        name="cats",
+    )
+    batch = campaign.ask(limit=1)
+    assert isinstance(batch, Batch)
+    campaign.tell(batch[0].id, 0.5)
+    again = Campaign.open(url, "cats")
+    assert again.log() == campaign.log()
+    assert isinstance(again.ask(limit=1), Batch)
+
+
+def test_a_store_that_can_not_be_copied_says_so_in_one_line(tmp_path: Path) -> None:
+    store = json_store.JsonStore(f"json://{tmp_path}/campaigns.json")
+    store.create("cats", "{}", 0.0)
+    with pytest.raises(StoreError, match=r"^a JsonStore can't be backed up: ") as caught:
+        backup(store, BytesIO(), 0.0)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(StoreError, match=r"^a JsonStore can't be restored into: "):
+        restore(store, BytesIO())
