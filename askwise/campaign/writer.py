@@ -22,6 +22,7 @@ from askwise.campaign.rules import Rules
 from askwise.campaign.spec import Spec
 from askwise.core.errors import AskwiseError, Conflict, InvalidProblem, StoreError
 from askwise.core.events import Event
+from askwise.core.text import flaw
 from askwise.store import Reply, Snapshot, Store, Transaction
 
 FIRST_SNAPSHOT = 1024
@@ -373,12 +374,9 @@ def _own(error: BaseException, group: list[Request]) -> Exception:
 
 def _check_key(key: str) -> None:
     """Refuse a key that no store can keep: looked up with others it would fail them all."""
-    try:
-        key.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidProblem(
-            f"key is {key!r}: give text that can be written as UTF-8", field="key"
-        ) from error
+    wrong = flaw(key)
+    if wrong is not None:
+        raise InvalidProblem(f"key is {key!r}, which has {wrong}: leave it out", field="key")
 
 
 def _interrupted() -> StoreError:

@@ -294,8 +294,8 @@ class _Reading:
         ((what, raw),) = line.items()
         if what == "campaign":
             self.counts.campaigns += 1
-            self.name, self.last = whole(raw["name"], "name"), 0
-            return Head(self.name, float(raw["created"]), whole(raw["spec"], "spec"))
+            (self.name, spec), self.last = _texts(raw, "name", "spec"), 0
+            return Head(self.name, float(raw["created"]), spec)
         if what == "record":
             self.counts.records += 1
             return Record(*_texts(raw, "kind", "id", "body"))
@@ -323,4 +323,7 @@ class _Reading:
 
 
 def _texts(raw: dict[str, Any], *fields: str) -> list[str]:
-    return [whole(raw[field], field) for field in fields]
+    for field in fields:
+        # An older askwise let NUL in; what is restored from it is not checked for that.
+        whole(raw[field].replace("\0", "") if isinstance(raw[field], str) else raw[field], field)
+    return [raw[field] for field in fields]

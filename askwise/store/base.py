@@ -120,6 +120,9 @@ class Store(ABC):
     Every method that takes the name of a campaign raises UnknownName if there is none, and every
     method raises StoreError if the store can't be read or written or was closed.
 
+    Text that comes to it has neither NUL nor half characters: campaigns refuse them at their door
+    (``askwise.core.text``), and ``in_order`` does it for records.
+
     What is not abstract is built on the rest; a store overrides it where it can do it in less
     time. One that can be backed up is a ``askwise.store.Portable``. ``askwise.testing.check_store``
     checks all of this.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from askwise.core.errors import StoreError
+from askwise.core.text import flaw
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Change(NamedTuple):
 
 
 def whole(text: str, field: str) -> str:
-    """Check that a text can be kept: halves of surrogate pairs can't.
+    """Check that a text can be kept: NUL and halves of surrogate pairs can't.
 
     Raises
     ------
@@ -57,12 +58,9 @@ def whole(text: str, field: str) -> str:
     """
     if not isinstance(text, str):
         raise StoreError(f"{field} is {text!r}: give a string", field=field)
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise StoreError(
-            f"{field} can't be kept: {error}; give whole characters", field=field
-        ) from error
+    wrong = flaw(text)
+    if wrong is not None:
+        raise StoreError(f"{field} can't be kept, as it has {wrong}: leave it out", field=field)
     return text
 
 

@@ -55,7 +55,7 @@ def sample_events(first: int = 1) -> list[Event]:
         },
         Kind.ASKED: {"decision": 1, "price": 50_000, "propensity": 0.1, "expires": 1e9 + 0.1},
         Kind.ANSWER: {"assignment": 2, "value": 0.1 + 0.2, "note": "in doubt"},
-        Kind.TRUTH: {"value": "naïve 猫 \x00 \ud800"},
+        Kind.TRUTH: {"value": "naïve 猫 \U0001f600"},
         Kind.CLOSED: {"value": "cat", "outcome": "confident", "confidence": 0.99},
         Kind.ADDED: {"tasks": ({"id": "t3", "context": [0.5, -1e-300], "more": {"a": None}},)},
         Kind.JOINED: {"workers": ({"id": "w3", "price": "0.05", "limit": 3},)},

@@ -196,13 +196,12 @@ def test_reading_out_takes_a_connection_of_its_own_and_gives_it_back(postgres_ur
         assert store.names() == ["cats"]
 
 
-ODD = st.text(st.sampled_from("\0\1\2ab\ud7ff\ue000\U0001f600\U0010ffff"), max_size=4)
+ODD = st.text(st.sampled_from("\1\2ab\ud7ff\ue000\U0001f600\U0010ffff"), max_size=4)
 
 
 @given(ODD, ODD)
 def test_text_is_kept_in_its_order(one: str, other: str) -> None:
     kept, kept_other = (postgres_text.kept_in_order(each, "id") for each in (one, other))
-    assert "\0" not in kept
     assert postgres_text.given_in_order(kept) == one
     assert (kept < kept_other) == (one < other)
     assert kept.startswith(kept_other) == one.startswith(other)
