@@ -257,7 +257,7 @@ def test_many_threads_that_wait_for_one_campaign_leave_connections_for_others(ur
             time.sleep(0.1)
             assert elsewhere.submit(store.read, "dogs").result(5.0) == []
         assert [each.result(30.0) for each in waiting] == [[PAUSED]] * 8
-        assert len(store._connections._idle) <= 3
+        assert store._connections._pool.get_stats()["pool_size"] <= 3
 
 
 def test_more_threads_than_connections_wait_and_are_told_in_the_end(url: str) -> None:
