@@ -124,8 +124,8 @@ class Store(ABC):
     (``askwise.core.text``), and ``in_order`` does it for records.
 
     What is not abstract is built on the rest; a store overrides it where it can do it in less
-    time. One that can be backed up is a ``askwise.store.Portable``. ``askwise.testing.check_store``
-    checks all of this.
+    time. One that can be backed up is an ``askwise.store.Portable``. All of this is checked by
+    ``askwise.testing.check_store``.
     """
 
     @abstractmethod
