@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from askwise.lab.worlds.limited import Labellers
 from askwise.policies import policies
 from askwise.stopping import stopping
 from askwise.stopping.base import OUTCOMES
-from askwise.store import Store
+from askwise.store import Portable
 from askwise.store.copying import Head
 from askwise.store.rows import Row
 
@@ -26,8 +26,6 @@ WORKERS = 50
 TASKS_PER_ANSWER = 0.3
 RULE = {"name": "lead", "lead": 3}
 LEASE = 3600.0
-_BULK = 20_000
-"""Events written at a time."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +42,10 @@ class Recorded:
             return ledger.seq
         return int(ledger.book.assignments[answers, columns.SEQ]) - 2
 
-    def write(self, store: Store, answers: int) -> None:
+    def write(self, store: Portable, answers: int) -> None:
         """Create the campaign with the log of its first so many answers."""
         source = islice(rows_of(self.outcome, self.spec), self.position(answers))
-        with store.fill() as filling:
-            filling.campaign(Head(NAME, 0.0, self.spec.to_json()))
-            while chunk := list(islice(source, _BULK)):
-                filling.rows(chunk)
+        store.fill(chain([Head(NAME, 0.0, self.spec.to_json())], source))
 
 
 def record(policy: str, answers: int) -> Recorded:

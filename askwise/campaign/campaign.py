@@ -18,16 +18,20 @@ from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.views import Answer, Explanation, Handed, Payment, Status
 from askwise.campaign.writer import Writer
 from askwise.core.choices import Assignment, Batch, Done, Wait
-from askwise.core.errors import InvalidProblem
+from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidProblem
 from askwise.core.events import Event, Kind
 from askwise.core.money import Amount, to_micro
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
+from askwise.core.text import check_text
 from askwise.policies import Policy
 from askwise.store import Store, open_store
 
 T = TypeVar("T")
 
 _canonical = json.JSONEncoder(sort_keys=True, default=str).encode
+
+_REFUSALS: dict[str, type[AskwiseError]] = {"tell": InvalidAnswer, "truth": InvalidAnswer}
+"""What is raised if a verb is given text that no store can keep."""
 
 
 class Campaign:
@@ -135,8 +139,10 @@ class Campaign:
             raise InvalidProblem(
                 f"clock is {clock!r}: give a function that returns seconds", field="clock"
             )
+        written = spec.to_json()
+        check_text(written)
         opened = open_store(store)
-        opened.create(made, spec.to_json(), (clock or time.time)())
+        opened.create(made, written, (clock or time.time)())
         return cls(opened, made, spec, clock)
 
     @classmethod
@@ -389,6 +395,7 @@ class Campaign:
         if key is not None and (not isinstance(key, str) or not 0 < len(key) <= 200):
             raise InvalidProblem(f"key is {key!r}: give 1 to 200 characters", field="key")
         request = _canonical([verb, arguments])
+        check_text(request, arguments, _REFUSALS.get(verb, InvalidProblem))
         return self._writer.write(request, key, action)
 
     @contextmanager

@@ -13,6 +13,7 @@ from askwise.campaign.engine import Engine
 from askwise.campaign.rules import Rules
 from askwise.core.errors import Conflict, InvalidProblem, StoreError
 from askwise.core.events import Event
+from askwise.core.text import flaw
 from askwise.store import Reply, Transaction
 
 T = TypeVar("T")
@@ -125,12 +126,9 @@ def failure_of(error: BaseException, group: list[Request]) -> Exception:
 
 def check_key(key: str) -> None:
     """Refuse a key that no store can keep: looked up with others it would fail them all."""
-    try:
-        key.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidProblem(
-            f"key is {key!r}: give text that can be written as UTF-8", field="key"
-        ) from error
+    wrong = flaw(key)
+    if wrong is not None:
+        raise InvalidProblem(f"key is {key!r}, which has {wrong}: leave it out", field="key")
 
 
 def interrupted() -> StoreError:

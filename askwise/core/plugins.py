@@ -12,7 +12,7 @@ from typing import Any
 log = logging.getLogger(__name__)
 
 _told: set[str] = set()
-"""What every registry comes across anew and is told once."""
+"""What is come across again and again and told once."""
 
 
 def points_of(group: str) -> list[EntryPoint]:
@@ -47,7 +47,13 @@ def load(point: EntryPoint, bases: tuple[type, ...]) -> Any:
 
 def leave_out(trouble: str) -> None:
     """Tell why an entry of another distribution is not there."""
-    log.warning("%s; it is left out", trouble)
+    _tell(f"{trouble}; it is left out")
+
+
+def _tell(trouble: str) -> None:
+    if trouble not in _told:
+        _told.add(trouble)
+        log.warning("%s", trouble)
 
 
 def reason(error: BaseException) -> str:
@@ -74,9 +80,7 @@ def _readable_points(group: str) -> Iterator[EntryPoint]:
             yield from distribution.entry_points.select(group=group)
         except Exception as error:
             trouble = f"the entry points of {package} could not be read: {reason(error)}"
-            if trouble not in _told:
-                _told.add(trouble)
-                log.warning("%s; whatever it adds is left out", trouble)
+            _tell(f"{trouble}; whatever it adds is left out")
 
 
 def _package(distribution: Distribution) -> str:

@@ -1,13 +1,16 @@
 """Stores: where campaigns keep their logs."""
 
-from askwise.store.base import Reply, Snapshot, Store, Transaction, open_store, pending_steps
+from askwise.store.base import Reply, Snapshot, Store, Transaction
+from askwise.store.copying import Portable
 from askwise.store.memory import MemoryStore
+from askwise.store.open import open_store, pending_steps
 from askwise.store.records import Change, Record
 from askwise.store.sqlite import SqliteStore
 
 __all__ = [
     "Change",
     "MemoryStore",
+    "Portable",
     "Record",
     "Reply",
     "Snapshot",

@@ -14,12 +14,14 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import chain, islice
 from typing import Any, BinaryIO
 
 from askwise.core.errors import StoreError
 from askwise.core.events import Event
 from askwise.store.base import Reply, Store
-from askwise.store.copying import CHUNK, Filling, Head, View, not_empty
+from askwise.store.copying import CHUNK, Head, Item, not_empty, portable
 from askwise.store.records import Record, whole
 from askwise.store.rows import Row, pack
 
@@ -86,8 +88,11 @@ def backup(store: Store, file: BinaryIO, time: float, tell: Tell = _nobody) -> C
     >>> copy.names()
     ['cats']
     """
-    with store.view() as view:
-        if not view.names() and next(view.records(), None) is None:
+    source = portable(store, "backed up")
+    total = sum(store.position(name) for name in store.names())
+    with source.contents() as items:
+        first = next(items, None)
+        if first is None:
             raise StoreError(
                 "there is nothing in the store to back up: check that it is the one you mean",
                 field="store",
@@ -97,7 +102,7 @@ def backup(store: Store, file: BinaryIO, time: float, tell: Tell = _nobody) -> C
         with gzip.GzipFile("", "wb", compresslevel=_LEVEL, fileobj=file, mtime=0) as packed:
             out = _Out(packed)
             out.put([_encode({"askwise": "backup", "format": FORMAT, "time": time})])
-            counts = _copy(view, out, tell)
+            counts = _write(chain([first], items), out, partial(_tell_on, tell, total))
             end = {**counts.to_json(), "sha256": out.sum.hexdigest()}
             out.put([_encode({"end": end})])
     return counts
@@ -136,35 +141,39 @@ def restore(store: Store, file: BinaryIO, checking: Tell = _nobody, tell: Tell =
     StoreError
         As of :func:`check`, or something in it can't be read or does not follow on.
     """
+    target = portable(store, "restored into")
     if store.names():  # said before a long file is checked; looked at again under the lock
         raise not_empty()
     check(file, checking)
-    with store.fill() as filling:
-        due = Counts()
-        counts = _load(filling, _lines(file, due, tell))
-        if counts != due:
-            raise _damaged(f"it has {counts}, its last line says {due}")
-        return counts
-
-
-def _copy(view: View, out: _Out, tell: Tell) -> Counts:
-    counts = Counts()
-    names = view.names()
-    total = sum(view.length(name) for name in names)
-    for name in names:
-        out.put([_encode({"campaign": view.head(name)._asdict()})])
-        counts.campaigns += 1
-        for rows in view.rows(name):
-            out.put(map(_event_line, rows))
-            counts.events += len(rows)
-            tell(counts.events, total)
-        for replies in view.replies(name):
-            out.put(_encode({"reply": asdict(reply)}) for reply in replies)
-            counts.replies += len(replies)
-    for records in view.records():
-        out.put(_encode({"record": asdict(record)}) for record in records)
-        counts.records += len(records)
+    due, counts = Counts(), Counts()
+    target.fill(_items(_lines(file, due, tell), due, counts))
     return counts
+
+
+def _write(items: Iterator[Item], out: _Out, tell: Callable[[int], None]) -> Counts:
+    counts = Counts()
+    while piece := list(islice(items, CHUNK)):
+        out.put(_line(item, counts) for item in piece)
+        tell(counts.events)
+    return counts
+
+
+def _tell_on(tell: Tell, total: int, done: int) -> None:
+    tell(done, max(done, total))  # others may have appended since they were counted
+
+
+def _line(item: Item, counts: Counts) -> str:
+    if isinstance(item, Row):
+        counts.events += 1
+        return _event_line(item)
+    if isinstance(item, Head):
+        counts.campaigns += 1
+        return _encode({"campaign": item._asdict()})
+    if isinstance(item, Reply):
+        counts.replies += 1
+        return _encode({"reply": asdict(item)})
+    counts.records += 1
+    return _encode({"record": asdict(item)})
 
 
 def _event_line(row: Row) -> str:
@@ -261,12 +270,12 @@ def _damaged(why: str) -> StoreError:
     )
 
 
-def _load(filling: Filling, lines: Iterable[bytes]) -> Counts:
-    counts = Counts()
-    loading = _Loading(filling, counts)
+def _items(lines: Iterable[bytes], due: Counts, counts: Counts) -> Iterator[Item]:
+    """Read the lines; ``due`` is complete with the last, and ``counts`` has to be the same."""
+    reading = _Reading(counts)
     for number, line in enumerate(lines, 2):
         try:
-            loading.take(json.loads(line))
+            item = reading.item(json.loads(line))
         except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
             raise StoreError(
                 f"line {number} of the backup can't be read ({type(error).__name__}: {error}): "
@@ -274,60 +283,41 @@ def _load(filling: Filling, lines: Iterable[bytes]) -> Counts:
                 field="file",
                 reason="bad_backup",
             ) from error
-    loading.flush()
-    return counts
+        yield item
+    if counts != due:
+        raise _damaged(f"it has {counts}, its last line says {due}")
 
 
-class _Loading:
-    """Takes line by line and hands on in pieces."""
+class _Reading:
+    """Takes line by line, and knows of which campaign."""
 
-    def __init__(self, filling: Filling, counts: Counts) -> None:
-        self.filling = filling
+    def __init__(self, counts: Counts) -> None:
         self.counts = counts
         self.name = ""
         self.last = 0
-        self.events: list[Event] = []
-        self.replies: list[Reply] = []
-        self.records: list[Record] = []
 
-    def take(self, line: dict[str, Any]) -> None:
+    def item(self, line: dict[str, Any]) -> Item:
         ((what, raw),) = line.items()
         if what == "campaign":
-            self.flush()
-            self.filling.campaign(head := _head(raw))
-            self.name = head.name
             self.counts.campaigns += 1
-            self.last = 0
-            return
-        if what in ("event", "reply") and not self.counts.campaigns:
-            raise ValueError(f"{what} before the first campaign")
-        if what == "event":
-            self.events.append(Event.from_json(raw))
-        elif what == "reply":
-            self.replies.append(Reply(*_texts(raw, "key", "request", "body")))
-        elif what == "record":
-            self.records.append(Record(*_texts(raw, "kind", "id", "body")))
-        else:
+            (self.name, spec), self.last = _texts(raw, "name", "spec"), 0
+            return Head(self.name, float(raw["created"]), spec)
+        if what == "record":
+            self.counts.records += 1
+            return Record(*_texts(raw, "kind", "id", "body"))
+        if what not in ("event", "reply"):
             raise ValueError(f"{what!r} is not known")
-        if len(self.events) + len(self.replies) + len(self.records) >= CHUNK:
-            self.flush()
+        if not self.counts.campaigns:
+            raise ValueError(f"{what} before the first campaign")
+        if what == "reply":
+            self.counts.replies += 1
+            return Reply(*_texts(raw, "key", "request", "body"))
+        self.counts.events += 1
+        return self._row(Event.from_json(raw))
 
-    def flush(self) -> None:
-        if self.events:
-            self.filling.rows(self._packed())
-            self.last += len(self.events)
-        if self.replies:
-            self.filling.replies(self.replies)
-        if self.records:
-            self.filling.records(self.records)
-        self.counts.events += len(self.events)
-        self.counts.replies += len(self.replies)
-        self.counts.records += len(self.records)
-        self.events, self.replies, self.records = [], [], []
-
-    def _packed(self) -> list[Row]:
+    def _row(self, event: Event) -> Row:
         try:
-            return pack(self.events, self.last)
+            (row,) = pack([event], self.last)
         except StoreError as error:  # there is a gap, above all
             raise StoreError(
                 f"the log of campaign {self.name!r} in the backup is not whole ({error}): nothing "
@@ -335,11 +325,12 @@ class _Loading:
                 field="file",
                 reason="bad_backup",
             ) from error
-
-
-def _head(raw: dict[str, Any]) -> Head:
-    return Head(whole(raw["name"], "name"), float(raw["created"]), whole(raw["spec"], "spec"))
+        self.last += 1
+        return row
 
 
 def _texts(raw: dict[str, Any], *fields: str) -> list[str]:
-    return [whole(raw[field], field) for field in fields]
+    for field in fields:
+        # An older askwise let NUL in; what is restored from it is not checked for that.
+        whole(raw[field].replace("\0", "") if isinstance(raw[field], str) else raw[field], field)
+    return [raw[field] for field in fields]

@@ -12,17 +12,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from askwise.core.errors import Conflict, StoreError, UnknownName, nearest
 from askwise.core.events import Event
 from askwise.store.records import Change, Record
-
-if TYPE_CHECKING:
-    from askwise.store.copying import Filling, View
-    from askwise.store.memory import MemoryStore
-    from askwise.store.postgres import PostgresStore
-    from askwise.store.sqlite import SqliteStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +119,13 @@ class Store(ABC):
 
     Every method that takes the name of a campaign raises UnknownName if there is none, and every
     method raises StoreError if the store can't be read or written or was closed.
+
+    Text that comes to it has neither NUL nor half characters: campaigns refuse them at their door
+    (``askwise.core.text``), and ``in_order`` does it for records.
+
+    What is not abstract is built on the rest; a store overrides it where it can do it in less
+    time. One that can be backed up is an ``askwise.store.Portable``. All of this is checked by
+    ``askwise.testing.check_store``.
     """
 
     @abstractmethod
@@ -179,9 +179,13 @@ class Store(ABC):
         """
         return [event for seq in sorted(set(seqs)) for event in self.read(name, seq - 1, seq)]
 
-    @abstractmethod
     def position(self, name: str) -> int:
-        """Tell the sequence number of the last event of the log; 0 for an empty log."""
+        """Tell the sequence number of the last event of the log; 0 for an empty log.
+
+        By default the log is read for it.
+        """
+        log = self.read(name)
+        return log[-1].seq if log else 0
 
     def replies(self, name: str, keys: Sequence[str]) -> dict[str, Reply]:
         """Look up the replies kept under ``keys``; those that have none are left out.
@@ -192,23 +196,29 @@ class Store(ABC):
         with self.write(name) as transaction:
             return transaction.replies(keys)
 
-    @abstractmethod
     def save(self, name: str, snapshot: Snapshot) -> None:
         """Save a snapshot beside the earlier ones; one of the same ``seq`` and version goes.
+
+        By default none is kept, and campaigns are folded from their first event.
 
         Raises
         ------
         Conflict
             The snapshot is ahead of the log.
         """
+        last = self.position(name)
+        if snapshot.seq > last:
+            raise snapshot_ahead(name, last, snapshot)
 
-    @abstractmethod
     def snapshot(self, name: str, version: str, upto: int | None = None) -> Snapshot | None:
         """Find the newest snapshot of this version with ``seq <= upto`` (None: of any seq)."""
+        self.spec(name)  # complains if there is no such campaign
+        return None
 
-    @abstractmethod
     def record(self, kind: str, id: str) -> Record | None:
         """Look up a record."""
+        found = self.records(kind, prefix=id, limit=1)
+        return found[0] if found and found[0].id == id else None
 
     @abstractmethod
     def records(
@@ -243,22 +253,9 @@ class Store(ABC):
             Also if an id is empty, a record is named twice, or it is done in a write block.
         """
 
-    @abstractmethod
-    def view(self) -> AbstractContextManager[View]:
-        """Open a view of the whole store as it is now; writers go on beside it.
-
-        Each log in it has exactly the replies that were committed with its events.
-        """
-
-    @abstractmethod
-    def fill(self) -> AbstractContextManager[Filling]:
-        """Open the transaction that fills an empty store: it commits or rolls back as a whole.
-
-        Raises
-        ------
-        Conflict
-            There is a campaign or a record.
-        """
+    def pending(self) -> list[str]:
+        """Name the steps that the next use would apply to the schema; nothing is changed."""
+        return []
 
     def ping(self) -> None:
         """Complain (StoreError) if the store does not answer; waits for no other use of it."""
@@ -267,93 +264,6 @@ class Store(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of files and connections. Closing twice is allowed, using it afterwards is not."""
-
-
-def open_store(url: str | Store) -> Store:
-    """Open the store that ``url`` names.
-
-    Parameters
-    ----------
-    url : str or Store
-        ``memory`` for a fresh store that lasts as long as the process; ``sqlite:///FILE`` for a
-        file relative to the working directory, ``sqlite:////FILE`` (four slashes) for an absolute
-        path; ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE`` for a database. File and tables
-        are created with the first campaign or record, the database has to exist. A Store is
-        returned as it is.
-
-    Raises
-    ------
-    StoreError
-        The url names no store, or the file or database is not one that this askwise can use.
-
-    Examples
-    --------
-    >>> store = open_store("memory")
-    >>> store.create("cats", spec="{}", time=0.0)
-    >>> store.names()
-    ['cats']
-    """
-    if isinstance(url, Store):
-        return url
-    store = _named(url)
-    store.names()  # so that what we can't use is found now and not at the first write
-    return store
-
-
-def pending_steps(url: str) -> list[str]:
-    """Name the steps that :func:`open_store` would apply to an older schema, or to none.
-
-    Nothing is changed or created. An empty list means that the store is up to date.
-
-    Raises
-    ------
-    StoreError
-        As of :func:`open_store`.
-
-    Examples
-    --------
-    >>> pending_steps("memory")
-    []
-    """
-    from askwise.store.memory import MemoryStore
-
-    store = _named(url)
-    return [] if isinstance(store, MemoryStore) else store.pending()
-
-
-def _named(url: str) -> MemoryStore | SqliteStore | PostgresStore:
-    # Imported here, as all are built on this module, and psycopg only where it is needed.
-    from askwise.store.memory import MemoryStore
-    from askwise.store.sqlite import SqliteStore
-
-    accepted = (
-        "give 'memory', 'sqlite:///FILE' or, for an absolute path, 'sqlite:////PATH/FILE', or "
-        "'postgresql://USER:PASSWORD@HOST:PORT/DATABASE'"
-    )
-    if not isinstance(url, str):
-        raise StoreError(f"store is {url!r}: {accepted}", field="store", reason="store_unusable")
-    if url == "memory":
-        return MemoryStore()
-    file = url.removeprefix("sqlite:///")
-    if file != url and file not in ("", ":memory:"):
-        return SqliteStore(file)
-    if url.startswith(("postgresql://", "postgres://")):
-        try:
-            from askwise.store.postgres import PostgresStore
-        except ImportError as error:
-            raise StoreError(
-                "PostgreSQL needs psycopg: pip install 'askwise[postgres]'",
-                field="store",
-                reason="store_unusable",
-            ) from error
-        return PostgresStore(url)
-    raise StoreError(
-        f"store is {_without_password(url)!r}: {accepted}", field="store", reason="store_unusable"
-    )
-
-
-def _without_password(url: str) -> str:
-    return re.sub(r"//([^/:@]*):.*@", r"//\1:***@", url)
 
 
 def unknown_campaign(name: str, names: Iterable[str]) -> UnknownName:
@@ -426,3 +336,23 @@ def nothing_kept(failure: StoreError) -> StoreError:
 def store_closed() -> StoreError:
     """Build the error for using a store after ``close``."""
     return StoreError("this store was closed: open it again", reason="store_misused")
+
+
+def refused_url(url: str, form: str) -> StoreError:
+    """Build the error for a url of a known scheme that can't be read; no password is repeated."""
+    return StoreError(
+        f"store is {without_password(url)!r}: give {form}",
+        field="store",
+        reason="store_unusable",
+    )
+
+
+def without_password(url: str) -> str:
+    """Take the password out of a url, for messages.
+
+    Examples
+    --------
+    >>> without_password("mysql://ann:secret@localhost/cats")
+    'mysql://ann:***@localhost/cats'
+    """
+    return re.sub(r"//([^/:@]*):.*@", r"//\1:***@", url)

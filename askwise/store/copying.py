@@ -1,13 +1,15 @@
-"""A whole store at one moment, and an empty one filled at once: what backups are made of."""
+"""Stores that can be copied: read out whole as of one moment, or filled at once while empty."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from itertools import groupby, islice
+from typing import Any, NamedTuple
 
 from askwise.core.errors import Conflict, StoreError
-from askwise.store.base import Reply
+from askwise.store.base import Reply, Store
 from askwise.store.records import Record
 from askwise.store.rows import Row
 
@@ -23,50 +25,63 @@ class Head(NamedTuple):
     spec: str
 
 
-class View(ABC):
-    """A store as it was when the view was opened, whatever is written meanwhile."""
+Item = Head | Row | Reply | Record
+"""What a store is made of. A head begins a campaign: the rows and replies up to the next head are
+its own. Rows follow on from 1 without a gap."""
+
+
+class Portable(Store):
+    """A store that can be backed up and restored.
+
+    It is a capability: a store may do without, and then is no ``Portable``.
+    """
 
     @abstractmethod
-    def names(self) -> list[str]:
-        """List the names of all campaigns, sorted."""
+    def contents(self) -> AbstractContextManager[Iterator[Item]]:
+        """Read out the whole store as it is now; writers go on beside it.
+
+        Campaigns come by name, each with its log and then exactly the replies that were committed
+        with its events, by key. Records come last, by kind and id. After the ``with`` block the
+        iterator raises StoreError.
+        """
 
     @abstractmethod
-    def head(self, name: str) -> Head:
-        """Read what a campaign was created with."""
+    def fill(self, items: Iterable[Item]) -> None:
+        """Fill an empty store in one transaction: nothing is kept if anything raises.
 
-    @abstractmethod
-    def length(self, name: str) -> int:
-        """Tell how many events its log has."""
-
-    @abstractmethod
-    def rows(self, name: str) -> Iterator[list[Row]]:
-        """Read its log, in pieces."""
-
-    @abstractmethod
-    def replies(self, name: str) -> Iterator[list[Reply]]:
-        """Read the replies it keeps, in pieces."""
-
-    @abstractmethod
-    def records(self) -> Iterator[list[Record]]:
-        """Read the records of all kinds, in pieces."""
-
-
-class Filling(ABC):
-    """A transaction that fills an empty store; nothing of it is seen before it ends."""
-
-    @abstractmethod
-    def campaign(self, head: Head) -> None:
-        """Begin a campaign; what follows is its own.
+        ``items`` come as ``contents`` gives them; nothing of them is seen before the last.
 
         Raises
         ------
         Conflict
-            The name exists.
+            There is a campaign or a record already, or two campaigns have one name.
         """
+
+
+class Filling(ABC):
+    """How our stores are filled: in pieces of one kind each."""
+
+    def take(self, items: Iterable[Item]) -> None:
+        """Take all items."""
+        take: dict[type, Callable[[Any], None]] = {
+            Row: self.rows,
+            Reply: self.replies,
+            Record: self.records,
+        }
+        for kind, group in groupby(items, key=type):
+            if kind is Head:
+                for head in group:
+                    self.campaign(head)  # type: ignore[arg-type]
+            while piece := list(islice(group, CHUNK)):
+                take[kind](piece)
+
+    @abstractmethod
+    def campaign(self, head: Head) -> None:
+        """Begin a campaign; what follows is its own."""
 
     @abstractmethod
     def rows(self, rows: Sequence[Row]) -> None:
-        """Go on with its log; the rows follow on without a gap."""
+        """Go on with its log."""
 
     @abstractmethod
     def replies(self, replies: Sequence[Reply]) -> None:
@@ -77,6 +92,48 @@ class Filling(ABC):
         """Keep records."""
 
 
+@contextmanager
+def lent(items: Iterator[Item]) -> Iterator[Iterator[Item]]:
+    """Lend an iterator for the block; afterwards it raises StoreError."""
+    borrowed = _Borrowed(items)
+    try:
+        yield borrowed
+    finally:
+        borrowed.over = True
+
+
+class _Borrowed(Iterator[Item]):
+    def __init__(self, items: Iterator[Item]) -> None:
+        self.over = False
+        self._items = items
+
+    def __next__(self) -> Item:
+        if self.over:
+            raise StoreError(
+                "this look at the store is over: open another with store.contents()",
+                reason="store_misused",
+            )
+        return next(self._items)
+
+
+def portable(store: Store, verb: str) -> Portable:
+    """Take a store that can be copied.
+
+    Raises
+    ------
+    StoreError
+        It can't.
+    """
+    if not isinstance(store, Portable):
+        raise StoreError(
+            f"a {type(store).__name__} can't be {verb}: copy it with the tools of what it is "
+            "kept in",
+            field="store",
+            reason="store_unusable",
+        )
+    return store
+
+
 def not_empty() -> Conflict:
     """Build the error for filling a store that has something in it."""
     return Conflict(
@@ -84,8 +141,3 @@ def not_empty() -> Conflict:
         field="store",
         reason="store_not_empty",
     )
-
-
-def view_is_over() -> StoreError:
-    """Build the error for reading on after the block, or after the store was closed."""
-    return StoreError("this view is over: open another with store.view()", reason="store_misused")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from askwise.core.errors import StoreError
@@ -11,18 +11,18 @@ from askwise.core.events import Event
 from askwise.store.base import (
     Reply,
     Snapshot,
-    Store,
     Transaction,
     campaign_exists,
     inside_write,
     log_moved,
+    refused_url,
     reply_exists,
     snapshot_ahead,
     store_closed,
     unknown_campaign,
     write_is_over,
 )
-from askwise.store.copying import Filling, View, not_empty
+from askwise.store.copying import Item, Portable, lent, not_empty
 from askwise.store.memory_copying import MemoryFilling, MemoryView
 from askwise.store.memory_parts import Campaign, Log, Shelf, cut
 from askwise.store.records import Change, Record, check_limit, in_order, whole
@@ -83,7 +83,7 @@ class _MemoryTransaction(Transaction):
             raise write_is_over()
 
 
-class MemoryStore(Store):
+class MemoryStore(Portable):
     """Campaigns that last as long as the process.
 
     It accepts and refuses exactly what the SQLite store does, so what runs on it runs there.
@@ -107,6 +107,13 @@ class MemoryStore(Store):
         self._writer: int | None = None
         self._transaction: _MemoryTransaction | None = None
         self._closed = False
+
+    @classmethod
+    def from_url(cls, url: str) -> MemoryStore:
+        """Make a fresh store for the url ``memory``."""
+        if url != "memory":
+            raise refused_url(url, "'memory'")
+        return cls()
 
     def create(self, name: str, spec: str, time: float) -> None:
         self._check()
@@ -200,24 +207,21 @@ class MemoryStore(Store):
         return True
 
     @contextmanager
-    def view(self) -> Iterator[View]:
+    def contents(self) -> Iterator[Iterator[Item]]:
         self._check()
-        self._check_outside("view the whole store")
+        self._check_outside("read out the store")
         with self._turn(), self._shelves_lock:
             view = MemoryView(self._campaigns, self._shelves)
-        try:
-            yield view
-        finally:
-            view.over = True
+        with lent(view.items()) as items:
+            yield items
 
-    @contextmanager
-    def fill(self) -> Iterator[Filling]:
+    def fill(self, items: Iterable[Item]) -> None:
         self._check()
         self._check_outside("fill the store")
         with self._turn():
             self._check_empty()
             filling = MemoryFilling()
-            yield filling
+            filling.take(items)
             with self._shelves_lock:
                 self._check_empty()
                 self._shelves.update(filling.shelves)

@@ -6,17 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from askwise.core.errors import StoreError
 from askwise.store.base import Reply, campaign_exists, reply_exists
-from askwise.store.copying import CHUNK, Filling, Head, View, view_is_over
+from askwise.store.copying import CHUNK, Filling, Head, Item
 from askwise.store.memory_parts import Campaign, Shelf, cut
 from askwise.store.records import Record
 from askwise.store.rows import Row, pack, unpack
 
 
-class MemoryView(View):
+class MemoryView:
     """What was there: logs only grow, so how long they were is enough; the rest is copied."""
 
     def __init__(self, campaigns: Mapping[str, Campaign], shelves: Mapping[str, Shelf]) -> None:
-        self.over = False
         self._campaigns = dict(campaigns)
         self._lengths = {name: len(each.log) for name, each in campaigns.items()}
         self._replies = {name: list(each.replies.values()) for name, each in campaigns.items()}
@@ -26,38 +25,15 @@ class MemoryView(View):
             for record in shelf.ids
         ]
 
-    def names(self) -> list[str]:
-        self._check()
-        return sorted(self._campaigns)
-
-    def head(self, name: str) -> Head:
-        self._check()
-        return Head(name, self._campaigns[name].created, self._campaigns[name].spec)
-
-    def length(self, name: str) -> int:
-        self._check()
-        return self._lengths[name]
-
-    def rows(self, name: str) -> Iterator[list[Row]]:
-        for after in range(0, self._lengths[name], CHUNK):
-            self._check()
-            upto = min(after + CHUNK, self._lengths[name])
-            yield pack(cut(self._campaigns[name].log, after, upto), after)
-
-    def replies(self, name: str) -> Iterator[list[Reply]]:
-        kept = sorted(self._replies[name], key=lambda reply: reply.key)
-        for at in range(0, len(kept), CHUNK):
-            self._check()
-            yield kept[at : at + CHUNK]
-
-    def records(self) -> Iterator[list[Record]]:
-        for at in range(0, len(self._records), CHUNK):
-            self._check()
-            yield self._records[at : at + CHUNK]
-
-    def _check(self) -> None:
-        if self.over:
-            raise view_is_over()
+    def items(self) -> Iterator[Item]:
+        """Read it out."""
+        for name, campaign in sorted(self._campaigns.items()):
+            yield Head(name, campaign.created, campaign.spec)
+            for after in range(0, self._lengths[name], CHUNK):
+                upto = min(after + CHUNK, self._lengths[name])
+                yield from pack(cut(campaign.log, after, upto), after)
+            yield from sorted(self._replies[name], key=lambda reply: reply.key)
+        yield from self._records
 
 
 class MemoryFilling(Filling):

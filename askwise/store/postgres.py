@@ -13,7 +13,6 @@ from askwise.store import postgres_records
 from askwise.store.base import (
     Reply,
     Snapshot,
-    Store,
     Transaction,
     campaign_exists,
     log_moved,
@@ -23,7 +22,7 @@ from askwise.store.base import (
     unknown_campaign,
     write_is_over,
 )
-from askwise.store.copying import Filling, View
+from askwise.store.copying import Item, Portable, lent
 from askwise.store.migrations.on_postgres import pending
 from askwise.store.postgres_address import read_address
 from askwise.store.postgres_connections import Connections
@@ -134,7 +133,7 @@ class _PostgresTransaction(Transaction):
         self.link.check()
 
 
-class PostgresStore(Store):
+class PostgresStore(Portable):
     """Campaigns in a PostgreSQL database, which any number of processes may use at a time.
 
     The tables are in a schema of their own, ``askwise``; nothing else of the database is touched.
@@ -288,21 +287,19 @@ class PostgresStore(Store):
             return all(found)
 
     @contextmanager
-    def view(self) -> Iterator[View]:
-        with self._connections.use_apart("view the whole store") as link:
-            view = PostgresView(link)
-            try:
-                yield view
-            finally:
-                view.over = True
+    def contents(self) -> Iterator[Iterator[Item]]:
+        with (
+            self._connections.use_apart("read out the store") as link,
+            lent(PostgresView(link).items()) as items,
+        ):
+            yield items
 
-    @contextmanager
-    def fill(self) -> Iterator[Filling]:
+    def fill(self, items: Iterable[Item]) -> None:
         with self._connections.use_outside("fill the store") as link:
             link.make_schema()
             link.writing = True
             link.run(_BEGIN)
-            yield PostgresFilling(link)
+            PostgresFilling(link).take(items)
             _commit(link, "look whether the store is still empty")
 
     def pending(self) -> list[str]:

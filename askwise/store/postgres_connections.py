@@ -1,19 +1,37 @@
-"""Connections to one PostgreSQL database: lent to threads, and none carried across a fork."""
+"""Connections to one PostgreSQL database: a pool for threads, and none carried across a fork."""
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
+
+import psycopg
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from askwise.core.errors import StoreError
 from askwise.store.base import inside_write, store_closed
 from askwise.store.postgres_address import Address
-from askwise.store.postgres_link import Link, busy
+from askwise.store.postgres_link import Connection, Link, busy, has_news, open_connection
+
+_FIRST_LOOK, _LONGEST_LOOK = 0.02, 1.0
+"""Seconds between looks at whether connecting has failed: the pool tells nobody who waits."""
+
+_NAME = "askwise"
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Leave out what the pool says about our connections: our errors say it."""
+    about = record.args if isinstance(record.args, tuple) else ()
+    return not any(each == _NAME or isinstance(each, Connection) for each in about)
+
+
+logging.getLogger("psycopg.pool").addFilter(_is_news)
 
 
 class Connections:
@@ -35,17 +53,47 @@ class Connections:
         self.limit = limit
         self._closed = False
         self._reset()
-        with _pools_lock:
-            _pools.add(self)
+        with _all_lock:
+            _all.add(self)
 
     def _reset(self) -> None:
-        self._changed = threading.Condition()
-        self._idle: list[Link] = []
-        self._lent: set[Link] = set()
+        self._process = os.getpid()
+        self._made: weakref.WeakSet[Connection] = weakref.WeakSet()
+        self._is_connecting = False
+        self._failures = 0
+        self._failure: StoreError | None = None
         self._turns: dict[int, threading.Lock] = {}
-        self._probe = Link(self.address, self.patience)
+        self._turns_lock = threading.Lock()
+        self._probe: Connection | None = None
         self._probing = threading.Lock()
         self._local = threading.local()
+        # The pool's thread connects through us, so that we know what became of it. It starts with
+        # the first use; weakly, so that a store that nobody has any more ends it.
+        self._pool: ConnectionPool[Connection] = ConnectionPool(
+            connection_class=cast(type[Connection], weakref.proxy(self)),
+            name=_NAME,
+            min_size=0,
+            max_size=self.limit,
+            open=False,
+            check=_check_idle,
+            max_lifetime=threading.TIMEOUT_MAX,
+            reconnect_timeout=0.0,
+            num_workers=1,
+        )
+
+    def connect(self, _: str) -> Connection:
+        """Make a connection; called by the pool, in its own thread."""
+        self._is_connecting = True
+        try:
+            connection = open_connection(self.address, self.patience)
+        except StoreError as error:
+            self._failure = error
+            self._failures += 1
+            raise
+        finally:
+            self._is_connecting = False
+        self._made.add(connection)
+        return connection
 
     @contextmanager
     def use(self) -> Iterator[Link]:
@@ -54,15 +102,13 @@ class Connections:
         if link is not None:
             yield link
             return
-        link = self._take()
-        self._local.link = link
-        try:
-            link.wake()
-            yield link
-        finally:
-            if not link.is_foreign:
-                del self._local.link
-            self._give_back(link)
+        with self._lend() as link:
+            self._local.link = link
+            try:
+                yield link
+            finally:
+                if not link.is_foreign:
+                    del self._local.link
 
     @contextmanager
     def use_outside(self, verb: str) -> Iterator[Link]:
@@ -75,12 +121,8 @@ class Connections:
     def use_apart(self, verb: str) -> Iterator[Link]:
         """Lend a connection beside the thread's own, for a long look outside a write block."""
         self.check_outside(verb)
-        link = self._take()
-        try:
-            link.wake()
+        with self._lend() as link:
             yield link
-        finally:
-            self._give_back(link)
 
     @contextmanager
     def use_to_probe(self) -> Iterator[Link]:
@@ -91,13 +133,19 @@ class Connections:
         with self._probing:
             if self._closed:
                 raise store_closed()
+            connection = self._probe
+            if connection is None or connection.closed or has_news(connection):
+                if connection is not None:
+                    connection.close()
+                connection = self._probe = open_connection(self.address, self.patience)
+                self._made.add(connection)
+            link = Link(self.address, self.patience, connection)
             try:
-                self._probe.wake()
-                yield self._probe
+                yield link
             finally:
-                self._probe.end()
+                link.end()
                 if self._closed:
-                    self._probe.close()
+                    connection.close()
 
     @contextmanager
     def turn(self, campaign: int) -> Iterator[None]:
@@ -105,7 +153,7 @@ class Connections:
 
         They wait without a connection each, so that other campaigns can be written meanwhile.
         """
-        with self._changed:
+        with self._turns_lock:
             lock = self._turns.setdefault(campaign, threading.Lock())
         if not lock.acquire(timeout=self.patience):
             raise busy(self.address, self.patience)
@@ -123,102 +171,92 @@ class Connections:
     def close(self) -> None:
         """Close all connections, each as soon as its thread is done with it."""
         self.check_outside("close the store")
-        with self._changed:
-            self._closed = True
-            idle, self._idle = self._idle, []
-            self._changed.notify_all()
-        for link in idle:
-            link.close()
+        self._closed = True
+        self._pool.close()
         if self._probing.acquire(blocking=False):  # else its user closes it
-            self._probe.close()
+            if self._probe is not None:
+                self._probe.close()
             self._probing.release()
 
     def _own(self) -> Link | None:
         link: Link | None = getattr(self._local, "link", None)
         return link
 
-    def _take(self) -> Link:
+    @contextmanager
+    def _lend(self) -> Iterator[Link]:
+        connection = self._take()
+        pool = self._pool
+        link = Link(self.address, self.patience, connection)
+        try:
+            yield link
+        finally:
+            if not link.is_foreign:
+                try:
+                    link.end()
+                finally:
+                    pool.putconn(connection)
+
+    def _take(self) -> Connection:
+        if self._process != os.getpid():  # by a fork that Python did not see
+            _abandoned.append(self._pool)
+            self._reset()
         deadline = time.monotonic() + self.patience
-        with self._changed:
-            while True:
-                if self._closed:
-                    raise store_closed()
-                if self._idle:
-                    link = self._idle.pop()
-                    if link.is_foreign:  # by a fork that Python did not see
-                        _abandoned.append(link)
-                        continue
-                    break
-                if len(self._lent) < self.limit:
-                    link = Link(self.address, self.patience)
-                    break
-                if not self._changed.wait(deadline - time.monotonic()):
+        failures, look = self._failures, _FIRST_LOOK
+        while not self._closed:
+            self._pool.open()
+            try:
+                return self._pool.getconn(look)
+            except PoolClosed:
+                break
+            except PoolTimeout:
+                if self._failures != failures:
+                    raise StoreError(str(self._failure), field="store") from self._failure
+                # Connecting has a time limit of its own, and then says more.
+                left = deadline - time.monotonic()
+                if left <= 0 and not self._is_connecting:
                     raise StoreError(
                         f"{self.address}: all {self.limit} connections were in use for more than "
                         f"{self.patience:g} s; nothing was written, try again",
                         reason="store_busy",
-                    )
-            self._lent.add(link)
-        return link
-
-    def _give_back(self, link: Link) -> None:
-        if link.is_foreign:
-            return
-        try:
-            link.end()
-        finally:
-            with self._changed:
-                self._lent.discard(link)
-                if not self._closed:
-                    self._idle.append(link)
-                self._changed.notify()
-            if self._closed:
-                link.close()
-
-    def park(self) -> None:
-        """Hold still for a fork."""
-        self._changed.acquire()
-
-    def resume(self) -> None:
-        """Go on after a fork, in the parent."""
-        self._changed.release()
+                    ) from None
+                look = max(_FIRST_LOOK, min(2 * look, _LONGEST_LOOK, left))
+        raise store_closed()
 
     def restart(self) -> None:
         """Start anew after a fork, in the child, where no other thread is left."""
-        _abandoned.extend(link.abandon() for link in (*self._idle, *self._lent, self._probe))
+        for connection in self._made:
+            if not connection.closed:
+                os.close(connection.fileno())
+            _abandoned.append(connection)
+        _abandoned.append(self._pool)
         self._reset()
+
+
+def _check_idle(connection: psycopg.Connection[Any]) -> None:
+    """Refuse a connection that the server has ended: it was restarted, or ended the session."""
+    if has_news(connection):
+        connection.close()
+        raise psycopg.OperationalError("the connection has ended")
 
 
 # A child that used or closed a connection of its parent would talk into the parent's session. It
 # must not keep the socket either: as long as one process holds it, the server takes the session
 # for alive and keeps its locks, though the parent may be dead. So the child closes its copy of
 # the socket and keeps the rest untouched for as long as it lives.
-_pools: weakref.WeakSet[Connections] = weakref.WeakSet()
-_pools_lock = threading.RLock()
+_all: weakref.WeakSet[Connections] = weakref.WeakSet()
+_all_lock = threading.RLock()
 _abandoned: list[Any] = []
 
 
-def _before_fork() -> None:
-    _pools_lock.acquire()
-    for pool in _pools:
-        pool.park()
-
-
-def _after_fork_in_parent() -> None:
-    for pool in _pools:
-        pool.resume()
-    _pools_lock.release()
-
-
 def _after_fork_in_child() -> None:
-    for pool in _pools:
-        pool.restart()
-    _pools_lock.release()
+    for connections in _all:
+        connections.restart()
+    _all_lock.release()
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_before_fork,
-        after_in_parent=_after_fork_in_parent,
+        before=_all_lock.acquire,
+        after_in_parent=_all_lock.release,
         after_in_child=_after_fork_in_child,
     )

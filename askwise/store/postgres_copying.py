@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from askwise.store.base import Reply, campaign_exists
-from askwise.store.copying import CHUNK, Filling, Head, View, not_empty, view_is_over
+from askwise.store.copying import CHUNK, Filling, Head, Item, not_empty
 from askwise.store.postgres_link import Link
 from askwise.store.postgres_rows import APPEND, CREATE, KEEP, event_row, reply_row
 from askwise.store.postgres_text import given, given_in_order, kept, kept_in_order
@@ -22,6 +22,8 @@ _MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _ALONE = "LOCK TABLE askwise.campaigns, askwise.records IN SHARE ROW EXCLUSIVE MODE"
 
 _ANY = "SELECT EXISTS (SELECT FROM askwise.campaigns) OR EXISTS (SELECT FROM askwise.records)"
+
+_HEAD = "SELECT created, spec FROM askwise.campaigns WHERE id = %s"
 
 _ROWS = f"""
     SELECT seq, kind, time, key, body FROM askwise.events
@@ -41,55 +43,38 @@ _RECORD = """
 """
 
 
-class PostgresView(View):
+class PostgresView:
     """Reads on a connection of its own, in one transaction."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
-        self.over = False
         self._is_there = link.has_schema()
         link.run(_MOMENT)
         found = self._run("SELECT name, id FROM askwise.campaigns")
         self._ids = {given(name): int(number) for name, number in found}
 
-    def names(self) -> list[str]:
-        return sorted(self._ids)
-
-    def head(self, name: str) -> Head:
-        statement = "SELECT created, spec FROM askwise.campaigns WHERE id = %s"
-        ((created, spec),) = self._run(statement, self._ids[name])
-        return Head(name, created, given(spec))
-
-    def length(self, name: str) -> int:
-        statement = "SELECT max(seq) FROM askwise.events WHERE campaign = %s"
-        ((last,),) = self._run(statement, self._ids[name])
-        return last or 0
-
-    def rows(self, name: str) -> Iterator[list[Row]]:
-        last = 0
-        while rows := self._run(_ROWS, self._ids[name], last):
-            yield [
-                Row(seq, kind, time, None if key is None else given(key), body)
-                for seq, kind, time, key, body in rows
-            ]
-            last = rows[-1][0]
-
-    def replies(self, name: str) -> Iterator[list[Reply]]:
-        rows = self._run(_FIRST_REPLIES, self._ids[name])
-        while rows:
-            yield [Reply(*map(given, row)) for row in rows]
-            rows = self._run(_REPLIES, self._ids[name], rows[-1][0])
-
-    def records(self) -> Iterator[list[Record]]:
+    def items(self) -> Iterator[Item]:
+        """Read it out."""
+        for name, campaign in sorted(self._ids.items()):
+            ((created, spec),) = self._run(_HEAD, campaign)
+            yield Head(name, created, given(spec))
+            last = 0
+            while rows := self._run(_ROWS, campaign, last):
+                for seq, kind, time, key, body in rows:
+                    yield Row(seq, kind, time, None if key is None else given(key), body)
+                last = rows[-1][0]
+            rows = self._run(_FIRST_REPLIES, campaign)
+            while rows:
+                yield from (Reply(*map(given, row)) for row in rows)
+                rows = self._run(_REPLIES, campaign, rows[-1][0])
         # No id is empty, so this is below all of them.
-        last = ("", "")
-        while rows := self._run(_RECORDS, *last):
-            yield [Record(given_in_order(kind), given_in_order(i), given(b)) for kind, i, b in rows]
-            last = rows[-1][:2]
+        place = ("", "")
+        while rows := self._run(_RECORDS, *place):
+            for kind, record, body in rows:
+                yield Record(given_in_order(kind), given_in_order(record), given(body))
+            place = rows[-1][:2]
 
     def _run(self, statement: str, *values: Any) -> list[Any]:
-        if self.over:
-            raise view_is_over()
         return self._link.run(statement, *values) if self._is_there else []
 
 

@@ -38,8 +38,14 @@ _SETTINGS = """
 """
 
 
+class Connection(psycopg.Connection[Any]):
+    """A connection that knows whether there is a store in its database."""
+
+    has_schema = False
+
+
 class Link:
-    """One connection, lent to one thread at a time; it connects when it is first used.
+    """One connection, lent to one thread for one use.
 
     Parameters
     ----------
@@ -47,6 +53,8 @@ class Link:
         The database.
     patience : float
         Seconds to wait for a lock.
+    connection : Connection
+        Open.
 
     Attributes
     ----------
@@ -56,20 +64,19 @@ class Link:
         Why nothing of that write can be kept any more.
     """
 
-    def __init__(self, address: Address, patience: float) -> None:
+    def __init__(self, address: Address, patience: float, connection: Connection) -> None:
         self.address = address
         self.patience = patience
         self.writing = False
         self.failure: StoreError | None = None
         self._waiting: dict[tuple[str, int], list[dict[str, Any]]] = {}
-        self._has_schema = False
         self._process = os.getpid()
-        self._connection: psycopg.Connection[Any] | None = None
+        self._connection = connection
 
     @property
     def is_connected(self) -> bool:
-        """Whether it is; a lost connection is let go of at once."""
-        return self._connection is not None
+        """Whether the connection is there and was not lost."""
+        return not self._connection.closed
 
     @property
     def is_foreign(self) -> bool:
@@ -79,15 +86,16 @@ class Link:
     def has_schema(self) -> bool:
         """Tell whether there is a store in the database."""
         with self._explained() as connection:
-            if not self._has_schema and on_postgres.version(connection, str(self.address)):
-                self._migrate(connection)
-        return self._has_schema
+            if not connection.has_schema:
+                bring_up_to_date(connection, self.address)
+            return connection.has_schema
 
     def make_schema(self) -> None:
         """Make the database a store if it is none yet."""
         if not self.has_schema():
             with self._explained() as connection:
-                self._migrate(connection)
+                on_postgres.migrate(connection, str(self.address))
+                connection.has_schema = True
 
     def run(self, statement: str, *values: Any) -> list[Any]:
         """Execute what waits and a statement, and fetch its rows; errors become StoreError."""
@@ -165,34 +173,17 @@ class Link:
         if self.failure is not None:
             raise nothing_kept(self.failure) from self.failure
 
-    def wake(self) -> None:
-        """Disconnect if the server has: it was restarted, or ended the session."""
-        if self._connection is not None and _has_news(self._connection):
-            self.close()
-
     def close(self) -> None:
-        """Disconnect; the next use connects again."""
-        if self.is_foreign:
-            return
-        connection, self._connection = self._connection, None
-        self._has_schema = False
-        if connection is not None:
-            connection.close()
-
-    def abandon(self) -> psycopg.Connection[Any] | None:
-        """Let go of the socket in a forked process, without a word to the server."""
-        connection, self._connection = self._connection, None
-        if connection is not None and not connection.closed:
-            os.close(connection.fileno())
-        return connection
+        """Disconnect."""
+        if not self.is_foreign:
+            self._connection.close()
 
     def _settle(self) -> None:
-        connection = self._connection
-        if self.is_foreign or connection is None:
+        if self.is_foreign or self._connection.closed:
             return
         try:
-            if connection.info.transaction_status != TransactionStatus.IDLE:
-                connection.execute("ROLLBACK", prepare=False)
+            if self._connection.info.transaction_status != TransactionStatus.IDLE:
+                self._connection.execute("ROLLBACK", prepare=False)
         except BaseException as error:
             # Disconnecting rolls back too, and whatever led here is raised already.
             self.close()
@@ -200,55 +191,22 @@ class Link:
                 raise
 
     @contextmanager
-    def _explained(self) -> Iterator[psycopg.Connection[Any]]:
-        """Lend the open connection, turn its errors into ours, and drop it if it is broken."""
+    def _explained(self) -> Iterator[Connection]:
+        """Lend the connection and turn its errors into ours."""
         self.check()
         try:
-            yield self._connection or self._open()
+            yield self._connection
         except StoreError as error:
             self.failure = error
             raise
         except psycopg.Error as error:
-            lost = self._connection is not None and self._connection.closed
-            if lost:
-                self.close()
-            self.failure = self._explain(error, lost)
+            self.failure = _explain(error, self.address, self.patience, self._connection.closed)
             raise self.failure from error
         except BaseException as error:
             # Interrupted in the middle of a conversation: nobody knows what comes next.
             self.close()
             self.failure = StoreError(f"{self.address}: interrupted ({type(error).__name__})")
             raise
-
-    def _open(self) -> psycopg.Connection[Any]:
-        """Connect; kept only if the schema, where there is one, could be brought up to date."""
-        connection = connect(self.address, self.patience)
-        try:
-            if on_postgres.version(connection, str(self.address)):
-                self._migrate(connection)
-        except BaseException as error:
-            lost = connection.closed
-            connection.close()
-            if isinstance(error, psycopg.Error):
-                raise self._explain(error, lost) from error
-            raise
-        self._connection = connection
-        return connection
-
-    def _migrate(self, connection: psycopg.Connection[Any]) -> None:
-        on_postgres.migrate(connection, str(self.address))
-        self._has_schema = True
-
-    def _explain(self, error: Exception, lost: bool) -> StoreError:
-        if lost:
-            return StoreError(
-                f"{self.address}: the connection was lost ({_one_line(error)}); the next use "
-                "connects again",
-                reason="store_unreachable",
-            )
-        if isinstance(error, psycopg.errors.LockNotAvailable):
-            return busy(self.address, self.patience)
-        return StoreError(f"{self.address}: {_one_line(error)}")
 
 
 def busy(address: Address, patience: float) -> StoreError:
@@ -260,10 +218,31 @@ def busy(address: Address, patience: float) -> StoreError:
     )
 
 
-def connect(address: Address, patience: float) -> psycopg.Connection[Any]:
+def open_connection(address: Address, patience: float) -> Connection:
+    """Connect, and bring the schema up to date where there is one."""
+    connection = connect(address, patience)
+    try:
+        bring_up_to_date(connection, address)
+    except BaseException as error:
+        lost = connection.closed
+        connection.close()
+        if isinstance(error, psycopg.Error):
+            raise _explain(error, address, patience, lost) from error
+        raise
+    return connection
+
+
+def bring_up_to_date(connection: Connection, address: Address) -> None:
+    """Apply the steps that an older schema lacks; a database without one is left alone."""
+    if on_postgres.version(connection, str(address)):
+        on_postgres.migrate(connection, str(address))
+        connection.has_schema = True
+
+
+def connect(address: Address, patience: float) -> Connection:
     """Connect, commit by itself, and wait no longer for a lock than ``patience`` seconds."""
     try:
-        connection = psycopg.connect(**address.parameters, autocommit=True)
+        connection = Connection.connect(**address.parameters, autocommit=True)
         try:
             _set_up(connection, address, patience)
         except BaseException:
@@ -292,11 +271,22 @@ def _set_up(connection: psycopg.Connection[Any], address: Address, patience: flo
         )
 
 
+def _explain(error: Exception, address: Address, patience: float, lost: bool) -> StoreError:
+    if lost:
+        return StoreError(
+            f"{address}: the connection was lost ({_one_line(error)}); the next use connects again",
+            reason="store_unreachable",
+        )
+    if isinstance(error, psycopg.errors.LockNotAvailable):
+        return busy(address, patience)
+    return StoreError(f"{address}: {_one_line(error)}")
+
+
 def _rows(cursor: psycopg.Cursor[Any]) -> list[Any]:
     return cursor.fetchall() if cursor.description else []
 
 
-def _has_news(connection: psycopg.Connection[Any]) -> bool:
+def has_news(connection: psycopg.Connection[Any]) -> bool:
     """Tell whether an idle connection has something to read: its end, as a rule."""
     if connection.closed:
         return True

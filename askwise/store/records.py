@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from askwise.core.errors import StoreError
+from askwise.core.text import flaw
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Change(NamedTuple):
 
 
 def whole(text: str, field: str) -> str:
-    """Check that a text can be kept: halves of surrogate pairs can't.
+    """Check that a text can be kept: NUL and halves of surrogate pairs can't.
 
     Raises
     ------
@@ -57,14 +58,13 @@ def whole(text: str, field: str) -> str:
     """
     if not isinstance(text, str):
         raise StoreError(f"{field} is {text!r}: give a string", field=field, reason="unstorable")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
+    wrong = flaw(text)
+    if wrong is not None:
         raise StoreError(
-            f"{field} can't be kept: {error}; give whole characters",
+            f"{field} can't be kept, as it has {wrong}: leave it out",
             field=field,
             reason="unstorable",
-        ) from error
+        )
     return text
 
 

@@ -13,19 +13,19 @@ from askwise.core.events import Event
 from askwise.store.base import (
     Reply,
     Snapshot,
-    Store,
     Transaction,
     campaign_exists,
     inside_write,
     log_moved,
     nothing_kept,
+    refused_url,
     reply_exists,
     snapshot_ahead,
     unknown_campaign,
     write_is_over,
 )
 from askwise.store.connections import Connections, Link
-from askwise.store.copying import Filling, View
+from askwise.store.copying import Item, Portable, lent
 from askwise.store.migrations.on_sqlite import pending
 from askwise.store.records import Change, Record, check_limit, end_of, in_order, whole
 from askwise.store.rows import pack, unpack
@@ -112,7 +112,7 @@ class _SqliteTransaction(Transaction):
             raise
 
 
-class SqliteStore(Store):
+class SqliteStore(Portable):
     """Campaigns in one SQLite file, which several threads and processes may use at a time.
 
     A commit is on the disk when it returns (write-ahead log, ``synchronous=FULL``). All campaigns
@@ -143,6 +143,14 @@ class SqliteStore(Store):
         self.file = Path(file).absolute()
         self._connections = Connections(self.file, patience)
         self._ids: dict[str, int] = {}
+
+    @classmethod
+    def from_url(cls, url: str) -> SqliteStore:
+        """Open the file of a url ``sqlite:///FILE``."""
+        file = url.removeprefix("sqlite:///")
+        if file in (url, "", ":memory:"):
+            raise refused_url(url, "'sqlite:///FILE' or, for an absolute path, 'sqlite:////FILE'")
+        return cls(file)
 
     def create(self, name: str, spec: str, time: float) -> None:
         self._connections.missing()
@@ -290,21 +298,23 @@ class SqliteStore(Store):
         return True
 
     @contextmanager
-    def view(self) -> Iterator[View]:
+    def contents(self) -> Iterator[Iterator[Item]]:
         if self._connections.missing():
-            yield SqliteView(None)
+            yield iter(())
             return
-        with self._connections.use_apart("view the whole store") as link:
-            yield SqliteView(link)
+        with (
+            self._connections.use_apart("read out the store") as link,
+            lent(SqliteView(link).items()) as items,
+        ):
+            yield items
 
-    @contextmanager
-    def fill(self) -> Iterator[Filling]:
+    def fill(self, items: Iterable[Item]) -> None:
         self._connections.missing()
         with self._connections.use() as link:
             if link.writing:
                 raise inside_write("fill the store")
             with _exclusive(link):
-                yield SqliteFilling(link)
+                SqliteFilling(link).take(items)
 
     def pending(self) -> list[str]:
         """Name the steps that the next use would apply to the schema; nothing is changed."""

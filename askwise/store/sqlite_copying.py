@@ -7,11 +7,13 @@ from typing import Any, TypeVar
 
 from askwise.store.base import Reply, campaign_exists
 from askwise.store.connections import Link
-from askwise.store.copying import CHUNK, Filling, Head, View, not_empty, view_is_over
+from askwise.store.copying import CHUNK, Filling, Head, Item, not_empty
 from askwise.store.records import Record
 from askwise.store.rows import Row
 
 T = TypeVar("T")
+
+_HEAD = "SELECT created, spec FROM campaigns WHERE id = ?"
 
 _ROWS = f"""
     SELECT seq, kind, time, key, body FROM events
@@ -26,53 +28,32 @@ _RECORDS = f"""
 """
 
 
-class SqliteView(View):
-    """Reads on a connection of its own, in one transaction; None: there is no store."""
+class SqliteView:
+    """Reads on a connection of its own, in one transaction."""
 
-    def __init__(self, link: Link | None) -> None:
-        self._link = link
-        if link is not None:
-            link.run("BEGIN")
+    def __init__(self, link: Link) -> None:
+        self._run = link.run
+        self._run("BEGIN")
         self._ids = dict(self._run("SELECT name, id FROM campaigns"))
 
-    def names(self) -> list[str]:
-        return sorted(self._ids)
-
-    def head(self, name: str) -> Head:
-        (row,) = self._run(
-            "SELECT name, created, spec FROM campaigns WHERE id = ?", self._ids[name]
-        )
-        return Head(*row)
-
-    def length(self, name: str) -> int:
-        ((last,),) = self._run("SELECT max(seq) FROM events WHERE campaign = ?", self._ids[name])
-        return last or 0
-
-    def rows(self, name: str) -> Iterator[list[Row]]:
-        last = 0
-        while rows := self._run(_ROWS, self._ids[name], last):
-            yield [Row(*row) for row in rows]
-            last = rows[-1][0]
-
-    def replies(self, name: str) -> Iterator[list[Reply]]:
-        rows = self._run(_FIRST_REPLIES, self._ids[name])
-        while rows:
-            yield [Reply(*row) for row in rows]
-            rows = self._run(_REPLIES, self._ids[name], rows[-1][0])
-
-    def records(self) -> Iterator[list[Record]]:
+    def items(self) -> Iterator[Item]:
+        """Read it out."""
+        for name, campaign in sorted(self._ids.items()):
+            ((created, spec),) = self._run(_HEAD, campaign)
+            yield Head(name, created, spec)
+            last = 0
+            while rows := self._run(_ROWS, campaign, last):
+                yield from (Row(*row) for row in rows)
+                last = rows[-1][0]
+            rows = self._run(_FIRST_REPLIES, campaign)
+            while rows:
+                yield from (Reply(*row) for row in rows)
+                rows = self._run(_REPLIES, campaign, rows[-1][0])
         # No id is empty, so this is below all of them.
-        last = ("", "")
-        while rows := self._run(_RECORDS, *last):
-            yield [Record(*row) for row in rows]
-            last = rows[-1][:2]
-
-    def _run(self, statement: str, *values: Any) -> list[Any]:
-        if self._link is None:
-            return []
-        if not self._link.in_transaction:
-            raise view_is_over()
-        return self._link.run(statement, *values)
+        place = ("", "")
+        while rows := self._run(_RECORDS, *place):
+            yield from (Record(*row) for row in rows)
+            place = rows[-1][:2]
 
 
 class SqliteFilling(Filling):

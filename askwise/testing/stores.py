@@ -55,7 +55,7 @@ def sample_events(first: int = 1) -> list[Event]:
         },
         Kind.ASKED: {"decision": 1, "price": 50_000, "propensity": 0.1, "expires": 1e9 + 0.1},
         Kind.ANSWER: {"assignment": 2, "value": 0.1 + 0.2, "note": "in doubt"},
-        Kind.TRUTH: {"value": "naïve 猫 \x00 \ud800"},
+        Kind.TRUTH: {"value": "naïve 猫 \U0001f600"},
         Kind.CLOSED: {"value": "cat", "outcome": "confident", "confidence": 0.99},
         Kind.ADDED: {"tasks": ({"id": "t3", "context": [0.5, -1e-300], "more": {"a": None}},)},
         Kind.JOINED: {"workers": ({"id": "w3", "price": "0.05", "limit": 3},)},
@@ -320,7 +320,8 @@ def a_write_block_can_not_be_nested(make_store: MakeStore) -> None:
             refused(StoreError, store.write("c").__enter__)
             refused(StoreError, store.write("d").__enter__)
             refused(StoreError, store.create, "e", "{}", 0.0)
-            refused(StoreError, store.save, "d", Snapshot(0, "v", b""))
+            if _keeps_snapshots(store):
+                refused(StoreError, store.save, "d", Snapshot(0, "v", b""))
             refused(StoreError, store.close)
             transaction.append(events[1:], 1)
         same(store.read("c"), events, "the log")
@@ -342,6 +343,9 @@ def the_newest_fitting_snapshot_is_found(make_store: MakeStore) -> None:
             (0, "v1", b"0"),
         ):
             store.save("c", Snapshot(seq, version, blob))
+        if not _keeps_snapshots(store):
+            same(store.snapshot("c", "v1"), None, "a snapshot where none are kept")
+            return
         same(store.snapshot("c", "v1"), Snapshot(8, "v1", b"8"), "newest of v1")
         same(store.snapshot("c", "v1", 8), Snapshot(8, "v1", b"8"), "v1 up to 8")
         same(store.snapshot("c", "v1", 7), Snapshot(4, "v1", b""), "v1 up to 7")
@@ -458,6 +462,10 @@ def a_closed_store_refuses(make_store: MakeStore) -> None:
 
 CHECKS = (*_checks, *records.CHECKS, *copies.CHECKS)
 """All checks, in the order in which to read a failing run."""
+
+
+def _keeps_snapshots(store: Store) -> bool:
+    return type(store).save is not Store.save
 
 
 @contextmanager

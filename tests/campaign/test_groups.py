@@ -127,7 +127,7 @@ def test_a_refusal_in_a_group_is_one_requests_own() -> None:
 
 def test_a_key_that_no_store_can_keep_is_refused_before_it_meets_others() -> None:
     campaign = shop(GatedStore())
-    with pytest.raises(InvalidProblem, match=r"key is '.ud800': give text"):
+    with pytest.raises(InvalidProblem, match=r"key is '.ud800', which has half a character"):
         campaign.pause(key="\ud800")
     assert campaign.log() == []
 

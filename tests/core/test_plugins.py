@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from askwise.core import plugins
 from askwise.core.errors import UnknownPolicy
 from askwise.core.registry import Registry
 from askwise.policies import policies
@@ -29,7 +30,8 @@ def fresh() -> Registry[Any]:
 
 @pytest.fixture
 def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
-    """Install a distribution where this process finds it."""
+    """Install a distribution where this process finds it; what was told before is forgotten."""
+    monkeypatch.setattr(plugins, "_told", set())
 
     def made(name: str, version: str, points: dict[str, str] | str, **modules: str) -> None:
         install(tmp_path / name, name, version, points, group=GROUP, modules=modules)

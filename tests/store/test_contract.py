@@ -1,4 +1,4 @@
-"""Our stores keep the contract that plug-ins are checked against."""
+"""Our stores keep the contract that plug-ins are checked against; so does a small plug-in."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from askwise.store import MemoryStore, SqliteStore, Store, Transaction
 from askwise.store.postgres import PostgresStore
 from askwise.testing import stores
+from tests.store.json_store import JsonStore
 
 
 def maker(kind: str, request: pytest.FixtureRequest) -> Callable[[], Store]:
@@ -19,12 +20,15 @@ def maker(kind: str, request: pytest.FixtureRequest) -> Callable[[], Store]:
     if kind == "sqlite":
         directory: Path = request.getfixturevalue("tmp_path")
         return lambda: SqliteStore(directory / "campaigns.sqlite")
+    if kind == "json":
+        file = request.getfixturevalue("tmp_path") / "campaigns.json"
+        return lambda: JsonStore(f"json://{file}")
     url: str = request.getfixturevalue("postgres_url")
     return lambda: PostgresStore(url)
 
 
 @pytest.mark.parametrize("check", stores.CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "json"])
 def test_a_store_keeps_the_contract(
     kind: str, check: stores.Check, request: pytest.FixtureRequest
 ) -> None:

@@ -52,22 +52,25 @@ def test_a_file_may_have_any_name(name: str, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.parametrize("url", ["", "cats.sqlite", "mysql://localhost/cats", Path("x"), None])
+def test_an_unknown_scheme_is_answered_with_those_that_are_known(url: object) -> None:
+    with pytest.raises(StoreError, match=r"'memory', 'sqlite:///FILE'.*'postgresql://") as caught:
+        open_store(url)  # type: ignore[arg-type]
+    assert caught.value.field == "store"
+
+
 @pytest.mark.parametrize(
-    "url",
+    ("url", "form"),
     [
-        "",
-        "cats.sqlite",
-        "sqlite://cats.sqlite",
-        "sqlite:///",
-        "sqlite:///:memory:",
-        "mysql://localhost/cats",
-        Path("cats.sqlite"),
-        None,
+        ("memory:", "give 'memory'"),
+        ("sqlite://cats.sqlite", "give 'sqlite:///FILE'"),
+        ("sqlite:///", "give 'sqlite:///FILE'"),
+        ("sqlite:///:memory:", "give 'sqlite:///FILE'"),
     ],
 )
-def test_anything_else_is_answered_with_what_is_accepted(url: object) -> None:
-    with pytest.raises(StoreError, match="'memory', 'sqlite:///FILE'") as caught:
-        open_store(url)  # type: ignore[arg-type]
+def test_a_url_that_its_scheme_can_not_read_is_answered_with_its_form(url: str, form: str) -> None:
+    with pytest.raises(StoreError, match=form) as caught:
+        open_store(url)
     assert caught.value.field == "store"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -22,6 +23,7 @@ from askwise.core.choices import Batch
 from askwise.core.errors import StoreError
 from askwise.core.events import Event, Kind
 from askwise.store import Change, Reply, Snapshot
+from askwise.store.copying import Head
 from askwise.store.postgres import PostgresStore
 from scripts.postgres import Cluster, Unavailable
 from tests.servers import with_place
@@ -272,17 +274,15 @@ def test_a_line_that_is_cut_in_a_change_of_records_changes_all_or_none(
         assert len(other.records("key")) == (2 if passes_on else 0)
 
 
-def test_a_session_that_ends_under_a_view_ends_the_view(
+def test_a_session_that_ends_while_a_store_is_read_out_ends_the_reading(
     store: PostgresStore, postgres_raw: Raw
 ) -> None:
-    with store.view() as view:
-        assert view.names() == ["cats"]
+    # It must not go on with a later moment of the store.
+    with store.contents() as items:
+        assert isinstance(next(items), Head)
         end_sessions(postgres_raw)
         with pytest.raises(StoreError, match="connection was lost"):
-            view.head("cats")
-        # It must not go on with a later moment of the store.
-        with pytest.raises(StoreError, match="connection was lost"):
-            view.head("cats")
+            next(items)
     assert store.read("cats") == [PAUSED]
 
 
@@ -371,13 +371,13 @@ def hold_a_connection():
 thread = threading.Thread(target=hold_a_connection, daemon=True)
 thread.start()
 ready.wait()
-store.names()
-(idle,) = store._connections._idle
-before = {idle.run("SELECT pg_backend_pid()")[0]}
+def session():
+    with store._connections.use() as link:
+        return link.run("SELECT pg_backend_pid()")[0]
+before = session()
 for _ in range(2):
     if (child := os.fork()) == 0:
-        with store._connections.use() as link:
-            assert link.run("SELECT pg_backend_pid()")[0] not in before
+        assert session() != before
         with store.write("cats") as transaction:
             seq = len(transaction.tail(0))
             transaction.append([Event(Kind.PAUSED, seq=seq + 1)], seq)
@@ -386,9 +386,7 @@ for _ in range(2):
     assert os.waitpid(child, 0)[1] == 0
 go_on.set()
 thread.join()
-with store._connections.use() as link:
-    link.run("SELECT 1")
-assert idle.run("SELECT pg_backend_pid()")[0] in before, "a child has ended its parent's session"
+assert before in (session(), session()), "a child has ended its parent's session"
 assert len(store.read("cats")) == 3
 store.close()
 """,
@@ -470,9 +468,42 @@ with store.write("cats") as transaction:
 
 def test_a_connection_inherited_unseen_is_not_used(store: PostgresStore) -> None:
     assert store.read("cats") == [PAUSED]
-    (link,) = store._connections._idle
-    link._process += 1
+    inherited = store._connections._pool
+    store._connections._process += 1
     assert store.read("cats") == [PAUSED]
-    assert store._connections._idle != [link]
-    link._process -= 1
-    link.close()
+    assert store._connections._pool is not inherited
+    inherited.close()
+
+
+def test_a_server_that_is_not_there_is_said_at_once_and_only_once(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    # As long as the test may take: whoever waited for it would be stopped.
+    with closing(PostgresStore("postgresql://ann@127.0.0.1:1/cats", patience=3600.0)) as store:
+        for _ in range(2):
+            with pytest.raises(StoreError, match=r"127\.0\.0\.1:1/cats can't be reached"):
+                store.names()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_server_that_does_not_answer_is_told_from_connections_that_are_in_use() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        url = f"postgresql://ann@127.0.0.1:{mute.getsockname()[1]}/cats"
+        with (
+            closing(PostgresStore(url, patience=2.0, connections=1)) as store,
+            pytest.raises(StoreError, match="can't be reached: connection timeout expired"),
+        ):
+            store.names()
+
+
+def test_a_closed_store_and_one_that_was_dropped_leave_no_thread_behind(url: str) -> None:
+    before = set(threading.enumerate())
+    with closing(PostgresStore(url)) as store:
+        assert store.names() == ["cats"]
+        assert set(threading.enumerate()) - before
+    assert not set(threading.enumerate()) - before
+    dropped = PostgresStore(url)
+    assert dropped.names() == ["cats"]
+    del dropped
+    gc.collect()
+    assert not set(threading.enumerate()) - before

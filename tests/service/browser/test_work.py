@@ -106,7 +106,7 @@ HOSTILE = {
     "script": "<script>document.title = 'taken'; alert(1)</script>",
     "handler": '"><img src=x onerror="alert(1)"><svg onload="alert(1)">',
     "long": "unbroken" * 20_000,
-    "turned": "\u202egnorw si siht \u2066 \u202a \u0000\u200b\u2028 \ud800",
+    "turned": "\u202egnorw si siht \u2066 \u202a \u200b\u2028",
     "template": "{{ 7 * 7 }} ${7 * 7} &lt;b&gt;",
     "html": {
         "html": "<h2>Framed</h2><script>top.document.title = 'taken'; alert(1)</script>"
