@@ -9,6 +9,7 @@ from contextlib import closing
 import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from tests.servers import NoServer, new_database, shared_server
 
@@ -18,6 +19,11 @@ _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=_COMMON, derandomize=True, max_examples=60)
 settings.register_profile("slow", parent=_COMMON, derandomize=True, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# Hypothesis mixes the constants of all modules that happen to be imported into its examples,
+# even if those are not to be random: what a test tries would depend on the tests before it.
+assert callable(providers._get_local_constants)
+providers._get_local_constants = lambda: providers.Constants()
 
 
 @pytest.fixture(scope="session")
