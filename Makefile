@@ -7,7 +7,8 @@ PYTHON ?= python3
 JOBS ?= 2
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PYTEST := $(BIN)/python -m pytest -q
+# pytest keeps the test files, and the plug-ins, that it has rewritten: else it does so every time.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q
 
 # The build backend comes from the lock; its remarks on editable installs are no news.
 INSTALL_SELF := PYTHONWARNINGS=ignore $(PIP) install --no-deps --no-build-isolation --editable .
