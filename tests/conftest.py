@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+
+# Before anything of ours is imported. Kernels give the same compiled or not, and most tests are
+# over before they would be compiled; those that are about compiling are marked.
+os.environ.setdefault("ASKWISE_JIT", "0")
+
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -11,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from askwise.core.compiling import PLAIN
 from tests.servers import NoServer, new_database, shared_server
 
 # The first call of a kernel compiles it, so neither a deadline nor a pace means anything.
@@ -24,6 +30,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 # even if those are not to be random: what a test tries would depend on the tests before it.
 assert callable(providers._get_local_constants)
 providers._get_local_constants = lambda: providers.Constants()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Refuse to show something of the compiler without it."""
+    if PLAIN and item.get_closest_marker("compiled"):
+        pytest.fail("marked compiled, and the compiler is off: ASKWISE_JIT= pytest -m compiled")
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.compiled
+
 KERNEL = """
 from askwise.core.compiling import kernel
 
