@@ -8,6 +8,8 @@ import os
 # over before they would be compiled; those that are about compiling are marked.
 os.environ.setdefault("ASKWISE_JIT", "0")
 
+import random
+import secrets
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -32,8 +34,12 @@ assert callable(providers._get_local_constants)
 providers._get_local_constants = lambda: providers.Constants()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Refuse to show something of the compiler without it."""
+    """Draw the same seeds each time; refuse to show something of the compiler without it."""
+    # Campaigns that are given no seed draw one: by the file, as fixtures of a module do it in
+    # whichever of its tests comes first.
+    secrets.randbits = random.Random(item.nodeid.partition("::")[0]).getrandbits
     if PLAIN and item.get_closest_marker("compiled"):
         pytest.fail("marked compiled, and the compiler is off: ASKWISE_JIT= pytest -m compiled")
 

@@ -1,14 +1,19 @@
-"""What hypothesis tries in a test depends on the test alone."""
+"""What a test tries depends on the test alone: hypothesis' examples, and seeds that are drawn."""
 
 from __future__ import annotations
 
+import random
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from askwise import Campaign, Worker
+from askwise.testing.sessions import spec_of_campaign
 
 
 def tried() -> list[int]:
@@ -37,3 +42,13 @@ def test_examples_are_the_same_whatever_is_imported_before(
     spec.loader.exec_module(module)
     monkeypatch.setitem(sys.modules, file.stem, module)
     assert tried() == before
+
+
+def test_a_campaign_without_a_seed_draws_the_same_each_time() -> None:
+    fields: dict[str, Any] = {"workers": [Worker("ann", 1)], "outcome": "utility", "budget": 9}
+    one, other = (Campaign.create(**fields, policy="uniform") for _ in range(2))
+    drawn = random.Random("tests/test_examples.py")
+    assert [spec_of_campaign(each).seed for each in (one, other)] == [
+        drawn.getrandbits(63),
+        drawn.getrandbits(63),
+    ]
