@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+
+# Before anything of ours is imported. Kernels give the same compiled or not, and most tests are
+# over before they would be compiled; those that are about compiling are marked.
+os.environ.setdefault("ASKWISE_JIT", "0")
+
+import random
+import secrets
 from collections.abc import Iterator
 from contextlib import closing
 
 import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
+from askwise.core.compiling import PLAIN
 from tests.servers import NoServer, new_database, shared_server
 
 # The first call of a kernel compiles it, so neither a deadline nor a pace means anything.
@@ -18,6 +27,21 @@ _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=_COMMON, derandomize=True, max_examples=60)
 settings.register_profile("slow", parent=_COMMON, derandomize=True, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+# Hypothesis mixes the constants of all modules that happen to be imported into its examples,
+# even if those are not to be random: what a test tries would depend on the tests before it.
+assert callable(providers._get_local_constants)
+providers._get_local_constants = lambda: providers.Constants()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Draw the same seeds each time; refuse to show something of the compiler without it."""
+    # Campaigns that are given no seed draw one: by the file, as fixtures of a module do it in
+    # whichever of its tests comes first.
+    secrets.randbits = random.Random(item.nodeid.partition("::")[0]).getrandbits
+    if PLAIN and item.get_closest_marker("compiled"):
+        pytest.fail("marked compiled, and the compiler is off: ASKWISE_JIT= pytest -m compiled")
 
 
 @pytest.fixture(scope="session")

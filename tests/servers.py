@@ -7,6 +7,7 @@ import os
 import secrets
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -80,6 +81,21 @@ def _heard(keeper: subprocess.Popen[str]) -> tuple[str, str]:
     assert keeper.stderr is not None
     url = keeper.stdout.readline().strip()
     return (url, "") if url else ("", keeper.stderr.read().strip())
+
+
+def until_no_sessions(raw: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Wait until no session of a store is left in a database, and so no commit under way.
+
+    The server ends the session of a client that is gone when it finds out, after what was sent.
+    """
+    ours = (
+        b"SELECT 1 FROM pg_stat_activity "
+        b"WHERE datname = current_database() AND application_name = 'askwise'"
+    )
+    deadline = time.monotonic() + 60.0
+    while raw.execute(ours).fetchone():
+        assert time.monotonic() < deadline, "a session of a store does not end"
+        time.sleep(0.005)
 
 
 @contextmanager

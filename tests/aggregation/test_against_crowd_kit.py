@@ -17,17 +17,20 @@ from askwise.aggregation.frames import code_frame
 from askwise.aggregation.mace import Habits, Mace
 from tests.aggregation.tables import DATA, LARGE, SMALL, drawn, recorded, tables
 
-crowdkit = pytest.importorskip("crowdkit.aggregation")
-
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 CLEAR = 1e-6
 """Where its two largest probabilities are nearer, crowd-kit leaves the label to rounding."""
 
 
+def crowdkit() -> Any:
+    """Imported when it is used: it takes seconds, in every process of a run."""
+    return pytest.importorskip("crowdkit.aggregation")
+
+
 def theirs(name: str, table: Any) -> Any:
     """Probabilities by crowd-kit, rows and columns sorted."""
-    found = getattr(crowdkit, name)().fit(table)
+    found = getattr(crowdkit(), name)().fit(table)
     return found.probas_.sort_index().sort_index(axis=1)
 
 
@@ -69,7 +72,7 @@ def test_dawid_skene_with_known_truths() -> None:
     table, truths = drawn(8, tasks=60, crowd=12, classes=3, each=4)
     gold = truths[:20]
     mine = aggregation.make("dawid-skene").fit(table, gold=gold)
-    other = crowdkit.DawidSkene().fit(table, true_labels=gold)
+    other = crowdkit().DawidSkene().fit(table, true_labels=gold)
     check_same(mine, other.probas_.sort_index().sort_index(axis=1), CLEAR)
     errors = other.errors_.reindex(mine.errors_.index)[mine.errors_.columns]
     np.testing.assert_allclose(mine.errors_, errors, atol=1e-6)
@@ -81,7 +84,7 @@ def test_dawid_skene_on_recorded_answers(name: str) -> None:
         pytest.skip("the recorded answers are not here")
     table = recorded(name)
     mine = aggregation.make("dawid-skene").fit(table)
-    other = crowdkit.DawidSkene().fit(table)
+    other = crowdkit().DawidSkene().fit(table)
     assert mine.iterations_ == len(other.loss_history_)
     assert (mine.labels_ == other.labels_.sort_index()).all()
 
@@ -94,7 +97,9 @@ def test_dawid_skene_on_many_recorded_answers(name: str) -> None:
 
 def weighted(table: Any, skills: Any) -> Any:
     """crowd-kit's vote with skills: what its Wawa and ZeroBasedSkill end with."""
-    return crowdkit.MajorityVote().fit(table, skills=skills).probas_.sort_index().sort_index(axis=1)
+    return (
+        crowdkit().MajorityVote().fit(table, skills=skills).probas_.sort_index().sort_index(axis=1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,7 +109,7 @@ def test_votes_by_skill(name: str, their: str) -> None:
     # Two classes and five answers: no vote is tied, where the two differ.
     table, _ = drawn(1, tasks=50, crowd=11, classes=2, each=5)
     mine = aggregation.make(name).fit(table)
-    skills = getattr(crowdkit, their)().fit(table).skills_.sort_index()
+    skills = getattr(crowdkit(), their)().fit(table).skills_.sort_index()
     np.testing.assert_allclose(mine.workers_["skill"], skills, atol=1e-12)
     check_same(mine, weighted(table, skills), 1e-9)
 
@@ -129,7 +134,7 @@ def in_order(seed: int, classes: int) -> Any:
 @pytest.mark.parametrize("classes", [2, 4])
 def test_mace_from_the_same_beginning(classes: int, variational: bool) -> None:
     table = in_order(classes, classes)
-    other = crowdkit.MACE(n_restarts=1, method="vb" if variational else "em").fit(table)
+    other = crowdkit().MACE(n_restarts=1, method="vb" if variational else "em").fit(table)
     noise = scipy.stats.uniform(1, 1.5)
     rows = [noise.rvs(size=(6, width), random_state=0) for width in (2, classes)]
     answers, names = code_frame(table)

@@ -83,7 +83,6 @@ def coins(believed: Beliefs) -> dict[tuple[str, str, str], float]:
     return found
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize("iterations", [1, 2, 3])
 @pytest.mark.parametrize(("method", "learn"), [(DawidSkene, matrices), (OneCoin, coins)])
 def test_em_is_what_loops_over_dictionaries_give(

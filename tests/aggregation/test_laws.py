@@ -38,7 +38,6 @@ def check_equal(one: Any, other: Any) -> None:
             assert mine.tolist() == its.tolist(), name
 
 
-@pytest.mark.sample
 @by_method
 @settings(max_examples=15)
 @given(data=st.data())
@@ -208,6 +207,7 @@ def _mixed(seed: int) -> tuple[Any, Any]:
     return pd.DataFrame(rows, columns=["task", "worker", "label"]), truths
 
 
+@pytest.mark.compiled
 @pytest.mark.checked
 @by_method
 def test_compiled_at_once_it_finds_the_same_to_the_last_bit(

@@ -25,8 +25,6 @@ from askwise.core.errors import (
 from askwise.core.events import Kind
 from askwise.store import MemoryStore
 
-pytestmark = pytest.mark.sample
-
 
 def raw(**changes: Any) -> dict[str, Any]:
     return {

@@ -13,8 +13,6 @@ from askwise.core.errors import Conflict, InvalidProblem, UnknownName
 from askwise.core.events import Kind
 from askwise.policies import policies
 
-pytestmark = pytest.mark.sample
-
 
 def make(**changes: Any) -> Campaign:
     raw: dict[str, Any] = {

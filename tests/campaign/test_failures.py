@@ -17,8 +17,6 @@ from askwise.core.events import Event
 from askwise.policies.bounded.thompson import ThompsonKnapsack
 from askwise.store import MemoryStore, Reply, Snapshot, Transaction
 
-pytestmark = pytest.mark.sample
-
 
 class _Shaky(Transaction):
     def __init__(self, inner: Transaction, store: FailingStore) -> None:

@@ -18,6 +18,9 @@ from askwise.core.errors import AskwiseError, InvalidProblem, PolicyFault, Store
 from askwise.policies.bounded.uniform import Uniform
 from askwise.store import MemoryStore, Transaction
 
+PATIENCE = 60.0
+"""Seconds for threads of a test on a busy machine."""
+
 
 class GatedStore(MemoryStore):
     """A store whose commits wait at a gate, and are counted."""
@@ -39,7 +42,7 @@ class GatedStore(MemoryStore):
         with super().write(name) as transaction:
             yield transaction
             self.begun.set()
-            self.gate.wait(10)
+            assert self.gate.wait(PATIENCE)
             self.commits += 1
             if failure is not None:
                 raise failure
@@ -77,7 +80,7 @@ def at_once(store: GatedStore, campaign: Campaign, calls: list[Callable[[], Any]
     store.gate.clear()
     first = threading.Thread(target=run, args=(campaign.pause, -1))
     first.start()
-    assert store.begun.wait(10)
+    assert store.begun.wait(PATIENCE)
     threads = [threading.Thread(target=run, args=(call, at)) for at, call in enumerate(calls)]
     for at, thread in enumerate(threads):
         thread.start()
@@ -87,7 +90,8 @@ def at_once(store: GatedStore, campaign: Campaign, calls: list[Callable[[], Any]
     store.commits = 0
     store.gate.set()
     for thread in (first, *threads):
-        thread.join(10)
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
     return found
 
 
@@ -207,22 +211,30 @@ def test_a_waiter_who_is_interrupted_withdraws_his_write() -> None:
     store.gate.clear()
     first = threading.Thread(target=campaign.ask)
     first.start()
-    assert store.begun.wait(10)
-    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    assert store.begun.wait(PATIENCE)
+    waiter = threading.get_ident()
+
+    def interrupt_who_waits() -> None:
+        while not campaign._writer._waiting:
+            time.sleep(0.001)
+        signal.pthread_kill(waiter, signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, signal.default_int_handler)
+    interrupting = threading.Thread(target=interrupt_who_waits)
+    interrupting.start()
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
         with pytest.raises(KeyboardInterrupt):
             campaign.top_up(5)
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        interrupting.join(PATIENCE)
+        signal.signal(signal.SIGUSR1, before)
     other = threading.Thread(target=campaign.ask)
     other.start()
     while len(campaign._writer._waiting) != 1:
         time.sleep(0.001)
     store.gate.set()
     for thread in (first, other):
-        thread.join(10)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
     assert campaign.status().budget == 100
     assert campaign.status().pending == 2
@@ -250,14 +262,14 @@ def test_whoever_is_to_lead_and_is_interrupted_passes_the_lead_on() -> None:
     names = ["first", "heir", "next", "last"]
     threads = [threading.Thread(target=ask, name=name) for name in names]
     threads[0].start()
-    assert store.begun.wait(10)
+    assert store.begun.wait(PATIENCE)
     for at, thread in enumerate(threads[1:]):
         thread.start()
         while len(writer._waiting) <= at:
             time.sleep(0.001)
     store.gate.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
     assert ran == ["first", "heir", "next"]
     assert campaign.status().pending == 3
@@ -277,7 +289,7 @@ def test_many_clients_lose_nothing_and_double_nothing() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
     assert len(told) == len(set(told)) == campaign.status().answers == 150
     assert campaign.status().left == 0

@@ -12,8 +12,6 @@ from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import Conflict, InvalidAnswer, InvalidProblem
 from askwise.store import MemoryStore
 
-pytestmark = pytest.mark.sample
-
 
 def make(store: Any = "memory", **changes: Any) -> Campaign:
     raw: dict[str, Any] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from askwise import Campaign
 from askwise.core.events import Event, Kind
 from askwise.store import SqliteStore
 from askwise.testing.sessions import comparable
+from tests.processes import kill
 
 RUNNER = Path(__file__).with_name("runner.py")
 
@@ -91,10 +91,7 @@ def run_with_kills(file: Path, kills: int, chance: random.Random) -> list[Event]
         assert runner.stdout is not None
         lines = [runner.stdout.readline().strip() for _ in range(chance.randrange(steps))]
         time.sleep(chance.uniform(0.0, 0.01))
-        runner.send_signal(signal.SIGKILL)
-        rest, _ = runner.communicate(timeout=60)
-        # A last line may be cut short: only what is printed whole was acknowledged.
-        said |= acknowledged(lines + rest.rpartition("\n")[0].splitlines())
+        said |= acknowledged(lines + kill(runner))
         check_file(file, said)
     runner = start(file)
     rest, _ = runner.communicate(timeout=120)

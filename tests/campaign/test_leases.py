@@ -13,8 +13,6 @@ from askwise.core.errors import Conflict, InvalidAnswer, OverBudget
 from askwise.core.events import Kind
 from askwise.store import MemoryStore
 
-pytestmark = pytest.mark.sample
-
 
 class Clock:
     now = 100.0

@@ -15,8 +15,6 @@ from askwise.core.events import Kind
 from askwise.policies import policies
 from askwise.store import MemoryStore
 
-pytestmark = pytest.mark.sample
-
 
 def make(**changes: Any) -> Campaign:
     raw: dict[str, Any] = {

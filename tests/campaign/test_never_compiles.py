@@ -16,6 +16,8 @@ from askwise.campaign import engine
 from askwise.core.compiling import PlainTime
 from tests.cli.helpers import environment
 
+pytestmark = pytest.mark.compiled
+
 LIVE = """
 import gc, json, sys
 from numba.core import event

@@ -53,7 +53,6 @@ def referee(campaign: Campaign) -> list[Event]:
     return log
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize("policy", ["thompson-knapsack", "bounded-epsilon-first"])
 def test_two_objects_on_one_file_stay_correct(policy: str, tmp_path: Path) -> None:
     file = tmp_path / "campaigns.sqlite"
@@ -90,7 +89,6 @@ def test_two_objects_on_one_file_stay_correct(policy: str, tmp_path: Path) -> No
     referee(both[0])
 
 
-@pytest.mark.sample
 def test_threads_share_a_campaign(tmp_path: Path) -> None:
     campaign = Campaign.create(
         workers=[Worker("a", 2, limit=9), Worker("b", 3)],

@@ -13,8 +13,6 @@ from askwise.core.events import Kind
 from askwise.stopping import StoppingRule, stopping
 from askwise.testing import rules
 
-pytestmark = pytest.mark.sample
-
 
 @pytest.mark.parametrize("check", rules.CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("name", stopping.names())

@@ -160,7 +160,7 @@ def test_ctrl_c_leaves_one_line_and_no_trace(
             time.sleep(0.02)
         # As a terminal does it: to the program and to all that it started.
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)

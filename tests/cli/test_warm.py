@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.helpers import askwise, environment, on_terminal
 
+pytestmark = pytest.mark.compiled
+
 
 def warm(*words: str, jit: str | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(

@@ -17,7 +17,8 @@ import pytest
 from askwise.core.accuracy import critical_bids, error_probability
 from askwise.core.accuracy.base import function_of
 from askwise.core.accuracy.kernels import cheapest_into, error_of, extend_into
-from askwise.core.accuracy.search import complete
+
+pytestmark = pytest.mark.compiled
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -90,7 +91,6 @@ def test_cheapest_sets_agree_to_the_last_bit() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not hasattr(complete, "signatures"), reason="the compiler is off")
 def test_no_kernel_is_compiled_for_a_literal() -> None:
     """Whoever hands over a literal makes the compiler do everything below twice."""
     shown = (

@@ -28,8 +28,6 @@ from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.ledger import Ledger
 from askwise.core.problem import UNLIMITED, make_problem
 
-pytestmark = pytest.mark.sample
-
 NAMES = {
     columns.WAIT_ANSWERS: "wait answers",
     columns.WAIT_WORKERS: "wait workers",

@@ -13,6 +13,8 @@ import pytest
 from askwise.core import compiling
 from tests.cli.helpers import environment
 
+pytestmark = pytest.mark.compiled
+
 KERNEL = """
 from askwise.core.compiling import kernel
 

@@ -18,8 +18,6 @@ from scipy import stats
 from askwise.core import draws
 from askwise.core.draws import Draw, beta, gamma, normal_and_uniform, stream, threefry, uniform
 
-pytestmark = pytest.mark.sample
-
 ROLES = {
     "POLICY": draws.POLICY,
     "RULE": draws.RULE,

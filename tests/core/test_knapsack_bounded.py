@@ -115,7 +115,6 @@ def test_exact_gives_up_the_densest_type_if_the_rest_fills_better() -> None:
     assert bounded_exact([10.0, 7.0], [6, 5], None, 10).tolist() == [0, 2]
 
 
-@pytest.mark.plain  # compiled code keeps the constants that it was compiled with
 @pytest.mark.parametrize(
     ("instance", "plan"),
     [
@@ -138,7 +137,6 @@ def test_limits_that_defeat_the_residues_are_met_by_the_states(
         bounded_exact(*instance)
 
 
-@pytest.mark.plain  # compiled code keeps the constants that it was compiled with
 def test_the_exact_solver_gives_up_rather_than_approximate(monkeypatch: pytest.MonkeyPatch) -> None:
     # Todd's instance: every state is undominated.
     n = 24

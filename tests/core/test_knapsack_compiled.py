@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from askwise.core.compiling import kernel
 from askwise.core.knapsack import (
@@ -25,6 +26,8 @@ from askwise.core.knapsack import (
     exact_into,
     greedy_into,
 )
+
+pytestmark = pytest.mark.compiled
 
 ROOT = Path(__file__).resolve().parents[2]
 

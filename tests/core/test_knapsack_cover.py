@@ -165,7 +165,6 @@ def test_exact_is_no_dearer_than_greedy_in_a_large_crowd() -> None:
     assert bound <= cost <= cover_greedy(costs, gains, 13.8155)[1]
 
 
-@pytest.mark.plain  # compiled code keeps the constants that it was compiled with
 def test_the_exact_solver_gives_up_rather_than_approximate(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     gains = rng.uniform(0.1, 1, 60)

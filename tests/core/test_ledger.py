@@ -14,8 +14,6 @@ from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.ledger import Ledger
 from askwise.core.problem import make_problem
 
-pytestmark = pytest.mark.sample
-
 
 class Log:
     """Folds events and numbers them."""

@@ -38,6 +38,7 @@ def test_the_code_of_a_page_prints_what_the_page_shows(page: Path, tmp_path: Pat
     check_outputs(page, tmp_path, ASKWISE_JIT="0")
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.parametrize("page", EXECUTED, ids=lambda page: page.name)
 def test_compiled_it_prints_the_same(page: Path, tmp_path: Path) -> None:

@@ -112,7 +112,6 @@ def small_runs() -> tuple[Pool, AssuredWorld, dict[str, Outcome]]:
     return pool, world, outcomes
 
 
-@pytest.mark.plain
 def test_a_course_is_read_out_of_the_ledger() -> None:
     pool, world, runs = small_runs()
     outcome = runs["ccb-s"]
@@ -130,7 +129,6 @@ def test_a_course_is_read_out_of_the_ledger() -> None:
     ]
 
 
-@pytest.mark.plain
 def test_sets_are_told_apart_and_judged_at_the_true_qualities() -> None:
     outcome = small_runs()[2]["ccb-ns"]
     sets, own = sets_of(outcome)
@@ -147,7 +145,6 @@ def test_sets_are_told_apart_and_judged_at_the_true_qualities() -> None:
     assert misses([both, one], np.array([0, 1, 0]), qualities, 0.1, "hoeffding-linear") == 3
 
 
-@pytest.mark.plain
 def test_payments_after_a_fixed_exploration_are_critical_bids() -> None:
     terms, rounds, tasks = Terms(0.45, 0.15, 0.1), 60, 100
     label = f"fixed-exploration with ccb-fixed(error=hoeffding-linear(epsilon=0.5),rounds={rounds})"
@@ -171,7 +168,6 @@ def _right(world: AssuredWorld, task: int, worker: int) -> bool:
     return bool(assured_reply(world, task, worker, 0, 0.0) == world.truths[task])
 
 
-@pytest.mark.plain
 def test_a_raised_bid_is_ranked_higher_and_paid_the_bonus() -> None:
     mechanism, policy = auction("self-resampling(gamma=0.5) with ccb-s", TERMS, 20)
     fresh = Ledger(POOL.problem(5))
@@ -199,7 +195,6 @@ TINY = {
 }
 
 
-@pytest.mark.plain
 @pytest.mark.parametrize("name", TINY)
 def test_results_are_drawn_and_reported(name: str, tmp_path: Path) -> None:
     experiment = with_settings(name, TINY[name])
@@ -240,7 +235,6 @@ def test_known_values_stand_beside_the_papers_setting_only() -> None:
     assert {(row.series, row.x) for row in rows} == {("ccb-ns", 100), ("epsilon-t-greedy", 100)}
 
 
-@pytest.mark.plain
 def test_paid_as_bid_a_lie_pays_and_never_where_nothing_is_drawn() -> None:
     shown = [PAID_AS_BID, *(label for label in PROMISED if not label.startswith(DRAWING))]
     settings = {"bids": "0.75,1,1.5", "auctions": ",".join(shown), "panels": "marginal"}
@@ -255,6 +249,7 @@ def test_paid_as_bid_a_lie_pays_and_never_where_nothing_is_drawn() -> None:
         assert all((each <= 1e-3).all() and each[1] == 0 for each in gains.values())
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_regrets_costs_and_rounds_are_the_known_ones() -> None:
@@ -292,6 +287,7 @@ def test_regrets_costs_and_rounds_are_the_known_ones() -> None:
         assert right.mean >= 0.9 - 3 * standard_error(right)
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_costs_by_number_of_workers_are_the_known_ones() -> None:
@@ -304,6 +300,7 @@ def test_costs_by_number_of_workers_are_the_known_ones() -> None:
             assert abs(row.mean - known[size]) <= margin, (row, known[size])
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_where_truth_is_promised_no_bid_beats_it_and_greedily_one_does() -> None:

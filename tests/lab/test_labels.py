@@ -224,6 +224,7 @@ def test_simulated_tables_stand_in_and_means_are_over_all_cases(tmp_path: Path) 
     )
 
 
+@pytest.mark.compiled
 def test_those_that_spend_as_they_like_stand_at_what_they_spent() -> None:
     results = ran("labels-uci", budgets="4,5", policies="crowdsense,random-pairs")
     for panel in ("simulated, one-coin", "simulated, malicious"):
@@ -331,6 +332,7 @@ def within(row: Row, known: float, error: float, least: float = 0.0) -> bool:
     return abs(row.mean - known) <= max(3 * math.hypot(standard_error(row), error), least)
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_the_means_of_the_nine_cases_are_those_known(recorded: Path) -> None:
@@ -352,6 +354,7 @@ def test_the_means_of_the_nine_cases_are_those_known(recorded: Path) -> None:
         assert needed <= 5, panel
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_longer_exploration_pays_late_as_known(recorded: Path) -> None:
@@ -365,6 +368,7 @@ def test_longer_exploration_pays_late_as_known(recorded: Path) -> None:
         assert min(means, key=lambda s: means[s]) == "bbta(explore=0)"
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 def test_textual_entailment_comes_out_as_known(recorded: Path) -> None:

@@ -59,6 +59,7 @@ def compare_with_reference(
         assert abs(row.mean - tasks) <= 0.5 + 3 * combined, (row, tasks)
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 def test_a_sample_of_the_figures_agrees_with_the_reference() -> None:
     # 200 repetitions: three combined standard errors are .013 at most, below the .015.
@@ -69,6 +70,7 @@ def test_a_sample_of_the_figures_agrees_with_the_reference() -> None:
     compare_with_reference(rows, "B", 300, 200, some)
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_the_figures_agree_with_the_reference_in_2000_repetitions() -> None:
@@ -79,6 +81,7 @@ def test_the_figures_agree_with_the_reference_in_2000_repetitions() -> None:
         compare_with_reference(rows, name, budget, 2000)
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_a_quarter_of_the_confidence_term_errs_less_and_no_policy_is_best_on_both_measures() -> (
@@ -162,6 +165,7 @@ def test_answers_are_right_as_often_as_accuracies_say_and_labels_equally_likely(
     assert abs(world.right.mean() - 0.5) < 0.056
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 def test_regret_stays_below_its_bound_and_is_zero_for_nobody() -> None:
     rows = results("limited-regret", 4, instances="apart", budgets="100,1000")
@@ -176,6 +180,7 @@ def test_regret_stays_below_its_bound_and_is_zero_for_nobody() -> None:
         assert found(rows, series=seen, metric="beyond_plan", **place).mean <= beyond
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_judged_by_the_vote_regret_outgrows_that_of_values_seen() -> None:
@@ -205,7 +210,11 @@ def test_the_rounded_plan_by_hand() -> None:
     ("name", "settings"),
     [
         ("limited-labels", {"tasks": "50", "budgets": "300", "contenders": ",".join(SERIES[:3])}),
-        pytest.param("limited-regret", {"budgets": "100,1000"}, marks=pytest.mark.slow),
+        pytest.param(
+            "limited-regret",
+            {"budgets": "100,1000"},
+            marks=[pytest.mark.compiled, pytest.mark.slow],
+        ),
     ],
 )
 def test_results_are_drawn_and_reported(

@@ -33,7 +33,6 @@ GOOD = Beliefs([Crowd("good", 1, 0.8)])
 MIXED = Beliefs([Crowd("panel", "0.10", [0.6, 0.95]), Crowd("vendor", "0.04", [0.5, 0.85])])
 
 
-@pytest.mark.sample
 @pytest.mark.checked
 @pytest.mark.parametrize(
     ("options", "answers"),
@@ -58,7 +57,6 @@ def test_posterior_stops_after_as_many_unanimous_answers_as_worked_out(
     assert made.error.high == pytest.approx(1 - 0.025 ** (1 / 100))
 
 
-@pytest.mark.sample
 @pytest.mark.checked
 def test_a_fixed_number_of_answers_costs_exactly_that() -> None:
     made = plan(MIXED, rule="fixed(n=2)", questions=30, runs=100)

@@ -21,9 +21,6 @@ from askwise.lab.worlds import Recording
 from askwise.lab.worlds.recorded import shuffled
 from askwise.policies import policies
 
-# To compile the policies takes longer than to run these small tables without.
-pytestmark = pytest.mark.plain
-
 ANSWERS = """
 t0 ann yes, t0 bob yes, t0 eve no,
 t1 ann no, t1 bob yes,

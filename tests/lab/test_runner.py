@@ -13,6 +13,9 @@ from askwise.lab import experiments, with_settings
 from askwise.lab.results import Results
 from askwise.lab.runner import run, write
 
+# Thousands of campaigns, which are the compiler's work.
+pytestmark = pytest.mark.compiled
+
 SMALL = {"budgets": "500", "policies": "uniform,bounded-epsilon-first(epsilon=0.2)"}
 
 

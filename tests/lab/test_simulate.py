@@ -10,7 +10,6 @@ import pytest
 
 from askwise.core.book import Array, Proposal
 from askwise.core.choices import Done, Wait
-from askwise.core.compiling import PLAIN
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.core.ledger import Ledger
@@ -21,7 +20,7 @@ from askwise.lab.worlds import freelancer_market
 from askwise.policies import KernelPolicy, Policy, policies
 
 
-@pytest.mark.skipif(PLAIN, reason="without the compiler there is nothing to leak")
+@pytest.mark.compiled
 @pytest.mark.parametrize("name", ["simplified-bounded-kube", "thompson-knapsack", "uniform"])
 def test_simulations_free_every_array_that_kernels_make(name: str) -> None:
     from numba.core.runtime import _nrt_python, rtsys
@@ -64,7 +63,6 @@ class WithoutKernels(Policy):
         self.inner.absorb(problem, state, ledger, fact, draw)  # type: ignore[attr-defined]
 
 
-@pytest.mark.sample
 @pytest.mark.checked
 @pytest.mark.parametrize("name", ["bounded-epsilon-first", "simplified-bounded-kube"])
 def test_a_policy_without_kernels_is_driven_to_the_same_end(name: str) -> None:

@@ -18,6 +18,9 @@ from askwise.lab.worlds import Survey
 from askwise.policies import policies
 from askwise.stopping import exact, stopping
 
+# Thousands of campaigns, which are the compiler's work.
+pytestmark = pytest.mark.compiled
+
 REFERENCE = {
     "printed-easy": {
         "rand-rr": (65.4, 52.8, 37.9, 25.3),

@@ -9,6 +9,9 @@ from askwise.lab import with_settings
 from askwise.lab.results import Results
 from askwise.lab.runner import run
 
+# Thousands of campaigns, which are the compiler's work.
+pytestmark = pytest.mark.compiled
+
 BUDGETS = (500, 5000, 30000, 100000)
 
 REFERENCE = {

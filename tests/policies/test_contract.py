@@ -162,7 +162,6 @@ def test_a_policy_keeps_the_contract_whatever_its_parameters(policy: Policy, che
     check(policy)
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize(("policy", "check"), SAMPLE)
 def test_a_policy_keeps_the_contract(policy: Policy, check: Check) -> None:
     check(policy)
@@ -207,25 +206,20 @@ LONG_TO_COMPILE = (
 """Ten seconds and more: their compiled loops are compared in the slow suite."""
 
 
-def named(name: str) -> Any:
-    marks = [pytest.mark.checked] if name in CHECKED else []
-    marks += [pytest.mark.slow] if name in LONG_TO_COMPILE else []
-    return pytest.param(name, marks=marks)
-
-
-@pytest.mark.parametrize("name", [named(name) for name in policies.names()])
+@pytest.mark.parametrize("name", policies.names())
 def test_the_live_log_is_the_labs(name: str) -> None:
     for policy in variants_of(name):
         contract.the_live_log_is_the_labs(policy)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow if name in LONG_TO_COMPILE else ())
-        for name in policies.names()
-    ],
-)
+def compiled(name: str) -> Any:
+    marks = [pytest.mark.checked] if name in CHECKED else []
+    marks += [pytest.mark.slow] if name in LONG_TO_COMPILE else []
+    return pytest.param(name, marks=marks)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", [compiled(name) for name in policies.names()])
 def test_the_plain_log_is_the_compiled_one(name: str) -> None:
     contract.the_plain_log_is_the_compiled_one(*variants_of(name))
 
@@ -241,6 +235,7 @@ for label in sys.argv[1:]:
 """
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.parametrize("name", policies.names())
 def test_a_live_campaign_on_compiled_kernels_has_the_same_log(name: str) -> None:

@@ -13,8 +13,6 @@ from askwise import Campaign, Done, Worker
 from askwise.core.choices import Batch
 from askwise.core.events import Kind
 
-pytestmark = pytest.mark.sample
-
 Answers = dict[str, float]
 
 

@@ -26,8 +26,6 @@ from askwise.policies.bounded.knowledge_gradient import (
 )
 from askwise.policies.bounded.pooling import pool_of, posterior
 
-pytestmark = pytest.mark.sample
-
 DRAW = Draw(1, 2, 3)
 
 

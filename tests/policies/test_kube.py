@@ -14,8 +14,6 @@ from askwise.core.errors import TooLarge
 from askwise.policies import Kernels
 from askwise.policies.bounded.kube import TOO_LARGE, BoundedKube
 
-pytestmark = pytest.mark.sample
-
 BOTH = ("bounded-kube", "simplified-bounded-kube")
 
 

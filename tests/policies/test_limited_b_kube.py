@@ -16,8 +16,6 @@ from askwise.lab.worlds.limited import labellers
 from askwise.policies import Score, policies
 from askwise.stopping import stopping
 
-pytestmark = pytest.mark.sample
-
 NEVER = {"name": "gap", "quality": 1000}
 
 THREE = [Worker("a", 1, limit=4), Worker("b", 2, limit=10), Worker("c", 1, limit=3)]

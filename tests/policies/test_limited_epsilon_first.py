@@ -14,8 +14,6 @@ from askwise import Campaign, Done, Task, Wait, Worker
 from askwise.core.choices import Assignment, Batch
 from askwise.core.errors import AskwiseError
 
-pytestmark = pytest.mark.sample
-
 THREE = [Worker("a", 3), Worker("b", 1), Worker("c", 2)]
 
 

@@ -35,8 +35,6 @@ from askwise.policies.limited.common import (
     value_of,
 )
 
-pytestmark = pytest.mark.sample
-
 NAMED = (MAJORITY, WEIGHTED, POSTERIOR)
 
 

@@ -163,7 +163,6 @@ def test_at_unequal_prices_linear_programs_bound_it_and_attain_it(k, n):
                 assert largest(responses, 0, prices, t) <= value**2 + 1e-9
 
 
-@pytest.mark.sample
 @pytest.mark.checked
 @given(surveys())
 def test_it_is_the_best_corner_of_the_arrangement(survey):
@@ -339,7 +338,7 @@ def plain(name):
     return getattr(kernel, "py_func", kernel)
 
 
-@pytest.mark.sample
+@pytest.mark.compiled
 @pytest.mark.checked
 @pytest.mark.parametrize("n", [2, 3, 4, 6])
 def test_compiled_and_plain_agree_to_the_last_bit(n):

@@ -20,8 +20,6 @@ from askwise.policies.bounded.common import COUNT, SHARE_UNIT, SUM, share_of, sh
 from askwise.policies.bounded.epsilon_first import BoundedEpsilonFirst, auto_share
 from askwise.policies.bounded.races import pulls_until, residual_money
 
-pytestmark = pytest.mark.sample
-
 Rows = list[tuple[str, list[tuple[str, int]]]]
 
 

@@ -142,7 +142,6 @@ CHANCES = {
 }
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize("crowds", range(1, 6))
 @pytest.mark.parametrize("parts", [1, 2, 3, 5, 8])
 def test_a_grid_holds_every_composition_once(crowds, parts):
@@ -153,13 +152,11 @@ def test_a_grid_holds_every_composition_once(crowds, parts):
     assert np.array(found).sum(axis=1) == pytest.approx(np.ones(len(due)), abs=1e-15)
 
 
-@pytest.mark.sample
 def test_phases_last_two_four_eight_asks():
     found = [grid.phase_at(asked) for asked in range(126)]
     assert found == [1] * 2 + [2] * 4 + [3] * 8 + [4] * 16 + [5] * 32 + [6] * 64
 
 
-@pytest.mark.sample
 def test_the_grid_grows_finer_from_phase_to_phase():
     for crowds in (*range(1, 12), 40, 63, 64, 65, 100):
         for phase in range(1, 20):
@@ -175,7 +172,6 @@ def test_the_grid_of_very_many_crowds_is_the_same_compiled():
         assert compiled(crowds) == zoom_parts(crowds)
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize("policy", BOTH)
 @pytest.mark.parametrize("options", ["xy", "xyz"])
 @pytest.mark.parametrize("prices", [(1,), (1, 1), (1, 3), (2, 1, 1)])
@@ -197,7 +193,6 @@ def test_arms_are_played_as_the_algorithm_says(policy, options, prices):
         reading.answer(reading.phase, arm, answer)
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize("policy", BOTH)
 @pytest.mark.parametrize("seed", range(3))
 def test_arms_are_played_as_the_algorithm_says_with_answers_out_and_late(policy, seed):
@@ -235,7 +230,6 @@ def test_arms_are_played_as_the_algorithm_says_with_answers_out_and_late(policy,
     assert late > 5
 
 
-@pytest.mark.sample
 def test_the_first_phases_of_virt_uniform_by_hand():
     # Phase 1 (two asks): the grid is {a, b}, each once. Phase 2 (four): a says x, x...: after
     # one each, gap 1 and sqrt(2 ln 2) for both: a, says y. Then a: 0 + sqrt(2 ln 3 / 2) = 1.05,
@@ -258,7 +252,6 @@ def test_the_first_phases_of_virt_uniform_by_hand():
     assert chances[2] == ("b", 1.0)
 
 
-@pytest.mark.sample
 def test_zooming_begins_with_the_first_crowd_and_covers_the_rest():
     # Phase 1, radius sqrt(8 / 3) = 1.63 after one play. Of two options, a share of p is 4 (1 - p)
     # away from (1, 0): 5/8 is covered (1.5), 1/2 is not (2): it is next, and covers down to
@@ -277,7 +270,6 @@ def test_zooming_begins_with_the_first_crowd_and_covers_the_rest():
     assert arms == [0, 5, 0, 5]
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize("policy", BOTH)
 def test_shares_are_renormalised_over_those_who_are_there(policy):
     campaign = poll(policy)
@@ -294,7 +286,6 @@ def test_the_answer_of_a_crowd_that_stood_in_is_not_its_arms(policy):
     assert Desk(campaign).beliefs.arms[0, 0, ARM_VOTES:].sum() == 0
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize("policy", BOTH)
 def test_a_new_crowd_begins_the_phase_anew(policy):
     campaign = poll(policy)
@@ -335,7 +326,6 @@ def test_no_arm_has_more_answers_than_plays(policy):
     assert (arms[:, ARM_VOTES:].sum(axis=1) <= arms[:, PLAYED]).all()
 
 
-@pytest.mark.sample
 @pytest.mark.parametrize("policy", BOTH)
 def test_seventy_crowds_have_a_grid_of_seventy(policy):
     campaign = poll(policy, (), workers=[{"id": f"w{at}", "price": 1} for at in range(70)])

@@ -11,8 +11,6 @@ import pytest
 from askwise.core.choices import Batch
 from tests.policies.polls import ask, asked_crowds, gap_of, hear, noisy, poll, say
 
-pytestmark = pytest.mark.sample
-
 
 class Reading:
     """Algorithm 1 in plain Python: one survey a question."""

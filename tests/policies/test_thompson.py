@@ -17,8 +17,6 @@ from askwise.core.problem import make_problem
 from askwise.policies.bounded.common import COUNT, SUM
 from askwise.policies.bounded.thompson import ThompsonKnapsack, sampled_density
 
-pytestmark = pytest.mark.sample
-
 DRAW = Draw(12, 34, 5)
 
 

@@ -18,6 +18,14 @@ PATIENCE = 60.0
 """Seconds for a start or a stop on a machine that is busy with other tests."""
 
 
+_ON_OWN_CLOCK = """
+import pathlib, sys, time
+ahead, real = pathlib.Path(sys.argv.pop(1)), time.time
+time.time = lambda: real() + float(ahead.read_text())
+"""
+"""What a service runs first whose clock its test puts forward."""
+
+
 class Served:
     """``askwise serve`` on a store, on 127.0.0.1.
 
@@ -38,6 +46,8 @@ class Served:
         self._process: subprocess.Popen[str] | None = None
         self.prelude = "pass"
         """A statement that the process begins with."""
+        self._ahead = 0.0
+        self._set_clock()
 
     @property
     def address(self) -> str:
@@ -47,6 +57,21 @@ class Served:
     def errors(self) -> Path:
         """The log of all runs."""
         return self._directory / "service.log"
+
+    def now(self) -> float:
+        """The time by its clock."""
+        return time.time() + self._ahead
+
+    def pass_by(self, seconds: float) -> None:
+        """Put its clock forward; the processes that a parent starts have the real one."""
+        assert self.processes == 1
+        self._ahead += seconds
+        self._set_clock()
+
+    def _set_clock(self) -> None:
+        made = self._directory / "ahead.new"
+        made.write_text(str(self._ahead))
+        made.replace(self._directory / "ahead")
 
     def start(self) -> Served:
         """Start it and wait until it can serve."""
@@ -66,8 +91,10 @@ class Served:
     def begin(self) -> bool:
         """Start it; False if the port can't be had."""
         command = [
-            *(sys.executable, "-c", f"{self.prelude}; from askwise.cli.main import run; run()"),
-            *("serve", "--store", self.store),
+            sys.executable,
+            "-c",
+            f"{_ON_OWN_CLOCK}{self.prelude}; from askwise.cli.main import run; run()",
+            *(str(self._directory / "ahead"), "serve", "--store", self.store),
             *("--port", str(self.port), "--workers", str(self.processes)),
         ]
         with self.errors.open("a") as errors:

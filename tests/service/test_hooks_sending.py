@@ -19,7 +19,7 @@ from askwise.core.events import Kind
 from askwise.service import hooks, hooks_sending
 from askwise.service.hooks import Hooks
 from askwise.service.hooks_courier import Courier
-from askwise.service.hooks_posting import Network, Outcome
+from askwise.service.hooks_posting import PATIENCE, Network, Outcome
 from askwise.service.hooks_records import CURSOR, HOOK, LANE, SETTLED, WAITING
 from askwise.service.hooks_sending import BACKOFF, LEASE
 from askwise.service.hub import Hub
@@ -458,9 +458,9 @@ def test_a_hook_that_ends_while_it_is_sent_to_leaves_nothing(
 
 
 @contextmanager
-def couriers(*stores: Store) -> Iterator[list[Hooks]]:
+def couriers(*stores: Store, patience: float = PATIENCE) -> Iterator[list[Hooks]]:
     """As many processes' background work, in this one."""
-    network = Network(private=True)
+    network = Network(private=True, patience=patience)
     made = [(Hub(store, 60.0), Hooks(store, network)) for store in stores]
     started = [Courier(hub, each, network) for hub, each in made]
     for courier in started:
@@ -470,8 +470,8 @@ def couriers(*stores: Store) -> Iterator[list[Hooks]]:
         courier.close()
 
 
-def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -516,14 +516,17 @@ def test_who_is_slow_holds_up_himself_alone(receiver: Receiver) -> None:
     store = MemoryStore()
     campaign = units(store)
     released = threading.Event()
-    with receiving() as slow, couriers(store) as (shelf,):
-        slow.answer = lambda _: 200 if released.wait(8) else 500
+    # Nobody gives up on the slow ones while this runs: who waits for them waits in vain.
+    with receiving() as slow, couriers(store, patience=3600.0) as (shelf,):
+        slow.answer = lambda _: 200 if released.wait() else 500
         for _ in range(3):
             shelf.make(slow.url, ["answer.settled"])
         shelf.make(receiver.url, ["answer.settled"])
         buy(campaign, 5)
-        until(lambda: len(slow.got) == 3 and len(receiver.got) == 5, seconds=6)
-        released.set()
+        try:
+            until(lambda: len(slow.got) == 3 and len(receiver.got) == 5)
+        finally:
+            released.set()
         until(lambda: len(slow.got) == 15)
 
 

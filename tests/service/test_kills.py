@@ -45,10 +45,10 @@ def campaigns(kills: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def kill(service: Served, how: str) -> None:
+def kill(service: Served, how: str, chance: random.Random) -> None:
     """Kill what ``how`` names with SIGKILL, and see to it that the service is there again."""
     if how == "child":
-        os.kill(random.choice(service.children()), signal.SIGKILL)
+        os.kill(chance.choice(service.children()), signal.SIGKILL)
         return  # the parent starts another
     if how == "parent":
         service.kill_parent()
@@ -65,7 +65,7 @@ def run_with_kills(service: Served, kills: list[str], seed: int) -> None:
         for how in kills:
             crowd.wait_for_answers(chance.randrange(5, 40))
             time.sleep(chance.uniform(0.0, 0.02))
-            kill(service, how)
+            kill(service, how, chance)
         crowd.wait_for_answers(20)
     told = crowd.told
     assert not told.wrong, told.wrong[:5]

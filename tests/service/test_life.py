@@ -6,7 +6,6 @@ import http.client
 import itertools
 import json
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
@@ -152,15 +151,15 @@ def test_a_lease_that_is_over_frees_the_money_and_a_late_answer_is_taken_if_it_c
     service: Service, shared_service: Served
 ) -> None:
     worker = [{"id": "ann", "price": 1}]
-    campaign = create(service, workers=worker, tasks=["t1"], budget=1, lease=0.3)
+    campaign = create(service, workers=worker, tasks=["t1"], budget=1, lease=3600)
     early = only(campaign.ask())
     assert early.expires is not None
     assert campaign.ask() == Wait("answers")
-    time.sleep(0.35)
+    shared_service.pass_by(3601)
     second = only(campaign.ask())
     with pytest.raises(InvalidAnswer, match="the pair has been asked again"):
         campaign.tell(early.id, "yes")
-    time.sleep(0.35)
+    shared_service.pass_by(3601)
     campaign.tell(second.id, "yes")  # late, and nobody has taken its place
     assert campaign.status().spent == 1
     assert kinds(campaign) == [
@@ -201,12 +200,14 @@ def test_workers_bid_and_are_paid_by_the_mechanism(
     audit(shared_service, campaign.name)
 
 
-def test_whoever_is_away_is_not_asked_until_he_is_back(service: Service) -> None:
+def test_whoever_is_away_is_not_asked_until_they_are_back(
+    service: Service, shared_service: Served
+) -> None:
     campaign = create(service)
-    campaign.availability("ann", available=False, until=time.time() + 0.5)
+    campaign.availability("ann", available=False, until=shared_service.now() + 3600)
     assert only(campaign.ask()).worker == "bob"
-    assert only(campaign.ask(workers=["ann"])).worker == "ann"  # named, he is asked
-    time.sleep(0.6)
+    assert only(campaign.ask(workers=["ann"])).worker == "ann"  # named, they are asked
+    shared_service.pass_by(3601)
     assert {only(campaign.ask()).worker for _ in range(2)} == {"ann", "bob"}
 
 

@@ -94,9 +94,14 @@ def test_headers_without_end_are_cut_off(address: Address, monkeypatch: pytest.M
     assert shape_of(slow) == (408, "request_timeout")
     assert shape_of(exchange(address)) == (408, "request_timeout")
     # A second request on a connection that was fine.
-    second = exchange(address, begin + b"\r\n", b"GET /hea", pause=0.3)
-    assert second.startswith(b"HTTP/1.1 200 ")
-    assert b"request_timeout" in second
+    monkeypatch.undo()
+    with socket.create_connection(address, timeout=20) as link:
+        link.sendall(begin + b"\r\n")
+        assert link.recv(65536).startswith(b"HTTP/1.1 200 ")
+        monkeypatch.setattr(protocol, "PATIENCE", 0.2)
+        link.sendall(b"GET /hea")
+        assert shape_of(link.recv(65536)) == (408, "request_timeout")
+        assert link.recv(65536) == b""
 
 
 def test_a_body_in_pieces_ends_at_the_limit(address: Address) -> None:
@@ -112,22 +117,48 @@ def test_a_body_in_pieces_ends_at_the_limit(address: Address) -> None:
     assert b"connection: close" in head
 
 
-def test_a_body_that_dribbles_in_is_given_up_and_one_that_comes_is_not(
-    address: Address,
-    monkeypatch: pytest.MonkeyPatch,
+POSTED = (
+    b"POST /login HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+    b"Content-Type: application/x-www-form-urlencoded\r\n"
+)
+
+
+def test_a_body_that_dribbles_in_is_given_up(
+    address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    form = b"Content-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n"
-    begin = b"POST /login HTTP/1.1\r\nHost: x\r\n" + form
     monkeypatch.setattr(protocol, "PATIENCE", 0.2)
     for sent in ([], [b"k"], [b"k"] * 8):
-        slow = exchange(address, begin + b"Content-Length: 50000\r\n\r\n", *sent, pause=0.1)
+        slow = exchange(address, POSTED + b"Content-Length: 50000\r\n\r\n", *sent, pause=0.1)
         assert shape_of(slow) == (408, "request_timeout")
-    # A byte a second is asked for: longer than the patience, and a fair pace.
-    monkeypatch.setattr(protocol, "PATIENCE", 1.5)
-    monkeypatch.setattr(protocol, "SLOWEST", 1)
-    pieces = [b"key=", *[b"xx"] * 20]
-    fair = exchange(address, begin + b"Content-Length: 44\r\n\r\n", *pieces, pause=0.1)
-    assert fair.startswith(b"HTTP/1.1 401 ")
+
+
+def test_a_body_that_comes_at_a_fair_pace_may_take_longer_than_the_patience(
+    address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The patience is a moment for the body's first part only: nothing else here has to hurry."""
+    headed, looked = protocol.Protocol.on_headers_complete, threading.Event()
+    look = protocol.Protocol._look
+
+    def patience_is(seconds: float) -> None:
+        monkeypatch.setattr(protocol, "PATIENCE", seconds)
+        monkeypatch.setattr(protocol, "SLOWEST", 40 / seconds)
+
+    def shorten(self: protocol.Protocol) -> None:
+        patience_is(0.05)
+        headed(self)
+
+    def lengthen(self: protocol.Protocol) -> None:
+        patience_is(60.0)
+        look(self)
+        looked.set()
+
+    monkeypatch.setattr(protocol.Protocol, "on_headers_complete", shorten)
+    monkeypatch.setattr(protocol.Protocol, "_look", lengthen)
+    with socket.create_connection(address, timeout=20) as link:
+        link.sendall(POSTED + b"Content-Length: 44\r\n\r\nkey=" + 39 * b"x")
+        assert looked.wait(20)
+        link.sendall(b"x")
+        assert link.recv(65536).startswith(b"HTTP/1.1 401 ")
 
 
 def test_an_ordinary_connection_stays_open_for_many_requests(address: Address) -> None:

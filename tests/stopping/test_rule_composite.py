@@ -17,8 +17,6 @@ from askwise.stopping.composite import Composite
 from askwise.stopping.gap import Gap
 from tests.stopping.question import Question, first_stop, share
 
-pytestmark = pytest.mark.sample
-
 STRICT = "gap(quality=1,smooth=False)"
 SINGLE = ["gap(quality=1.5)", "lead", "fixed", "quorum", "posterior", "e-process(delta=0.2)"]
 

@@ -51,25 +51,29 @@ def test_every_rule_has_a_variant() -> None:
     assert {label.partition("(")[0] for label in VARIANTS} == set(stopping.names())
 
 
-def compiles_long(label: str, check: rules.Check) -> bool:
-    return label.startswith("composite") and check is rules.the_live_log_is_the_labs
-
-
 @pytest.mark.parametrize(
     ("label", "check"),
     [
-        pytest.param(
-            label,
-            check,
-            id=f"{label}-{check.__name__}",
-            marks=pytest.mark.slow if compiles_long(label, check) else (),
-        )
+        pytest.param(label, check, id=f"{label}-{check.__name__}")
         for label in VARIANTS  # as they come out of the box: tests/campaign/test_stopping.py
         for check in rules.CHECKS
     ],
 )
 def test_a_rule_keeps_the_contract(label: str, check: rules.Check) -> None:
     check(stopping.make(from_label(label)))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    "label",
+    [
+        # A rule around another takes long to compile.
+        pytest.param(label, marks=pytest.mark.slow if label.startswith("composite(") else ())
+        for label in (*stopping.names(), *VARIANTS)
+    ],
+)
+def test_the_live_log_is_that_of_the_compiled_loop(label: str) -> None:
+    rules.the_live_log_is_the_labs(stopping.make(from_label(label)))
 
 
 @pytest.mark.parametrize("label", [*VARIANTS, *stopping.names()])

@@ -32,6 +32,7 @@ from askwise.store import (
 from askwise.store.backup import backup, restore
 from askwise.store.migrations import Step, loader
 from askwise.store.postgres import PostgresStore
+from tests.servers import until_no_sessions
 
 KNOWN = loader.latest("postgres")
 PAUSED = Event(Kind.PAUSED, seq=1)
@@ -245,19 +246,19 @@ def test_a_write_holds_up_neither_other_campaigns_nor_snapshots(url: str) -> Non
             with other.write("dogs") as transaction:
                 transaction.append([PAUSED], 0)
 
-        elsewhere.submit(work).result(4.0)
+        elsewhere.submit(work).result(60.0)  # an error sooner, if any of it has to wait
 
 
 def test_many_threads_that_wait_for_one_campaign_leave_connections_for_others(url: str) -> None:
     with (
-        closing(PostgresStore(url, patience=10.0, connections=3)) as store,
+        closing(PostgresStore(url, patience=60.0, connections=3)) as store,
         ThreadPoolExecutor(9) as elsewhere,
     ):
         with store.write("cats"):
             waiting = [elsewhere.submit(_tail, store) for _ in range(8)]
             time.sleep(0.1)
-            assert elsewhere.submit(store.read, "dogs").result(5.0) == []
-        assert [each.result(30.0) for each in waiting] == [[PAUSED]] * 8
+            assert elsewhere.submit(store.read, "dogs").result(30.0) == []
+        assert [each.result(60.0) for each in waiting] == [[PAUSED]] * 8
         assert store._connections._pool.get_stats()["pool_size"] <= 3
 
 
@@ -290,16 +291,14 @@ def test_a_connection_is_used_again(url: str, postgres_raw: Raw) -> None:
         "SELECT count(*) FROM pg_stat_activity "
         "WHERE datname = current_database() AND application_name = 'askwise'"
     )
+    until_no_sessions(postgres_raw)
     with closing(PostgresStore(url)) as store:
         for _ in range(4):
             thread = threading.Thread(target=store.names)
             thread.start()
             thread.join()
         assert value(postgres_raw, sessions) == 1
-    deadline = time.monotonic() + 30.0
-    while value(postgres_raw, sessions) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert value(postgres_raw, sessions) == 0
+    until_no_sessions(postgres_raw)
 
 
 def test_a_store_needs_a_connection() -> None:

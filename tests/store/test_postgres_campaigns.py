@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -26,6 +25,7 @@ from askwise.store.postgres import PostgresStore
 from askwise.testing.referee import Referee
 from askwise.testing.sessions import comparable, spec_of_campaign
 from tests.campaign.runner import run, value_of
+from tests.processes import kill
 from tests.store.campaigner import create
 
 ROOT = Path(__file__).parents[2]
@@ -88,10 +88,7 @@ def run_with_kills(url: str, kills: int, chance: random.Random) -> list[Event]:
         assert process.stdout is not None
         lines = [process.stdout.readline().strip() for _ in range(chance.randrange(steps))]
         time.sleep(chance.uniform(0.0, 0.01))
-        process.send_signal(signal.SIGKILL)
-        rest, _ = process.communicate(timeout=60)
-        # A last line may be cut short: only what is printed whole was acknowledged.
-        said |= acknowledged(lines + rest.rpartition("\n")[0].splitlines())
+        said |= acknowledged(lines + kill(process))
         checked_log(url, said)
     process = start(url, "resume")
     rest, _ = process.communicate(timeout=120)

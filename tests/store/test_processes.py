@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -18,6 +17,8 @@ import pytest
 
 from askwise.core.events import Kind
 from askwise.store import open_store
+from tests.processes import kill
+from tests.servers import until_no_sessions
 
 WRITER = Path(__file__).with_name("writer.py")
 
@@ -111,6 +112,13 @@ def test_processes_that_create_the_same_store_at_once_agree(attempt: int, url: s
     assert sorted(committed_keys(url)) == ["a:0", "b:0", "c:0", "d:0"]
 
 
+def until_settled(url: str) -> None:
+    """Wait until a server has done what killed processes have sent it; a file has nothing to do."""
+    if url.startswith("postgresql"):
+        with closing(psycopg.connect(url, autocommit=True)) as server:
+            until_no_sessions(server)
+
+
 def kill_a_writer(url: str, worker: str, chance: random.Random) -> None:
     """Start a writer, kill it in the middle of its work and check what it left."""
     before = committed_keys(url)
@@ -120,10 +128,8 @@ def kill_a_writer(url: str, worker: str, chance: random.Random) -> None:
     assert writer.stdout is not None
     printed = [writer.stdout.readline().strip() for _ in range(chance.randrange(1, 40))]
     time.sleep(chance.uniform(0.0, 0.02))
-    writer.send_signal(signal.SIGKILL)
-    rest, _ = writer.communicate(timeout=60)
-    # A last line may be cut short: only what is printed whole was acknowledged.
-    acknowledged = printed + rest.rpartition("\n")[0].splitlines()
+    acknowledged = printed + kill(writer)
+    until_settled(url)
     keys = committed_keys(url)
     assert keys[: len(before)] == before
     new = keys[len(before) :]
@@ -156,10 +162,10 @@ def test_a_writer_goes_on_beside_one_that_is_killed(url: str) -> None:
             wait_until_ready(writer)
             let_go(writer)
         time.sleep(chance.uniform(0.0, 0.3))
-        victim.send_signal(signal.SIGKILL)
-        acknowledged = victim.communicate(timeout=60)[0].rpartition("\n")[0].splitlines()
+        acknowledged = kill(victim)
         assert len(survivor.communicate(timeout=60)[0].split()) == 60
         assert survivor.returncode == 0
+        until_settled(url)
         keys = committed_keys(url)
         assert sum(key.startswith(f"s{round_}:") for key in keys) == 60
         assert set(acknowledged) <= set(keys)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -23,7 +22,8 @@ from askwise.store import Change, Record, SqliteStore, open_store, postgres_text
 from askwise.store.migrations import loader
 from askwise.store.postgres import PostgresStore
 from askwise.store.records import end_of
-from tests.store.test_processes import let_go, wait_until_ready
+from tests.processes import kill
+from tests.store.test_processes import let_go, until_settled, wait_until_ready
 
 RACER = Path(__file__).with_name("racer.py")
 
@@ -79,8 +79,8 @@ def test_what_a_killed_racer_said_it_won_is_there_and_nothing_is_half_done(url: 
         assert racer.stdout is not None
         printed = [racer.stdout.readline() for _ in range(chance.randrange(2, 30))]
         time.sleep(chance.uniform(0.0, 0.01))
-        racer.send_signal(signal.SIGKILL)
-        printed += racer.communicate(timeout=60)[0].rpartition("\n")[0].splitlines()
+        printed += kill(racer)
+        until_settled(url)
         with closing(open_store(url)) as store:
             prizes = {int(each.id): each.body for each in store.records("prize")}
             x, y = (int(each.body) for each in store.records("count"))

@@ -12,17 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 import uvicorn
-from axe_core_python.selenium import Axe
-from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
-from selenium.webdriver.chrome.service import Service as Driver
-from selenium.webdriver.common.action_chains import ActionChains
-from selenium.webdriver.common.by import By
-from selenium.webdriver.remote.webelement import WebElement
 
 from askwise.campaign import Campaign
 from askwise.service.app import make_app
@@ -30,6 +23,13 @@ from askwise.service.calls import Service
 from askwise.service.settings import Settings
 from askwise.store import open_store
 from scripts import browser as script
+
+# Selenium is imported where a browser is there: it takes a second, in every process of a run.
+if TYPE_CHECKING:
+    from selenium.webdriver.remote.webelement import WebElement
+
+ENTER, TAB = "\ue007", "\ue004"
+"""Keys, as WebDriver calls them."""
 
 T = TypeVar("T")
 
@@ -110,6 +110,10 @@ class Browser:
 
     def __init__(self, profile: Path, pictures: Path) -> None:
         found = script.programs()
+        from axe_core_python.selenium import Axe
+        from selenium import webdriver
+        from selenium.webdriver.chrome.service import Service as Driver
+
         options = webdriver.ChromeOptions()
         options.binary_location = found.browser
         for flag in (*FLAGS, f"--user-data-dir={profile}"):
@@ -175,6 +179,8 @@ class Browser:
 
     def press(self, *keys: str) -> None:
         """Press keys, wherever the focus is."""
+        from selenium.webdriver.common.action_chains import ActionChains
+
         ActionChains(self.driver).send_keys(*keys).perform()
 
     def size(self, width: int, height: int) -> None:
@@ -214,7 +220,7 @@ class Browser:
 
     def all(self, css: str) -> list[WebElement]:
         """The elements that are there now."""
-        return self.driver.find_elements(By.CSS_SELECTOR, css)
+        return self.driver.find_elements("css selector", css)
 
     def text(self, css: str = "main") -> str:
         """What is to be read in an element."""
@@ -233,6 +239,8 @@ class Browser:
 
     def until(self, look: Callable[[], T | None], what: str) -> T:
         """Look until there is something to see; a page may change in between."""
+        from selenium.common.exceptions import StaleElementReferenceException
+
         deadline = time.monotonic() + PATIENCE
         while True:
             try:

@@ -9,13 +9,12 @@ from typing import Any
 
 import httpx
 import pytest
-from selenium.webdriver.common.keys import Keys
 
 from askwise.campaign import Campaign
 from askwise.core.choices import Batch
 from askwise.service.hooks_records import HOOK, Hook
 from askwise.store import Change
-from tests.service.browser.driving import Browser, Site
+from tests.service.browser.driving import ENTER, Browser, Site
 
 CROWD = [{"id": name, "price": "0.05"} for name in ("ann", "bob", "carol", "dave", "erin")]
 LONG = "a-worker-whose-name-is-as-long-as-a-name-may-be-" + "x" * 150
@@ -58,7 +57,7 @@ def answer_over_http(site: Site, campaign: str, worker: str) -> None:
 def sign_in(browser: Browser, site: Site, path: str) -> None:
     """Come to a page of the dashboard by way of the form for the key."""
     browser.open(f"{site.url}{path}")
-    browser.press(site.owner, Keys.ENTER)
+    browser.press(site.owner, ENTER)
     browser.find(".dash")
 
 
@@ -140,7 +139,7 @@ def test_everything_works_without_scripts(browser: Browser, site: Site) -> None:
     browser.shows("Paused: nothing is handed out")
     assert campaign.status().state == "paused"
     browser.open(f"{site.url}/dashboard/plain/manage")
-    browser.find("#worker").send_keys("ann", Keys.ENTER)
+    browser.find("#worker").send_keys("ann", ENTER)
     link = browser.find("#link").get_attribute("value")
     assert link is not None
     assert link.startswith(f"{site.url}/join/aww_")
@@ -222,7 +221,7 @@ def test_campaigns_with_nothing_to_show_yet_look_well(browser: Browser, site: Si
 def test_a_link_for_a_worker_is_copied_with_one_click(browser: Browser, site: Site) -> None:
     make(site, "copy")
     sign_in(browser, site, "/dashboard/copy/manage")
-    browser.find("#worker").send_keys("ann", Keys.ENTER)
+    browser.find("#worker").send_keys("ann", ENTER)
     link = browser.find("#link").get_attribute("value")
     browser.find("[data-copy=link]").click()
     browser.shows("Copied", "[data-copy=link]")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from selenium.webdriver.common.keys import Keys
-
-from tests.service.browser.driving import NARROW, Browser, Site
+from tests.service.browser.driving import ENTER, NARROW, Browser, Site
 
 
 def test_signing_in_takes_a_keyboard_only_and_says_what_is_wrong(
@@ -13,10 +11,10 @@ def test_signing_in_takes_a_keyboard_only_and_says_what_is_wrong(
     browser.expect("status of 401")
     browser.open(f"{site.url}/login")
     browser.look("login")
-    browser.press("not-a-key", Keys.ENTER)
+    browser.press("not-a-key", ENTER)
     browser.shows("unknown, expired or revoked")
     browser.look("login-refused", schemes=("light",))
-    browser.press(site.owner, Keys.ENTER)
+    browser.press(site.owner, ENTER)
     browser.until(lambda: "/dashboard" in browser.driver.current_url or None, "one is signed in")
 
 
@@ -25,7 +23,7 @@ def test_a_worker_who_signs_in_with_his_token_finds_his_page(browser: Browser, s
                 options=["yes", "no"], policy="random-pairs")  # fmt: skip
     token = site.link("signing-in", "ann").rpartition("/")[2]
     browser.open(f"{site.url}/login")
-    browser.press(token, Keys.ENTER)
+    browser.press(token, ENTER)
     browser.shows("Welcome", "h1")
     assert browser.driver.current_url == f"{site.url}/work/signing-in"
     assert browser.driver.get_cookies()[0]["httpOnly"]

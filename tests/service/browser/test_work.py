@@ -8,10 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from selenium.webdriver.common.keys import Keys
 
 from askwise.campaign import Campaign
-from tests.service.browser.driving import HOST, Browser, Site
+from tests.service.browser.driving import ENTER, HOST, TAB, Browser, Site
 
 ANN = {"id": "ann", "price": "0.1"}
 BOB = {"id": "bob", "price": "0.2"}
@@ -59,7 +58,7 @@ def test_a_worker_answers_a_whole_campaign_by_keyboard_alone(browser: Browser, s
     campaign = make(site, "keys", tasks=tasks, lease=600)
     browser.open(site.link("keys", "ann"))
     assert browser.driver.current_url == f"{site.url}/work/keys"
-    browser.press(Keys.TAB, Keys.TAB, Keys.ENTER)
+    browser.press(TAB, TAB, ENTER)
     browser.run("window.mark = 'the same document'")
     given: dict[str, str] = {}
     for number in range(1, 6):
@@ -338,7 +337,7 @@ def test_a_number_is_typed_wherever_the_focus_is(browser: Browser, site: Site) -
     campaign = make(site, "typed", options=None, outcome="utility", policy="bounded-epsilon-first",
                     workers=[{**ANN, "limit": 2}])  # fmt: skip
     start(browser, site, "typed")
-    answer(browser, 1, "0.25", Keys.ENTER)
-    answer(browser, 2, "1", Keys.ENTER)
+    answer(browser, 1, "0.25", ENTER)
+    answer(browser, 2, "1", ENTER)
     browser.shows("Thank you", "h1")
     assert campaign.status().utility == 1.25
