@@ -134,6 +134,7 @@ class Campaign:
             "seed": seed,
         }
         spec = make_spec(raw)
+        spec.policy.check_size(len(spec.problem.options), len(spec.problem.workers))
         made = check_name(name)
         if clock is not None and not callable(clock):
             raise InvalidProblem(

@@ -103,14 +103,14 @@ class Policy(ABC):
             )
         for worker in problem.workers:
             self.check_worker(worker)
-        self.check_size(len(problem.options), len(problem.workers))
 
     def check_size(self, options: int, workers: int) -> None:
         """Refuse (TooLarge) a size at which one decision would take long, of a new campaign or of
         one that workers join.
 
         A policy whose decisions take longer than a few seconds at some size, without the compiler,
-        states a limit here; ``workers`` counts those who left as well.
+        states a limit here; ``workers`` counts those who left as well. Campaigns that are there
+        already open whatever their size.
         """
         return None
 

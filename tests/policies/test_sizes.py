@@ -8,6 +8,9 @@ import pytest
 
 from askwise import Campaign, Worker
 from askwise.core.errors import TooLarge
+from askwise.policies import Policy
+from askwise.policies.labels.hem import Hem
+from askwise.store import MemoryStore
 
 # Policy, options, the most workers at that number of options, and what the message names.
 LIMITS: list[tuple[str, int, int, tuple[str, ...]]] = [
@@ -22,10 +25,10 @@ def workers(count: int, first: int = 0) -> list[Worker]:
     return [Worker(f"w{at}", 1) for at in range(first, first + count)]
 
 
-def create(policy: Any, options: int, count: int) -> Campaign:
+def create(policy: Any, options: int, count: int, **more: Any) -> Campaign:
     return Campaign.create(
         workers=workers(count), tasks=["t"], options=[f"o{at}" for at in range(options)],
-        budget=100, policy=policy, seed=1,
+        budget=100, policy=policy, seed=1, **more,
     )  # fmt: skip
 
 
@@ -65,3 +68,13 @@ def test_a_benchmark_is_not_told_of_more_crowds_than_it_can_mix() -> None:
     with pytest.raises(TooLarge, match="14 rows of truth"):
         create({"name": "best-mixture", "truth": truth}, 10, 14)
     create({"name": "best-mixture", "truth": truth[:13]}, 10, 14)
+
+
+def test_a_campaign_from_before_there_was_a_limit_still_opens(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = MemoryStore()
+    with monkeypatch.context() as before:
+        before.setattr(Hem, "check_size", Policy.check_size)
+        large = create("hem", 100, 4, store=store, name="large")
+    assert Campaign.open(store, "large").status() == large.status()
