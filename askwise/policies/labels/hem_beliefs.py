@@ -92,8 +92,8 @@ def judged(state: State, task: int) -> float:
     posterior = state.posterior
     top = 0.0
     second = 0.0
-    for c in range(posterior.shape[1]):
-        q = posterior[task, c]
+    for option in range(posterior.shape[1]):
+        q = posterior[task, option]
         if q > top:
             second = top
             top = q
@@ -107,8 +107,8 @@ def doubt(state: State, task: int) -> float:
     """Probability that a task's leading option is wrong."""
     posterior = state.posterior
     top = 0.0
-    for c in range(posterior.shape[1]):
-        top = max(top, posterior[task, c])
+    for option in range(posterior.shape[1]):
+        top = max(top, posterior[task, option])
     return 1.0 - top
 
 
@@ -119,19 +119,19 @@ def hear_of(book: Book, state: State, task: int) -> None:
     context = book.tasks[task, CONTEXT]
     state.order[state.meta[HEARD]] = task
     state.meta[HEARD] += 1
-    for c in range(count):
-        state.posterior[task, c] = class_share(state.classes, context, c)
-    for c in range(count):
-        state.classes[context, c] += state.posterior[task, c]
+    for option in range(count):
+        state.posterior[task, option] = class_share(state.classes, context, option)
+    for option in range(count):
+        state.classes[context, option] += state.posterior[task, option]
     state.classes[context, count] += 1.0
 
 
 @kernel
-def shift(book: Book, state: State, task: int, c: int, change: float) -> None:
+def shift(book: Book, state: State, task: int, option: int, change: float) -> None:
     """Let the answers to a task count more or less for a class."""
     cells = book.cells
     context = book.tasks[task, CONTEXT]
-    state.classes[context, c] += change
+    state.classes[context, option] += change
     cell = book.tasks[task, FIRST_CELL]
     while cell >= 0:
         worker = cells[cell, CELL_WORKER]
@@ -140,8 +140,8 @@ def shift(book: Book, state: State, task: int, c: int, change: float) -> None:
             for a in range(state.posterior.shape[1]):
                 votes = cells[cell, VOTES + a]
                 if votes > 0:
-                    state.counts[row, c, a] += change * votes
-                    state.totals[worker, c, a] += change * votes
+                    state.counts[row, option, a] += change * votes
+                    state.totals[worker, option, a] += change * votes
         cell = cells[cell, NEXT_CELL]
 
 
@@ -175,17 +175,17 @@ def learn(book: Book, state: State, fact: Fact) -> None:
     lam, rho = state.shares[LAM], state.shares[RHO]
     after = state.scratch
     total = 0.0
-    for c in range(count):
-        likely = chance(counts, totals, row, worker, lam, rho, c, answer)
-        after[c] = posterior[task, c] * (likely if state.known[task] == 0 else 1.0)
-        total += after[c]
+    for option in range(count):
+        likely = chance(counts, totals, row, worker, lam, rho, option, answer)
+        after[option] = posterior[task, option] * (likely if state.known[task] == 0 else 1.0)
+        total += after[option]
     # The new answer first counts by what was believed before it, as the others did.
-    for c in range(count):
-        before = posterior[task, c]
-        counts[row, c, answer] += before
-        totals[worker, c, answer] += before
-        posterior[task, c] = after[c] / total
-        shift(book, state, task, c, posterior[task, c] - before)
+    for option in range(count):
+        before = posterior[task, option]
+        counts[row, option, answer] += before
+        totals[worker, option, answer] += before
+        posterior[task, option] = after[option] / total
+        shift(book, state, task, option, posterior[task, option] - before)
     state.meta[SINCE] += 1
 
 
@@ -195,11 +195,11 @@ def know(book: Book, state: State, task: int, true: int) -> None:
     if state.known[task] == 0:
         state.sides[book.tasks[task, CONTEXT], GOLD] += 1.0
     state.known[task] = true + 1
-    for c in range(book.totals[OPTIONS]):
-        certain = 1.0 if c == true else 0.0
-        change = certain - state.posterior[task, c]
-        state.posterior[task, c] = certain
-        shift(book, state, task, c, change)
+    for option in range(book.totals[OPTIONS]):
+        certain = 1.0 if option == true else 0.0
+        change = certain - state.posterior[task, option]
+        state.posterior[task, option] = certain
+        shift(book, state, task, option, change)
     state.meta[SINCE] += TRUTH_NEWS
 
 
@@ -226,9 +226,9 @@ def trust_changed(book: Book, state: State) -> bool:
     workers, totals = book.workers, state.totals
     for worker in range(book.totals[WORKERS]):
         counted = 0.0
-        for c in range(totals.shape[1]):
+        for option in range(totals.shape[1]):
             for a in range(totals.shape[2]):
-                counted += totals[worker, c, a]
+                counted += totals[worker, option, a]
         due = 0.0 if workers[worker, TRUSTED] == 1 else float(workers[worker, ANSWERED])
         if abs(counted - due) > 0.5:
             return True

@@ -181,8 +181,8 @@ def optimism(book: Book, state: State, context: int, worker: int) -> float:
     out = book.workers[worker, ASKED] - book.workers[worker, ANSWERED]
     lam, rho = state.shares[LAM], state.shares[RHO]
     total = 0.0
-    for c in range(count):
-        b = borrowed(state.counts, state.totals, row, worker, lam, rho, c)
+    for option in range(count):
+        b = borrowed(state.counts, state.totals, row, worker, lam, rho, option)
         p = accuracy(b)
         n = RIGHT + WRONG + b.right + b.wrong + b.right_lent + b.wrong_lent + out
         total += p + math.sqrt(p * (1.0 - p) / (n + 1.0))
@@ -241,9 +241,9 @@ def information(book: Book, state: State, task: int, worker: int) -> float:
     told = 0.0
     for a in range(count):
         seen = 0.0
-        for c in range(count):
-            p = right if a == c else (1.0 - right) / (count - 1.0)
-            q = believed(book, state, task, c)
+        for option in range(count):
+            p = right if a == option else (1.0 - right) / (count - 1.0)
+            q = believed(book, state, task, option)
             told -= q * entropy(p)
             seen += q * p
         told += entropy(seen)
@@ -251,10 +251,10 @@ def information(book: Book, state: State, task: int, worker: int) -> float:
 
 
 @step
-def believed(book: Book, state: State, task: int, c: int) -> float:
+def believed(book: Book, state: State, task: int, option: int) -> float:
     """Probability of a class, also for a task that was not heard of."""
     if book.tasks[task, TASK_ANSWERED] > 0:
-        return state.posterior[task, c]
+        return state.posterior[task, option]
     return 1.0 / book.totals[OPTIONS]
 
 
@@ -282,8 +282,8 @@ def expert_for(
     if expert < 0 or other < 0:
         return expert
     all_there_is = 0.0
-    for c in range(book.totals[OPTIONS]):
-        all_there_is += entropy(believed(book, state, task, c))
+    for option in range(book.totals[OPTIONS]):
+        all_there_is += entropy(believed(book, state, task, option))
     told = information(book, state, task, other)
     prices = book.workers[expert, PRICE], book.workers[other, PRICE]
     # A free one tells all there is for nothing.

@@ -156,9 +156,9 @@ def learn(state: State, params: Params, pool: int, task: int, worker: int, optio
     else:
         b, a = shapes[task, A], shapes[task, B]
     if params.workers == 1:
-        c, d = skills[pool, worker, C], skills[pool, worker, D]
-        skills[pool, worker, C], skills[pool, worker, D] = worker_after(a, b, c, d)
-        a, b = task_after(a, b, c, d)
+        right, wrong = skills[pool, worker, C], skills[pool, worker, D]
+        skills[pool, worker, C], skills[pool, worker, D] = worker_after(a, b, right, wrong)
+        a, b = task_after(a, b, right, wrong)
     else:
         a += 1.0
     if option == POSITIVE:
@@ -327,11 +327,11 @@ class OptKG(LabelPolicy):
         """Priors for everything that there is, room for all that it derives."""
         tasks, workers, pools = self._sizes(ledger)
         book = ledger.book
-        a, b, c, d = self.positive, self.negative, self.right, self.wrong
+        a, b, right, wrong = self.positive, self.negative, self.right, self.wrong
         shapes = np.empty((tasks, 3))
         shapes[:] = a, b, doubt(float(a), float(b))
         skills = np.empty((pools, workers, 3))
-        skills[:] = c, d, strength(float(c), float(d)) if self.workers else 1.0
+        skills[:] = right, wrong, strength(float(right), float(wrong)) if self.workers else 1.0
         staff = book.workers[:workers]
         gone = (staff[:, JOINED] == 0) | (staff[:, ASKED] >= staff[:, LIMIT])
         skills[:, gone, CEILING] = -1.0
@@ -371,9 +371,9 @@ class OptKG(LabelPolicy):
         found = []
         for at, worker in enumerate(ledger.workers):
             s = float(strength_of(state, params, pool, at))
-            c, d = (float(each) for each in state.skills[pool, at, :CEILING])
+            right, wrong = (float(each) for each in state.skills[pool, at, :CEILING])
             details = {
-                "accuracy": c / (c + d),
+                "accuracy": right / (right + wrong),
                 "confidence": 1.0 - doubted,
                 "price": int(book.workers[at, PRICE]) / MICRO,
             }
