@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 
 from askwise.core import draws
-from askwise.core.book import ANSWERS, VALUE, WORKER, Array, Book, Proposal, new_proposal
+from askwise.core.arrays import Array
 from askwise.core.compiling import bind
 from askwise.core.draws import Draw
 from askwise.core.events import Event, Fact, Kind
-from askwise.core.ledger import Ledger
 from askwise.lab.simulate import simulate
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, new_proposal
 from askwise.policies import policies
 from askwise.policies.base import KernelPolicy
 from benchmarks.markets import market_of, problem_of
@@ -58,8 +61,8 @@ def in_the_middle(policy: KernelPolicy, workers: int) -> tuple[Ledger, Any]:
     ledger.apply(Event(Kind.TOPPED_UP, ledger.seq + 1, price=problem.budget))
     state = policy.start(problem, ledger)
     draw = Draw(*draws.stream(1, draws.ABSORB, 0), 0)
-    for at in range(ledger.total(ANSWERS)):
-        worker, value = ledger.book.assignments[at, WORKER], ledger.book.marks[at, VALUE]
+    for at in range(ledger.total(c.ANSWERS)):
+        worker, value = ledger.book.assignments[at, c.WORKER], ledger.book.marks[at, c.VALUE]
         fact = Fact(int(Kind.ANSWER), 0, int(worker), float(value), 0, at)
         policy.absorb(problem, state, ledger, fact, draw)
     return ledger, state

@@ -10,12 +10,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from askwise.core.book import COST, VALUE, WORKER
 from askwise.core.knapsack import bounded_exact
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds import Market
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 from askwise.policies import policies
 from benchmarks.markets import market_of, problem_of
 from benchmarks.timing import in_turns, quantity, ratio, table
@@ -65,13 +65,13 @@ def dense(
 def instances(market: Market, outcome: Outcome, budget: int) -> list[Instance]:
     """The knapsacks that a campaign solved at some of its steps, evenly spread."""
     rows = outcome.ledger.book.assignments[: outcome.answers]
-    answers = outcome.ledger.book.marks[: outcome.answers, VALUE]
+    answers = outcome.ledger.book.marks[: outcome.answers, c.VALUE]
     workers = len(market.prices)
     found = []
     for step in np.linspace(workers, outcome.answers - 1, SAMPLES).astype(int).tolist():
-        asked = np.bincount(rows[:step, WORKER], minlength=workers)
-        sums = np.bincount(rows[:step, WORKER], weights=answers[:step], minlength=workers)
-        money = budget - int(rows[:step, COST].sum()) // MICRO
+        asked = np.bincount(rows[:step, c.WORKER], minlength=workers)
+        sums = np.bincount(rows[:step, c.WORKER], weights=answers[:step], minlength=workers)
+        money = budget - int(rows[:step, c.COST].sum()) // MICRO
         bounds = sums / asked + np.sqrt(2.0 * math.log(step + 1) / asked)
         found.append((bounds, market.prices // MICRO, market.limits - asked, money))
     return found

@@ -10,14 +10,14 @@ import numpy as np
 
 from askwise import Campaign
 from askwise.core import draws
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.choices import Batch
 from askwise.core.compiling import step
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem, make_problem
 from askwise.core.registry import from_label
 from askwise.lab.loop import REPLIES
 from askwise.lab.simulate import Outcome, simulate
+from askwise.ledger.ledger import Ledger
 from askwise.policies import policies
 from benchmarks.timing import quantity, table, want
 

@@ -10,10 +10,10 @@ from itertools import chain, islice
 import numpy as np
 
 from askwise.campaign.spec import Spec, make_spec
-from askwise.core import book as columns
 from askwise.lab.loop import CLOSED_CODE, CLOSED_OPTION, CLOSED_SEQ, CLOSED_SURE
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds.limited import Labellers
+from askwise.ledger import columns as c
 from askwise.policies import policies
 from askwise.stopping import stopping
 from askwise.stopping.base import OUTCOMES
@@ -40,7 +40,7 @@ class Recorded:
         ledger = self.outcome.ledger
         if answers >= self.outcome.answers:
             return ledger.seq
-        return int(ledger.book.assignments[answers, columns.SEQ]) - 2
+        return int(ledger.book.assignments[answers, c.SEQ]) - 2
 
     def write(self, store: Portable, answers: int) -> None:
         """Create the campaign with the log of its first so many answers."""
@@ -63,7 +63,7 @@ def record(policy: str, answers: int) -> Recorded:
 def rows_of(outcome: Outcome, spec: Spec) -> Iterator[Row]:
     """Write the ledger of a simulation down as the log of a live campaign."""
     ledger = outcome.ledger
-    number = ledger.total(columns.ASSIGNMENTS)
+    number = ledger.total(c.ASSIGNMENTS)
     rows, marks = ledger.book.assignments[:number], ledger.book.marks[:number]
     options, note = spec.problem.options, spec.policy.notes[0]
     closed = {int(row[CLOSED_SEQ]): row for row in outcome.closings if row[CLOSED_SEQ]}
@@ -72,10 +72,10 @@ def rows_of(outcome: Outcome, spec: Spec) -> Iterator[Row]:
     seq = 0
     for decision, (at_task, at_worker, value, chance) in enumerate(
         zip(
-            rows[:, columns.TASK].tolist(),
-            rows[:, columns.WORKER].tolist(),
-            marks[:, columns.VALUE].tolist(),
-            marks[:, columns.PROPENSITY].tolist(),
+            rows[:, c.TASK].tolist(),
+            rows[:, c.WORKER].tolist(),
+            marks[:, c.VALUE].tolist(),
+            marks[:, c.PROPENSITY].tolist(),
             strict=True,
         )
     ):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import statistics
 from itertools import count
 
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.lab.simulate import simulate
+from askwise.ledger.ledger import Ledger
 from askwise.policies import policies
 from benchmarks.markets import market_of, problem_of
 from benchmarks.readings import ListKube, NumpyKube, run

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from itertools import count
 
 from askwise import Batch, Campaign, Worker
-from askwise.core.ledger import Ledger
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey, two_options
+from askwise.ledger.ledger import Ledger
 from askwise.policies import policies
 from askwise.stopping import stopping
 from benchmarks.timing import in_turns, quantity, ratio, table, want

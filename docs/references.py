@@ -46,7 +46,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ("Registries", "askwise.core.registry", "Registry from_label label_of spec_of"),
     (
         "For kernels: reading the ledger",
-        "askwise.core.book",
+        "askwise.ledger.columns",
         "Book Proposal new_proposal propose money_left room idle scaled next_task asked_before "
         "may_answer may_put tasks_for tasks_left has_task",
     ),

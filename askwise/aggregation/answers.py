@@ -6,18 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    ASSIGNMENTS,
-    SETTLED,
-    STATUS,
-    TASK,
-    TASKS,
-    TRUTH,
-    VALUE,
-    WORKER,
-    Array,
-)
-from askwise.core.ledger import Ledger
+from askwise.core.arrays import Array
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 
 _ROOM = 2**62
 
@@ -129,14 +120,14 @@ def answers_in(ledger: Ledger) -> tuple[Answers, Array, Array] | None:
     they would tell an aggregator of classes that are not there. None without any answer.
     """
     book = ledger.book
-    count = ledger.total(ASSIGNMENTS)
-    settled = np.flatnonzero(book.assignments[:count, STATUS] == SETTLED)
+    count = ledger.total(c.ASSIGNMENTS)
+    settled = np.flatnonzero(book.assignments[:count, c.STATUS] == c.SETTLED)
     if len(settled) == 0:
         return None
-    given = book.marks[settled, VALUE].astype(np.int64)
-    known, tasks = np.unique(book.assignments[settled, TASK], return_inverse=True)
-    _, workers = np.unique(book.assignments[settled, WORKER], return_inverse=True)
-    truths = book.tasks[: ledger.total(TASKS), TRUTH][known]
+    given = book.marks[settled, c.VALUE].astype(np.int64)
+    known, tasks = np.unique(book.assignments[settled, c.TASK], return_inverse=True)
+    _, workers = np.unique(book.assignments[settled, c.WORKER], return_inverse=True)
+    truths = book.tasks[: ledger.total(c.TASKS), c.TRUTH][known]
     options = np.unique(np.concatenate([given, truths[truths >= 0]]))
     contexts = None
     if ledger.tasks:

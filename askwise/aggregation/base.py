@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Self
 
 from askwise.aggregation.answers import Answers, answers_in
 from askwise.aggregation.fitted import Fitted
-from askwise.core.book import TRUTH
 from askwise.core.compiling import allowed
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
 from askwise.core.registry import Registry
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 
 Label = tuple[float | None, float | None]
 """An answer (an option's index, or a utility) and its confidence; None if unknown."""
@@ -167,7 +167,7 @@ class LabelAggregator(Aggregator, Learned):
             }
         labels = []
         for task in tasks:
-            truth = int(ledger.book.tasks[task, TRUTH])
+            truth = int(ledger.book.tasks[task, c.TRUTH])
             labels.append((float(truth), 1.0) if truth >= 0 else known.get(task, (None, None)))
         return labels
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betaincinv
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 
 TIE = 1e-9
 """Classes whose probabilities differ by less are tied; the first of them is named."""

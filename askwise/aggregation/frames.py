@@ -9,7 +9,7 @@ import numpy as np
 
 from askwise.aggregation.answers import Answers, code_answers
 from askwise.aggregation.fitted import Fitted
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 
 COLUMNS = ("task", "worker", "label")

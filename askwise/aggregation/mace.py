@@ -13,7 +13,7 @@ from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import LabelAggregator, aggregation
 from askwise.aggregation.fitted import Fitted
 from askwise.aggregation.steps import MANY, keep_truth, right_answers, sized, work_of
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.checks import flag, real, whole
 from askwise.core.compiling import kernel
 from askwise.core.draws import AGGREGATION, Draw, stream, uniform

@@ -12,12 +12,12 @@ from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import Label, LabelAggregator, aggregation
 from askwise.aggregation.fitted import Fitted, first_largest
 from askwise.aggregation.steps import agreements, shares
-from askwise.core.book import TASK_ANSWERED, TRUTH
 from askwise.core.checks import one_of
 from askwise.core.draws import Draw
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
 from askwise.core.votes import leading_option
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 
 
 @aggregation.register("majority")
@@ -73,10 +73,10 @@ class Majority(LabelAggregator):
         self, problem: Problem, ledger: Ledger, task: int, draw: Draw, beliefs: Any = None
     ) -> Label:
         """Count the task's votes."""
-        truth = int(ledger.book.tasks[task, TRUTH])
+        truth = int(ledger.book.tasks[task, c.TRUTH])
         if truth >= 0:
             return float(truth), 1.0
-        answered = int(ledger.book.tasks[task, TASK_ANSWERED])
+        answered = int(ledger.book.tasks[task, c.TASK_ANSWERED])
         if answered == 0:
             return None, None
         votes = ledger.book.votes

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from askwise.aggregation.base import Aggregator, Label, aggregation
-from askwise.core.book import BEFORE_OF_TASK, SETTLED, STATUS, TASK_LAST, VALUE
 from askwise.core.draws import Draw
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 
 
 @aggregation.register("mean")
@@ -50,10 +50,10 @@ class Mean(Aggregator):
         """Add up the task's thread of answers."""
         book = ledger.book
         total, count = 0.0, 0
-        at = int(book.tasks[task, TASK_LAST])
+        at = int(book.tasks[task, c.TASK_LAST])
         while at >= 0:
-            if book.assignments[at, STATUS] == SETTLED:
-                total += float(book.marks[at, VALUE])
+            if book.assignments[at, c.STATUS] == c.SETTLED:
+                total += float(book.marks[at, c.VALUE])
                 count += 1
-            at = int(book.assignments[at, BEFORE_OF_TASK])
+            at = int(book.assignments[at, c.BEFORE_OF_TASK])
         return (total / count if count else None), None

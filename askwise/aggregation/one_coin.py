@@ -21,7 +21,7 @@ from askwise.aggregation.steps import (
     sized,
     work_of,
 )
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.checks import real, whole
 from askwise.core.compiling import kernel
 

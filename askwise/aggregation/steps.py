@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from askwise.aggregation.answers import Answers
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.compiling import Function, hurry, kernel, step
 
 TINY = 1e-10

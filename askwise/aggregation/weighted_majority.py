@@ -13,7 +13,7 @@ from askwise.aggregation.base import LabelAggregator, aggregation
 from askwise.aggregation.fitted import Fitted, first_largest
 from askwise.aggregation.one_coin import vote_by_odds
 from askwise.aggregation.steps import agreements, shares
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.checks import one_of, real, whole
 
 

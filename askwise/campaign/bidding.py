@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from askwise.campaign.engine import Engine
-from askwise.core import book as columns
 from askwise.core import draws
-from askwise.core.book import Proposal
 from askwise.core.errors import Conflict, MechanismFault
 from askwise.core.money import from_micro
+from askwise.ledger import columns as c
+from askwise.ledger.proposals import Proposal
 from askwise.mechanisms import Quote
 
 EXPLOIT = "exploit"
@@ -20,7 +20,7 @@ def check_bid(engine: Engine, worker: str, amount: int) -> None:
     """Refuse a bid that comes too late, is not wanted, or that the mechanism can't take."""
     mechanism = engine.spec.mechanism
     at = engine.ledger.worker_at(worker)
-    if not engine.ledger.book.workers[at, columns.JOINED]:
+    if not engine.ledger.book.workers[at, c.JOINED]:
         raise Conflict(f"worker {worker!r} has left", field="worker", reason="worker_left")
     if not mechanism.bidding:
         raise Conflict(
@@ -47,14 +47,14 @@ def new_quotes(engine: Engine, choice: Proposal) -> Sequence[Quote]:
     length, note = int(choice.head[0]), spec.policy.notes[int(choice.head[1])]
     if not spec.mechanism.bidding or note != EXPLOIT:
         return ()
-    members = [int(worker) for worker in choice.rows[:length, columns.PLAN_WORKER]]
+    members = [int(worker) for worker in choice.rows[:length, c.PLAN_WORKER]]
     return spec.mechanism.requote(spec.problem, engine.ledger, spec.policy, engine.beliefs, members)
 
 
 def check_paid(engine: Engine, worker: int, price: int) -> None:
     """Nobody is paid below his bid, whatever a mechanism made of it."""
     mechanism, ledger = engine.spec.mechanism, engine.ledger
-    bid = int(ledger.book.workers[worker, columns.BID])
+    bid = int(ledger.book.workers[worker, c.BID])
     if mechanism.bidding and price < bid:
         raise MechanismFault(
             f"mechanism {mechanism.name!r} would pay worker {ledger.workers[worker].id!r} "

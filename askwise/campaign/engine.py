@@ -14,16 +14,18 @@ import numpy as np
 
 from askwise.campaign import packing
 from askwise.campaign.spec import Spec
-from askwise.core import book as columns
 from askwise.core import draws
 from askwise.core.allocation import Assurance
-from askwise.core.book import Array, Proposal
+from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
 from askwise.core.compiling import plain_time
 from askwise.core.draws import Draw
 from askwise.core.events import Event, Kind, PlanRow
-from askwise.core.ledger import Ledger
 from askwise.core.registry import spec_of
+from askwise.ledger import columns as c
+from askwise.ledger import queries
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal
 from askwise.policies.base import KernelPolicy, Score
 from askwise.stopping.base import StoppingRule, Verdict
 
@@ -65,7 +67,7 @@ class Engine:
     @property
     def bidding(self) -> bool:
         """Whether workers name their prices still: the first decision closes the bidding."""
-        return self.spec.mechanism.bidding and not self.ledger.total(columns.QUOTED)
+        return self.spec.mechanism.bidding and not self.ledger.total(c.QUOTED)
 
     @property
     def in_kernels(self) -> bool:
@@ -104,7 +106,7 @@ class Engine:
     def soonest(self) -> float:
         """When the next of what is out is due; infinite if nothing is."""
         leases, rows = self._leases, self.ledger.book.assignments
-        while leases and rows[leases[0][2], columns.STATUS] != columns.OUT:
+        while leases and rows[leases[0][2], c.STATUS] != c.OUT:
             heapq.heappop(leases)
         return leases[0][0] if leases else math.inf
 
@@ -114,27 +116,25 @@ class Engine:
 
     def take_leases(self, first: int) -> None:
         """Watch the leases of what is out, from assignment ``first`` on."""
-        count = self.ledger.total(columns.ASSIGNMENTS)
+        count = self.ledger.total(c.ASSIGNMENTS)
         rows = self.ledger.book.assignments[first:count]
-        until = self.ledger.book.marks[first:count, columns.EXPIRES]
-        found = np.flatnonzero((rows[:, columns.STATUS] == columns.OUT) & np.isfinite(until))
-        times, seqs = until[found].tolist(), rows[found, columns.SEQ].tolist()
+        until = self.ledger.book.marks[first:count, c.EXPIRES]
+        found = np.flatnonzero((rows[:, c.STATUS] == c.OUT) & np.isfinite(until))
+        times, seqs = until[found].tolist(), rows[found, c.SEQ].tolist()
         self._leases += zip(times, seqs, (found + first).tolist(), strict=True)
         heapq.heapify(self._leases)
 
     def _lease(self, expires: float, seq: int, at: int) -> None:
         heapq.heappush(self._leases, (expires, seq, at))
         # What was answered stays until it is due: tidy up when that is most of it.
-        if len(self._leases) > 1024 + 2 * self.ledger.total(columns.PENDING):
+        if len(self._leases) > 1024 + 2 * self.ledger.total(c.PENDING):
             rows = self.ledger.book.assignments
-            self._leases = [
-                lease for lease in self._leases if rows[lease[2], columns.STATUS] == columns.OUT
-            ]
+            self._leases = [lease for lease in self._leases if rows[lease[2], c.STATUS] == c.OUT]
             heapq.heapify(self._leases)
 
     def choose(self, available: Array) -> Proposal | Wait | Done:
         """Ask the policy; changes nothing."""
-        draw = self.draw(draws.POLICY, self.ledger.total(columns.DECISIONS))
+        draw = self.draw(draws.POLICY, self.ledger.total(c.DECISIONS))
         policy = self.spec.policy
         choice = policy.choose(self.spec.problem, self.beliefs, self.ledger, draw, available)
         if isinstance(policy, KernelPolicy) and policy.name not in _told:
@@ -143,7 +143,7 @@ class Engine:
 
     def scores(self, available: Array) -> list[Score]:
         """What the policy thinks of each worker at this point."""
-        draw = self.draw(draws.POLICY, self.ledger.total(columns.DECISIONS))
+        draw = self.draw(draws.POLICY, self.ledger.total(c.DECISIONS))
         return self.spec.policy.scores(
             self.spec.problem, self.beliefs, self.ledger, draw, available
         )
@@ -164,7 +164,7 @@ class Engine:
 
     def verdict(self, task: int) -> Verdict | None:
         """Ask the stopping rule about an open task."""
-        if self.spec.rule is None or self.ledger.book.tasks[task, columns.CLOSED]:
+        if self.spec.rule is None or self.ledger.book.tasks[task, c.CLOSED]:
             return None
         draw = self.draw(draws.RULE, self.seq)
         return self.spec.rule.verdict(
@@ -178,11 +178,11 @@ class Engine:
         """
         if self.spec.rule is None:
             return "open"
-        everyone = self.ledger.book.workers[: self.ledger.total(columns.WORKERS), columns.JOINED]
-        code = columns.idle(self.ledger.book, everyone.astype(np.int8))
-        if code == columns.DONE_BUDGET:
+        everyone = self.ledger.book.workers[: self.ledger.total(c.WORKERS), c.JOINED]
+        code = queries.idle(self.ledger.book, everyone.astype(np.int8))
+        if code == c.DONE_BUDGET:
             return "over_budget"
-        return "low_confidence" if code in (columns.DONE_LIMITS, columns.DONE_TASKS) else "open"
+        return "low_confidence" if code in (c.DONE_LIMITS, c.DONE_TASKS) else "open"
 
     def guess(self, task: int) -> tuple[float | None, float | None]:
         """What the rule would name now, before it is sure."""

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from askwise.core import book as columns
 from askwise.core import draws
-from askwise.core.book import Array, Book
-from askwise.core.booking import answer, ask, close_task, take_back, take_plan
+from askwise.core.arrays import Array
 from askwise.core.compiling import bind, ready
 from askwise.core.draws import Draw
 from askwise.core.events import Event, Fact, Kind
-from askwise.core.ledger import Ledger
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.transitions import answer, ask, close_task, take_back, take_plan
 from askwise.policies.base import KernelPolicy
 
 if TYPE_CHECKING:
@@ -83,25 +84,25 @@ def fold_stretch(
         if kind == DECIDED:
             take_plan(book, rows, odds, about, lines[line, ROWS])
         elif kind == ASKED:
-            where = 0 if book.totals[columns.TASKLESS] == 1 else task
+            where = 0 if book.totals[c.TASKLESS] == 1 else task
             at = ask(book, where, worker, seq, value)
             value = np.nan
         elif kind == ANSWER:
             at = answer(book, about, value)
-            if book.totals[columns.OPTIONS] == 0:
+            if book.totals[c.OPTIONS] == 0:
                 tally[0] += value
         elif kind == TRUTH:
-            book.tasks[task, columns.TRUTH] = int(value)
+            book.tasks[task, c.TRUTH] = int(value)
         elif kind == CLOSED:
             close_task(book, task)
         else:
-            status = columns.EXPIRED if kind == EXPIRED else columns.DECLINED
+            status = c.EXPIRED if kind == EXPIRED else c.DECLINED
             at = take_back(book, about, status)
         if kind == ASKED or (about >= 0 and kind != DECIDED):
             if at < 0:
                 return line
             if kind != ASKED:
-                task = book.assignments[at, columns.TASK]
+                task = book.assignments[at, c.TASK]
         draw = Draw(key[0], key[1], seq)
         absorb(book, state, params, Fact(kind, task, worker, value, note, at), draw)
     return -1
@@ -172,7 +173,7 @@ def _fold_common(engine: Engine, events: Sequence[Event]) -> None:
     ledger.room_for_plan(int(stretch.lines[:, ROWS].max()))
     engine.beliefs = policy.grow(engine.beliefs, ledger)
     tally = np.array([ledger.utility])
-    handed_out = ledger.total(columns.ASSIGNMENTS)
+    handed_out = ledger.total(c.ASSIGNMENTS)
     wrong = _loop(policy.kernels.absorb)(*_arguments(engine, stretch, tally))
     assert wrong < 0, f"event {stretch.first + wrong} does not follow from those before it"
     ledger.seq, ledger.utility = events[-1].seq, float(tally[0])

@@ -24,11 +24,11 @@ from askwise.campaign.insight_views import (
     WorkerInsight,
 )
 from askwise.campaign.views import Answer
-from askwise.core import book as columns
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.money import from_micro
 from askwise.core.problem import UNLIMITED
+from askwise.ledger import columns as c
 
 LEVEL = 0.95
 """Of every interval."""
@@ -69,9 +69,9 @@ def workers(engine: Engine, answers: Sequence[Answer] | None = None) -> list[Wor
         What ``Campaign.answers()`` says at the same point of the log; worked out if not given.
     """
     ledger, problem = engine.ledger, engine.spec.problem
-    size, total = ledger.total(columns.WORKERS), ledger.total(columns.ANSWERS)
-    rows = ledger.book.assignments[: ledger.total(columns.ASSIGNMENTS)]
-    tally = np.bincount(4 * rows[:, columns.WORKER] + rows[:, columns.STATUS], minlength=4 * size)
+    size, total = ledger.total(c.WORKERS), ledger.total(c.ANSWERS)
+    rows = ledger.book.assignments[: ledger.total(c.ASSIGNMENTS)]
+    tally = np.bincount(4 * rows[:, c.WORKER] + rows[:, c.STATUS], minlength=4 * size)
     states = tally.reshape(size, 4).tolist()
     paid = [each.paid for each in engine.spec.mechanism.settle(problem, ledger)]
     sealed = engine.bidding
@@ -86,13 +86,13 @@ def workers(engine: Engine, answers: Sequence[Answer] | None = None) -> list[Wor
     for at, worker in enumerate(ledger.workers):
         row = ledger.book.workers[at]
         out, answered, expired, declined = states[at]
-        limit = int(row[columns.LIMIT])
+        limit = int(row[c.LIMIT])
         found.append(
             WorkerInsight(
                 id=worker.id,
-                joined=bool(row[columns.JOINED]),
-                trusted=bool(row[columns.TRUSTED]),
-                price=None if sealed else from_micro(int(row[columns.PRICE])),
+                joined=bool(row[c.JOINED]),
+                trusted=bool(row[c.TRUSTED]),
+                price=None if sealed else from_micro(int(row[c.PRICE])),
                 limit=None if limit == UNLIMITED else limit,
                 asked=out + answered + expired + declined,
                 answered=answered,
@@ -119,8 +119,8 @@ def contested(engine: Engine, answers: Sequence[Answer], limit: int = 20) -> lis
     ledger, options = engine.ledger, engine.spec.problem.options
     if not options:
         return []
-    votes = ledger.book.votes[: ledger.total(columns.TASKS)]
-    counts = ledger.book.tasks[: len(votes), columns.TASK_ANSWERED]
+    votes = ledger.book.votes[: ledger.total(c.TASKS)]
+    counts = ledger.book.tasks[: len(votes), c.TASK_ANSWERED]
     best = np.partition(votes, -2, axis=1)[:, -2:]
     leads = best[:, 1] - best[:, 0]
     sure = np.array([np.nan if each.confidence is None else each.confidence for each in answers])
@@ -128,7 +128,7 @@ def contested(engine: Engine, answers: Sequence[Answer], limit: int = 20) -> lis
     order = np.lexsort((-counts, leads, sure))
     found = []
     for at in order[counts[order] > 0][:limit].tolist():
-        answer, truth = answers[at], int(ledger.book.tasks[at, columns.TRUTH])
+        answer, truth = answers[at], int(ledger.book.tasks[at, c.TRUTH])
         found.append(
             Contested(
                 task=str(answer.task),
@@ -196,21 +196,21 @@ def savings(engine: Engine, fixed: int | None = None) -> Savings | None:
     ledger = engine.ledger
     if engine.spec.problem.taskless:
         return None
-    rows = ledger.book.tasks[: ledger.total(columns.TASKS)]
-    answered, closed = rows[:, columns.TASK_ANSWERED], rows[:, columns.CLOSED] == 1
+    rows = ledger.book.tasks[: ledger.total(c.TASKS)]
+    answered, closed = rows[:, c.TASK_ANSWERED], rows[:, c.CLOSED] == 1
     if fixed is None:
         fixed = int(answered[closed].max(initial=0))
         chosen = "the most answers that a closed task took"
     else:
         chosen = "as given"
     settled, which = (answered > 0) & closed, "closed tasks"
-    if engine.spec.rule is None or ledger.total(columns.STOPPED) or engine.ran_out() != "open":
+    if engine.spec.rule is None or ledger.total(c.STOPPED) or engine.ran_out() != "open":
         settled, which = answered > 0, "answered tasks"
     tasks, count = int(settled.sum()), int(answered[settled].sum())
     if fixed == 0 or tasks == 0:
         return None
-    spent, total = ledger.total(columns.SPENT), ledger.total(columns.ANSWERS)
-    cost = int(rows[settled, columns.TASK_SPENT].sum())
+    spent, total = ledger.total(c.SPENT), ledger.total(c.ANSWERS)
+    cost = int(rows[settled, c.TASK_SPENT].sum())
     fixed_cost = (2 * fixed * tasks * spent + total) // (2 * total)
     saved = fixed_cost - cost
     return Savings(
@@ -236,23 +236,23 @@ def _judged(
 ) -> tuple[list[float | None], list[Estimate | None]]:
     """Each worker's agreement with the present answers, and his quality."""
     ledger, options = engine.ledger, engine.spec.problem.options
-    size = ledger.total(columns.WORKERS)
+    size = ledger.total(c.WORKERS)
     number = {option: at for at, option in enumerate(options)}
     present = np.array([number.get(each.value, -1) for each in answers], np.int64)  # type: ignore[arg-type]
-    rows = ledger.book.assignments[: ledger.total(columns.ASSIGNMENTS)]
-    task_of = np.zeros(ledger.total(columns.CELLS), np.int64)
-    task_of[rows[:, columns.CELL]] = rows[:, columns.TASK]
+    rows = ledger.book.assignments[: ledger.total(c.ASSIGNMENTS)]
+    task_of = np.zeros(ledger.total(c.CELLS), np.int64)
+    task_of[rows[:, c.CELL]] = rows[:, c.TASK]
     tally = np.zeros((3, 2, size))
     for first in range(0, len(task_of), _BLOCK):
         cells = ledger.book.cells[first : min(first + _BLOCK, len(task_of))]
         tasks = task_of[first : first + _BLOCK]
-        others = ledger.book.votes[tasks] - cells[:, columns.VOTES :]
+        others = ledger.book.votes[tasks] - cells[:, c.VOTES :]
         best = others.argmax(axis=1)
         top = others[np.arange(len(best)), best]
         clear = (top > 0) & ((others == top[:, None]).sum(axis=1) == 1)
         wanted = (
             np.where(top > 0, present[tasks], -1),
-            ledger.book.tasks[tasks, columns.TRUTH],
+            ledger.book.tasks[tasks, c.TRUTH],
             np.where(clear, best, -1),
         )
         for at, option in enumerate(wanted):
@@ -281,18 +281,18 @@ def _judged(
 def _hits(cells: Array, option: Array, size: int) -> Array:
     """How many of each worker's answers are the option wanted of them, and of how many."""
     counts = option >= 0
-    hit = cells[np.arange(len(option)), columns.VOTES + np.maximum(option, 0)]
-    who, given = cells[:, columns.CELL_WORKER], cells[:, columns.CELL_ANSWERS]
+    hit = cells[np.arange(len(option)), c.VOTES + np.maximum(option, 0)]
+    who, given = cells[:, c.CELL_WORKER], cells[:, c.CELL_ANSWERS]
     return np.stack([np.bincount(who, each * counts, minlength=size) for each in (hit, given)])
 
 
 def _rated(engine: Engine, rows: Array) -> list[Estimate | None]:
     """Each worker's mean utility."""
     ledger = engine.ledger
-    size, (low, high) = ledger.total(columns.WORKERS), engine.spec.problem.range
-    settled = rows[:, columns.STATUS] == columns.SETTLED
-    values = ledger.book.marks[: len(rows), columns.VALUE][settled]
-    who = rows[settled, columns.WORKER]
+    size, (low, high) = ledger.total(c.WORKERS), engine.spec.problem.range
+    settled = rows[:, c.STATUS] == c.SETTLED
+    values = ledger.book.marks[: len(rows), c.VALUE][settled]
+    who = rows[settled, c.WORKER]
     counts = np.bincount(who, minlength=size)
     means = np.bincount(who, (values - low) / (high - low), minlength=size) / np.maximum(counts, 1)
     means = np.clip(means, 0.0, 1.0)

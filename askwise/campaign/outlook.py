@@ -7,9 +7,10 @@ import numpy as np
 from askwise.campaign.engine import Engine
 from askwise.campaign.insight_views import Forecast
 from askwise.campaign.timeline import Timeline
-from askwise.core import book as columns
 from askwise.core.money import NO_CAP, from_micro
 from askwise.core.problem import UNLIMITED
+from askwise.ledger import columns as c
+from askwise.ledger import queries
 
 RECENT = 5
 """The pace is that of the last fifth of the answers,"""
@@ -61,21 +62,21 @@ def forecast(timeline: Timeline, engine: Engine, now: float | None = None) -> Fo
     passed = now - since
     if passed <= 0.0:
         return None
-    budget = ledger.total(columns.BUDGET)
+    budget = ledger.total(c.BUDGET)
     money_ends = work_ends = None
     if budget != NO_CAP and spent:
-        money_ends = now + (budget - ledger.total(columns.SPENT)) * (passed / spent)
+        money_ends = now + (budget - ledger.total(c.SPENT)) * (passed / spent)
     assumes = _BY_CLOSING if engine.spec.rule else _BY_ASKING
     if engine.spec.rule is None:
         work = _answers_left(engine)
         work_ends = None if work is None else now + work * (passed / came)
     elif closed:
-        work_ends = now + ledger.total(columns.OPEN) * (passed / closed)
+        work_ends = now + ledger.total(c.OPEN) * (passed / closed)
     ends = min((at for at in (money_ends, work_ends) if at is not None), default=None)
     by_then = None
     if ends is not None:
         coming = round(spent * ((ends - now) / passed))
-        by_then = min(budget, ledger.total(columns.SPENT) + coming)
+        by_then = min(budget, ledger.total(c.SPENT) + coming)
     return Forecast(
         now=now,
         since=since,
@@ -94,27 +95,25 @@ def forecast(timeline: Timeline, engine: Engine, now: float | None = None) -> Fo
 def _stands(engine: Engine) -> bool:
     """Whether nothing is to be asked: paused, stopped, or nothing and nobody left."""
     ledger = engine.ledger
-    if ledger.total(columns.STOPPED) or ledger.total(columns.PAUSED):
+    if ledger.total(c.STOPPED) or ledger.total(c.PAUSED):
         return True
-    joined = ledger.book.workers[: ledger.total(columns.WORKERS), columns.JOINED]
-    return int(columns.idle(ledger.book, joined.astype(np.int8))) <= columns.DONE_BUDGET
+    joined = ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED]
+    return int(queries.idle(ledger.book, joined.astype(np.int8))) <= c.DONE_BUDGET
 
 
 def _answers_left(engine: Engine) -> int | None:
     """How many more answers those who joined may give, whatever the money; None without end."""
     ledger = engine.ledger
     book, total = ledger.book, ledger.total
-    workers = book.workers[: total(columns.WORKERS)]
-    there = workers[:, columns.JOINED] == 1
-    left = workers[:, columns.LIMIT] - workers[:, columns.ASKED]
-    if not total(columns.REPEAT):
-        rows = book.assignments[: total(columns.ASSIGNMENTS)]
-        on = (rows[:, columns.STATUS] != columns.EXPIRED) & (
-            book.tasks[rows[:, columns.TASK], columns.CLOSED] == 0
-        )
-        taken = np.bincount(rows[on, columns.WORKER], minlength=len(workers))
-        here = total(columns.OPEN) - total(columns.OPEN_NAMED) + workers[:, columns.OPEN_TO]
+    workers = book.workers[: total(c.WORKERS)]
+    there = workers[:, c.JOINED] == 1
+    left = workers[:, c.LIMIT] - workers[:, c.ASKED]
+    if not total(c.REPEAT):
+        rows = book.assignments[: total(c.ASSIGNMENTS)]
+        on = (rows[:, c.STATUS] != c.EXPIRED) & (book.tasks[rows[:, c.TASK], c.CLOSED] == 0)
+        taken = np.bincount(rows[on, c.WORKER], minlength=len(workers))
+        here = total(c.OPEN) - total(c.OPEN_NAMED) + workers[:, c.OPEN_TO]
         left = np.minimum(left, here - taken)
-    elif (workers[there, columns.LIMIT] == UNLIMITED).any():
+    elif (workers[there, c.LIMIT] == UNLIMITED).any():
         return None
-    return int(np.maximum(left[there], 0).sum()) + total(columns.PENDING)
+    return int(np.maximum(left[there], 0).sum()) + total(c.PENDING)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 
 _LEVEL = 1
 """Of compression: the next ones take half as long again for 3 % less."""

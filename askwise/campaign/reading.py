@@ -20,13 +20,14 @@ from askwise.campaign.views import (
     Payment,
     Status,
 )
-from askwise.core import book as columns
 from askwise.core.choices import Assignment, Batch, Done, Wait, read_choice
 from askwise.core.errors import UnknownName
 from askwise.core.events import Event, Kind
-from askwise.core.ledger import Ledger
 from askwise.core.money import NO_CAP, from_micro
 from askwise.core.problem import UNLIMITED
+from askwise.ledger import columns as c
+from askwise.ledger import queries
+from askwise.ledger.ledger import Ledger
 from askwise.policies.base import Score
 from askwise.store import Store
 
@@ -83,10 +84,10 @@ def outstanding(name: str, engine: Engine, worker: str | None = None) -> list[As
 
 def places_out(ledger: Ledger, worker: str | None = None) -> list[int]:
     """Where in the book the assignments are that are out, of all or of one worker."""
-    rows = ledger.book.assignments[: ledger.total(columns.ASSIGNMENTS)]
-    wanted = rows[:, columns.STATUS] == columns.OUT
+    rows = ledger.book.assignments[: ledger.total(c.ASSIGNMENTS)]
+    wanted = rows[:, c.STATUS] == c.OUT
     if worker is not None:
-        wanted &= rows[:, columns.WORKER] == ledger.worker_at(worker)
+        wanted &= rows[:, c.WORKER] == ledger.worker_at(worker)
     found: list[int] = np.flatnonzero(wanted).tolist()
     return found
 
@@ -97,10 +98,10 @@ def handed(name: str, engine: Engine, seq: int) -> Handed:
     at = ledger.assignment_at(seq)
     if at is None:
         raise _no_assignment(name, seq)
-    state = STATES[int(ledger.book.assignments[at, columns.STATUS])]
+    state = STATES[int(ledger.book.assignments[at, c.STATUS])]
     value: str | float | None = None
     if state == "answered":
-        value = float(ledger.book.marks[at, columns.VALUE])
+        value = float(ledger.book.marks[at, c.VALUE])
         if engine.spec.problem.options:
             value = engine.spec.problem.options[int(value)]
     return Handed(_assignment(name, engine, at), state, value)
@@ -109,13 +110,13 @@ def handed(name: str, engine: Engine, seq: int) -> Handed:
 def over(engine: Engine) -> Done | None:
     """Why nothing can be asked any more and nothing is out, if so."""
     ledger = engine.ledger
-    if ledger.total(columns.PENDING):
+    if ledger.total(c.PENDING):
         return None
-    if ledger.total(columns.STOPPED):
+    if ledger.total(c.STOPPED):
         return Done("stopped")
-    if (ledger.book.plan[: ledger.total(columns.PLAN_ROWS), columns.PLAN_COUNT] > 0).any():
+    if (ledger.book.plan[: ledger.total(c.PLAN_ROWS), c.PLAN_COUNT] > 0).any():
         return None
-    joined = ledger.book.workers[: ledger.total(columns.WORKERS), columns.JOINED]
+    joined = ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED]
     choice = engine.choose(joined.astype(np.int8))
     return choice if isinstance(choice, Done) else None
 
@@ -123,15 +124,15 @@ def over(engine: Engine) -> Done | None:
 def _assignment(name: str, engine: Engine, at: int) -> Assignment:
     ledger = engine.ledger
     row, mark = ledger.book.assignments[at], ledger.book.marks[at]
-    chance, expires = float(mark[columns.PROPENSITY]), float(mark[columns.EXPIRES])
+    chance, expires = float(mark[c.PROPENSITY]), float(mark[c.EXPIRES])
     return Assignment(
-        id=assignment_id(name, int(row[columns.SEQ])),
-        task=ledger.task_id(int(row[columns.TASK])),
-        worker=ledger.workers[int(row[columns.WORKER])].id,
-        price=from_micro(int(row[columns.COST])),
+        id=assignment_id(name, int(row[c.SEQ])),
+        task=ledger.task_id(int(row[c.TASK])),
+        worker=ledger.workers[int(row[c.WORKER])].id,
+        price=from_micro(int(row[c.COST])),
         propensity=None if math.isnan(chance) else chance,
         expires=None if math.isinf(expires) else expires,
-        payload=ledger.payload(int(row[columns.TASK])),
+        payload=ledger.payload(int(row[c.TASK])),
     )
 
 
@@ -139,12 +140,12 @@ def status(name: str, engine: Engine) -> Status:
     """Counts and money of an engine."""
     ledger = engine.ledger
     total = ledger.total
-    budget, spent = total(columns.BUDGET), total(columns.SPENT)
+    budget, spent = total(c.BUDGET), total(c.SPENT)
     capped = budget != NO_CAP
     state = "running"
-    if total(columns.STOPPED):
+    if total(c.STOPPED):
         state = "stopped"
-    elif total(columns.PAUSED):
+    elif total(c.PAUSED):
         state = "paused"
     taskless = engine.spec.problem.taskless
     return Status(
@@ -155,12 +156,12 @@ def status(name: str, engine: Engine) -> Status:
         spent=from_micro(spent),
         reserved=from_micro(ledger.reserved),
         left=from_micro(budget - spent - ledger.reserved) if capped else None,
-        workers=int(ledger.book.workers[: total(columns.WORKERS), columns.JOINED].sum()),
-        tasks=0 if taskless else total(columns.TASKS),
-        open_tasks=0 if taskless else total(columns.OPEN),
-        decisions=total(columns.DECISIONS),
-        answers=total(columns.ANSWERS),
-        pending=total(columns.PENDING),
+        workers=int(ledger.book.workers[: total(c.WORKERS), c.JOINED].sum()),
+        tasks=0 if taskless else total(c.TASKS),
+        open_tasks=0 if taskless else total(c.OPEN),
+        decisions=total(c.DECISIONS),
+        answers=total(c.ANSWERS),
+        pending=total(c.PENDING),
         utility=None if engine.spec.problem.options else ledger.utility,
         seq=engine.seq,
         needs_gold=tuple(
@@ -178,7 +179,7 @@ def answers(engine: Engine) -> list[Answer]:
     """
     ledger, options = engine.ledger, engine.spec.problem.options
     over = engine.ran_out()
-    total = ledger.total(columns.TASKS)
+    total = ledger.total(c.TASKS)
     named = []
     for task in range(total):
         value, outcome, sure = ledger.closings.get(task, (None, over, None))
@@ -190,7 +191,7 @@ def answers(engine: Engine) -> list[Answer]:
     for task, (value, sure) in zip(rest, engine.labels(rest), strict=True):
         named[task] = (value, named[task][1], sure)
     assured = engine.assurances(list(range(total)))
-    counts = ledger.book.tasks[:total, columns.TASK_ANSWERED].tolist()
+    counts = ledger.book.tasks[:total, c.TASK_ANSWERED].tolist()
     found = []
     for task, (value, outcome, sure) in enumerate(named):
         shown: str | float | None = value
@@ -233,7 +234,7 @@ def explain(
     decided = _decision_before(name, seq, asked.decision, store)
     engine = engine_at(decided.seq - 1)
     ledger = engine.ledger
-    joined = ledger.book.workers[: ledger.total(columns.WORKERS), columns.JOINED].astype(np.int8)
+    joined = ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED].astype(np.int8)
     available = joined
     if decided.available is not None:
         available = np.zeros(len(joined), np.int8)
@@ -241,7 +242,7 @@ def explain(
             available[ledger.worker_at(name_of)] = joined[ledger.worker_at(name_of)]
     again = engine.choose(available)
     same = not isinstance(again, Wait | Done) and engine.rows(again) == decided.rows
-    money = int(columns.money_left(ledger.book.totals))
+    money = int(queries.money_left(ledger.book.totals))
     scores = {score.worker: score for score in engine.scores(available)}
     candidates = []
     for at, worker in enumerate(ledger.workers):
@@ -253,7 +254,7 @@ def explain(
             Candidate(
                 worker=worker.id,
                 available=bool(available[at]),
-                room=_limited(int(columns.room(ledger.book, at, money))),
+                room=_limited(int(queries.room(ledger.book, at, money))),
                 index=_finite(score.index) if score is not None else None,
                 details={name: _finite(value) for name, value in details.items()},
             )
@@ -271,7 +272,7 @@ def explain(
         purpose=decided.note or "",
         policy=spec.policy.name,
         rule=spec.policy.rule,
-        budget_left=None if ledger.total(columns.BUDGET) == NO_CAP else from_micro(money),
+        budget_left=None if ledger.total(c.BUDGET) == NO_CAP else from_micro(money),
         rows=tuple((r.task, r.worker, r.count, r.propensity) for r in decided.rows or ()),
         candidates=tuple(candidates),
         reproduced=same,

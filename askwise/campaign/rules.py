@@ -12,9 +12,7 @@ import numpy as np
 from askwise.campaign import bidding
 from askwise.campaign.engine import Engine
 from askwise.campaign.reading import STATES, assignment_id, assignment_of, places_out
-from askwise.core import book as columns
-from askwise.core import booking
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import (
     Conflict,
@@ -26,25 +24,27 @@ from askwise.core.errors import (
     nearest,
 )
 from askwise.core.events import Event, Kind
-from askwise.core.ledger import Ledger
 from askwise.core.money import LARGEST, NO_CAP, from_micro
 from askwise.core.problem import Task, Worker, check_named
 from askwise.core.reasons import Reason
+from askwise.ledger import columns as c
+from askwise.ledger import proposals, queries
+from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import Quote
 
 FAULTS = {
-    columns.EMPTY: "nothing",
-    columns.ABSENT: "a worker who is not there or not available",
-    columns.OVER_LIMIT: "more than a worker's limit",
-    columns.OVER_MONEY: "more than the budget has left",
-    columns.BAD_TASK: "a task that is closed, unknown or was put to that worker before",
-    columns.BAD_ODDS: "a propensity outside (0, 1]",
+    c.EMPTY: "nothing",
+    c.ABSENT: "a worker who is not there or not available",
+    c.OVER_LIMIT: "more than a worker's limit",
+    c.OVER_MONEY: "more than the budget has left",
+    c.BAD_TASK: "a task that is closed, unknown or was put to that worker before",
+    c.BAD_ODDS: "a propensity outside (0, 1]",
 }
 
 SETTLED: dict[int, Reason] = {
-    columns.SETTLED: "assignment_answered",
-    columns.EXPIRED: "assignment_expired",
-    columns.DECLINED: "assignment_declined",
+    c.SETTLED: "assignment_answered",
+    c.EXPIRED: "assignment_expired",
+    c.DECLINED: "assignment_declined",
 }
 """Why an assignment that is not out can't be released."""
 
@@ -81,15 +81,15 @@ class Rules:
         ``offered`` are those who are available, by default all but those ``away``.
         """
         ledger = self.ledger
-        if ledger.total(columns.STOPPED):
+        if ledger.total(c.STOPPED):
             return Done("stopped")
-        if ledger.total(columns.PAUSED):
+        if ledger.total(c.PAUSED):
             return Wait("resume")
         available = self._available(offered, away)
         found: list[Assignment] = []
         decided = False
         while len(found) < limit:
-            row, task, alive = booking.next_row(ledger.book, available)
+            row, task, alive = queries.next_row(ledger.book, available)
             if row >= 0:
                 found.append(self._hand_out(int(row), int(task)))
                 decided = False
@@ -98,7 +98,7 @@ class Rules:
                 nothing: Wait | Done = Wait("workers")
                 break
             if decided:
-                raise self._fault(columns.BAD_TASK)
+                raise self._fault(c.BAD_TASK)
             choice = self._decide(available, offered, away)
             if choice is not None:
                 nothing = choice
@@ -108,7 +108,7 @@ class Rules:
 
     def _available(self, offered: Sequence[str] | None, away: Collection[str]) -> Array:
         ledger = self.ledger
-        joined = ledger.book.workers[: ledger.total(columns.WORKERS), columns.JOINED]
+        joined = ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED]
         if offered is None:
             mask = joined.astype(np.int8)
             # Whoever just declined is not asked again before somebody has answered.
@@ -123,15 +123,15 @@ class Rules:
 
     def _hand_out(self, row: int, task: int) -> Assignment:
         ledger = self.ledger
-        worker = int(ledger.book.plan[row, columns.PLAN_WORKER])
+        worker = int(ledger.book.plan[row, c.PLAN_WORKER])
         chance = float(ledger.book.odds[row])
         lease = self.engine.spec.lease
         event = self.emit(
             Kind.ASKED,
-            decision=ledger.total(columns.DECISIONS) - 1,
+            decision=ledger.total(c.DECISIONS) - 1,
             task=ledger.task_id(task),
             worker=ledger.workers[worker].id,
-            price=int(ledger.book.workers[worker, columns.PRICE]),
+            price=int(ledger.book.workers[worker, c.PRICE]),
             propensity=None if math.isnan(chance) else chance,
             expires=None if lease is None else self.now + lease,
         )
@@ -144,7 +144,7 @@ class Rules:
         policy = self.engine.spec.policy
         self._quote(bidding.closing_quotes(self.engine))
         if policy.plans:
-            everyone = self.ledger.book.workers[: len(available), columns.JOINED]
+            everyone = self.ledger.book.workers[: len(available), c.JOINED]
             available, offered = everyone.astype(np.int8), None
         elif offered is None and (self.ledger.passed_over or away):
             offered = [self.ledger.workers[at].id for at in np.flatnonzero(available)]
@@ -152,12 +152,12 @@ class Rules:
         if isinstance(choice, Wait | Done):
             return choice
         self._quote(bidding.new_quotes(self.engine, choice))
-        wrong = booking.fault(self.ledger.book, choice, available)
-        if wrong != columns.FINE:
+        wrong = proposals.fault(self.ledger.book, choice, available)
+        if wrong != c.FINE:
             raise self._fault(int(wrong))
         self.emit(
             Kind.DECIDED,
-            decision=self.ledger.total(columns.DECISIONS),
+            decision=self.ledger.total(c.DECISIONS),
             note=policy.notes[int(choice.head[1])],
             rows=self.engine.rows(choice),
             available=None if offered is None else tuple(offered),
@@ -182,31 +182,29 @@ class Rules:
         at = self._assignment(seq)
         value = self._valid_answer(value)
         row = ledger.book.assignments[at]
-        status, worker, task = (
-            int(row[column]) for column in (columns.STATUS, columns.WORKER, columns.TASK)
-        )
-        if status == columns.SETTLED:
+        status, worker, task = (int(row[column]) for column in (c.STATUS, c.WORKER, c.TASK))
+        if status == c.SETTLED:
             raise InvalidAnswer(
                 f"assignment {assignment_id(self.name, seq)!r} is answered already",
                 field="assignment",
                 reason="assignment_answered",
             )
-        if status == columns.DECLINED:
+        if status == c.DECLINED:
             raise InvalidAnswer(
                 f"assignment {assignment_id(self.name, seq)!r} was declined",
                 field="assignment",
                 reason="assignment_declined",
             )
-        bidding.check_paid(self.engine, worker, int(row[columns.COST]))
-        if status == columns.EXPIRED:
-            self._check_late(seq, worker, task, int(row[columns.COST]))
+        bidding.check_paid(self.engine, worker, int(row[c.COST]))
+        if status == c.EXPIRED:
+            self._check_late(seq, worker, task, int(row[c.COST]))
         self.emit(
             Kind.ANSWER,
             assignment=seq,
             task=ledger.task_id(task),
             worker=ledger.workers[worker].id,
             value=value,
-            price=int(row[columns.COST]),
+            price=int(row[c.COST]),
         )
         verdict = self.engine.verdict(task)
         if verdict is not None:
@@ -220,31 +218,31 @@ class Rules:
         """A late answer needs what its expiry gave back: money, the worker's limit, the pair."""
         ledger, book = self.ledger, self.ledger.book
         late = f"assignment {assignment_id(self.name, seq)!r} has expired and"
-        if book.tasks[task, columns.CLOSED]:
+        if book.tasks[task, c.CLOSED]:
             raise InvalidAnswer(
                 f"{late} its task is closed", field="assignment", reason="task_closed"
             )
-        if ledger.total(columns.STOPPED):
+        if ledger.total(c.STOPPED):
             raise InvalidAnswer(
                 f"{late} the campaign was stopped", field="assignment", reason="campaign_stopped"
             )
         # Anything already planned keeps its money and its place under the limit.
-        plan = book.plan[: ledger.total(columns.PLAN_ROWS)]
-        planned = plan[plan[:, columns.PLAN_WORKER] == worker, columns.PLAN_COUNT].sum()
-        asked, limit = book.workers[worker, columns.ASKED], book.workers[worker, columns.LIMIT]
+        plan = book.plan[: ledger.total(c.PLAN_ROWS)]
+        planned = plan[plan[:, c.PLAN_WORKER] == worker, c.PLAN_COUNT].sum()
+        asked, limit = book.workers[worker, c.ASKED], book.workers[worker, c.LIMIT]
         if asked + planned >= limit:
             raise InvalidAnswer(
                 f"{late} its worker has reached their limit",
                 field="assignment",
                 reason="worker_limit_reached",
             )
-        if not columns.may_put(book, task, worker):
+        if not queries.may_put(book, task, worker):
             raise InvalidAnswer(
                 f"{late} the pair has been asked again",
                 field="assignment",
                 reason="pair_asked_again",
             )
-        left = ledger.total(columns.BUDGET) - ledger.total(columns.SPENT) - ledger.reserved
+        left = ledger.total(c.BUDGET) - ledger.total(c.SPENT) - ledger.reserved
         if cost > left:
             raise OverBudget(
                 f"{late} the budget has {from_micro(max(0, left))} left, the answer costs "
@@ -290,7 +288,7 @@ class Rules:
                 field="option",
                 reason="invalid_value",
             )
-        known = int(ledger.book.tasks[at, columns.TRUTH])
+        known = int(ledger.book.tasks[at, c.TRUTH])
         if known >= 0:
             if problem.options[known] != option:
                 raise Conflict(
@@ -312,8 +310,8 @@ class Rules:
         """Take an assignment back."""
         at = self._assignment(seq)
         row = self.ledger.book.assignments[at]
-        if row[columns.STATUS] != columns.OUT:
-            status = int(row[columns.STATUS])
+        if row[c.STATUS] != c.OUT:
+            status = int(row[c.STATUS])
             raise Conflict(
                 f"assignment {assignment_id(self.name, seq)!r} is {STATES[status]} already",
                 field="assignment",
@@ -322,14 +320,14 @@ class Rules:
         self.emit(
             kind,
             assignment=seq,
-            task=self.ledger.task_id(int(row[columns.TASK])),
-            worker=self.ledger.workers[int(row[columns.WORKER])].id,
+            task=self.ledger.task_id(int(row[c.TASK])),
+            worker=self.ledger.workers[int(row[c.WORKER])].id,
         )
 
     def release_all(self, worker: str) -> None:
         """Take back all that a worker has out."""
         for at in places_out(self.ledger, worker):
-            self.release(int(self.ledger.book.assignments[at, columns.SEQ]), Kind.EXPIRED)
+            self.release(int(self.ledger.book.assignments[at, c.SEQ]), Kind.EXPIRED)
 
     # What there is.
 
@@ -353,7 +351,7 @@ class Rules:
         coming: set[str] = set()
         for worker in workers:
             there = ledger.has_worker(worker.id) and (
-                ledger.book.workers[ledger.worker_at(worker.id), columns.JOINED] == 1
+                ledger.book.workers[ledger.worker_at(worker.id), c.JOINED] == 1
             )
             if there or worker.id in coming:
                 raise Conflict(
@@ -366,7 +364,7 @@ class Rules:
             self.engine.spec.policy.check_worker(worker)
         if workers:
             new = sum(not ledger.has_worker(worker.id) for worker in workers)
-            total = ledger.total(columns.WORKERS) + new
+            total = ledger.total(c.WORKERS) + new
             self.engine.spec.policy.check_size(len(problem.options), total)
         known = coming | {worker.id for worker in ledger.workers}
         names: set[str] = set()
@@ -393,7 +391,7 @@ class Rules:
     def leave(self, worker: str) -> None:
         """Let a worker go."""
         at = self.ledger.worker_at(worker)
-        if not self.ledger.book.workers[at, columns.JOINED]:
+        if not self.ledger.book.workers[at, c.JOINED]:
             raise Conflict(
                 f"worker {worker!r} has left already", field="worker", reason="worker_left"
             )
@@ -402,7 +400,7 @@ class Rules:
     def top_up(self, amount: int) -> None:
         """Add money."""
         self._check_running()
-        budget = self.ledger.total(columns.BUDGET)
+        budget = self.ledger.total(c.BUDGET)
         if budget == NO_CAP:
             raise Conflict(
                 "this campaign has no budget to add to", field="amount", reason="no_budget"
@@ -418,7 +416,7 @@ class Rules:
 
     def switch(self, kind: Kind) -> None:
         """Pause, resume or stop."""
-        paused, stopped = self.ledger.total(columns.PAUSED), self.ledger.total(columns.STOPPED)
+        paused, stopped = self.ledger.total(c.PAUSED), self.ledger.total(c.STOPPED)
         if stopped:
             raise _stopped()
         if kind == Kind.PAUSED and paused:
@@ -440,7 +438,7 @@ class Rules:
                 reason="no_tasks",
             )
         at = self.ledger.task_at(task)
-        if self.ledger.book.tasks[at, columns.CLOSED]:
+        if self.ledger.book.tasks[at, c.CLOSED]:
             raise Conflict(f"task {task!r} is closed already", field="task", reason="task_closed")
         answer, sure = self.engine.label(at)
         self._close(at, answer, "closed", sure)
@@ -457,14 +455,14 @@ class Rules:
         )
 
     def _check_running(self) -> None:
-        if self.ledger.total(columns.STOPPED):
+        if self.ledger.total(c.STOPPED):
             raise _stopped()
 
     def _assignment(self, seq: int) -> int:
         at: int | None = self.ledger.assignment_at(seq)
         if at is None:
-            count = self.ledger.total(columns.ASSIGNMENTS)
-            last = self.ledger.book.assignments[max(0, count - 3) : count, columns.SEQ]
+            count = self.ledger.total(c.ASSIGNMENTS)
+            last = self.ledger.book.assignments[max(0, count - 3) : count, c.SEQ]
             known = [assignment_id(self.name, int(each)) for each in last]
             raise UnknownName(
                 f"assignment {assignment_id(self.name, seq)!r} is not known: "

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import Conflict
 from askwise.core.events import Event, Kind
 from askwise.core.money import from_micro, to_micro
@@ -196,7 +196,7 @@ class Timeline:
         elif kind == Kind.TOPPED_UP and self.budget is not None:
             self.budget += event.price or 0
 
-    # The rest of the decision, as `askwise.core.booking` keeps it.
+    # The rest of the decision, as `askwise.ledger.transitions` keeps it.
 
     def _decide(self, event: Event) -> None:
         self._plan = {}

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, overload
 
-from askwise.core import book as codes
 from askwise.core.money import from_micro, to_micro
 
 WaitFor = Literal["truth", "answers", "workers", "resume"]
@@ -146,15 +145,3 @@ def read_choice(raw: dict[str, Any]) -> Batch | Wait | Done:
     if raw["status"] == "done":
         return Done(raw["why"])
     return Batch(tuple(Assignment.from_json(each) for each in raw["assignments"]))
-
-
-IDLE: dict[int, Wait | Done] = {
-    codes.WAIT_TRUTH: Wait("truth"),
-    codes.WAIT_ANSWERS: Wait("answers"),
-    codes.WAIT_WORKERS: Wait("workers"),
-    codes.DONE_BUDGET: Done("budget"),
-    codes.DONE_LIMITS: Done("limits"),
-    codes.DONE_TASKS: Done("tasks"),
-    codes.DONE_TARGET: Done("target"),
-}
-"""What the codes that kernels return mean."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.special import log_beta
 

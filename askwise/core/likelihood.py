@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.compiling import step
 
 

@@ -10,20 +10,11 @@ import math
 
 import numpy as np
 
-from askwise.core.book import (
-    ASKED,
-    FIRST_OFFER,
-    JOINED,
-    LIMIT,
-    NAMED,
-    PRICE,
-    WORKERS,
-    Array,
-    Book,
-    has_task,
-    may_put,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.queries import has_task, may_put
 
 
 def new_tree(rows: int) -> Array:
@@ -70,16 +61,16 @@ def rekey(tree: Array, keys: Array, task: int, key: float) -> None:
 def at_hand(book: Book, worker: int, money: int, available: Array) -> bool:
     """Whether a worker is there, within his limit and affordable."""
     workers = book.workers
-    if available[worker] == 0 or workers[worker, JOINED] == 0:
+    if available[worker] == 0 or workers[worker, c.JOINED] == 0:
         return False
-    within = workers[worker, ASKED] < workers[worker, LIMIT]
-    return bool(within and workers[worker, PRICE] <= money)
+    within = workers[worker, c.ASKED] < workers[worker, c.LIMIT]
+    return bool(within and workers[worker, c.PRICE] <= money)
 
 
 @step
 def anyone_at_hand(book: Book, money: int, available: Array) -> bool:
     """Whether some open task may be put to some worker now."""
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if at_hand(book, worker, money, available) and has_task(book, worker):
             return True
     return False
@@ -88,8 +79,8 @@ def anyone_at_hand(book: Book, money: int, available: Array) -> bool:
 @step
 def someone_for(book: Book, task: int, money: int, available: Array) -> bool:
     """Whether a task may be put to some worker now."""
-    first, count = book.tasks[task, FIRST_OFFER], book.tasks[task, NAMED]
-    for at in range(book.totals[WORKERS] if count < 0 else count):
+    first, count = book.tasks[task, c.FIRST_OFFER], book.tasks[task, c.NAMED]
+    for at in range(book.totals[c.WORKERS] if count < 0 else count):
         worker = at if count < 0 else book.offers[first + at]
         if at_hand(book, worker, money, available) and may_put(book, task, worker):
             return True

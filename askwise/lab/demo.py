@@ -11,7 +11,7 @@ import numpy as np
 import askwise
 from askwise import figures
 from askwise.campaign import Campaign
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.events import Event, Kind
 from askwise.core.money import MICRO
 from askwise.figures import Row

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from askwise.core.book import ASSIGNMENTS, TASK, TASK_SPENT, WORKER, Array
+from askwise.core.arrays import Array
 from askwise.core.choices import Done
 from askwise.core.errors import InvalidParameter
 from askwise.core.problem import Problem, make_problem
@@ -15,6 +15,7 @@ from askwise.data import Beliefs
 from askwise.lab.loop import CLOSED_CODE, CLOSED_OPTION
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey
+from askwise.ledger import columns as c
 from askwise.policies import Policy
 from askwise.stopping import StoppingRule
 from askwise.stopping.base import CONFIDENT
@@ -88,16 +89,18 @@ class Drawn:
                 field="policy",
             )
         book = done.ledger.book
-        asked = book.assignments[: done.ledger.total(ASSIGNMENTS)]
+        asked = book.assignments[: done.ledger.total(c.ASSIGNMENTS)]
         # A question's answers keep their order.
-        asked = asked[np.argsort(asked[:, TASK], kind="stable")]
-        cells = np.bincount(asked[:, TASK] * crowds + asked[:, WORKER], minlength=count * crowds)
+        asked = asked[np.argsort(asked[:, c.TASK], kind="stable")]
+        cells = np.bincount(
+            asked[:, c.TASK] * crowds + asked[:, c.WORKER], minlength=count * crowds
+        )
         return (
             cells.reshape(count, crowds),
-            book.tasks[:count, TASK_SPENT].copy(),
+            book.tasks[:count, c.TASK_SPENT].copy(),
             done.closings[:, CLOSED_OPTION] != world.right,
             done.closings[:, CLOSED_CODE] == CONFIDENT,
-            asked[:, WORKER].astype(np.int32),
+            asked[:, c.WORKER].astype(np.int32),
         )
 
 

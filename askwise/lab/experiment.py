@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter, nearest
 from askwise.core.registry import Registry, split_outside_brackets
 from askwise.figures import ReferenceRow, Row

@@ -9,39 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askwise.core import book as columns
-from askwise.core.book import (
-    ANSWERS,
-    ASKED,
-    ASSIGNMENTS,
-    BUDGET,
-    CELL_ANSWERS,
-    CELL_OUT,
-    CELLS,
-    CLOSED,
-    DECISIONS,
-    FINE,
-    PENDING,
-    PLAN_COUNT,
-    PLAN_ROWS,
-    PLAN_TASK,
-    PLAN_WORKER,
-    PROPOSED,
-    SPENT,
-    TASK,
-    TASK_ANSWERED,
-    TASKLESS,
-    TASKS,
-    TRUTH,
-    WAIT_TRUTH,
-    WORKER,
-    Array,
-    Book,
-    Proposal,
-    new_cell_of,
-    next_task,
-)
-from askwise.core.booking import close_task, decide, fault, hand_out, settle
+from askwise.core.arrays import Array
 from askwise.core.compiling import bind, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact, Kind
@@ -49,6 +17,11 @@ from askwise.lab.worlds.assured import AssuredWorld, assured_reply, assured_trut
 from askwise.lab.worlds.base import World, no_truth, reply_with_utility
 from askwise.lab.worlds.recorded import RecordedWorld, recorded_reply, recorded_truth
 from askwise.lab.worlds.survey import SurveyWorld, survey_reply, survey_truth
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal, fault
+from askwise.ledger.queries import new_cell_of, next_task
+from askwise.ledger.transitions import close_task, decide, hand_out, settle
 from askwise.policies.base import Kernels
 from askwise.stopping.base import (
     CONFIDENT,
@@ -130,21 +103,21 @@ def never(book: Book, params: NoParams, task: int, draw: Draw, ruling: Array) ->
 @step
 def times_asked(book: Book, task: int, worker: int) -> int:
     """How often a pair was asked before; of a campaign without tasks, the worker."""
-    if book.totals[columns.OPTIONS] == 0:
-        return book.workers[worker, ASKED]
+    if book.totals[c.OPTIONS] == 0:
+        return book.workers[worker, c.ASKED]
     cell = new_cell_of(book, task, worker)
-    return book.cells[cell, CELL_OUT] + book.cells[cell, CELL_ANSWERS] if cell >= 0 else 0
+    return book.cells[cell, c.CELL_OUT] + book.cells[cell, c.CELL_ANSWERS] if cell >= 0 else 0
 
 
 @step
 def next_truth(book: Book, tally: Array) -> int:
     """The first task that has answers and no truth; -1 if there is none."""
-    tasks, count = book.tasks, book.totals[TASKS]
+    tasks, count = book.tasks, book.totals[c.TASKS]
     first = int(tally[NEXT_TRUTH])
-    while first < count and tasks[first, TRUTH] >= 0:
+    while first < count and tasks[first, c.TRUTH] >= 0:
         first += 1
     tally[NEXT_TRUTH] = first
-    while first < count and (tasks[first, TASK_ANSWERED] == 0 or tasks[first, TRUTH] >= 0):
+    while first < count and (tasks[first, c.TASK_ANSWERED] == 0 or tasks[first, c.TRUTH] >= 0):
         first += 1
     return first if first < count else -1
 
@@ -174,21 +147,25 @@ def run_campaign(
     assignments, ruling, closings = book.assignments, rulings.ruling, rulings.closings
     choosing, absorbing, judging = streams.choosing, streams.absorbing, streams.judging
     window = len(due)
-    code = PROPOSED
+    code = c.PROPOSED
     row = 0
     while True:
-        while row < totals[PLAN_ROWS] and plan[row, PLAN_COUNT] <= 0:
+        while row < totals[c.PLAN_ROWS] and plan[row, c.PLAN_COUNT] <= 0:
             row += 1
-        pending = totals[PENDING]
-        if pending == window or (pending > 0 and code != PROPOSED):
-            at = totals[ANSWERS]
-            task, worker, value = assignments[at, TASK], assignments[at, WORKER], due[at % window]
+        pending = totals[c.PENDING]
+        if pending == window or (pending > 0 and code != c.PROPOSED):
+            at = totals[c.ANSWERS]
+            task, worker, value = (
+                assignments[at, c.TASK],
+                assignments[at, c.WORKER],
+                due[at % window],
+            )
             tally[UTILITY] += value
             tally[SEQ] += 1
             draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
             settle(book, at, value)
             absorb(book, state, params, Fact(ANSWER_KIND, task, worker, value, 0, at), draw)
-            if tasks[task, CLOSED] == 0:
+            if tasks[task, c.CLOSED] == 0:
                 draw = Draw(judging[0], judging[1], int(tally[SEQ]))
                 ruled = judge(book, rulings.params, task, draw, ruling)
                 if ruled == GO_ON:
@@ -204,29 +181,29 @@ def run_campaign(
                     sure = 1 if ruled == CONFIDENT else 0
                     fact = Fact(CLOSED_KIND, task, -1, ruling[OPTION], sure, -1)
                     absorb(book, state, params, fact, draw)
-            code = PROPOSED
-        elif row < totals[PLAN_ROWS]:
-            if totals[ASSIGNMENTS] == len(assignments):
+            code = c.PROPOSED
+        elif row < totals[c.PLAN_ROWS]:
+            if totals[c.ASSIGNMENTS] == len(assignments):
                 return FULL
-            worker = plan[row, PLAN_WORKER]
-            task = plan[row, PLAN_TASK]
+            worker = plan[row, c.PLAN_WORKER]
+            task = plan[row, c.PLAN_TASK]
             named = task
-            if totals[TASKLESS] == 1:
+            if totals[c.TASKLESS] == 1:
                 task = 0
             elif task < 0:
                 task = next_task(book, worker)
                 named = task
             k = times_asked(book, task, worker)
-            if k == 0 and totals[CELLS] == len(book.cells):
+            if k == 0 and totals[c.CELLS] == len(book.cells):
                 return FULL
-            elapsed = totals[SPENT] / totals[BUDGET]
+            elapsed = totals[c.SPENT] / totals[c.BUDGET]
             tally[SEQ] += 1
             draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
             at = hand_out(book, row, task, int(tally[SEQ]), np.inf)
             absorb(book, state, params, Fact(ASKED_KIND, named, worker, np.nan, 0, at), draw)
             due[at % window] = reply(world, task, worker, k, elapsed)
-        elif code != PROPOSED:
-            if code != WAIT_TRUTH:
+        elif code != c.PROPOSED:
+            if code != c.WAIT_TRUTH:
                 return code
             task = next_truth(book, tally)
             truth = reveal(world, task) if task >= 0 else -1
@@ -234,17 +211,17 @@ def run_campaign(
                 return code
             tally[SEQ] += 1
             closings[task, TRUTH_SEQ] = tally[SEQ]
-            tasks[task, TRUTH] = truth
+            tasks[task, c.TRUTH] = truth
             draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
             absorb(book, state, params, Fact(TRUTH_KIND, task, -1, float(truth), 0, -1), draw)
-            code = PROPOSED
+            code = c.PROPOSED
         else:
             out.head[0] = 0
             out.head[1] = 0
-            draw = Draw(choosing[0], choosing[1], totals[DECISIONS])
+            draw = Draw(choosing[0], choosing[1], totals[c.DECISIONS])
             code = choose(book, state, params, draw, available, out)
-            if code == PROPOSED:
-                if fault(book, out, available) != FINE:
+            if code == c.PROPOSED:
+                if fault(book, out, available) != c.FINE:
                     return FAULTY
                 decide(book, out)
                 row = 0

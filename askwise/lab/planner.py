@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.checks import between, whole
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import Amount, from_micro, to_micro

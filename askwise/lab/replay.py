@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter, InvalidProblem

@@ -13,7 +13,7 @@ import numpy as np
 
 import askwise
 from askwise import figures
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter
 from askwise.figures import ReferenceRow, Row

@@ -7,33 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from askwise.core import book as columns
 from askwise.core import draws
-from askwise.core.book import (
-    BUDGET,
-    CLOSED,
-    DECISIONS,
-    FINE,
-    PLAN_COUNT,
-    PLAN_ROWS,
-    PLAN_TASK,
-    PLAN_WORKER,
-    SPENT,
-    TASK,
-    TRUTH,
-    WORKER,
-    Array,
-    Book,
-    new_proposal,
-    next_task,
-)
-from askwise.core.booking import close_task, decide, fault, hand_out, settle
-from askwise.core.choices import IDLE, Done, Wait
+from askwise.core.arrays import Array
+from askwise.core.choices import Done, Wait
 from askwise.core.compiling import allowed
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, PolicyFault
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO, NO_CAP
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.lab.loop import (
@@ -60,6 +40,12 @@ from askwise.lab.loop import (
     next_truth,
     times_asked,
 )
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import fault, new_proposal
+from askwise.ledger.queries import IDLE, next_task
+from askwise.ledger.transitions import close_task, decide, hand_out, settle
 from askwise.policies.base import KernelPolicy, Policy
 from askwise.stopping.base import (
     CONFIDENT,
@@ -127,7 +113,7 @@ def simulate(
         draws.stream(seed, draws.ABSORB, replication),
         draws.stream(seed, draws.RULE, replication),
     )
-    closings = np.zeros((ledger.total(columns.TASKS), 5))
+    closings = np.zeros((ledger.total(c.TASKS), 5))
     if not (isinstance(policy, KernelPolicy) and policy.compiles) or not isinstance(
         rule, KernelRule | None
     ):
@@ -135,7 +121,7 @@ def simulate(
         with allowed(policy.name):
             ended = plain.run()
         return _outcome(ledger, ended, closings, plain.state)
-    workers = ledger.total(columns.WORKERS)
+    workers = ledger.total(c.WORKERS)
     ledger.room_for_plan(workers)
     kind: Any = type(world)
     loop = compiled(policy.kernels, kind, rule.judge if rule else never)
@@ -159,7 +145,7 @@ def simulate(
         state = policy.grow(state, ledger)
     if code == FAULTY:
         raise PolicyFault(f"policy {policy.name!r} proposed something illegal", field="policy")
-    if code == columns.TOO_LARGE:
+    if code == c.TOO_LARGE:
         raise policy.too_large()
     ledger.seq = int(tally[SEQ])
     ledger.utility = 0.0 if problem.options else float(tally[UTILITY])
@@ -169,9 +155,9 @@ def simulate(
 def _outcome(ledger: Ledger, ended: Wait | Done, closings: Array, state: Any) -> Outcome:
     return Outcome(
         utility=ledger.utility,
-        spent=ledger.total(SPENT) / MICRO,
-        answers=ledger.total(columns.ANSWERS),
-        decisions=ledger.total(DECISIONS),
+        spent=ledger.total(c.SPENT) / MICRO,
+        answers=ledger.total(c.ANSWERS),
+        decisions=ledger.total(c.DECISIONS),
         ended=ended,
         ledger=ledger,
         closings=closings,
@@ -203,9 +189,9 @@ class _Plain:
                 f"stopping {self.rule.name!r} keeps a state: the lab runs rules that read votes",
                 field="stopping",
             )
-        available = np.ones(ledger.total(columns.WORKERS), np.int8)
+        available = np.ones(ledger.total(c.WORKERS), np.int8)
         while True:
-            draw = Draw(*self.streams.choosing, ledger.total(DECISIONS))
+            draw = Draw(*self.streams.choosing, ledger.total(c.DECISIONS))
             choice = policy.choose(self.problem, self.state, ledger, draw, available)
             if isinstance(choice, Wait | Done):
                 if self.due:
@@ -213,15 +199,15 @@ class _Plain:
                 elif choice != Wait("truth") or not self._reveal():
                     return choice
                 continue
-            if fault(ledger.book, choice, available) != FINE:
+            if fault(ledger.book, choice, available) != c.FINE:
                 raise PolicyFault(
                     f"policy {policy.name!r} proposed something illegal", field="policy"
                 )
             ledger.room_for_plan(int(choice.head[0]))
             decide(ledger.book, choice)
             self._take_in(DECIDED_KIND, -1, -1, np.nan, int(choice.head[1]), -1)
-            for row in range(ledger.total(PLAN_ROWS)):
-                while ledger.book.plan[row, PLAN_COUNT] > 0:
+            for row in range(ledger.total(c.PLAN_ROWS)):
+                while ledger.book.plan[row, c.PLAN_COUNT] > 0:
                     self._ask(row)
                     if len(self.due) == self.window:
                         self._answer()
@@ -230,14 +216,14 @@ class _Plain:
         ledger = self.ledger
         ledger.room_for_assignments(1)
         book = ledger.book
-        worker, task = int(book.plan[row, PLAN_WORKER]), int(book.plan[row, PLAN_TASK])
+        worker, task = int(book.plan[row, c.PLAN_WORKER]), int(book.plan[row, c.PLAN_TASK])
         if self.problem.taskless:
             named, task = -1, 0
         else:
             task = task if task >= 0 else int(next_task(book, worker))
             named = task
         k = int(times_asked(book, task, worker))
-        elapsed = ledger.total(SPENT) / ledger.total(BUDGET)
+        elapsed = ledger.total(c.SPENT) / ledger.total(c.BUDGET)
         at = int(hand_out(book, row, task, ledger.seq + 1, np.inf))
         self._take_in(ASKED_KIND, named, worker, np.nan, 0, at)
         self.due[at] = float(REPLIES[type(self.world)](self.world, task, worker, k, elapsed))
@@ -247,7 +233,7 @@ class _Plain:
         ledger = self.ledger
         at = min(self.due)
         value = self.due.pop(at)
-        task, worker = (int(ledger.book.assignments[at, column]) for column in (TASK, WORKER))
+        task, worker = (int(ledger.book.assignments[at, column]) for column in (c.TASK, c.WORKER))
         ledger.utility += 0.0 if self.problem.options else value
         settle(ledger.book, at, value)
         self._take_in(ANSWER_KIND, task, worker, value, 0, at)
@@ -258,14 +244,14 @@ class _Plain:
         task = int(next_truth(self.ledger.book, self.tally))
         truth = int(TRUTHS[type(self.world)](self.world, task)) if task >= 0 else -1
         if truth >= 0:
-            self.ledger.book.tasks[task, TRUTH] = truth
+            self.ledger.book.tasks[task, c.TRUTH] = truth
             self._take_in(TRUTH_KIND, task, -1, float(truth), 0, -1)
             self.closings[task, TRUTH_SEQ] = self.ledger.seq
         return truth >= 0
 
     def _judge(self, task: int) -> None:
         ledger = self.ledger
-        if self.rule is None or ledger.book.tasks[task, CLOSED]:
+        if self.rule is None or ledger.book.tasks[task, c.CLOSED]:
             return
         draw = Draw(*self.streams.judging, ledger.seq)
         verdict = self.rule.verdict(self.problem, (), ledger, task, draw, self.state)

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import ASSIGNMENTS, COST, OUT, SETTLED, STATUS, WORKER
 from askwise.core.draws import Draw
-from askwise.core.ledger import Ledger
 from askwise.core.money import from_micro
 from askwise.core.problem import Problem
 from askwise.core.registry import Registry
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 
 
 class Owed(NamedTuple):
@@ -99,14 +99,14 @@ class Mechanism(ABC):  # noqa: B024 - abstract so that the registry knows instan
 
     def settle(self, problem: Problem, ledger: Ledger) -> list[Owed]:
         """What each worker is owed, in the order in which they joined."""
-        rows = ledger.book.assignments[: ledger.total(ASSIGNMENTS)]
+        rows = ledger.book.assignments[: ledger.total(c.ASSIGNMENTS)]
         size = len(ledger.workers)
-        settled, out = rows[rows[:, STATUS] == SETTLED], rows[rows[:, STATUS] == OUT]
-        answers = np.bincount(settled[:, WORKER], minlength=size)
+        settled, out = rows[rows[:, c.STATUS] == c.SETTLED], rows[rows[:, c.STATUS] == c.OUT]
+        answers = np.bincount(settled[:, c.WORKER], minlength=size)
         # Integer sums: a float weight would round beyond 2**53 micro-units.
         paid, reserved = np.zeros(size, np.int64), np.zeros(size, np.int64)
-        np.add.at(paid, settled[:, WORKER], settled[:, COST])
-        np.add.at(reserved, out[:, WORKER], out[:, COST])
+        np.add.at(paid, settled[:, c.WORKER], settled[:, c.COST])
+        np.add.at(reserved, out[:, c.WORKER], out[:, c.COST])
         return [
             Owed(worker.id, done, money, held, self.reason(ledger, at))
             for at, (worker, done, money, held) in enumerate(

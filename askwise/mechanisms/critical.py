@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from askwise.core.allocation import Allocation
-from askwise.core.book import BID, PRICE, RANKED_AT, money_left
 from askwise.core.draws import Draw
-from askwise.core.ledger import Ledger
 from askwise.core.money import from_micro
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.queries import money_left
 from askwise.mechanisms.base import Quote
 from askwise.mechanisms.sealed import SealedBids
 
@@ -53,16 +54,16 @@ class CriticalBids(SealedBids):
         critical = policy.critical_bids(problem, beliefs, ledger, members)
         rows = ledger.book.workers
         due = {
-            at: max(int(rows[at, BID]), self._rounded(bid))
+            at: max(int(rows[at, c.BID]), self._rounded(bid))
             for at, bid in zip(members, critical, strict=True)
         }
         if sum(due.values()) > int(money_left(ledger.book.totals)):
             # Where the budget binds, what the policy has found to be affordable is not exceeded.
-            due = {at: min(price, int(rows[at, PRICE])) for at, price in due.items()}
+            due = {at: min(price, int(rows[at, c.PRICE])) for at, price in due.items()}
         return [
-            Quote(ledger.workers[at].id, int(rows[at, BID]), int(rows[at, RANKED_AT]), price)
+            Quote(ledger.workers[at].id, int(rows[at, c.BID]), int(rows[at, c.RANKED_AT]), price)
             for at, price in due.items()
-            if price != rows[at, PRICE]
+            if price != rows[at, c.PRICE]
         ]
 
     def settled(self, bid: int, ranked_at: int, price: int) -> str:
@@ -79,5 +80,5 @@ class CriticalBids(SealedBids):
 
 
 def _bids(ledger: Ledger) -> list[int]:
-    bids: list[int] = ledger.book.workers[: len(ledger.workers), BID].tolist()
+    bids: list[int] = ledger.book.workers[: len(ledger.workers), c.BID].tolist()
     return bids

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from askwise.core.allocation import Allocation
-from askwise.core.book import BID, PRICE, QUOTED, RANKED_AT
 from askwise.core.errors import InvalidParameter, InvalidProblem
-from askwise.core.ledger import Ledger
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 from askwise.mechanisms.base import Mechanism
 
 
@@ -73,10 +73,10 @@ class SealedBids(Mechanism):
 
     def reason(self, ledger: Ledger, worker: int) -> str:
         """Say how the price came about; before the bidding has closed no bid is shown."""
-        if not ledger.total(QUOTED):
+        if not ledger.total(c.QUOTED):
             return "the bidding is open"
         row = ledger.book.workers[worker]
-        return self.settled(int(row[BID]), int(row[RANKED_AT]), int(row[PRICE]))
+        return self.settled(int(row[c.BID]), int(row[c.RANKED_AT]), int(row[c.PRICE]))
 
     def settled(self, bid: int, ranked_at: int, price: int) -> str:
         """How a price came about, once the bidding has closed."""

@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from askwise.core.allocation import Allocation
-from askwise.core.book import BID
 from askwise.core.checks import between
 from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter
-from askwise.core.ledger import Ledger
 from askwise.core.money import LARGEST, from_micro
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 from askwise.mechanisms.base import Quote, mechanisms
 from askwise.mechanisms.sealed import SealedBids
 
@@ -106,7 +106,7 @@ class SelfResampling(SealedBids):
         """Keep or raise each bid by draws of its own: two for each worker, by his place."""
         found = []
         for at, worker in enumerate(ledger.workers):
-            bid = int(ledger.book.workers[at, BID])
+            bid = int(ledger.book.workers[at, c.BID])
             if uniform(draw, 2 * at) >= self.gamma:
                 found.append(Quote(worker.id, bid, bid, bid))
                 continue

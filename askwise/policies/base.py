@@ -9,16 +9,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core import book as codes
 from askwise.core.allocation import Allocation, Assurance
-from askwise.core.book import Array, Proposal, new_proposal
-from askwise.core.choices import IDLE, Done, Wait
+from askwise.core.arrays import Array
+from askwise.core.choices import Done, Wait
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidProblem, TooLarge
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem, Worker
 from askwise.core.registry import Registry
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, new_proposal
+from askwise.ledger.queries import IDLE
 
 State = Any
 """A NamedTuple of arrays."""
@@ -203,17 +205,17 @@ class Policy(ABC):
         """The part of the beliefs that counts: what snapshots keep and equality is about."""
         kept = dict(state._asdict())
         for names, column in (
-            (self.per_worker, codes.WORKERS),
-            (self.per_task, codes.TASKS),
-            (self.per_cell, codes.CELLS),
-            (self.per_assignment, codes.ASSIGNMENTS),
-            (self.per_context, codes.CONTEXTS),
-            (self.per_skill, codes.CONTEXTS),
+            (self.per_worker, c.WORKERS),
+            (self.per_task, c.TASKS),
+            (self.per_cell, c.CELLS),
+            (self.per_assignment, c.ASSIGNMENTS),
+            (self.per_context, c.CONTEXTS),
+            (self.per_skill, c.CONTEXTS),
         ):
             for name in names:
                 kept[name] = kept[name][: ledger.total(column)]
         for name in self.per_skill:
-            kept[name] = kept[name][:, : ledger.total(codes.WORKERS)]
+            kept[name] = kept[name][:, : ledger.total(c.WORKERS)]
         return kept
 
     def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
@@ -245,11 +247,11 @@ class KernelPolicy(Policy):
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
     ) -> Proposal | Wait | Done:
         """Run the choosing kernel."""
-        out = new_proposal(ledger.total(codes.WORKERS))
+        out = new_proposal(ledger.total(c.WORKERS))
         code = self.kernels.choose(ledger.book, state, self.params(), draw, available, out)
-        if code == codes.TOO_LARGE:
+        if code == c.TOO_LARGE:
             raise self.too_large()
-        return out if code == codes.PROPOSED else IDLE[code]
+        return out if code == c.PROPOSED else IDLE[code]
 
     def too_large(self) -> TooLarge:
         """Say that an exact decision of this size is not affordable."""

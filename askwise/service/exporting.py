@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from askwise.campaign import Campaign
-from askwise.core import book as columns
 from askwise.core.errors import UnknownName
+from askwise.ledger import columns as c
 
 T = TypeVar("T")
 
@@ -99,10 +99,10 @@ def _payments(campaign: Campaign) -> Iterator[bytes]:
 def _labels(campaign: Campaign) -> Iterator[bytes]:
     with campaign.reading() as engine:
         ledger, options = engine.ledger, engine.spec.problem.options
-        size = ledger.total(columns.ASSIGNMENTS)
-        settled = np.flatnonzero(ledger.book.assignments[:size, columns.STATUS] == columns.SETTLED)
-        pairs = ledger.book.assignments[settled][:, [columns.TASK, columns.WORKER]]
-        values = ledger.book.marks[settled, columns.VALUE]
+        size = ledger.total(c.ASSIGNMENTS)
+        settled = np.flatnonzero(ledger.book.assignments[:size, c.STATUS] == c.SETTLED)
+        pairs = ledger.book.assignments[settled][:, [c.TASK, c.WORKER]]
+        values = ledger.book.marks[settled, c.VALUE]
         tasks, workers = ledger.tasks.copy(), ledger.workers.copy()
     about = [safe_cell(task.id) for task in tasks] or [NAMELESS]
     who = [safe_cell(worker.id) for worker in workers]

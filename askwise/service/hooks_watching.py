@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from askwise.campaign.reading import assignment_id, over
-from askwise.core import book as columns
 from askwise.core.errors import AskwiseError, StoreError
 from askwise.core.events import Event, Kind
 from askwise.core.money import NO_CAP, from_micro
+from askwise.ledger import columns as c
 from askwise.service.hooks import Hooks
 from askwise.service.hooks_records import (
     CURSOR,
@@ -251,7 +251,7 @@ class Watcher:
         """Spent and budgeted at a point of the log: of now, less what happened since."""
         with self._hub.campaign(name).reading() as engine:
             now, ledger = engine.seq, engine.ledger
-            money = Money(ledger.total(columns.SPENT), ledger.total(columns.BUDGET))
+            money = Money(ledger.total(c.SPENT), ledger.total(c.BUDGET))
         for events in self._chunks(name, seq, now):
             money.spent -= sum(map(_paid, events))
             money.budget -= sum(map(_added, events))
@@ -272,8 +272,8 @@ class Watcher:
             with self._hub.campaign(name).reading() as engine:
                 seq, end = engine.seq, over(engine)
                 ledger = engine.ledger
-                money = Money(ledger.total(columns.SPENT), ledger.total(columns.BUDGET))
-                answers = ledger.total(columns.ANSWERS)
+                money = Money(ledger.total(c.SPENT), ledger.total(c.BUDGET))
+                answers = ledger.total(c.ANSWERS)
         finally:
             took = self._timer() - begun
             self._next_check[name] = begun + max(1.0, RARELY * took)

@@ -33,9 +33,10 @@ from askwise.campaign.insight_views import (
 )
 from askwise.campaign.timeline import Series, Timeline
 from askwise.campaign.views import Answer, Status
-from askwise.core import book as columns
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.choices import Done
+from askwise.ledger import columns
+from askwise.ledger import columns as c
 from askwise.service.hub import Hub
 
 log = logging.getLogger("askwise.service")
@@ -358,5 +359,5 @@ def _facts(engine: Engine) -> Facts:
         contested=insight.contested(engine, answers, 10),
         options=engine.spec.problem.options,
         range=engine.spec.problem.range,
-        votes=ledger.book.votes[: ledger.total(columns.TASKS)],
+        votes=ledger.book.votes[: ledger.total(c.TASKS)],
     )

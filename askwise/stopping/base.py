@@ -10,30 +10,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    BEFORE_OF_TASK,
-    COST,
-    JOINED,
-    OPTIONS,
-    OUT,
-    PRICE,
-    STATUS,
-    TASK_ANSWERED,
-    TASK_LAST,
-    TASK_SPENT,
-    WORKERS,
-    Array,
-    Book,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.compiling import step
 from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.money import NO_CAP, Amount, from_micro, to_micro
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.core.registry import Registry
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
 
 # What judging may say.
 GO_ON, CONFIDENT, LOW_CONFIDENCE, OVER_BUDGET = range(4)
@@ -148,19 +136,19 @@ def at_limit(book: Book, task: int, limits: Limits) -> int:
     never exceeded when answers come one at a time.
     """
     tasks, workers = book.tasks, book.workers
-    if tasks[task, TASK_ANSWERED] >= limits.horizon:
+    if tasks[task, c.TASK_ANSWERED] >= limits.horizon:
         return LOW_CONFIDENCE
     if limits.cap < NO_CAP:
         dearest = 0
-        for worker in range(book.totals[WORKERS]):
-            if workers[worker, JOINED] == 1:
-                dearest = max(dearest, workers[worker, PRICE])
-        cost = tasks[task, TASK_SPENT] + dearest
-        at = tasks[task, TASK_LAST]
+        for worker in range(book.totals[c.WORKERS]):
+            if workers[worker, c.JOINED] == 1:
+                dearest = max(dearest, workers[worker, c.PRICE])
+        cost = tasks[task, c.TASK_SPENT] + dearest
+        at = tasks[task, c.TASK_LAST]
         while at >= 0:
-            if book.assignments[at, STATUS] == OUT:
-                cost += book.assignments[at, COST]
-            at = book.assignments[at, BEFORE_OF_TASK]
+            if book.assignments[at, c.STATUS] == c.OUT:
+                cost += book.assignments[at, c.COST]
+            at = book.assignments[at, c.BEFORE_OF_TASK]
         if cost > limits.cap:
             return OVER_BUDGET
     return GO_ON
@@ -225,7 +213,7 @@ class KernelRule(StoppingRule):
         beliefs: Any = None,
     ) -> Verdict | None:
         """Run the kernel; where it would go on, see whether horizon or cap end the question."""
-        if not ledger.book.tasks[task, TASK_ANSWERED]:
+        if not ledger.book.tasks[task, c.TASK_ANSWERED]:
             return None
         ruling = new_ruling(len(problem.options))
         code = self.judge(ledger.book, self.params(), task, draw, ruling)
@@ -237,7 +225,7 @@ class KernelRule(StoppingRule):
         self, problem: Problem, state: Any, ledger: Ledger, task: int, draw: Draw
     ) -> tuple[int | None, float | None]:
         """What the kernel would name now; nothing before the first answer."""
-        if not ledger.book.tasks[task, TASK_ANSWERED]:
+        if not ledger.book.tasks[task, c.TASK_ANSWERED]:
             return None, None
         ruling = new_ruling(len(problem.options))
         self.judge(ledger.book, self.params(), task, draw, ruling)
@@ -284,7 +272,7 @@ def name_largest(options: int, draw: Draw, index: int, ruling: Array) -> float:
 @step
 def no_option(book: Book, ruling: Array) -> bool:
     """In a utility campaign there is no option to name."""
-    if book.totals[OPTIONS] == 0:
+    if book.totals[c.OPTIONS] == 0:
         ruling[OPTION] = -1.0
         ruling[SURE] = 0.0
         return True

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
-from askwise.core.book import CELL_WORKER, OPTIONS, VOICE, VOTES, Array, Book
+from askwise.core.arrays import Array
 from askwise.core.checks import flag
 from askwise.core.draws import Draw, uniform
 from askwise.core.errors import AskwiseError, InvalidParameter
 from askwise.core.registry import from_label, label_of
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, KernelRule, StoppingRule, stopping
 from askwise.stopping.single import TOTAL, SingleCrowdRule, bound, halts
 
@@ -28,10 +30,10 @@ class Params(NamedTuple):
 def judge_each(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Judge the instances that received the last answer: its crowd's and the total crowd's."""
     cells = book.cells
-    options = book.totals[OPTIONS]
-    cell = book.tasks[task, VOICE]
-    source = cells[cell, CELL_WORKER] + 1
-    own = halts(cells, cell, VOTES, options, params.single, draw, source, ruling)
+    options = book.totals[c.OPTIONS]
+    cell = book.tasks[task, c.VOICE]
+    source = cells[cell, c.CELL_WORKER] + 1
+    own = halts(cells, cell, c.VOTES, options, params.single, draw, source, ruling)
     option, sure = ruling[OPTION], ruling[SURE]
     # Also without an instance of its own the total crowd says what to name in case of an end.
     total = halts(book.votes, task, 0, options, params.single, draw, TOTAL, ruling)

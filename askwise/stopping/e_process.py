@@ -7,10 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.book import FIRST_CELL, NEXT_CELL, OPTIONS, VOTES, Array, Book
+from askwise.core.arrays import Array
 from askwise.core.checks import between
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
 from askwise.stopping.evidence import log_evidence
 from askwise.stopping.single import TOTAL, SingleCrowdRule
@@ -69,10 +71,10 @@ def log_e_value(book: Book, task: int, option: int, rival: int) -> float:
     """
     cells, votes = book.cells, book.votes
     apart = 0.0
-    cell = book.tasks[task, FIRST_CELL]
+    cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
-        apart += log_evidence(cells[cell, VOTES + option], cells[cell, VOTES + rival], 2)
-        cell = cells[cell, NEXT_CELL]
+        apart += log_evidence(cells[cell, c.VOTES + option], cells[cell, c.VOTES + rival], 2)
+        cell = cells[cell, c.NEXT_CELL]
     together = log_evidence(votes[task, option], votes[task, rival], 2)
     larger = max(apart, together)
     return larger + math.log(0.5 * (math.exp(apart - larger) + math.exp(together - larger)))
@@ -81,7 +83,7 @@ def log_e_value(book: Book, task: int, option: int, rival: int) -> float:
 @step
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Find for each option its evidence against its nearest rival; stop if one's is enough."""
-    options = book.totals[OPTIONS]
+    options = book.totals[c.OPTIONS]
     for option in range(options):
         least = math.inf
         for rival in range(options):

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.book import OPTIONS, TASK_ANSWERED, Array, Book
+from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, no_option, stopping
 from askwise.stopping.single import TOTAL, SingleCrowdRule, name_leader
 
@@ -40,8 +42,8 @@ def halts(
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Count answers, which a utility campaign has as well."""
     if no_option(book, ruling):
-        return CONFIDENT if book.tasks[task, TASK_ANSWERED] >= params.n else GO_ON
-    return halts(book.votes, task, 0, book.totals[OPTIONS], params, draw, TOTAL, ruling)
+        return CONFIDENT if book.tasks[task, c.TASK_ANSWERED] >= params.n else GO_ON
+    return halts(book.votes, task, 0, book.totals[c.OPTIONS], params, draw, TOTAL, ruling)
 
 
 @stopping.register("fixed")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.checks import between, flag, real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.book import FIRST_CELL, NEXT_CELL, OPTIONS, VOTES, Array, Book
+from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.likelihood import distance_from_top
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
 from askwise.stopping.base import (
     CONFIDENT,
     GO_ON,
@@ -34,13 +36,13 @@ class Params(NamedTuple):
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Add up the crowds' distances from each option; compare the two smallest."""
     cells = book.cells
-    options = book.totals[OPTIONS]
+    options = book.totals[c.OPTIONS]
     for option in range(options):
         distance = 0.0
-        cell = book.tasks[task, FIRST_CELL]
+        cell = book.tasks[task, c.FIRST_CELL]
         while cell >= 0:
-            distance += distance_from_top(cells, cell, VOTES, options, option)
-            cell = cells[cell, NEXT_CELL]
+            distance += distance_from_top(cells, cell, c.VOTES, options, option)
+            cell = cells[cell, c.NEXT_CELL]
         ruling[SCRATCH + option] = -distance
     nearest = name_largest(options, draw, 0, ruling)
     second = -math.inf

@@ -7,29 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.book import (
-    ASKED,
-    CELL_ANSWERS,
-    FIRST_CELL,
-    JOINED,
-    LIMIT,
-    NEXT_CELL,
-    PRICE,
-    REPEAT,
-    TASK_ANSWERED,
-    TASK_ASKED,
-    VOTES,
-    WORKERS,
-    Array,
-    Book,
-    cell_of,
-    may_put,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import Amount, from_micro, to_micro
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.queries import cell_of, may_put
 from askwise.stopping.base import CONFIDENT, GO_ON, LOW_CONFIDENCE, SCRATCH, KernelRule, stopping
 from askwise.stopping.evidence import log_evidence
 from askwise.stopping.posterior import add_evidence, clear, name_likeliest
@@ -75,10 +61,10 @@ def worth_asking(
     b = 0
     cell = cell_of(book, task, worker)
     if cell >= 0:
-        a, b = cells[cell, VOTES], cells[cell, VOTES + 1]
+        a, b = cells[cell, c.VOTES], cells[cell, c.VOTES + 1]
     said = log_evidence(a, b, 2) - log_evidence(b, a, 2)
     rest = ruling[SCRATCH] - ruling[SCRATCH + 1] - said
-    price = float(book.workers[worker, PRICE])
+    price = float(book.workers[worker, c.PRICE])
     more = 1
     while more <= params.ahead and more * price < params.penalty * error:
         saved = error - error_after(a, b, rest, more)
@@ -98,12 +84,12 @@ def can_go_on(book: Book, task: int, worker: int) -> bool:
     got four answers a crowd is passed over by the policy, and no reason to go on.
     """
     workers = book.workers
-    here = workers[worker, JOINED] == 1 and workers[worker, ASKED] < workers[worker, LIMIT]
+    here = workers[worker, c.JOINED] == 1 and workers[worker, c.ASKED] < workers[worker, c.LIMIT]
     if not here or not may_put(book, task, worker):
         return False
-    if book.totals[REPEAT] == 0:
+    if book.totals[c.REPEAT] == 0:
         return True
-    young = book.tasks[task, TASK_ANSWERED] < 4 * book.totals[WORKERS]
+    young = book.tasks[task, c.TASK_ANSWERED] < 4 * book.totals[c.WORKERS]
     return young or cell_of(book, task, worker) >= 0
 
 
@@ -112,14 +98,14 @@ def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> i
     """Go on while some crowd's further answers are worth their price."""
     cells, tasks = book.cells, book.tasks
     clear(2, ruling)
-    cell = book.tasks[task, FIRST_CELL]
+    cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
-        if cells[cell, CELL_ANSWERS] > 0:
-            add_evidence(cells, cell, VOTES, 2, ruling)
-        cell = cells[cell, NEXT_CELL]
+        if cells[cell, c.CELL_ANSWERS] > 0:
+            add_evidence(cells, cell, c.VOTES, 2, ruling)
+        cell = cells[cell, c.NEXT_CELL]
     error = name_likeliest(2, draw, TOTAL, ruling)
-    anybody = tasks[task, TASK_ASKED] > tasks[task, TASK_ANSWERED]
-    for worker in range(book.totals[WORKERS]):
+    anybody = tasks[task, c.TASK_ASKED] > tasks[task, c.TASK_ANSWERED]
+    for worker in range(book.totals[c.WORKERS]):
         if can_go_on(book, task, worker):
             anybody = True
             if worth_asking(book, task, worker, error, params, ruling):

@@ -7,19 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.book import (
-    CELL_ANSWERS,
-    FIRST_CELL,
-    NEXT_CELL,
-    OPTIONS,
-    VOTES,
-    Array,
-    Book,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import between
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.votes import answers_in
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
 from askwise.stopping.evidence import log_evidence
 from askwise.stopping.single import TOTAL, SingleCrowdRule
@@ -80,13 +74,13 @@ def halts(
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Multiply what each crowd says, each with a quality of its own."""
     cells = book.cells
-    options = book.totals[OPTIONS]
+    options = book.totals[c.OPTIONS]
     clear(options, ruling)
-    cell = book.tasks[task, FIRST_CELL]
+    cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
-        if cells[cell, CELL_ANSWERS] > 0:
-            add_evidence(cells, cell, VOTES, options, ruling)
-        cell = cells[cell, NEXT_CELL]
+        if cells[cell, c.CELL_ANSWERS] > 0:
+            add_evidence(cells, cell, c.VOTES, options, ruling)
+        cell = cells[cell, c.NEXT_CELL]
     error = name_likeliest(options, draw, TOTAL, ruling)
     return CONFIDENT if error <= params.error else GO_ON
 

@@ -6,23 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.book import (
-    ASKED,
-    JOINED,
-    LIMIT,
-    OPTIONS,
-    REPEAT,
-    TASK_ANSWERED,
-    TASK_ASKED,
-    WORKERS,
-    Array,
-    Book,
-    may_put,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.queries import may_put
 from askwise.stopping.base import (
     CONFIDENT,
     GO_ON,
@@ -63,13 +54,15 @@ def halts(
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Also count who is left to be asked, where nobody is asked twice."""
     tasks, workers = book.tasks, book.workers
-    options = book.totals[OPTIONS]
+    options = book.totals[c.OPTIONS]
     code = halts(book.votes, task, 0, options, params, draw, TOTAL, ruling)
-    if code != GO_ON or book.totals[REPEAT] == 1:
+    if code != GO_ON or book.totals[c.REPEAT] == 1:
         return code
-    more = tasks[task, TASK_ASKED] - tasks[task, TASK_ANSWERED]
-    for worker in range(book.totals[WORKERS]):
-        here = workers[worker, JOINED] == 1 and workers[worker, ASKED] < workers[worker, LIMIT]
+    more = tasks[task, c.TASK_ASKED] - tasks[task, c.TASK_ANSWERED]
+    for worker in range(book.totals[c.WORKERS]):
+        here = (
+            workers[worker, c.JOINED] == 1 and workers[worker, c.ASKED] < workers[worker, c.LIMIT]
+        )
         if here and may_put(book, task, worker):
             more += 1
     reachable = book.votes[task, int(ruling[OPTION])] + more

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
-from askwise.core.book import OPTIONS, Array, Book
+from askwise.core.arrays import Array
 from askwise.core.compiling import bind, step
 from askwise.core.draws import Draw
 from askwise.core.votes import answers_in, leading_option
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
 from askwise.stopping.base import OPTION, SURE, KernelRule
 
 TOTAL = 0
@@ -48,7 +50,7 @@ def name_leader(
 
 def judge_total(book: Book, params: Any, task: int, draw: Draw, ruling: Array) -> int:
     """Apply a single-crowd rule to all answers of a task, whoever gave them."""
-    return halts(book.votes, task, 0, book.totals[OPTIONS], params, draw, TOTAL, ruling)
+    return halts(book.votes, task, 0, book.totals[c.OPTIONS], params, draw, TOTAL, ruling)
 
 
 @cache

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import Campaign
-from askwise.core import book as columns
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.problem import Problem
@@ -33,6 +32,7 @@ from askwise.lab.worlds import (
     paper_pool,
     two_options,
 )
+from askwise.ledger import columns as c
 from askwise.policies.base import KernelPolicy, Policy
 from askwise.stopping import StoppingRule, stopping
 from askwise.testing.referee import Referee
@@ -167,7 +167,7 @@ def lab_run(policy: KernelPolicy, case: Case, seed: int) -> Run:
 def log_of_outcome(outcome: Outcome) -> list[Event]:
     """Write the ledger of a simulation out as the log that a live campaign would have."""
     ledger = outcome.ledger
-    book, count = ledger.book, ledger.total(columns.ASSIGNMENTS)
+    book, count = ledger.book, ledger.total(c.ASSIGNMENTS)
     options = ledger.problem.options
     closed = {int(row[CLOSED_SEQ]): task for task, row in enumerate(outcome.closings)}
     told = {int(row[TRUTH_SEQ]): task for task, row in enumerate(outcome.closings)}
@@ -176,15 +176,15 @@ def log_of_outcome(outcome: Outcome) -> list[Event]:
     def add(kind: Kind, **fields: Any) -> None:
         log.append(Event(kind, seq=len(log) + 1, **fields))
 
-    tasks = [ledger.task_id(int(at)) for at in book.assignments[:count, columns.TASK]]
-    names = [ledger.workers[int(at)].id for at in book.assignments[:count, columns.WORKER]]
-    odds = [None if np.isnan(p) else float(p) for p in book.marks[:count, columns.PROPENSITY]]
-    decisions = book.assignments[:count, columns.DECISION].tolist()
+    tasks = [ledger.task_id(int(at)) for at in book.assignments[:count, c.TASK]]
+    names = [ledger.workers[int(at)].id for at in book.assignments[:count, c.WORKER]]
+    odds = [None if np.isnan(p) else float(p) for p in book.marks[:count, c.PROPENSITY]]
+    decisions = book.assignments[:count, c.DECISION].tolist()
 
     def add_truths() -> None:
         while len(log) + 1 in told:
             task = told[len(log) + 1]
-            option = options[int(book.tasks[task, columns.TRUTH])]
+            option = options[int(book.tasks[task, c.TRUTH])]
             add(Kind.TRUTH, task=ledger.task_id(task), value=option)
 
     for decision, units in groupby(range(count), key=decisions.__getitem__):
@@ -193,14 +193,14 @@ def log_of_outcome(outcome: Outcome) -> list[Event]:
         rows = handed_out((names[at], tasks[at], odds[at]) for at in group)
         add(Kind.DECIDED, decision=decision, rows=rows)
         for at in group:
-            seq, price = len(log) + 1, int(book.assignments[at, columns.COST])
-            assert seq == book.assignments[at, columns.SEQ], "the lab counts events differently"
+            seq, price = len(log) + 1, int(book.assignments[at, c.COST])
+            assert seq == book.assignments[at, c.SEQ], "the lab counts events differently"
             worker, task = names[at], tasks[at]
             add(
                 Kind.ASKED, decision=decision, task=task, worker=worker, price=price,
                 propensity=odds[at],
             )  # fmt: skip
-            value: float | str = float(book.marks[at, columns.VALUE])
+            value: float | str = float(book.marks[at, c.VALUE])
             value = options[int(value)] if options else value
             add(Kind.ANSWER, assignment=seq, task=task, worker=worker, price=price, value=value)
             if len(log) + 1 in closed:

@@ -26,12 +26,12 @@ import numpy as np
 from askwise.campaign import campaign as campaigns
 from askwise.campaign import writer
 from askwise.campaign.engine import Engine
-from askwise.core import book as columns
 from askwise.core import draws
-from askwise.core.book import Proposal
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.events import Event, Kind, PlanRow
-from askwise.core.ledger import Ledger
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal
 from askwise.policies.base import KernelPolicy, Policy
 from askwise.store import MemoryStore
 from askwise.testing.lab_runs import (
@@ -370,7 +370,7 @@ def the_plain_log_is_the_compiled_one(*policies: Policy) -> None:
 
 def _available(engine: Engine) -> Any:
     ledger = engine.ledger
-    return ledger.book.workers[: ledger.total(columns.WORKERS), columns.JOINED].astype(np.int8)
+    return ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED].astype(np.int8)
 
 
 def _bytes(engine: Engine) -> list[bytes]:

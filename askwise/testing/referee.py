@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from askwise.core import book as columns
 from askwise.core.choices import Done, Wait
 from askwise.core.events import Event, Kind
-from askwise.core.ledger import Ledger
 from askwise.core.problem import UNLIMITED, Problem, Worker
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 
 
 @dataclass
@@ -266,22 +266,22 @@ class Referee:
     def compare(self, ledger: Ledger) -> None:
         """See whether the ledger has the same books."""
         books = {
-            columns.SPENT: self.spent,
-            columns.HELD: self.held,
-            columns.PENDING: len(self.out),
-            columns.ANSWERS: len(self.settled),
-            columns.OPEN: len(self.open_tasks),
-            columns.DECISIONS: self.decisions,
+            c.SPENT: self.spent,
+            c.HELD: self.held,
+            c.PENDING: len(self.out),
+            c.ANSWERS: len(self.settled),
+            c.OPEN: len(self.open_tasks),
+            c.DECISIONS: self.decisions,
         }
         found = {column: ledger.total(column) for column in books}
         assert found == books, f"the ledger's totals are {found}, by the log they are {books}"
         least, most = self.reserved(alive=True), self.reserved(alive=False)
-        planned = ledger.total(columns.PLANNED)
+        planned = ledger.total(c.PLANNED)
         assert least <= planned <= most, f"{planned} is planned, by the log {least} to {most}"
         for at, worker in enumerate(self.order):
             row = ledger.book.workers[at]
             due = (self.prices[worker], self.asked[worker], worker in self.joined)
-            assert (row[columns.PRICE], row[columns.ASKED], row[columns.JOINED]) == due
+            assert (row[c.PRICE], row[c.ASKED], row[c.JOINED]) == due
 
     def judge(self, choice: Wait | Done, offered: Collection[str] | None) -> None:
         """Object to a wait that nothing would end, and to a wrong reason for the end."""

@@ -16,9 +16,9 @@ from unittest import mock
 import numpy as np
 
 from askwise.campaign.engine import Engine
-from askwise.core import book as columns
 from askwise.core.choices import Batch
 from askwise.core.events import Kind
+from askwise.ledger import columns as c
 from askwise.policies import KernelPolicy, policies
 from askwise.stopping.base import StoppingRule
 from askwise.testing.lab_runs import lab_run, live_run, rule_cases, same_runs
@@ -66,7 +66,7 @@ def a_verdict_changes_nothing(rule: StoppingRule) -> None:
     for session in _sessions(rule):
         engine = session.engine
         while isinstance(session.ask(), Batch):
-            for task in range(engine.ledger.total(columns.TASKS)):
+            for task in range(engine.ledger.total(c.TASKS)):
                 arrays = (*engine.ledger.book, *engine.beliefs, *engine.rule_state)
                 before = [np.asarray(array).tobytes() for array in arrays]
                 verdict = engine.verdict(task)

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from askwise import Batch, Campaign, Done, Worker
 from askwise.campaign.engine import Engine
 from askwise.campaign.spec import Spec
-from askwise.core import book as columns
 from askwise.core.draws import Draw
 from askwise.core.errors import Conflict, InvalidProblem, MechanismFault, UnknownName
 from askwise.core.events import Event, Kind
-from askwise.core.ledger import Ledger
 from askwise.core.money import from_micro
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import Mechanism, Quote
 from askwise.store import MemoryStore
 from tests.mechanisms.cheapest import NAMES, Cheapest, known, make, resampling
@@ -234,8 +234,8 @@ def test_a_snapshot_between_bids_and_the_first_ask_keeps_the_bids() -> None:
     campaign.bid("ann", "1.5")
     engine = campaign._writer.current()
     restored = Engine.restore(engine.spec, engine.snapshot())
-    assert restored.ledger.book.workers[0, columns.BID] == 1_500_000
-    assert restored.ledger.total(columns.QUOTED) == 0
+    assert restored.ledger.book.workers[0, c.BID] == 1_500_000
+    assert restored.ledger.total(c.QUOTED) == 0
 
 
 def test_the_same_seed_gives_the_same_quote_and_another_another() -> None:
@@ -342,7 +342,7 @@ def test_nobody_is_paid_below_his_bid_and_nothing_is_overspent(
     while isinstance(batch := campaign.ask(limit=3), Batch):
         ledger = ledger_of(campaign)
         out = sum(each.price for each in campaign.assignments())
-        assert from_micro(ledger.total(columns.HELD)) == out
+        assert from_micro(ledger.total(c.HELD)) == out
         assert campaign.status().reserved >= out
         if budget is not None:
             assert campaign.status().spent + campaign.status().reserved <= from_micro(budget)
@@ -380,7 +380,7 @@ class Stingy(Mechanism):
         rows = ledger.book.workers
         return [
             Quote(worker.id, bid, bid, bid - 1)
-            for worker, bid in zip(ledger.workers, rows[:, columns.BID].tolist(), strict=False)
+            for worker, bid in zip(ledger.workers, rows[:, c.BID].tolist(), strict=False)
         ]
 
 

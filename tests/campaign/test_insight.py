@@ -17,8 +17,8 @@ from askwise import Batch, Campaign, Worker
 from askwise.campaign import insight
 from askwise.campaign.engine import Engine
 from askwise.campaign.views import Answer
-from askwise.core import book as columns
 from askwise.core.errors import InvalidParameter
+from askwise.ledger import columns as c
 from tests.mechanisms.cheapest import known, make
 
 OPTIONS = ("no", "yes", "maybe")
@@ -355,14 +355,14 @@ def test_savings_are_against_a_fixed_number_for_every_settled_task() -> None:
     campaign = ruled(15)
     engine = engine_of(campaign)
     rows = engine.ledger.book.tasks[:10]
-    closed = rows[:, columns.CLOSED] == 1
+    closed = rows[:, c.CLOSED] == 1
     assert 0 < closed.sum() < 10
     found = insight.savings(engine)
     assert found is not None
-    most = int(rows[closed, columns.TASK_ANSWERED].max())
-    cost = int(rows[closed, columns.TASK_SPENT].sum())
+    most = int(rows[closed, c.TASK_ANSWERED].max())
+    cost = int(rows[closed, c.TASK_SPENT].sum())
     assert (found.fixed, found.tasks) == (most, closed.sum())
-    assert found.answers == rows[closed, columns.TASK_ANSWERED].sum()
+    assert found.answers == rows[closed, c.TASK_ANSWERED].sum()
     assert found.cost == Decimal(cost) / 1_000_000
     price = campaign.status().spent / 15
     assert float(found.fixed_cost) == pytest.approx(

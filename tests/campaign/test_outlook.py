@@ -10,7 +10,7 @@ import pytest
 from askwise import Batch, Campaign, Worker
 from askwise.campaign.outlook import forecast
 from askwise.campaign.timeline import Timeline
-from askwise.core import book as columns
+from askwise.ledger import queries
 from askwise.testing.sessions import spec_of_campaign
 
 
@@ -122,7 +122,7 @@ def test_without_a_rule_work_ends_when_all_is_asked() -> None:
         paced.campaign.close(f"t{at}")
     with paced.campaign.reading() as engine:
         book = engine.ledger.book
-    left = sum(int(columns.room(book, worker, 10**15)) for worker in (0, 1))
+    left = sum(int(queries.room(book, worker, 10**15)) for worker in (0, 1))
     assert left < 22
     assert paced.forecast().work_ends - found.now == pytest.approx(left * 60)
 

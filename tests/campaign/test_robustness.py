@@ -12,10 +12,10 @@ import pytest
 
 from askwise import Batch, Campaign, Done, Wait, Worker
 from askwise.campaign import writer
-from askwise.core import booking
-from askwise.core.book import Proposal, new_proposal, propose
 from askwise.core.errors import AskwiseError, Conflict, InvalidProblem, PolicyFault, StoreError
 from askwise.core.money import from_micro, to_micro
+from askwise.ledger import transitions
+from askwise.ledger.proposals import Proposal, new_proposal, propose
 from askwise.policies import Policy
 from askwise.policies.bounded.common import State
 from askwise.store.memory import MemoryStore
@@ -53,7 +53,7 @@ def test_a_fold_that_was_interrupted_is_begun_anew(monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr(booking, "ask", interrupted)
+        broken.setattr(transitions, "ask", interrupted)
         with pytest.raises(KeyboardInterrupt):
             other.status()
     assert other.status() == one.status()

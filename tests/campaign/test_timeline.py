@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from askwise import Batch
 from askwise.campaign.timeline import MOST_POINTS, Timeline
-from askwise.core import book as columns
 from askwise.core.errors import Conflict
 from askwise.core.events import Event, Kind, PlanRow
-from askwise.core.ledger import Ledger
 from askwise.core.money import NO_CAP
 from askwise.core.problem import Problem, Task, Worker
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 from askwise.policies import policies
 from askwise.testing import sessions
 from askwise.testing.scenes import scenes_for
@@ -33,10 +33,10 @@ UNITS = Problem((Worker("a", "0.00001"),), utility=(0.0, 1.0), budget=100, repea
 
 
 def agree(timeline: Timeline, ledger: Ledger) -> None:
-    budget = ledger.total(columns.BUDGET)
+    budget = ledger.total(c.BUDGET)
     assert timeline.seq == ledger.seq
-    assert timeline.answers == ledger.total(columns.ANSWERS)
-    assert timeline.spent == ledger.total(columns.SPENT)
+    assert timeline.answers == ledger.total(c.ANSWERS)
+    assert timeline.spent == ledger.total(c.SPENT)
     assert timeline.reserved == ledger.reserved
     assert timeline.budget == (None if budget == NO_CAP else budget)
     assert timeline.closed == len(ledger.closings)

@@ -20,8 +20,8 @@ from askwise.core.accuracy.kernels import (
     extend_into,
     meets,
 )
-from askwise.core.book import TOO_LARGE
 from askwise.core.knapsack import cover_greedy
+from askwise.ledger import columns as c
 
 NAMES = [
     "majority",
@@ -63,7 +63,7 @@ def test_the_exact_solver_says_if_it_gave_up() -> None:
     costs, q = rng.integers(1, 20, 40) * 10**6, rng.uniform(0.55, 0.65, 40)
     chosen, allowed = np.zeros(40, np.bool_), np.ones(40, np.bool_)
     exact = function_of("majority").target(0.1, "exact")._replace(work=2000)
-    assert cheapest_into(exact, costs, q, allowed, chosen) == TOO_LARGE
+    assert cheapest_into(exact, costs, q, allowed, chosen) == c.TOO_LARGE
     auto = function_of("majority").target(0.1, "auto")._replace(work=2000)
     assert cheapest_into(auto, costs, q, allowed, chosen) == FEASIBLE
     assert meets(auto, q, chosen)

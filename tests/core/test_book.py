@@ -11,29 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askwise import Worker
-from askwise.core import book as columns
-from askwise.core.book import (
-    ABSENT,
-    BAD_ODDS,
-    BAD_TASK,
-    EMPTY,
-    FINE,
-    OVER_LIMIT,
-    OVER_MONEY,
-    new_proposal,
-    propose,
-)
-from askwise.core.booking import fault
 from askwise.core.events import Event, Kind, PlanRow
-from askwise.core.ledger import Ledger
 from askwise.core.problem import UNLIMITED, make_problem
+from askwise.ledger import columns as c
+from askwise.ledger import queries
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import fault, new_proposal, propose
 
 NAMES = {
-    columns.WAIT_ANSWERS: "wait answers",
-    columns.WAIT_WORKERS: "wait workers",
-    columns.DONE_BUDGET: "done budget",
-    columns.DONE_LIMITS: "done limits",
-    columns.DONE_TASKS: "done tasks",
+    c.WAIT_ANSWERS: "wait answers",
+    c.WAIT_WORKERS: "wait workers",
+    c.DONE_BUDGET: "done budget",
+    c.DONE_LIMITS: "done limits",
+    c.DONE_TASKS: "done tasks",
 }
 
 
@@ -177,26 +167,26 @@ class Both:
 
     def compare(self) -> None:
         book, model = self.ledger.book, self.model
-        assert columns.money_left(book.totals) == model.free()
+        assert queries.money_left(book.totals) == model.free()
         for task in range(len(model.closed)):
             load = model.count({"out", "settled"}, task)
-            assert book.tasks[task, columns.TASK_ASKED] == load
-            assert book.tasks[task, columns.TASK_ANSWERED] == model.count({"settled"}, task)
+            assert book.tasks[task, c.TASK_ASKED] == load
+            assert book.tasks[task, c.TASK_ANSWERED] == model.count({"settled"}, task)
         for worker in range(len(model.prices)):
             for task in range(len(model.closed)):
-                assert columns.asked_before(book, task, worker) == model.before(task, worker)
-            assert columns.next_task(book, worker) == model.next_task(worker)
-            assert columns.has_task(book, worker) == bool(model.tasks_for(worker))
-            left = columns.tasks_left(book, worker)
+                assert queries.asked_before(book, task, worker) == model.before(task, worker)
+            assert queries.next_task(book, worker) == model.next_task(worker)
+            assert queries.has_task(book, worker) == bool(model.tasks_for(worker))
+            left = queries.tasks_left(book, worker)
             due = len(model.tasks_for(worker))
             assert left == (due if not model.repeat else (UNLIMITED if due else 0))
             for money in (0, 2_999_999, 3_000_000, model.free()):
-                assert columns.room(book, worker, money) == model.room(worker, money)
+                assert queries.room(book, worker, money) == model.room(worker, money)
         nobody = np.zeros(len(model.prices), np.int8)
-        assert NAMES[int(columns.idle(book, nobody))] == model.idle(nobody.tolist())
+        assert NAMES[int(queries.idle(book, nobody))] == model.idle(nobody.tolist())
         everyone = np.array(model.joined, np.int8)
         if not any(model.room(worker, model.free()) for worker in range(len(model.prices))):
-            assert NAMES[int(columns.idle(book, everyone))] == model.idle(everyone.tolist())
+            assert NAMES[int(queries.idle(book, everyone))] == model.idle(everyone.tolist())
 
 
 moves = st.lists(st.tuples(st.integers(0, 10), st.integers(0, 50)), max_size=30)
@@ -224,22 +214,22 @@ def test_the_open_task_asked_least_comes_first_and_of_equals_the_first() -> None
         both.ask(0)
     # t0, t1, t2 once each; for w1 they are equal: the first.
     assert [task for task, _, _ in both.model.work] == [0, 1, 2]
-    assert columns.next_task(both.ledger.book, 0) == -1
-    assert columns.next_task(both.ledger.book, 1) == 0
+    assert queries.next_task(both.ledger.book, 0) == -1
+    assert queries.next_task(both.ledger.book, 1) == 0
     both.close(0)
-    assert columns.next_task(both.ledger.book, 1) == 1
+    assert queries.next_task(both.ledger.book, 1) == 1
 
 
 def test_a_declined_task_is_not_put_to_that_worker_again_and_an_expired_one_is() -> None:
     both = Both(1, [1, 1], [9, 9], repeat=False)
     both.ask(0)
     both.finish(0, "expired")
-    assert columns.next_task(both.ledger.book, 0) == 0
+    assert queries.next_task(both.ledger.book, 0) == 0
     both.ask(0)
     both.finish(0, "declined")
-    assert columns.next_task(both.ledger.book, 0) == -1
-    assert columns.next_task(both.ledger.book, 1) == 0
-    assert not columns.has_task(both.ledger.book, 0)
+    assert queries.next_task(both.ledger.book, 0) == -1
+    assert queries.next_task(both.ledger.book, 1) == 0
+    assert not queries.has_task(both.ledger.book, 0)
 
 
 def test_many_tasks_are_found_in_a_large_tournament() -> None:
@@ -262,26 +252,26 @@ def proposal(*rows: tuple[int, int, int, float]) -> Any:
 @pytest.mark.parametrize(
     ("rows", "due"),
     [
-        ([], EMPTY),
-        ([(-1, 0, 1, 1.0)], FINE),
-        ([(-1, 0, 1, np.nan)], FINE),
-        ([(-1, 0, 4, 1.0), (-1, 2, 3, 1.0)], FINE),
-        ([(-1, 7, 1, 1.0)], ABSENT),
-        ([(-1, -1, 1, 1.0)], ABSENT),
-        ([(-1, 1, 1, 1.0)], ABSENT),
-        ([(-1, 0, 0, 1.0)], OVER_LIMIT),
-        ([(-1, 0, 5, 1.0)], OVER_LIMIT),
-        ([(-1, 0, 2, 1.0), (-1, 0, 3, 1.0)], OVER_LIMIT),
-        ([(-1, 2, 5, 1.0)], OVER_MONEY),
-        ([(-1, 0, 4, 1.0), (-1, 2, 4, 1.0)], OVER_MONEY),
-        ([(-1, 2, 2**40, 1.0)], OVER_MONEY),
-        ([(0, 0, 2, 1.0)], FINE),
-        ([(2, 0, 1, 1.0)], BAD_TASK),
-        ([(1, 0, 1, 1.0)], BAD_TASK),
-        ([(-1, 0, 1, 0.0)], BAD_ODDS),
-        ([(-1, 0, 1, 1.5)], BAD_ODDS),
-        ([(-1, 0, 1, -0.5)], BAD_ODDS),
-        ([(-1, 0, 1, np.inf)], BAD_ODDS),
+        ([], c.EMPTY),
+        ([(-1, 0, 1, 1.0)], c.FINE),
+        ([(-1, 0, 1, np.nan)], c.FINE),
+        ([(-1, 0, 4, 1.0), (-1, 2, 3, 1.0)], c.FINE),
+        ([(-1, 7, 1, 1.0)], c.ABSENT),
+        ([(-1, -1, 1, 1.0)], c.ABSENT),
+        ([(-1, 1, 1, 1.0)], c.ABSENT),
+        ([(-1, 0, 0, 1.0)], c.OVER_LIMIT),
+        ([(-1, 0, 5, 1.0)], c.OVER_LIMIT),
+        ([(-1, 0, 2, 1.0), (-1, 0, 3, 1.0)], c.OVER_LIMIT),
+        ([(-1, 2, 5, 1.0)], c.OVER_MONEY),
+        ([(-1, 0, 4, 1.0), (-1, 2, 4, 1.0)], c.OVER_MONEY),
+        ([(-1, 2, 2**40, 1.0)], c.OVER_MONEY),
+        ([(0, 0, 2, 1.0)], c.FINE),
+        ([(2, 0, 1, 1.0)], c.BAD_TASK),
+        ([(1, 0, 1, 1.0)], c.BAD_TASK),
+        ([(-1, 0, 1, 0.0)], c.BAD_ODDS),
+        ([(-1, 0, 1, 1.5)], c.BAD_ODDS),
+        ([(-1, 0, 1, -0.5)], c.BAD_ODDS),
+        ([(-1, 0, 1, np.inf)], c.BAD_ODDS),
     ],
 )
 def test_a_proposal_is_checked_whatever_the_policy(rows: list[Any], due: int) -> None:
@@ -297,12 +287,12 @@ def test_a_proposal_is_checked_whatever_the_policy(rows: list[Any], due: int) ->
 @pytest.mark.parametrize(
     ("row", "due"),
     [
-        ((0, 0, 1, 1.0), BAD_TASK),  # he was asked about it
-        ((1, 0, 1, 1.0), FINE),
-        ((1, 0, 2, 1.0), BAD_TASK),  # twice at once
-        ((-1, 0, 1, 1.0), FINE),
-        ((-1, 0, 2, 1.0), BAD_TASK),  # one task is left for him
-        ((-1, 1, 2, 1.0), FINE),
+        ((0, 0, 1, 1.0), c.BAD_TASK),  # he was asked about it
+        ((1, 0, 1, 1.0), c.FINE),
+        ((1, 0, 2, 1.0), c.BAD_TASK),  # twice at once
+        ((-1, 0, 1, 1.0), c.FINE),
+        ((-1, 0, 2, 1.0), c.BAD_TASK),  # one task is left for him
+        ((-1, 1, 2, 1.0), c.FINE),
     ],
 )
 def test_a_proposal_may_not_repeat_a_pair(row: Any, due: int) -> None:
@@ -313,4 +303,4 @@ def test_a_proposal_may_not_repeat_a_pair(row: Any, due: int) -> None:
 
 def test_a_proposal_for_somebody_not_on_offer_is_a_fault() -> None:
     both = Both(2, [2, 1], [4, 9], repeat=False)
-    assert fault(both.ledger.book, proposal((-1, 0, 1, 1.0)), np.array([0, 1], np.int8)) == ABSENT
+    assert fault(both.ledger.book, proposal((-1, 0, 1, 1.0)), np.array([0, 1], np.int8)) == c.ABSENT

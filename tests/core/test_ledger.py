@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from askwise import Worker
-from askwise.core import book as columns
 from askwise.core.errors import UnknownName
 from askwise.core.events import Event, Kind, PlanRow
-from askwise.core.ledger import Ledger
 from askwise.core.problem import make_problem
+from askwise.ledger import columns as c
+from askwise.ledger import queries
+from askwise.ledger.ledger import Ledger
 
 
 class Log:
@@ -35,7 +36,7 @@ class Log:
 
     def money(self) -> tuple[int, int, int]:
         """Spent, held, planned; in whole units."""
-        totals = (columns.SPENT, columns.HELD, columns.PLANNED)
+        totals = (c.SPENT, c.HELD, c.PLANNED)
         spent, held, planned = (self.ledger.total(column) // 1_000_000 for column in totals)
         return spent, held, planned
 
@@ -60,7 +61,7 @@ def test_a_decision_reserves_asking_holds_and_an_answer_spends() -> None:
     assert log.ledger.reserved == 6_000_000
     log.add(Kind.ANSWER, assignment=seq, worker="a", value=0.5, price=2_000_000)
     assert log.money() == (2, 0, 4)
-    assert columns.money_left(log.ledger.book.totals) == 48_000_000
+    assert queries.money_left(log.ledger.book.totals) == 48_000_000
 
 
 def test_a_new_decision_takes_the_place_of_the_old_one() -> None:
@@ -76,8 +77,8 @@ def test_what_is_released_is_free_again(kind: Kind) -> None:
     seq = log.ask("a")
     log.add(kind, assignment=seq, worker="a")
     assert log.money() == (0, 0, 0)
-    assert log.ledger.total(columns.PENDING) == 0
-    assert log.ledger.book.workers[0, columns.ASKED] == 0
+    assert log.ledger.total(c.PENDING) == 0
+    assert log.ledger.book.workers[0, c.ASKED] == 0
 
 
 def test_a_late_answer_is_spent_and_counted_again() -> None:
@@ -86,8 +87,8 @@ def test_a_late_answer_is_spent_and_counted_again() -> None:
     log.add(Kind.EXPIRED, assignment=seq, worker="a")
     log.add(Kind.ANSWER, assignment=seq, worker="a", value=0.5, price=2_000_000)
     assert log.money() == (2, 0, 0)
-    assert log.ledger.book.workers[0, [columns.ASKED, columns.ANSWERED]].tolist() == [1, 1]
-    assert log.ledger.total(columns.PENDING) == 0
+    assert log.ledger.book.workers[0, [c.ASKED, c.ANSWERED]].tolist() == [1, 1]
+    assert log.ledger.total(c.PENDING) == 0
 
 
 def test_whoever_leaves_loses_what_is_planned_and_keeps_what_is_out() -> None:
@@ -95,7 +96,7 @@ def test_whoever_leaves_loses_what_is_planned_and_keeps_what_is_out() -> None:
     log.ask("a", count=3)
     log.add(Kind.LEFT, worker="a")
     assert log.money() == (0, 2, 0)
-    assert columns.room(log.ledger.book, 0, 50_000_000) == 0
+    assert queries.room(log.ledger.book, 0, 50_000_000) == 0
 
 
 def test_whoever_comes_back_keeps_his_count_and_brings_a_new_price() -> None:
@@ -105,17 +106,17 @@ def test_whoever_comes_back_keeps_his_count_and_brings_a_new_price() -> None:
     log.add(Kind.JOINED, workers=({"id": "a", "price": "7", "limit": 4},))
     # What is out was promised 2; three more at 7 are left under the new limit.
     assert log.money() == (0, 2, 0)
-    assert columns.room(log.ledger.book, 0, 50_000_000) == 3
+    assert queries.room(log.ledger.book, 0, 50_000_000) == 3
     log.add(Kind.ANSWER, assignment=seq, worker="a", value=0.5, price=2_000_000)
     assert log.money() == (2, 0, 0)
-    assert log.ledger.total(columns.WORKERS) == 2
+    assert log.ledger.total(c.WORKERS) == 2
 
 
 def test_whoever_comes_back_without_a_rating_has_none() -> None:
     log = Log(workers=[Worker("a", 1, rating=0.9, rating_weight=5)], outcome="utility", budget=50)
     log.add(Kind.LEFT, worker="a")
     log.add(Kind.JOINED, workers=({"id": "a", "price": "1"},))
-    assert log.ledger.book.ratings[0, columns.WEIGHT] == 0.0
+    assert log.ledger.book.ratings[0, c.WEIGHT] == 0.0
 
 
 def test_ratings_are_scaled_to_the_range() -> None:
@@ -135,7 +136,7 @@ def test_closing_a_task_drops_what_is_planned_for_it() -> None:
     assert log.money() == (0, 0, 6)
     log.add(Kind.CLOSED, task="u", outcome="closed")
     assert log.money() == (0, 0, 0)
-    assert log.ledger.total(columns.OPEN) == 0
+    assert log.ledger.total(c.OPEN) == 0
 
 
 def test_votes_truth_and_closings_are_kept_by_task() -> None:
@@ -145,7 +146,7 @@ def test_votes_truth_and_closings_are_kept_by_task() -> None:
     log.add(Kind.TRUTH, task="u", value="no")
     log.add(Kind.CLOSED, task="u", value="yes", outcome="confident", confidence=0.9)
     assert log.ledger.book.votes[:2].tolist() == [[0, 0], [0, 1]]
-    assert log.ledger.book.tasks[:2, columns.TRUTH].tolist() == [-1, 0]
+    assert log.ledger.book.tasks[:2, c.TRUTH].tolist() == [-1, 0]
     assert log.ledger.closings == {1: (1, "confident", 0.9)}
 
 
@@ -153,13 +154,13 @@ def test_money_pauses_and_the_end_are_kept() -> None:
     log = units()
     log.ask("a", count=3)
     log.add(Kind.TOPPED_UP, price=5_000_000)
-    assert log.ledger.total(columns.BUDGET) == 55_000_000
+    assert log.ledger.total(c.BUDGET) == 55_000_000
     log.add(Kind.PAUSED)
-    assert log.ledger.total(columns.PAUSED) == 1
+    assert log.ledger.total(c.PAUSED) == 1
     log.add(Kind.RESUMED)
-    assert log.ledger.total(columns.PAUSED) == 0
+    assert log.ledger.total(c.PAUSED) == 0
     log.add(Kind.STOPPED)
-    assert log.ledger.total(columns.STOPPED) == 1
+    assert log.ledger.total(c.STOPPED) == 1
     assert log.money() == (0, 2, 0)
 
 

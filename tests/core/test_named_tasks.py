@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from askwise import Campaign, Task, Worker
 from askwise.campaign.engine import Engine
-from askwise.core import book as columns
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import AskwiseError, InvalidProblem, PolicyFault
 from askwise.core.events import Kind
 from askwise.core.problem import UNLIMITED
+from askwise.ledger import columns as c
+from askwise.ledger import queries
 from askwise.testing.sessions import spec_of_campaign
 
 NAMES = ("a", "b", "c", "d")
@@ -169,22 +170,22 @@ class Player:
         ledger, book, due = self.engine.ledger, self.engine.ledger.book, Count(self.campaign)
         tasks = [task.id for task in ledger.tasks]
         named = [task for task in due.open if due.tasks[task].workers is not None]
-        assert ledger.total(columns.OPEN_NAMED) == len(named)
+        assert ledger.total(c.OPEN_NAMED) == len(named)
         for at, worker in enumerate(ledger.workers):
             mine = [task for task in named if due.may_answer(task, worker.id)]
-            assert book.workers[at, columns.OPEN_TO] == len(mine)
+            assert book.workers[at, c.OPEN_TO] == len(mine)
             able = [task for task in due.open if due.may_answer(task, worker.id)]
-            assert columns.tasks_for(book, at) == len(able)
-            assert columns.tasks_left(book, at) == due.left(worker.id)
-            assert columns.has_task(book, at) == (due.left(worker.id) > 0)
-            found = int(columns.next_task(book, at))
+            assert queries.tasks_for(book, at) == len(able)
+            assert queries.tasks_left(book, at) == due.left(worker.id)
+            assert queries.has_task(book, at) == (due.left(worker.id) > 0)
+            found = int(queries.next_task(book, at))
             assert (None if found < 0 else tasks[found]) == due.next(worker.id)
             for place, task in enumerate(tasks):
-                assert columns.may_put(book, place, at) == due.may_put(task, worker.id)
-        plan = book.plan[: ledger.total(columns.PLAN_ROWS)]
-        prices = book.workers[plan[:, columns.PLAN_WORKER], columns.PRICE]
-        assert ledger.total(columns.PLANNED) == (prices * plan[:, columns.PLAN_COUNT]).sum()
-        for task, worker, count in plan[plan[:, columns.PLAN_COUNT] > 0]:
+                assert queries.may_put(book, place, at) == due.may_put(task, worker.id)
+        plan = book.plan[: ledger.total(c.PLAN_ROWS)]
+        prices = book.workers[plan[:, c.PLAN_WORKER], c.PRICE]
+        assert ledger.total(c.PLANNED) == (prices * plan[:, c.PLAN_COUNT]).sum()
+        for task, worker, count in plan[plan[:, c.PLAN_COUNT] > 0]:
             if task < 0:
                 assert count <= due.left(ledger.workers[worker].id)
 

@@ -15,7 +15,6 @@ from askwise.core.accuracy import critical_bids
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.core.knapsack import cover_greedy
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.figures import Row
 from askwise.lab.experiment import with_settings
@@ -56,6 +55,7 @@ from askwise.lab.studies.assured_truthfulness import (
 )
 from askwise.lab.studies.assured_workers import KNOWN_BY_WORKERS
 from askwise.lab.worlds.assured import AssuredWorld, Pool, assured_reply, paper_pool
+from askwise.ledger.ledger import Ledger
 
 TERMS = Terms(alpha=0.1, xi=0.05, mu=1e-4)
 

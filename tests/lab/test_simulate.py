@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from askwise.core.book import Array, Proposal
+from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.lab import simulate
 from askwise.lab.worlds import freelancer_market
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal
 from askwise.policies import KernelPolicy, Policy, policies
 
 

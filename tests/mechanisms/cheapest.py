@@ -12,14 +12,17 @@ from unittest import mock
 import numpy as np
 
 from askwise import Campaign, Worker
-from askwise.core import book as columns
 from askwise.core.allocation import Allocation
-from askwise.core.book import Array, Proposal, new_proposal, propose
-from askwise.core.choices import IDLE, Done, Wait
+from askwise.core.arrays import Array
+from askwise.core.choices import Done, Wait
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger import queries
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, new_proposal, propose
+from askwise.ledger.queries import IDLE
 from askwise.policies import Policy, policies
 
 EXPLORE, EXPLOIT = range(2)
@@ -60,18 +63,18 @@ class Cheapest(Policy):
     def choose(
         self, problem: Problem, state: Nothing, ledger: Ledger, draw: Draw, available: Array
     ) -> Proposal | Wait | Done:
-        tasks = ledger.book.tasks[: ledger.total(columns.TASKS)]
-        free = (tasks[:, columns.CLOSED] == 0) & (tasks[:, columns.TASK_ASKED] == 0)
+        tasks = ledger.book.tasks[: ledger.total(c.TASKS)]
+        free = (tasks[:, c.CLOSED] == 0) & (tasks[:, c.TASK_ASKED] == 0)
         if not free.any():
-            return IDLE[columns.DONE_TARGET]
+            return IDLE[c.DONE_TARGET]
         task = int(np.argmax(free))
         note = EXPLORE if task < self.rounds else EXPLOIT
         members = self._ranked(ledger)[: None if note == EXPLORE else self.size]
-        cost = int(ledger.book.workers[members, columns.PRICE].sum())
-        if cost > columns.money_left(ledger.book.totals):
-            pending = ledger.total(columns.PENDING) > 0
-            return IDLE[columns.WAIT_ANSWERS if pending else columns.DONE_BUDGET]
-        out = new_proposal(ledger.total(columns.WORKERS))
+        cost = int(ledger.book.workers[members, c.PRICE].sum())
+        if cost > queries.money_left(ledger.book.totals):
+            pending = ledger.total(c.PENDING) > 0
+            return IDLE[c.WAIT_ANSWERS if pending else c.DONE_BUDGET]
+        out = new_proposal(ledger.total(c.WORKERS))
         out.head[1] = note
         for worker in sorted(members):
             propose(out, task, worker, 1, 1.0)
@@ -91,16 +94,16 @@ class Cheapest(Policy):
         ranked = self._ranked(ledger)
         found = []
         for member in members:
-            rivals = [int(ledger.book.workers[at, columns.RANKED_AT]) for at in ranked]
-            rivals.remove(int(ledger.book.workers[member, columns.RANKED_AT]))
+            rivals = [int(ledger.book.workers[at, c.RANKED_AT]) for at in ranked]
+            rivals.remove(int(ledger.book.workers[member, c.RANKED_AT]))
             found.append(float(rivals[self.size - 1]) if len(rivals) >= self.size else math.inf)
         return found
 
     def _ranked(self, ledger: Ledger) -> list[int]:
         """Those who are there, cheapest first."""
-        rows = ledger.book.workers[: ledger.total(columns.WORKERS)]
-        there = np.flatnonzero(rows[:, columns.JOINED]).tolist()
-        return sorted(there, key=lambda at: (int(rows[at, columns.RANKED_AT]), at))
+        rows = ledger.book.workers[: ledger.total(c.WORKERS)]
+        there = np.flatnonzero(rows[:, c.JOINED]).tolist()
+        return sorted(there, key=lambda at: (int(rows[at, c.RANKED_AT]), at))
 
 
 @contextmanager

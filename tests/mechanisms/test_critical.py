@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from askwise import Worker
 from askwise.core import draws
-from askwise.core.book import BUDGET, PRICE, RANKED_AT
 from askwise.core.draws import Draw
 from askwise.core.events import Event, Kind
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO, from_micro
 from askwise.core.problem import Problem, Task
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import Quote, mechanisms
 from askwise.mechanisms.critical import CriticalBids
 from tests.mechanisms.cheapest import Cheapest
@@ -64,8 +64,8 @@ def test_the_most_that_may_be_owed_is_reserved_first(name: str) -> None:
     made = mechanism(name)
     ledger = quoted(made, [3 * MICRO, 5 * MICRO])
     rows = ledger.book.workers[:2]
-    assert rows[:, PRICE].tolist() == [20 * MICRO, 20 * MICRO]
-    assert rows[:, RANKED_AT].tolist() == [3 * MICRO, 5 * MICRO]
+    assert rows[:, c.PRICE].tolist() == [20 * MICRO, 20 * MICRO]
+    assert rows[:, c.RANKED_AT].tolist() == [3 * MICRO, 5 * MICRO]
     assert made.reason(ledger, 0) == "c_max 20 an answer"
 
 
@@ -92,7 +92,7 @@ def test_a_price_is_the_critical_bid_rounded_up_within_bid_and_highest_bid(
     assert found == ([due] if price != 20 * MICRO else [])
     take(ledger, found)
     assert made.requote(ledger.problem, ledger, Fixed(critical), None, [0]) == []
-    assert ledger.book.workers[1, PRICE] == 20 * MICRO
+    assert ledger.book.workers[1, c.PRICE] == 20 * MICRO
 
 
 def test_a_price_may_rise_again_where_rivals_are_gone_and_there_is_money() -> None:
@@ -107,7 +107,7 @@ def test_a_price_does_not_rise_beyond_the_money_that_is_left() -> None:
     made = mechanism("clarke")
     ledger = quoted(made, [MICRO, MICRO], budget=40 * MICRO)
     take(ledger, made.requote(ledger.problem, ledger, Fixed(4e6, 5e6), None, [0, 1]))
-    ledger.book.totals[BUDGET] = 10 * MICRO
+    ledger.book.totals[c.BUDGET] = 10 * MICRO
     found = made.requote(ledger.problem, ledger, Fixed(3e6, 9e6), None, [0, 1])
     assert found == [Quote("w0", MICRO, MICRO, 3 * MICRO)]
 
@@ -154,7 +154,7 @@ def test_with_the_few_cheapest_no_lie_serves_anybody_better(
         if 0 not in members:
             return 0
         take(ledger, made.requote(ledger.problem, ledger, policy, None, members))
-        assert ledger.book.workers[0, PRICE] >= bid * MICRO
-        return int(ledger.book.workers[0, PRICE]) - cost * MICRO
+        assert ledger.book.workers[0, c.PRICE] >= bid * MICRO
+        return int(ledger.book.workers[0, c.PRICE]) - cost * MICRO
 
     assert max(utility(bid) for bid in range(13)) <= utility(cost)

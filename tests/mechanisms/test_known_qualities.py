@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from askwise import Worker
 from askwise.core import draws
 from askwise.core.accuracy import cheapest_set, critical_bids, critical_bids_exact
-from askwise.core.book import PRICE, RANKED_AT
 from askwise.core.draws import Draw
 from askwise.core.events import Event, Kind
 from askwise.core.knapsack import cover_greedy
-from askwise.core.ledger import Ledger
 from askwise.core.money import from_micro
 from askwise.core.problem import Problem, Task
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import mechanisms
 from askwise.mechanisms.critical import CriticalBids
 
@@ -77,7 +77,7 @@ class Greedy:
 
 def ranks(ledger: Ledger) -> list[int]:
     """What everybody is counted at."""
-    found: list[int] = ledger.book.workers[: len(ledger.workers), RANKED_AT].tolist()
+    found: list[int] = ledger.book.workers[: len(ledger.workers), c.RANKED_AT].tolist()
     return found
 
 
@@ -95,7 +95,7 @@ def outcome(made: CriticalBids, solver: Solver, bids: list[int], worker: int) ->
     chosen, feasible = solver.chosen(bids)
     if feasible:
         take(made.requote(ledger.problem, ledger, solver, None, chosen))
-    paid = int(ledger.book.workers[worker, PRICE]) if worker in chosen else 0
+    paid = int(ledger.book.workers[worker, c.PRICE]) if worker in chosen else 0
     return worker in chosen, paid
 
 

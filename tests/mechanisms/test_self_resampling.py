@@ -16,9 +16,9 @@ from scipy.integrate import quad
 from askwise import Worker
 from askwise.core import draws
 from askwise.core.draws import Draw
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO, from_micro
 from askwise.core.problem import Problem, Task
+from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import Quote
 from askwise.mechanisms.self_resampling import SelfResampling
 from tests.mechanisms.steps import Steps, expected_resampled, expected_work, steps_of

@@ -13,10 +13,11 @@ import numpy as np
 from askwise import Campaign, Worker
 from askwise.campaign.engine import Engine
 from askwise.campaign.spec import Spec
-from askwise.core.book import CELL_ANSWERS, VOTES, cell_of
 from askwise.core.choices import Assignment, Batch
 from askwise.core.draws import Draw
 from askwise.core.events import Event, Kind
+from askwise.ledger import columns as c
+from askwise.ledger.queries import cell_of
 
 CLOSE = 5.0
 """In standard deviations: how far a frequency may be from its probability. Seeds are fixed."""
@@ -102,8 +103,8 @@ class Desk:
         ledger = self.engine.ledger
         for crowd, counts in votes.items():
             cell = int(cell_of(ledger.book, task, ledger.worker_at(crowd)))
-            ledger.book.cells[cell, CELL_ANSWERS] = sum(counts)
-            ledger.book.cells[cell, VOTES : VOTES + len(counts)] = counts
+            ledger.book.cells[cell, c.CELL_ANSWERS] = sum(counts)
+            ledger.book.cells[cell, c.VOTES : c.VOTES + len(counts)] = counts
             self.beliefs.counts[cell] = counts
 
     def chosen(self, number: int, absent: str = "") -> str:

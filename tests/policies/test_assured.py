@@ -13,13 +13,13 @@ from askwise import Campaign, Task, Worker
 from askwise.campaign.engine import Engine
 from askwise.core.accuracy import ErrorFunction, cheapest_set, error_probability, errors
 from askwise.core.allocation import Allocation
-from askwise.core.book import new_proposal
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, InvalidProblem, TooLarge
 from askwise.core.events import Kind
-from askwise.core.ledger import Ledger
 from askwise.core.problem import make_problem
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import new_proposal
 from askwise.policies import policies
 from askwise.policies.assured.common import COUNT, EXPLORED, RIGHT, SETTLED, UNREACHED
 from askwise.testing.sessions import spec_of_campaign

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askwise.core.book import BUDGET
 from askwise.core.choices import Wait
 from askwise.core.draws import uniform
 from askwise.core.events import Event
 from askwise.core.registry import label_of, parameters_of
+from askwise.ledger import columns as c
 from askwise.policies import Policy, policies
 from askwise.policies.bounded.common import COUNT
 from askwise.policies.bounded.kube import SimplifiedBoundedKube
@@ -331,7 +331,7 @@ def test_the_checks_notice_a_policy_that_writes_into_the_ledger() -> None:
 
     def sly(self: Any, problem: Any, state: Any, ledger: Any, *rest: Any) -> Any:
         choice = honest(self, problem, state, ledger, *rest)
-        ledger.book.totals[BUDGET] += 1
+        ledger.book.totals[c.BUDGET] += 1
         return choice
 
     with (

@@ -15,8 +15,8 @@ from askwise import Campaign, Worker
 from askwise.core.choices import Batch
 from askwise.core.draws import Draw
 from askwise.core.events import Fact, Kind
-from askwise.core.ledger import Ledger
 from askwise.core.problem import make_problem
+from askwise.ledger.ledger import Ledger
 from askwise.policies.bounded.knowledge_gradient import (
     KnowledgeGradient,
     best_look,

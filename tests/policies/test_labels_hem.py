@@ -7,11 +7,11 @@ import pytest
 
 from askwise import Campaign, Task, Worker
 from askwise.campaign.engine import Engine
-from askwise.core.book import CELL_WORKER, CELLS, FIRST_CELL, NEXT_CELL, VOTES
 from askwise.core.choices import Batch, Done
 from askwise.core.errors import InvalidParameter
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
+from askwise.ledger import columns as c
 from askwise.policies import policies
 from askwise.policies.labels.hem_beliefs import HEARD, SINCE
 from askwise.testing.sessions import spec_of_campaign
@@ -115,18 +115,18 @@ def test_soft_counts_are_those_of_the_posteriors_after_every_answer():
     assert state.meta[SINCE] > 0, "a fit has just counted anew"
     counts, totals = np.zeros_like(state.counts), np.zeros_like(state.totals)
     for task in state.order[: state.meta[HEARD]]:
-        cell = book.tasks[task, FIRST_CELL]
+        cell = book.tasks[task, c.FIRST_CELL]
         while cell >= 0:
-            worker = book.cells[cell, CELL_WORKER]
+            worker = book.cells[cell, c.CELL_WORKER]
             row = state.skill_of[recording.contexts[task], worker] - 1
             for option in range(2):
-                votes = book.cells[cell, VOTES + option]
+                votes = book.cells[cell, c.VOTES + option]
                 counts[row, :, option] += votes * state.posterior[task]
                 totals[worker, :, option] += votes * state.posterior[task]
-            cell = book.cells[cell, NEXT_CELL]
+            cell = book.cells[cell, c.NEXT_CELL]
     np.testing.assert_allclose(state.counts, counts, atol=1e-12)
     np.testing.assert_allclose(state.totals, totals, atol=1e-12)
-    assert len(counts) >= outcome.ledger.total(CELLS)
+    assert len(counts) >= outcome.ledger.total(c.CELLS)
 
 
 def test_it_finds_who_is_right_in_which_context():

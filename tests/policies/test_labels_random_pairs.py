@@ -10,9 +10,10 @@ import pytest
 
 from askwise import Campaign, Task, Worker
 from askwise.campaign.engine import Engine
-from askwise.core.book import UNLIMITED, tasks_left
 from askwise.core.choices import Done
 from askwise.core.draws import Draw
+from askwise.core.problem import UNLIMITED
+from askwise.ledger.queries import tasks_left
 from askwise.policies import policies
 from askwise.policies.labels.random_pairs import pairs_left
 from askwise.testing.scenes import scenes_for

@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from askwise.core.book import CELL_ANSWERS
 from askwise.core.choices import Batch
 from askwise.core.draws import Draw
 from askwise.core.events import Fact, Kind
+from askwise.ledger import columns as c
 from askwise.policies.survey.rollback import CHOSEN, ExploreExploitRollback
 from tests.policies.polls import Desk, ask, poll, say
 
@@ -129,7 +129,7 @@ def test_the_smooth_rule_stops_as_often_as_rounding_goes_down():
     say(campaign, "a", "xxx")
     desk = Desk(campaign)
     ledger = desk.engine.ledger
-    assert ledger.book.cells[0, CELL_ANSWERS] == 3
+    assert ledger.book.cells[0, c.CELL_ANSWERS] == 3
     fact = Fact(int(Kind.ANSWER), 0, 0, 0.0, 0, 2)
     many, stopped = 800, 0
     for number in range(many):

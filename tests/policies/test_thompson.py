@@ -12,8 +12,8 @@ from askwise import Campaign, Worker
 from askwise.core.choices import Batch
 from askwise.core.draws import Draw, beta
 from askwise.core.events import Fact, Kind
-from askwise.core.ledger import Ledger
 from askwise.core.problem import make_problem
+from askwise.ledger.ledger import Ledger
 from askwise.policies.bounded.common import COUNT, SUM
 from askwise.policies.bounded.thompson import ThompsonKnapsack, sampled_density
 

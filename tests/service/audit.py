@@ -12,9 +12,9 @@ import numpy as np
 from askwise.campaign import Campaign, reading
 from askwise.campaign.engine import Engine
 from askwise.campaign.spec import Spec
-from askwise.core import book as columns
 from askwise.core.events import Event, Kind
 from askwise.core.money import to_micro
+from askwise.ledger import columns as c
 from askwise.store import open_store
 from tests.service.load import Told
 from tests.service.served import Served
@@ -73,8 +73,8 @@ def read_by_engine(log: list[Event], spec: Spec) -> Engine:
     engine = Engine(spec)
     for event in log:
         engine.fold(event)
-        held = engine.ledger.reserved + engine.ledger.total(columns.SPENT)
-        assert held <= engine.ledger.total(columns.BUDGET), event
+        held = engine.ledger.reserved + engine.ledger.total(c.SPENT)
+        assert held <= engine.ledger.total(c.BUDGET), event
     return engine
 
 

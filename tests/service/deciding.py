@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from askwise.core.book import Array, Proposal
+from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
 from askwise.core.draws import Draw
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal
 from askwise.policies.labels.random_pairs import RandomPairs
 
 PATIENCE = 60.0

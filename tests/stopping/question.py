@@ -10,8 +10,8 @@ from typing import Any
 from askwise.core import draws
 from askwise.core.draws import Draw
 from askwise.core.events import Event, Kind, PlanRow
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Worker, make_problem
+from askwise.ledger.ledger import Ledger
 from askwise.stopping import StoppingRule, Verdict, stopping
 
 KEY = draws.stream(1, draws.RULE, 0)

@@ -21,11 +21,11 @@ from askwise.core.accuracy.probability import (
     wrong_majority,
 )
 from askwise.core.accuracy.search import FIRST, FOUND, NONE
-from askwise.core.book import TOO_LARGE
 from askwise.core.compiling import heavy_kernel
 from askwise.core.knapsack import cover_greedy_into
 from askwise.core.knapsack.inputs import Array
 from askwise.core.knapsack.ordering import ascending
+from askwise.ledger import columns as c
 
 FEASIBLE = 1
 INFEASIBLE = 0
@@ -275,7 +275,7 @@ def cheapest_into(
             chosen[i] = allowed[i]
         return INFEASIBLE
     if target.solver == EXACT and status != FIRST:
-        return TOO_LARGE
+        return c.TOO_LARGE
     for k in range(count):
         chosen[here[k]] = flags[k]
     return FEASIBLE

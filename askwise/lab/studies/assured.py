@@ -17,21 +17,14 @@ from typing import Any
 import numpy as np
 
 from askwise.core.accuracy import cheapest_set, error_probability
-from askwise.core.book import (
-    ANSWERS,
-    TASK,
-    TASK_ASKED,
-    TASK_SPENT,
-    TASKS,
-    WORKER,
-    Array,
-)
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label
 from askwise.figures import ReferenceRow
 from askwise.lab.simulate import Outcome
 from askwise.lab.worlds.assured import AssuredWorld, Pool
+from askwise.ledger import columns as c
 from askwise.policies import Policy, policies
 from askwise.policies.assured.common import EXPLORED
 
@@ -149,11 +142,11 @@ class Course:
 
 def course_of(outcome: Outcome, world: AssuredWorld) -> Course:
     """Read a campaign that was run to its end."""
-    book, count = outcome.ledger.book, outcome.ledger.total(TASKS)
+    book, count = outcome.ledger.book, outcome.ledger.total(c.TASKS)
     votes, truths = book.votes[:count], world.truths[:count]
     each = np.arange(count)
     return Course(
-        costs=book.tasks[:count, TASK_SPENT] / MICRO,
+        costs=book.tasks[:count, c.TASK_SPENT] / MICRO,
         explored=int(outcome.state.tally[EXPLORED]),
         right=votes[each, truths] > votes[each, 1 - truths],
     )
@@ -162,9 +155,9 @@ def course_of(outcome: Outcome, world: AssuredWorld) -> Course:
 def sets_of(outcome: Outcome) -> tuple[list[Array], Array]:
     """The different sets of workers that were asked, and for each task the number of its own."""
     ledger = outcome.ledger
-    rows = ledger.book.assignments[: ledger.total(ANSWERS), [TASK, WORKER]]
+    rows = ledger.book.assignments[: ledger.total(c.ANSWERS), [c.TASK, c.WORKER]]
     rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-    sizes = ledger.book.tasks[: ledger.total(TASKS), TASK_ASKED]
+    sizes = ledger.book.tasks[: ledger.total(c.TASKS), c.TASK_ASKED]
     ends = np.cumsum(sizes)
     found: dict[bytes, int] = {}
     sets: list[Array] = []

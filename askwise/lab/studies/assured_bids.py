@@ -9,22 +9,17 @@ from typing import Any
 import numpy as np
 
 from askwise.core import draws
-from askwise.core.book import (
-    ANSWERS,
-    COST,
-    TASK,
-    WORKER,
-    Array,
-)
+from askwise.core.arrays import Array
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.core.events import Event, Kind
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label
 from askwise.lab.simulate import Outcome, fork, simulate
 from askwise.lab.studies.assured import Terms, contender
 from askwise.lab.worlds.assured import AssuredWorld
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import Mechanism, mechanisms
 from askwise.policies import Policy
 from askwise.policies.assured.common import EXPLOIT, NOTE
@@ -90,9 +85,9 @@ def requoted(mechanism: Mechanism, policy: Policy, outcome: Outcome) -> None:
     exploiting = np.flatnonzero(outcome.state.tasks[:, NOTE] == EXPLOITING)
     if not mechanism.bidding or not len(exploiting):
         return
-    rows = ledger.book.assignments[: ledger.total(ANSWERS)]
-    later = np.isin(rows[:, TASK], exploiting)
-    members = sorted(set(rows[rows[:, TASK] == exploiting[0], WORKER].tolist()))
+    rows = ledger.book.assignments[: ledger.total(c.ANSWERS)]
+    later = np.isin(rows[:, c.TASK], exploiting)
+    members = sorted(set(rows[rows[:, c.TASK] == exploiting[0], c.WORKER].tolist()))
     quotes = mechanism.requote(ledger.problem, ledger, policy, outcome.state, members)
     for quote in quotes:
-        rows[later & (rows[:, WORKER] == ledger.worker_at(quote.worker)), COST] = quote.price
+        rows[later & (rows[:, c.WORKER] == ledger.worker_at(quote.worker)), c.COST] = quote.price

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
-from askwise.core.ledger import Ledger
 from askwise.figures import ReferenceRow, Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
 from askwise.lab.results import mean_row
@@ -29,6 +28,7 @@ from askwise.lab.studies.assured import (
     sets_of,
 )
 from askwise.lab.worlds.assured import paper_pool
+from askwise.ledger.ledger import Ledger
 
 OF_PAPER = ("ccb-ns", "ccb-ns(floor=2/3)", "ccb-s", "ccb-se", "epsilon-t-greedy")
 BEYOND = (

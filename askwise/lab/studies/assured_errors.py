@@ -10,9 +10,8 @@ import numpy as np
 
 from askwise.core.accuracy import cheapest_set, error_probability
 from askwise.core.accuracy.base import function_of
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
@@ -21,6 +20,7 @@ from askwise.lab.simulate import simulate
 from askwise.lab.studies.assured import EXACT, Terms, contender, course_of
 from askwise.lab.studies.assured_costs import at_least_two
 from askwise.lab.worlds.assured import Pool, paper_pool
+from askwise.ledger.ledger import Ledger
 
 FUNCTIONS = (*(EXACT, "weighted-majority", "hoeffding", "hoeffding-linear", "most-likely-error"),)
 WEIGHTED = FUNCTIONS[1]

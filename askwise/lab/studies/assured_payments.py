@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.figures import ReferenceRow, Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
@@ -19,6 +18,7 @@ from askwise.lab.studies.assured import Terms, known_value
 from askwise.lab.studies.assured_bids import auction, campaign
 from askwise.lab.studies.assured_costs import at_least_two
 from askwise.lab.worlds.assured import HIGHEST_COST, paper_pool
+from askwise.ledger.ledger import Ledger
 
 BY_GAMMA, BY_ROUNDS = "self-resampling, by gamma", "fixed-exploration, by rounds"
 

@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from askwise.core.accuracy import cheapest_set
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
@@ -22,6 +21,7 @@ from askwise.lab.studies.assured import Terms
 from askwise.lab.studies.assured_bids import auction, campaign
 from askwise.lab.studies.assured_costs import at_least_two
 from askwise.lab.worlds.assured import Pool
+from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import Mechanism
 from askwise.policies import Policy
 

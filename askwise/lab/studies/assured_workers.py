@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.figures import ReferenceRow, Row
 from askwise.lab.experiment import Figure, experiments
 from askwise.lab.studies.assured import known_value

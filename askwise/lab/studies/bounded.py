@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label, label_of
 from askwise.figures import Row
@@ -21,6 +20,7 @@ from askwise.lab.results import mean_row, ratio_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Market, freelancer_market, market_from_table, read_table
 from askwise.lab.worlds.freelancers import Table
+from askwise.ledger.ledger import Ledger
 from askwise.policies import Policy, policies
 
 UTILITY, SPENT = range(2)

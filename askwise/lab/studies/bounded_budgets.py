@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.money import MICRO
 from askwise.figures import ReferenceRow, Row
 from askwise.lab.experiment import Figure, experiments

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel
 from askwise.core.money import MICRO
 from askwise.figures import Row

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.figures import Row
 from askwise.lab.experiment import Figure, experiments

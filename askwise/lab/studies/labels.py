@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
-from askwise.core.ledger import Ledger
 from askwise.core.money import Amount
 from askwise.core.problem import Problem
 from askwise.figures import Row
@@ -21,6 +20,7 @@ from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.studies.labels_answers import Contender, contender, final_answers
 from askwise.lab.worlds import RecordedWorld, Recording
 from askwise.lab.worlds.recorded import shuffled
+from askwise.ledger.ledger import Ledger
 from askwise.policies import Policy
 
 ACCURACY, SPENT = range(2)

@@ -12,15 +12,16 @@ from askwise.aggregation import Aggregator, aggregation
 from askwise.aggregation.answers import answers_in, code_answers
 from askwise.aggregation.base import LabelAggregator
 from askwise.core import draws
-from askwise.core.book import TASK_ANSWERED, Array
+from askwise.core.arrays import Array
 from askwise.core.compiling import bind
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, InvalidProblem
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
 from askwise.core.registry import from_label, label_of
 from askwise.core.votes import leading_option
 from askwise.lab.simulate import Outcome
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 from askwise.policies import Policy, policies
 
 SPLIT = " by context"
@@ -127,7 +128,7 @@ def _leading_options(votes: Array, tasks: Array, options: int, draw: Draw, named
     """Name what the aggregator ``majority`` would name for each task, all in one go."""
     for task in range(len(named)):
         named[task] = -1
-        if tasks[task, TASK_ANSWERED] > 0:
+        if tasks[task, c.TASK_ANSWERED] > 0:
             named[task] = leading_option(votes, task, 0, options, draw, task)
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import Amount
 from askwise.figures import Row

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
 from askwise.core.money import Amount
 from askwise.data.labels import LabelTable, read_contexts, read_gold, read_labels, read_prices

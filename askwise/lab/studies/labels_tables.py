@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.data.columns import read_columns
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import stdtrit
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter, nearest
 from askwise.figures import Row
 from askwise.lab.experiment import experiments

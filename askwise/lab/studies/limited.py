@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.book import TASK_ANSWERED, TASKS, Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label, label_of
 from askwise.figures import Row
@@ -19,6 +18,8 @@ from askwise.lab.experiment import Cell, Experiment, Figure, experiments
 from askwise.lab.results import mean_row
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds.limited import labellers
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 from askwise.policies import Policy, policies
 from askwise.stopping import StoppingRule, stopping
 
@@ -63,10 +64,10 @@ def wrong_and_done(outcome: Outcome, right: Array) -> tuple[float, float]:
     A task counts as soon as somebody labelled it, closed or not; its label is the vote, and a tie
     of the vote is wrong by half: what breaking it at random comes to on average.
     """
-    count = outcome.ledger.total(TASKS)
+    count = outcome.ledger.total(c.TASKS)
     book = outcome.ledger.book
     votes, right = book.votes[:count], right[:count]
-    done = book.tasks[:count, TASK_ANSWERED] > 0
+    done = book.tasks[:count, c.TASK_ANSWERED] > 0
     ours = votes[np.arange(count), right]
     others = votes.sum(axis=1) - ours
     wrong = np.where(ours < others, 1.0, np.where(ours == others, 0.5, 0.0))

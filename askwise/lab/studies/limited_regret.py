@@ -9,11 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.book import ASKED, Array
-from askwise.core.book import WORKERS as WORKER_COUNT
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.core.knapsack import bounded_exact
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.registry import label_of
 from askwise.figures import Row
@@ -23,6 +21,8 @@ from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.studies.limited import b_kube, contender
 from askwise.lab.worlds.base import Market, rated_world
 from askwise.lab.worlds.limited import Labellers
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 from askwise.policies.bounded.bounds import theorem_1
 from askwise.policies.limited.bounds import theorem_4_2, theorem_4_3
 
@@ -276,8 +276,8 @@ def _optimum(instance: Instance, budget: int) -> float:
 
 def _measured(instance: Instance, budget: int, outcome: Outcome) -> list[float]:
     """Regret (section 2), spending, and selections of each worker beyond the rounded plan."""
-    count = outcome.ledger.total(WORKER_COUNT)
-    selected = outcome.ledger.book.workers[:count, ASKED]
+    count = outcome.ledger.total(c.WORKERS)
+    selected = outcome.ledger.book.workers[:count, c.ASKED]
     beyond = np.maximum(0, selected - instance.plan(budget))
     regret = _optimum(instance, budget) - float(selected @ instance.values)
     return [regret, outcome.spent, *beyond.tolist()]

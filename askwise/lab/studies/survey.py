@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.book import TASK_SPENT, Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label, label_of
@@ -20,6 +20,7 @@ from askwise.lab.loop import CLOSED_CODE, CLOSED_OPTION
 from askwise.lab.results import CONFIDENCE, mean_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey, SurveyWorld
+from askwise.ledger import columns as c
 from askwise.policies import Policy, policies
 from askwise.stopping import StoppingRule, stopping
 from askwise.stopping.base import CONFIDENT
@@ -95,7 +96,7 @@ def cost_and_errors(
     """Run a question for each of the world's: what it cost, whether wrong, whether confident."""
     problem = survey.problem(len(world.kinds))
     done = simulate(policy, problem, world, rule=rule, seed=seed, replication=part)
-    spent = done.ledger.book.tasks[: len(world.kinds), TASK_SPENT] / MICRO
+    spent = done.ledger.book.tasks[: len(world.kinds), c.TASK_SPENT] / MICRO
     closings = done.closings
     wrong = closings[:, CLOSED_OPTION] != world.right
     return spent, wrong.astype(np.float64), closings[:, CLOSED_CODE] == CONFIDENT

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter, nearest
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.figures import ReferenceRow, Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.data.tables import read_text
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from askwise.core import draws
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.compiling import step
 from askwise.core.knapsack import bounded_fractional
 from askwise.core.money import MICRO, from_micro

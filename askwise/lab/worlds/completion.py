@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.lab.worlds.recorded import Recording
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.money import MICRO
 from askwise.lab.worlds.base import NOISY, Market, World
 from askwise.lab.worlds.freelancers import freelancer_market

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter, nearest
 from askwise.core.money import MICRO
 from askwise.lab.worlds.base import Market, rated_world

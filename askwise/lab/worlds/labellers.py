@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from askwise.core import draws
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.compiling import bind
 from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, nearest

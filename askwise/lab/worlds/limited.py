@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.money import MICRO, from_micro
 from askwise.core.problem import Problem, Task, Worker
 from askwise.lab.worlds.survey import Survey, SurveyWorld, two_options

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from askwise.core import draws
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.compiling import bind, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.money import Amount

@@ -15,26 +15,19 @@ from askwise.core.accuracy.checking import ensure_error_function
 from askwise.core.accuracy.kernels import meets
 from askwise.core.accuracy.probability import FORGIVEN, LINEAR, MOST_LIKELY, OTHER, WEIGHTED
 from askwise.core.allocation import Assurance
-from askwise.core.book import (
-    PLAN_COUNT,
-    PLAN_ROWS,
-    PLAN_TASK,
-    PROPOSED,
-    RANKED_AT,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    new_proposal,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import between, one_of, real, whole
-from askwise.core.choices import IDLE, Done, Wait
+from askwise.core.choices import Done, Wait
 from askwise.core.compiling import heavy_kernel
 from askwise.core.draws import Draw
 from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem, TooLarge
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, new_proposal
+from askwise.ledger.queries import IDLE
 from askwise.policies.assured import plain
 from askwise.policies.assured.choosing import choose, find_members
 from askwise.policies.assured.common import (
@@ -74,8 +67,8 @@ def standing(book: Book, state: State, task: int, members: Array, allowed: Array
     find_members(book, task, members, allowed)
     if state.tasks[task, NOTE] == 0 or answers_out(book, task):
         return UNDER_WAY
-    for row in range(book.totals[PLAN_ROWS]):
-        if book.plan[row, PLAN_TASK] == task and book.plan[row, PLAN_COUNT] > 0:
+    for row in range(book.totals[c.PLAN_ROWS]):
+        if book.plan[row, c.PLAN_TASK] == task and book.plan[row, c.PLAN_COUNT] > 0:
             return UNDER_WAY
     for worker in range(allowed.shape[0]):
         if allowed[worker]:
@@ -218,9 +211,9 @@ class AssuredPolicy(KernelPolicy):
         if self.compiles:
             return super().choose(problem, state, ledger, draw, available)
         decide = plain.choose_with(self.error, self.solver != "greedy")
-        out = new_proposal(ledger.total(WORKERS))
+        out = new_proposal(ledger.total(c.WORKERS))
         code = decide(ledger.book, state, self.params(), draw, available, out)
-        return out if code == PROPOSED else IDLE[code]
+        return out if code == c.PROPOSED else IDLE[code]
 
     def too_large(self) -> TooLarge:
         """Say that the exact search for a set has hit its limit."""
@@ -237,7 +230,7 @@ class AssuredPolicy(KernelPolicy):
 
         For the policy's error function, or another.
         """
-        size = ledger.total(WORKERS)
+        size = ledger.total(c.WORKERS)
         lower, upper = np.empty(size), np.empty(size)
         params = self.params()
         if error is not None:
@@ -253,7 +246,7 @@ class AssuredPolicy(KernelPolicy):
         found = []
         for at, worker in enumerate(ledger.workers):
             count, right = (int(state.workers[at, column]) for column in (COUNT, RIGHT))
-            cost = int(ledger.book.workers[at, RANKED_AT]) / MICRO
+            cost = int(ledger.book.workers[at, c.RANKED_AT]) / MICRO
             gain = 2.0 * float(upper[at]) - 1.0
             details = {
                 "lower": float(lower[at]),
@@ -270,7 +263,7 @@ class AssuredPolicy(KernelPolicy):
         self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int]
     ) -> list[Assurance] | None:
         """The error of those who answered each task, at the present lower bounds."""
-        size = ledger.total(WORKERS)
+        size = ledger.total(c.WORKERS)
         lower, _ = self.interval(state, ledger)
         votes, _ = self.interval(state, ledger, "majority")
         members, allowed = np.zeros(size, np.bool_), np.zeros(size, np.bool_)

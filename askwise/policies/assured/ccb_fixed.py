@@ -12,12 +12,12 @@ import numpy as np
 
 from askwise.core.accuracy import cheapest_set, critical_bids, critical_bids_exact
 from askwise.core.allocation import Allocation
-from askwise.core.book import RANKED_AT, WORKERS
 from askwise.core.checks import real, whole
 from askwise.core.errors import InvalidParameter
 from askwise.core.knapsack import cover_greedy
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 from askwise.policies.assured.base import BoundingPolicy
 from askwise.policies.assured.choosing import find_task
 from askwise.policies.assured.common import FIXED, FRESH, Params, State, has_room
@@ -149,13 +149,13 @@ class CcbFixed(BoundingPolicy):
         Infinite for one who is indispensable, and for one who is not in the cheapest set of
         these: he was chosen among others.
         """
-        size, book = ledger.total(WORKERS), ledger.book
+        size, book = ledger.total(c.WORKERS), ledger.book
         allowed = np.zeros(size, np.bool_)
         if find_task(book, state.tasks, int(state.tally[FRESH]), allowed) < 0:
             allowed[:] = [has_room(book.workers, at) for at in range(size)]
         pool = np.flatnonzero(allowed)
         lower, _ = self.interval(state, ledger)
-        costs, qualities = book.workers[pool, RANKED_AT], lower[pool]
+        costs, qualities = book.workers[pool, c.RANKED_AT], lower[pool]
         chosen, bids = _critical(self, tuple(costs.tolist()), tuple(qualities.tolist()))
         found = {int(pool[at]): float(bid) for at, bid in zip(chosen, bids, strict=True)}
         return [found.get(member, math.inf) for member in members]

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from askwise.core import book as columns
 from askwise.core.accuracy.kernels import (
     INFEASIBLE,
     cheapest_into,
@@ -14,35 +13,14 @@ from askwise.core.accuracy.kernels import (
     extend_into,
     meets,
 )
-from askwise.core.book import (
-    CLOSED,
-    DONE_BUDGET,
-    DONE_LIMITS,
-    DONE_TARGET,
-    DONE_TASKS,
-    FIRST_OFFER,
-    NAMED,
-    OPEN,
-    PENDING,
-    PRICE,
-    PROPOSED,
-    RANKED_AT,
-    TASKS,
-    TOO_LARGE,
-    WAIT_ANSWERS,
-    WAIT_TRUTH,
-    WAIT_WORKERS,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    may_answer,
-    money_left,
-    propose,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import heavy_kernel, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.knapsack.ordering import ascending
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import may_answer, money_left
 from askwise.policies.assured.common import (
     BEGUN,
     CUCB,
@@ -90,7 +68,7 @@ def is_affordable(totals: Array, workers: Array, chosen: Array) -> bool:
     cost = 0
     for worker in range(chosen.shape[0]):
         if chosen[worker]:
-            cost += workers[worker, PRICE]
+            cost += workers[worker, c.PRICE]
     return bool(cost <= money_left(totals))
 
 
@@ -99,7 +77,7 @@ def rank_costs(workers: Array, size: int) -> Array:
     """What the choice counts each worker at."""
     costs = np.empty(size, np.int64)
     for worker in range(size):
-        costs[worker] = workers[worker, RANKED_AT]
+        costs[worker] = workers[worker, c.RANKED_AT]
     return costs
 
 
@@ -113,13 +91,13 @@ def find_members(book: Book, task: int, members: Array, allowed: Array) -> None:
     for worker in range(members.shape[0]):
         members[worker] = False
         allowed[worker] = has_room(workers, worker) and may_answer(book, task, worker)
-    at = book.tasks[task, columns.TASK_LAST]
+    at = book.tasks[task, c.TASK_LAST]
     while at >= 0:
-        worker, status = assignments[at, columns.WORKER], assignments[at, columns.STATUS]
-        if status != columns.EXPIRED:
+        worker, status = assignments[at, c.WORKER], assignments[at, c.STATUS]
+        if status != c.EXPIRED:
             allowed[worker] = False
-            members[worker] = members[worker] or status != columns.DECLINED
-        at = assignments[at, columns.BEFORE_OF_TASK]
+            members[worker] = members[worker] or status != c.DECLINED
+        at = assignments[at, c.BEFORE_OF_TASK]
 
 
 @heavy_kernel
@@ -132,7 +110,7 @@ def mend(book: Book, state: State, params: Params, wanted: Array) -> int:
     safe = upper if params.rule == CUCB else lower
     members, allowed = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     costs = rank_costs(book.workers, size)
-    for task in range(state.tally[FIRST_LOST], book.totals[TASKS]):
+    for task in range(state.tally[FIRST_LOST], book.totals[c.TASKS]):
         if state.tasks[task, LOST] == 0:
             continue
         find_members(book, task, members, allowed)
@@ -169,10 +147,10 @@ def mend(book: Book, state: State, params: Params, wanted: Array) -> int:
 def find_task(book: Book, begun: Array, start: int, allowed: Array) -> int:
     """Find the first task that was not begun and somebody can be asked about; mark them."""
     tasks, offers, workers = book.tasks, book.offers, book.workers
-    for task in range(start, book.totals[TASKS]):
-        if tasks[task, CLOSED] == 1 or begun[task, NOTE] > 0:
+    for task in range(start, book.totals[c.TASKS]):
+        if tasks[task, c.CLOSED] == 1 or begun[task, NOTE] > 0:
             continue
-        first, count = tasks[task, FIRST_OFFER], tasks[task, NAMED]
+        first, count = tasks[task, c.FIRST_OFFER], tasks[task, c.NAMED]
         found = False
         for worker in range(allowed.shape[0]):
             allowed[worker] = count < 0 and has_room(workers, worker)
@@ -193,39 +171,39 @@ def find_task(book: Book, begun: Array, start: int, allowed: Array) -> int:
 def end(book: Book, state: State) -> int:
     """Say why there is no task to begin."""
     totals, workers = book.totals, book.workers
-    if totals[OPEN] == 0:
-        return DONE_TASKS
-    if totals[PENDING] > 0:
+    if totals[c.OPEN] == 0:
+        return c.DONE_TASKS
+    if totals[c.PENDING] > 0:
         # Somebody may be lost yet.
-        return WAIT_ANSWERS
+        return c.WAIT_ANSWERS
     left = False
-    for task in range(state.tally[FRESH], totals[TASKS]):
-        left = left or (book.tasks[task, CLOSED] == 0 and state.tasks[task, NOTE] == 0)
+    for task in range(state.tally[FRESH], totals[c.TASKS]):
+        left = left or (book.tasks[task, c.CLOSED] == 0 and state.tasks[task, NOTE] == 0)
     if not left:
-        return DONE_TARGET
+        return c.DONE_TARGET
     joined = False
     limited = False
-    for worker in range(totals[WORKERS]):
-        if workers[worker, columns.JOINED] == 1:
+    for worker in range(totals[c.WORKERS]):
+        if workers[worker, c.JOINED] == 1:
             joined = True
             limited = limited or not has_room(workers, worker)
     if not joined:
-        return WAIT_WORKERS
-    return DONE_LIMITS if limited else DONE_TARGET
+        return c.WAIT_WORKERS
+    return c.DONE_LIMITS if limited else c.DONE_TARGET
 
 
 @step
 def pause(tally: Array, params: Params) -> int:
     """What to wait for before the next task is begun; PROPOSED if nothing."""
     if tally[SETTLED] == 1:
-        return PROPOSED
+        return c.PROPOSED
     most = params.ahead
     if params.rule == FIXED and tally[BEGUN] >= params.rounds:
         # All that exploration taught is known before it is used.
         most = 1
     if tally[OUT_TASKS] + tally[DUE_TASKS] < most:
-        return PROPOSED
-    return WAIT_ANSWERS if tally[OUT_TASKS] > 0 else WAIT_TRUTH
+        return c.PROPOSED
+    return c.WAIT_ANSWERS if tally[OUT_TASKS] > 0 else c.WAIT_TRUTH
 
 
 @step
@@ -249,7 +227,7 @@ def begin_at_once(
         explores = state.tally[BEGUN] < params.rounds
     elif params.rule == GREEDY:
         for worker in range(allowed.shape[0]):
-            if allowed[worker] and workers[worker, columns.LAST] < 0:
+            if allowed[worker] and workers[worker, c.LAST] < 0:
                 explores = True
     elif params.rule == S or params.rule == SE or (params.rule == NS and params.miss < 0.0):
         # Alg. 1 and 2, line 2.
@@ -307,7 +285,7 @@ def pick(
     if params.miss >= 0.0:
         value = softest_into(check, params.miss, costs, upper, allowed, chosen)
         if value < 0.0:
-            return TOO_LARGE
+            return c.TOO_LARGE
         if not chosen.any():
             return NOBODY
         hoped = max(0.0, error_of(check, upper, chosen) - check.alpha)
@@ -331,8 +309,8 @@ def pick(
         if status == INFEASIBLE and (attempt % 2 == 0 or goal.alpha < check.alpha):
             target = goal if attempt % 2 == 0 else check
             status = cheapest_into(target, costs, hope, kept, chosen)
-    if status == TOO_LARGE:
-        return TOO_LARGE
+    if status == c.TOO_LARGE:
+        return c.TOO_LARGE
     if status == INFEASIBLE:
         return UNREACHABLE
     assumed = rule in (CUCB, GREEDY, FIXED)
@@ -378,7 +356,7 @@ def choose(
 ) -> int:
     """Mend what lost somebody; then wait for a truth, or begin the next task."""
     totals, workers = book.totals, book.workers
-    size = totals[WORKERS]
+    size = totals[c.WORKERS]
     chosen, odds = np.zeros(size, np.bool_), np.ones(size, np.float64)
     note = MEND
     task = mend(book, state, params, chosen) if state.tally[LOST_TASKS] > 0 else -1
@@ -387,10 +365,10 @@ def choose(
         allowed = np.zeros(size, np.bool_)
         task = find_task(book, state.tasks, state.tally[FRESH], allowed)
         waiting = pause(state.tally, params)
-        if task >= 0 and waiting != PROPOSED:
+        if task >= 0 and waiting != c.PROPOSED:
             return waiting
         while task >= 0:
-            for_all = book.tasks[task, NAMED] < 0
+            for_all = book.tasks[task, c.NAMED] < 0
             note = begin_at_once(workers, state, params, allowed, chosen)
             if note == NOBODY:
                 note = pick(workers, state, params, for_all, allowed, chosen)
@@ -408,9 +386,9 @@ def choose(
         ):
             note = EXPLORE
     if not is_affordable(totals, workers, chosen):
-        return WAIT_ANSWERS if totals[PENDING] > 0 else DONE_BUDGET
+        return c.WAIT_ANSWERS if totals[c.PENDING] > 0 else c.DONE_BUDGET
     for worker in range(size):
         if chosen[worker]:
             propose(out, task, worker, 1, odds[worker])
     out.head[1] = note
-    return PROPOSED
+    return c.PROPOSED

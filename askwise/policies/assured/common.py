@@ -11,16 +11,10 @@ from typing import NamedTuple
 
 from askwise.core.accuracy import Target
 from askwise.core.accuracy.probability import WEIGHTED
-from askwise.core.book import (
-    ASKED,
-    JOINED,
-    LIMIT,
-    TASK_ANSWERED,
-    TASK_ASKED,
-    Array,
-    Book,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import heavy_kernel, step
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
 from askwise.policies.assured.intervals import lasting_interval
 
 PAPER = "000"
@@ -146,7 +140,9 @@ def bound(state: State, params: Params, lower: Array, upper: Array) -> None:
 @step
 def has_room(workers: Array, worker: int) -> bool:
     """Whether a worker is there and below his limit."""
-    return bool(workers[worker, JOINED] == 1 and workers[worker, ASKED] < workers[worker, LIMIT])
+    return bool(
+        workers[worker, c.JOINED] == 1 and workers[worker, c.ASKED] < workers[worker, c.LIMIT]
+    )
 
 
 @step
@@ -158,4 +154,4 @@ def goes_to_all(params: Params, note: int) -> bool:
 @step
 def answers_out(book: Book, task: int) -> bool:
     """Whether some answers to a task are out."""
-    return bool(book.tasks[task, TASK_ASKED] > book.tasks[task, TASK_ANSWERED])
+    return bool(book.tasks[task, c.TASK_ASKED] > book.tasks[task, c.TASK_ANSWERED])

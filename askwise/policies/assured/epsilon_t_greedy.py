@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from askwise.core.allocation import Assurance
 from askwise.core.checks import real
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
+from askwise.ledger.ledger import Ledger
 from askwise.policies.assured.base import AssuredPolicy
 from askwise.policies.assured.common import GREEDY, Params, State
 from askwise.policies.base import policies

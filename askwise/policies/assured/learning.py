@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from askwise.core.book import (
-    CELL_ANSWERS,
-    CELL_WORKER,
-    CLOSED,
-    FIRST_CELL,
-    NEXT_CELL,
-    PLAN_ROWS,
-    PLAN_TASK,
-    PLAN_WORKER,
-    TASK_ASKED,
-    TASKS,
-    TRUTH,
-    VOTES,
-    WORKERS,
-    Book,
-    asked_before,
-    may_answer,
-)
 from askwise.core.compiling import heavy_kernel, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact, Kind
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.queries import asked_before, may_answer
 from askwise.policies.assured.common import (
     ANSWERS_OUT,
     BEGUN,
@@ -87,9 +72,9 @@ def teaches(state: State, params: Params, task: int) -> bool:
 def is_waited_for(book: Book, state: State, params: Params, task: int) -> bool:
     """Whether a task was begun to learn from, is open, and its truth can still come."""
     note = state.tasks[task, NOTE] - 1
-    if note < 0 or book.tasks[task, CLOSED] == 1 or book.tasks[task, TRUTH] >= 0:
+    if note < 0 or book.tasks[task, c.CLOSED] == 1 or book.tasks[task, c.TRUTH] >= 0:
         return False
-    if book.tasks[task, TASK_ASKED] == 0:
+    if book.tasks[task, c.TASK_ASKED] == 0:
         return False
     if params.rule == CUCB or params.rule == GREEDY:
         return True
@@ -114,7 +99,7 @@ def recount(book: Book, state: State, params: Params, task: int) -> None:
 def lose(book: Book, state: State, task: int) -> None:
     """Mark a task as one that lost somebody, unless its answer no longer matters."""
     tasks, tally = state.tasks, state.tally
-    over = book.tasks[task, CLOSED] == 1 or book.tasks[task, TRUTH] >= 0
+    over = book.tasks[task, c.CLOSED] == 1 or book.tasks[task, c.TRUTH] >= 0
     if over or tasks[task, NOTE] == 0 or tasks[task, LOST] == 1:
         return
     if tally[LOST_TASKS] == 0 or task < tally[FIRST_LOST]:
@@ -138,7 +123,9 @@ def skip_begun(book: Book, state: State) -> None:
     """Move on to the first task that is open and was not begun."""
     tally = state.tally
     at = tally[FRESH]
-    while at < book.totals[TASKS] and (book.tasks[at, CLOSED] == 1 or state.tasks[at, NOTE] > 0):
+    while at < book.totals[c.TASKS] and (
+        book.tasks[at, c.CLOSED] == 1 or state.tasks[at, NOTE] > 0
+    ):
         at += 1
     tally[FRESH] = at
 
@@ -146,29 +133,29 @@ def skip_begun(book: Book, state: State) -> None:
 @heavy_kernel
 def learn_truth(book: Book, state: State, params: Params, task: int) -> None:
     """Count all answers that a task has, as right or wrong (Alg. 1, lines 14 to 18)."""
-    cells, workers, truth = book.cells, state.workers, book.tasks[task, TRUTH]
-    at = book.tasks[task, FIRST_CELL]
+    cells, workers, truth = book.cells, state.workers, book.tasks[task, c.TRUTH]
+    at = book.tasks[task, c.FIRST_CELL]
     while at >= 0:
-        worker = cells[at, CELL_WORKER]
-        workers[worker, COUNT] += cells[at, CELL_ANSWERS]
-        workers[worker, RIGHT] += cells[at, VOTES + truth]
-        record(state, params, book.totals[WORKERS], worker)
-        at = cells[at, NEXT_CELL]
+        worker = cells[at, c.CELL_WORKER]
+        workers[worker, COUNT] += cells[at, c.CELL_ANSWERS]
+        workers[worker, RIGHT] += cells[at, c.VOTES + truth]
+        record(state, params, book.totals[c.WORKERS], worker)
+        at = cells[at, c.NEXT_CELL]
 
 
 @heavy_kernel
 def lose_planned(book: Book, state: State, worker: int) -> None:
     """Mark the task for which a worker who left was planned and had not been asked yet."""
-    for row in range(book.totals[PLAN_ROWS]):
-        task = book.plan[row, PLAN_TASK]
-        if book.plan[row, PLAN_WORKER] == worker and not asked_before(book, task, worker):
+    for row in range(book.totals[c.PLAN_ROWS]):
+        task = book.plan[row, c.PLAN_TASK]
+        if book.plan[row, c.PLAN_WORKER] == worker and not asked_before(book, task, worker):
             lose(book, state, task)
 
 
 @heavy_kernel
 def is_for_all(book: Book, task: int) -> bool:
     """Whether a task may be put to everybody who is there and below his limit."""
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if has_room(book.workers, worker) and not may_answer(book, task, worker):
             return False
     return True
@@ -179,7 +166,7 @@ def is_intact(book: Book, state: State) -> bool:
     """Whether exploration has come to a set of whom all can be asked still."""
     if state.tally[SETTLED] == 0:
         return False
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if state.workers[worker, IN_SET] == 1 and not has_room(book.workers, worker):
             return False
     return True
@@ -194,13 +181,13 @@ def settle_on(book: Book, state: State, params: Params, task: int, note: int) ->
     # A task that names workers may get a set of its own while the common one stands.
     if note == EXPLOIT and is_intact(book, state):
         return
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         workers[worker, IN_SET] = 0
     tally[SETTLED] = 0
     tally[LAST_ROUND] = 0
     if note == EXPLOIT and is_for_all(book, task):
-        for row in range(book.totals[PLAN_ROWS]):
-            workers[plan[row, PLAN_WORKER], IN_SET] = 1
+        for row in range(book.totals[c.PLAN_ROWS]):
+            workers[plan[row, c.PLAN_WORKER], IN_SET] = 1
         tally[SETTLED] = 1
         tally[LAST_ROUND] = tally[BEGUN] + 1
 
@@ -210,9 +197,9 @@ def drop_unasked(book: Book, state: State, task: int) -> None:
     """Eliminate for good whom an exploring decision left out (6.2.2)."""
     workers, plan = state.workers, book.plan
     row = 0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         # Rows are in the order of workers.
-        if row < book.totals[PLAN_ROWS] and plan[row, PLAN_WORKER] == worker:
+        if row < book.totals[c.PLAN_ROWS] and plan[row, c.PLAN_WORKER] == worker:
             row += 1
         elif has_room(book.workers, worker) and may_answer(book, task, worker):
             workers[worker, DROPPED] = 1
@@ -221,7 +208,7 @@ def drop_unasked(book: Book, state: State, task: int) -> None:
 @heavy_kernel
 def take_decision(book: Book, state: State, params: Params, note: int) -> None:
     """Book a decision: what it was for, and what was passed over before it."""
-    tally, task = state.tally, book.plan[0, PLAN_TASK]
+    tally, task = state.tally, book.plan[0, c.PLAN_TASK]
     # Choosing looks at lost tasks first: those it passed over can't or need not be mended.
     at = tally[FIRST_LOST]
     while tally[LOST_TASKS] > 0 and not (note == MEND and at > task):
@@ -267,8 +254,8 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
         take_in(book, state, params, fact)
         return
     recount(book, state, params, fact.task)
-    truth = book.tasks[fact.task, TRUTH]
+    truth = book.tasks[fact.task, c.TRUTH]
     if fact.kind == ANSWER and truth >= 0 and teaches(state, params, fact.task):
         state.workers[fact.worker, COUNT] += 1
         state.workers[fact.worker, RIGHT] += int(int(fact.value) == truth)
-        record(state, params, book.totals[WORKERS], fact.worker)
+        record(state, params, book.totals[c.WORKERS], fact.worker)

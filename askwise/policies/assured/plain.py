@@ -11,7 +11,7 @@ import numpy as np
 from askwise.core.accuracy import Target, kernels, softest_set, solve_cheapest
 from askwise.core.accuracy.base import function_of
 from askwise.core.accuracy.enumeration import MOST_WORKERS
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.errors import TooLarge
 from askwise.policies.assured import choosing
 

@@ -9,8 +9,9 @@ import numpy as np
 from askwise.core.accuracy import Target
 from askwise.core.accuracy.kernels import INFEASIBLE, cheapest_into, error_of
 from askwise.core.accuracy.soft import COIN, RUNGS
-from askwise.core.book import TOO_LARGE, Array
+from askwise.core.arrays import Array
 from askwise.core.compiling import heavy_kernel
+from askwise.ledger import columns as c
 
 
 @heavy_kernel
@@ -40,8 +41,8 @@ def softest_into(
             target.code, alpha, target.epsilon, target.ties, target.solver, demand, target.work
         )
         status = cheapest_into(goal, costs, qualities, allowed, trial)
-        if status == TOO_LARGE:
-            return float(TOO_LARGE)
+        if status == c.TOO_LARGE:
+            return float(c.TOO_LARGE)
         if status == INFEASIBLE:
             break
         error = error_of(target, qualities, trial)

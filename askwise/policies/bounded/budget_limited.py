@@ -5,21 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.book import (
-    PENDING,
-    PROPOSED,
-    WAIT_ANSWERS,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    money_left,
-    room,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal
+from askwise.ledger.queries import idle, money_left, room
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import (
     EXPLOIT,
@@ -52,19 +45,19 @@ def choose(
     if code != NOBODY:
         return code
     if state.phase[STAGE] < EXPLOIT and explore_uniformly(book, state, params.share, out):
-        return PROPOSED
-    if book.totals[PENDING] > 0:
-        return WAIT_ANSWERS
+        return c.PROPOSED
+    if book.totals[c.PENDING] > 0:
+        return c.WAIT_ANSWERS
     best = -1
     best_total = -1.0
     money = money_left(book.totals)
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         units = room(book, worker, money)
         total = mean(state.beliefs, worker) * units
         if units > 0 and total > best_total:
             best, best_total = worker, total
     if best >= 0 and give_all_to(book, best, out):
-        return PROPOSED
+        return c.PROPOSED
     return idle(book, available)
 
 

@@ -11,39 +11,20 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    ASKED,
-    BUDGET,
-    DONE_BUDGET,
-    DONE_LIMITS,
-    DONE_TASKS,
-    HELD,
-    JOINED,
-    LIMIT,
-    PENDING,
-    PRICE,
-    PROPOSED,
-    SPENT,
-    WAIT_ANSWERS,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    has_task,
-    money_left,
-    propose,
-    room,
-    scaled,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidProblem
 from askwise.core.events import Fact, Kind
 from askwise.core.knapsack import greedy_into
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem, Worker
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import has_task, money_left, room, scaled
 from askwise.policies.base import KernelPolicy, Score
 
 PAPER = "003"
@@ -102,7 +83,7 @@ class BoundedPolicy(KernelPolicy):
         for at, worker in enumerate(ledger.workers):
             count, total = float(state.beliefs[at, COUNT]), float(state.beliefs[at, SUM])
             estimate = total / count if count > 0 else 0.0
-            price = int(ledger.book.workers[at, PRICE]) / MICRO
+            price = int(ledger.book.workers[at, c.PRICE]) / MICRO
             details = {
                 "answers": count,
                 "mean": low + (high - low) * estimate if count > 0 else float("nan"),
@@ -120,7 +101,7 @@ def share_of(value: float, field: str) -> int:
 @kernel
 def share_of_budget(book: Book, share: int) -> int:
     """floor(share * B), exactly: the product would not fit in 64 bits, so it is split."""
-    budget = book.totals[BUDGET]
+    budget = book.totals[c.BUDGET]
     whole, rest = budget // SHARE_UNIT, budget % SHARE_UNIT
     return whole * share + rest * share // SHARE_UNIT
 
@@ -146,7 +127,7 @@ def mean(beliefs: Array, worker: int) -> float:
 @kernel
 def exploration_left(book: Book, share: int) -> int:
     """What exploration may still commit: during exploration all that was spent was its own."""
-    return share_of_budget(book, share) - book.totals[SPENT] - book.totals[HELD]
+    return share_of_budget(book, share) - book.totals[c.SPENT] - book.totals[c.HELD]
 
 
 @kernel
@@ -154,14 +135,14 @@ def propose_round(book: Book, beliefs: Array, allowance: int, out: Proposal) -> 
     """Propose one unit to everyone still in the race, if all of it fits in the allowance."""
     workers = book.workers
     cost = 0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if beliefs[worker, REJECTED] == 0.0 and room(book, worker, allowance) > 0:
-            cost += workers[worker, PRICE]
+            cost += workers[worker, c.PRICE]
         elif beliefs[worker, REJECTED] == 0.0 and _only_money_lacks(book, worker):
             return False
     if cost == 0 or cost > allowance:
         return False
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if beliefs[worker, REJECTED] == 0.0 and room(book, worker, allowance) > 0:
             propose(out, -1, worker, 1, 1.0)
     return True
@@ -170,16 +151,16 @@ def propose_round(book: Book, beliefs: Array, allowance: int, out: Proposal) -> 
 @kernel
 def _only_money_lacks(book: Book, worker: int) -> bool:
     """Whether a worker would be asked if he were cheaper."""
-    return room(book, worker, book.totals[BUDGET]) > 0
+    return room(book, worker, book.totals[c.BUDGET]) > 0
 
 
 @kernel
 def cheapest_first(book: Book, out: Proposal) -> Array:
     """Indices of all workers by price, ties by index."""
-    count = book.totals[WORKERS]
+    count = book.totals[c.WORKERS]
     prices = out.whole[0]
     for worker in range(count):
-        prices[worker] = book.workers[worker, PRICE]
+        prices[worker] = book.workers[worker, c.PRICE]
     return np.argsort(prices[:count], kind="mergesort")
 
 
@@ -189,7 +170,7 @@ def propose_pass(book: Book, beliefs: Array, allowance: int, out: Proposal) -> b
     for worker in cheapest_first(book, out):
         if beliefs[worker, REJECTED] != 0.0 or not _only_money_lacks(book, worker):
             continue
-        price = book.workers[worker, PRICE]
+        price = book.workers[worker, c.PRICE]
         if price > allowance:
             break
         allowance -= price
@@ -217,12 +198,12 @@ def explore_within(book: Book, state: State, beliefs: Array, allowance: int, out
 @kernel
 def propose_by_density(book: Book, beliefs: Array, capacity: int, out: Proposal) -> bool:
     """Section 4.2: the bounded greedy plan of what is left, densest worker first."""
-    count = book.totals[WORKERS]
+    count = book.totals[c.WORKERS]
     values, minus_density = out.real[0], out.real[1]
     prices, rooms, counts = out.whole[0], out.whole[1], out.whole[2]
     for worker in range(count):
         values[worker] = mean(beliefs, worker)
-        prices[worker] = book.workers[worker, PRICE]
+        prices[worker] = book.workers[worker, c.PRICE]
         rooms[worker] = room(book, worker, capacity)
         minus_density[worker] = -values[worker] / prices[worker]
     greedy_into(values[:count], prices[:count], rooms[:count], capacity, counts[:count])
@@ -251,21 +232,21 @@ NOBODY = 1
 def go_on_with_the_one(book: Book, state: State, out: Proposal) -> int:
     """Give all further work to whom exploitation settled on; NOBODY before that, or if he left."""
     chosen = state.phase[CHOSEN] - 1
-    if chosen < 0 or book.workers[chosen, JOINED] == 0:
+    if chosen < 0 or book.workers[chosen, c.JOINED] == 0:
         return NOBODY
     if give_all_to(book, chosen, out):
-        return PROPOSED
+        return c.PROPOSED
     return after_the_one(book, chosen)
 
 
 @kernel
 def after_the_one(book: Book, worker: int) -> int:
     """Why a policy that gives all work to one worker has come to its end."""
-    if book.totals[PENDING] > 0:
-        return WAIT_ANSWERS
-    if book.workers[worker, ASKED] >= book.workers[worker, LIMIT]:
-        return DONE_LIMITS
-    return DONE_BUDGET if has_task(book, worker) else DONE_TASKS
+    if book.totals[c.PENDING] > 0:
+        return c.WAIT_ANSWERS
+    if book.workers[worker, c.ASKED] >= book.workers[worker, c.LIMIT]:
+        return c.DONE_LIMITS
+    return c.DONE_BUDGET if has_task(book, worker) else c.DONE_TASKS
 
 
 @step

@@ -6,28 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
-from askwise.core.book import (
-    BUDGET,
-    DONE_BUDGET,
-    JOINED,
-    PENDING,
-    PRICE,
-    PROPOSED,
-    SPENT,
-    WAIT_ANSWERS,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    money_left,
-    room,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import between, flag, one_of
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.core.money import MICRO
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal
+from askwise.ledger.queries import idle, money_left, room
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import (
     COUNT,
@@ -76,14 +64,14 @@ def auto_share(book: Book, state: State, confidence: float) -> int:
     The equation depends on the unit of money; it is taken in whole units, as in the paper.
     Before everyone was tried once, a share for one round is granted.
     """
-    budget = book.totals[BUDGET] / MICRO
+    budget = book.totals[c.BUDGET] / MICRO
     total, n = 0.0, 0
     low, high = math.inf, -math.inf
     untried = False
-    for worker in range(book.totals[WORKERS]):
-        if book.workers[worker, JOINED] == 0:
+    for worker in range(book.totals[c.WORKERS]):
+        if book.workers[worker, c.JOINED] == 0:
             continue
-        price = book.workers[worker, PRICE] / MICRO
+        price = book.workers[worker, c.PRICE] / MICRO
         total += price
         n += 1
         if state.beliefs[worker, COUNT] == 0.0:
@@ -110,8 +98,8 @@ def choose(
     share = params.share if params.share >= 0 else auto_share(book, state, params.confidence)
     if state.phase[STAGE] < EXPLOIT:
         waits = params.exploration != UNIFORM or params.share < 0
-        if waits and book.totals[PENDING] > 0:
-            return WAIT_ANSWERS
+        if waits and book.totals[c.PENDING] > 0:
+            return c.WAIT_ANSWERS
         if params.exploration == REJECTS:
             found = explore_by_rejects(book, state, share, params.by_density, out)
         elif params.exploration == RACES:
@@ -119,17 +107,17 @@ def choose(
         else:
             found = explore_uniformly(book, state, share, out)
         if found:
-            return PROPOSED
-        if book.totals[PENDING] > 0:
-            return WAIT_ANSWERS
+            return c.PROPOSED
+        if book.totals[c.PENDING] > 0:
+            return c.WAIT_ANSWERS
     capacity = money_left(book.totals)
     if params.carry == 0:
         capacity -= saved(book, state, share)
     if capacity > 0 and propose_by_density(book, state.beliefs, capacity, out):
-        return PROPOSED
+        return c.PROPOSED
     if params.carry == 0 and anyone_fits(book):
         # There is money, but it was set aside.
-        return WAIT_ANSWERS if book.totals[PENDING] > 0 else DONE_BUDGET
+        return c.WAIT_ANSWERS if book.totals[c.PENDING] > 0 else c.DONE_BUDGET
     return idle(book, available)
 
 
@@ -137,7 +125,7 @@ def choose(
 def anyone_fits(book: Book) -> bool:
     """Whether the money left would buy anything at all."""
     money = money_left(book.totals)
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if room(book, worker, money) > 0:
             return True
     return False
@@ -148,7 +136,7 @@ def saved(book: Book, state: State, share: int) -> int:
     """What exploration left of its share (set aside when it does not carry over)."""
     if state.phase[STAGE] == EXPLOIT:
         return state.phase[SAVED]
-    return max(0, share_of_budget(book, share) - book.totals[SPENT])
+    return max(0, share_of_budget(book, share) - book.totals[c.SPENT])
 
 
 @step

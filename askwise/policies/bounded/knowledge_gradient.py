@@ -8,30 +8,16 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    ASKED,
-    BUDGET,
-    HELD,
-    PENDING,
-    PRICE,
-    PROPOSED,
-    SPENT,
-    WAIT_ANSWERS,
-    WEIGHT,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    money_left,
-    propose,
-    room,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import idle, money_left, room
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.bounded.common import (
     ANSWER,
@@ -73,18 +59,18 @@ def choose(
 ) -> int:
     """Screen cheaply; then the look that gains most per price, or the plan where none pays."""
     if propose_screening(book, params.screen, available, out):
-        return PROPOSED
+        return c.PROPOSED
     beliefs, totals = state.beliefs, book.totals
-    count = totals[WORKERS]
+    count = totals[c.WORKERS]
     money = money_left(totals)
-    if totals[PENDING] > 0 and nothing_known(book, beliefs):
-        return WAIT_ANSWERS
+    if totals[c.PENDING] > 0 and nothing_known(book, beliefs):
+        return c.WAIT_ANSWERS
     pool = pool_of(book, beliefs)
     densities, variances, noises, sort_key = out.real[0], out.real[1], out.real[2], out.real[3]
     rooms, shares, capital = out.whole[0], out.whole[1], out.whole[2]
     for worker in range(count):
         level, variances[worker], noises[worker] = posterior(book, beliefs, pool, worker)
-        price = book.workers[worker, PRICE]
+        price = book.workers[worker, c.PRICE]
         densities[worker] = max(level, 0.0) / price
         rooms[worker] = room(book, worker, money)
         capital[worker] = 0
@@ -103,9 +89,9 @@ def choose(
         most = rooms[worker]
         if shares[worker] > 0:
             # Whoever is in the plan is looked at within his part of it.
-            most = min(most, max(1, shares[worker] // book.workers[worker, PRICE]))
+            most = min(most, max(1, shares[worker] // book.workers[worker, c.PRICE]))
         units, rate = best_look(
-            book.workers[worker, PRICE],
+            book.workers[worker, c.PRICE],
             noises[worker],
             order,
             densities,
@@ -131,7 +117,7 @@ def choose(
     if best < 0:
         return idle(book, available)
     propose(out, -1, best, min(best_units, rooms[best]), 1.0)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @kernel
@@ -141,17 +127,17 @@ def propose_screening(book: Book, share: int, available: Array, out: Proposal) -
     Whoever is so dear that the best utility would not earn him a place in a plan of average
     workers is left out: he may still be looked at, once more is known.
     """
-    left = share_of_budget(book, share) - book.totals[SPENT] - book.totals[HELD]
+    left = share_of_budget(book, share) - book.totals[c.SPENT] - book.totals[c.HELD]
     left = min(left, money_left(book.totals))
     order = cheapest_first(book, out)
     dearest = 2 * break_price(book, order)
     for worker in order:
-        price = book.workers[worker, PRICE]
+        price = book.workers[worker, c.PRICE]
         if price > left or price > dearest:
             break
         if (
-            book.workers[worker, ASKED] == 0
-            and book.ratings[worker, WEIGHT] == 0.0
+            book.workers[worker, c.ASKED] == 0
+            and book.ratings[worker, c.WEIGHT] == 0.0
             and available[worker] == 1
             and room(book, worker, left) > 0
         ):
@@ -164,12 +150,12 @@ def propose_screening(book: Book, share: int, available: Array, out: Proposal) -
 @kernel
 def break_price(book: Book, order: Array) -> int:
     """The price at which the budget would end if all were equally good: cheapest first."""
-    money = book.totals[BUDGET]
+    money = book.totals[c.BUDGET]
     price = 0
     for worker in order:
-        units = room(book, worker, book.totals[BUDGET])
+        units = room(book, worker, book.totals[c.BUDGET])
         if units > 0:
-            price = book.workers[worker, PRICE]
+            price = book.workers[worker, c.PRICE]
             money -= units * price
             if money <= 0:
                 break
@@ -179,8 +165,8 @@ def break_price(book: Book, order: Array) -> int:
 @kernel
 def nothing_known(book: Book, beliefs: Array) -> bool:
     """Whether no worker has answered yet and none came with a rating."""
-    for worker in range(book.totals[WORKERS]):
-        if beliefs[worker, COUNT] > 0.0 or book.ratings[worker, WEIGHT] > 0.0:
+    for worker in range(book.totals[c.WORKERS]):
+        if beliefs[worker, COUNT] > 0.0 or book.ratings[worker, c.WEIGHT] > 0.0:
             return False
     return True
 
@@ -282,7 +268,7 @@ def value_of_change(
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Fade what is old, then add what is new."""
     if fact.kind == ANSWER and params.discount < 1.0:
-        fade(state.beliefs, book.totals[WORKERS], params.discount)
+        fade(state.beliefs, book.totals[c.WORKERS], params.discount)
     learn(book, state, fact)
 
 

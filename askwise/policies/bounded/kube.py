@@ -6,36 +6,18 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.book import (
-    ANSWERS,
-    ASKED,
-    JOINED,
-    LIMIT,
-    OPEN,
-    OPEN_NAMED,
-    PENDING,
-    PRICE,
-    PROPOSED,
-    REPEAT,
-    TOO_LARGE,
-    WAIT_ANSWERS,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    has_task,
-    idle,
-    money_left,
-    propose,
-    room,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import flag, real
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.events import Fact
 from askwise.core.knapsack import exact_into, fill_by_density
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import has_task, idle, money_left, room
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.bounded.common import COUNT, SUM, BoundedPolicy, State, learn
 
@@ -55,19 +37,19 @@ def value_workers(book: Book, state: State, params: Params, available: Array, ou
     """
     totals, workers, beliefs = book.totals, book.workers, state.beliefs
     money = money_left(totals)
-    by_task = totals[REPEAT] == 0 or totals[OPEN] == 0 or totals[OPEN_NAMED] > 0
+    by_task = totals[c.REPEAT] == 0 or totals[c.OPEN] == 0 or totals[c.OPEN_NAMED] > 0
     values, prices, rooms = out.real[0], out.whole[0], out.whole[1]
     # KUBE's t: the number of this pull.
-    twice_log = 2.0 * math.log(totals[ANSWERS] + 1.0)
+    twice_log = 2.0 * math.log(totals[c.ANSWERS] + 1.0)
     bonus = params.bonus
     if params.raw == 1:
         bonus /= book.scale[1] - book.scale[0]
-    for worker in range(totals[WORKERS]):
-        prices[worker] = workers[worker, PRICE]
+    for worker in range(totals[c.WORKERS]):
+        prices[worker] = workers[worker, c.PRICE]
         rooms[worker] = 0
         values[worker] = 0.0
-        left = workers[worker, LIMIT] - workers[worker, ASKED]
-        if workers[worker, JOINED] == 0 or available[worker] == 0 or left <= 0:
+        left = workers[worker, c.LIMIT] - workers[worker, c.ASKED]
+        if workers[worker, c.JOINED] == 0 or available[worker] == 0 or left <= 0:
             continue
         if prices[worker] > money or (by_task and not has_task(book, worker)):
             continue
@@ -75,7 +57,7 @@ def value_workers(book: Book, state: State, params: Params, available: Array, ou
         if seen > 0.0:
             rooms[worker] = left
             values[worker] = beliefs[worker, SUM] / seen + bonus * math.sqrt(twice_log / seen)
-        elif workers[worker, ASKED] == 0:
+        elif workers[worker, c.ASKED] == 0:
             return worker
     return -1
 
@@ -83,13 +65,13 @@ def value_workers(book: Book, state: State, params: Params, available: Array, ou
 @step
 def draw_from_plan(book: Book, draw: Draw, available: Array, out: Proposal) -> int:
     """Ask a worker with probability in proportion to his count in the plan."""
-    count = book.totals[WORKERS]
+    count = book.totals[c.WORKERS]
     counts = out.whole[2]
     planned = 0
     for worker in range(count):
         planned += counts[worker]
     if planned == 0:
-        return WAIT_ANSWERS if book.totals[PENDING] > 0 else idle(book, available)
+        return c.WAIT_ANSWERS if book.totals[c.PENDING] > 0 else idle(book, available)
     mark = uniform(draw, 0) * planned
     passed = 0
     picked = 0
@@ -101,7 +83,7 @@ def draw_from_plan(book: Book, draw: Draw, available: Array, out: Proposal) -> i
                 break
     out.head[1] = 1
     propose(out, -1, picked, 1, counts[picked] / planned)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @step
@@ -112,8 +94,8 @@ def choose_greedily(
     untried = value_workers(book, state, params, available, out)
     if untried >= 0:
         propose(out, -1, untried, 1, 1.0)
-        return PROPOSED
-    n, money = book.totals[WORKERS], money_left(book.totals)
+        return c.PROPOSED
+    n, money = book.totals[c.WORKERS], money_left(book.totals)
     values, prices, rooms, counts = out.real[0], out.whole[0], out.whole[1], out.whole[2]
     fill_by_density(values, prices, rooms, money, counts[:n], out.real[1])
     return draw_from_plan(book, draw, available, out)
@@ -127,11 +109,11 @@ def choose_exactly(
     untried = value_workers(book, state, params, available, out)
     if untried >= 0:
         propose(out, -1, untried, 1, 1.0)
-        return PROPOSED
-    n, money = book.totals[WORKERS], money_left(book.totals)
+        return c.PROPOSED
+    n, money = book.totals[c.WORKERS], money_left(book.totals)
     values, prices, rooms, counts = out.real[0], out.whole[0], out.whole[1], out.whole[2]
     if exact_into(values[:n], prices[:n], rooms[:n], money, counts[:n]) != 0:
-        return TOO_LARGE
+        return c.TOO_LARGE
     worth = 0.0
     for worker in range(n):
         worth += values[worker] * rooms[worker]
@@ -170,7 +152,7 @@ class _Kube(BoundedPolicy):
     ) -> list[Score]:
         """Upper confidence bound per price, with the mean and the worker's room beside it."""
         low, high = problem.range
-        twice_log = 2.0 * math.log(ledger.total(ANSWERS) + 1.0)
+        twice_log = 2.0 * math.log(ledger.total(c.ANSWERS) + 1.0)
         money = int(money_left(ledger.book.totals))
         found = []
         for score in super().scores(problem, state, ledger, draw, available):

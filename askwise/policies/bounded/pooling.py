@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from askwise.core.book import PRICE, RATING, WEIGHT, WORKERS, Array, Book
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel
 from askwise.core.money import MICRO
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
 from askwise.policies.bounded.common import COUNT, SQUARES, SUM
 
 LEAST_SPREAD = 0.12
@@ -29,14 +31,14 @@ class Pool(NamedTuple):
 @kernel
 def unit_of(book: Book, worker: int, by_price: int) -> float:
     """What a worker's answers are measured in."""
-    return book.workers[worker, PRICE] / MICRO if by_price == 1 else 1.0
+    return book.workers[worker, c.PRICE] / MICRO if by_price == 1 else 1.0
 
 
 @kernel
 def seen(book: Book, beliefs: Array, worker: int, unit: float) -> tuple[float, float]:
     """Answers of a worker and their sum, a prior rating counted as so many answers."""
-    weight = book.ratings[worker, WEIGHT]
-    total = beliefs[worker, SUM] + weight * book.ratings[worker, RATING]
+    weight = book.ratings[worker, c.WEIGHT]
+    total = beliefs[worker, SUM] + weight * book.ratings[worker, c.RATING]
     return beliefs[worker, COUNT] + weight, total / unit
 
 
@@ -59,7 +61,7 @@ def moments(book: Book, beliefs: Array, by_price: int) -> Pool:
     """
     within, freedom = 0.0, 0.0
     n, total, inverse = 0.0, 0.0, 0.0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         unit = unit_of(book, worker, by_price)
         count = beliefs[worker, COUNT]
         if count > 1.0:
@@ -75,7 +77,7 @@ def moments(book: Book, beliefs: Array, by_price: int) -> Pool:
     middle = max(total / n, 1e-9) if n > 0.0 else 0.5
     noise = (within + 2.0 * middle * middle / 3.0) / (freedom + 2.0)
     between = 0.0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         count, own = seen(book, beliefs, worker, unit_of(book, worker, by_price))
         if count > 0.0:
             between += (own / count - middle) * (own / count - middle)

@@ -10,18 +10,12 @@ import math
 
 import numpy as np
 
-from askwise.core.book import (
-    JOINED,
-    PRICE,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    money_left,
-    propose,
-    room,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import money_left, room
 from askwise.policies.bounded.common import (
     COUNT,
     PHASE,
@@ -39,15 +33,15 @@ from askwise.policies.bounded.common import (
 def merit(book: Book, beliefs: Array, worker: int, by_density: int) -> float:
     """What a race compares: the mean (as in the paper) or the mean per price."""
     value = mean(beliefs, worker)
-    return value / book.workers[worker, PRICE] if by_density == 1 else value
+    return value / book.workers[worker, c.PRICE] if by_density == 1 else value
 
 
 @kernel
 def runners(book: Book, beliefs: Array) -> int:
     """How many workers are still in the race."""
     count = 0
-    for worker in range(book.totals[WORKERS]):
-        count += book.workers[worker, JOINED] == 1 and beliefs[worker, REJECTED] == 0.0
+    for worker in range(book.totals[c.WORKERS]):
+        count += book.workers[worker, c.JOINED] == 1 and beliefs[worker, REJECTED] == 0.0
     return count
 
 
@@ -55,8 +49,8 @@ def runners(book: Book, beliefs: Array) -> int:
 def reject_worst(book: Book, beliefs: Array, by_density: int) -> None:
     """Algorithm 2, line 12: the lowest estimate leaves; of equals the last in index order."""
     worst = -1
-    for worker in range(book.totals[WORKERS]):
-        if book.workers[worker, JOINED] == 0 or beliefs[worker, REJECTED] != 0.0:
+    for worker in range(book.totals[c.WORKERS]):
+        if book.workers[worker, c.JOINED] == 0 or beliefs[worker, REJECTED] != 0.0:
             continue
         if worst < 0 or merit(book, beliefs, worker, by_density) <= merit(
             book, beliefs, worst, by_density
@@ -77,9 +71,9 @@ def pulls_until(book: Book, share: int, field: int, phase: int) -> int:
         return 0
     phase = min(phase, field - 1)
     dearest = 0
-    for worker in range(book.totals[WORKERS]):
-        if book.workers[worker, JOINED] == 1:
-            dearest = max(dearest, book.workers[worker, PRICE])
+    for worker in range(book.totals[c.WORKERS]):
+        if book.workers[worker, c.JOINED] == 1:
+            dearest = max(dearest, book.workers[worker, c.PRICE])
     harmonic = 0.5
     for j in range(2, field + 1):
         harmonic += 1.0 / j
@@ -93,10 +87,10 @@ def residual_money(book: Book, share: int, field: int) -> int:
     """Algorithm 2, line 3: what the phases will not need, by the paper's sum in index order."""
     need = 0
     k = 0
-    for worker in range(book.totals[WORKERS]):
-        if book.workers[worker, JOINED] == 1:
+    for worker in range(book.totals[c.WORKERS]):
+        if book.workers[worker, c.JOINED] == 1:
             k += 1
-            need += pulls_until(book, share, field, k) * book.workers[worker, PRICE]
+            need += pulls_until(book, share, field, k) * book.workers[worker, c.PRICE]
     return share_of_budget(book, share) - need
 
 
@@ -115,8 +109,8 @@ def propose_residual(book: Book, state: State, share: int, out: Proposal) -> boo
 @kernel
 def _field(book: Book) -> int:
     field = 0
-    for worker in range(book.totals[WORKERS]):
-        field += book.workers[worker, JOINED]
+    for worker in range(book.totals[c.WORKERS]):
+        field += book.workers[worker, c.JOINED]
     return field
 
 
@@ -127,11 +121,11 @@ def phase_units(book: Book, beliefs: Array, share: int, phase: int, units: Array
     more = pulls_until(book, share, field, phase) - pulls_until(book, share, field, phase - 1)
     left = min(exploration_left(book, share), money_left(book.totals))
     any_unit = False
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         units[worker] = 0
         if beliefs[worker, REJECTED] == 0.0 and more > 0:
             units[worker] = min(more, room(book, worker, left))
-            left -= units[worker] * book.workers[worker, PRICE]
+            left -= units[worker] * book.workers[worker, c.PRICE]
             any_unit = any_unit or units[worker] > 0
     return any_unit
 
@@ -167,7 +161,7 @@ def explore_by_rejects(
     beliefs = state.beliefs.copy()
     if next_phase(book, beliefs, share, by_density, max(step, 1) - 1, units) == 0:
         return False
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if units[worker] > 0:
             propose(out, -1, worker, units[worker], 1.0)
     return True
@@ -180,7 +174,7 @@ def absorb_rejects(book: Book, state: State, share: int, by_density: int) -> Non
     The ledger holds the decision already, but as planned money, which choosing counts as
     free: both see the same.
     """
-    units = np.zeros(book.totals[WORKERS], np.int64)
+    units = np.zeros(book.totals[c.WORKERS], np.int64)
     step = max(state.phase[STEP], 1) - 1
     state.phase[STEP] = next_phase(book, state.beliefs, share, by_density, step, units) + 1
 
@@ -189,11 +183,11 @@ def absorb_rejects(book: Book, state: State, share: int, by_density: int) -> Non
 def reject_beaten(book: Book, beliefs: Array, beta: float, by_density: int) -> None:
     """Eqs. (26), (27): whoever's upper bound is below another's lower bound leaves."""
     best_low = -math.inf
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if beliefs[worker, COUNT] > 0.0 and beliefs[worker, REJECTED] == 0.0:
             low = _bound(book, beliefs, worker, beta, by_density, -1.0)
             best_low = max(best_low, low)
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         running = beliefs[worker, COUNT] > 0.0 and beliefs[worker, REJECTED] == 0.0
         if running and _bound(book, beliefs, worker, beta, by_density, 1.0) < best_low:
             beliefs[worker, REJECTED] = 1.0
@@ -205,7 +199,7 @@ def _bound(
 ) -> float:
     width = math.sqrt(-math.log(beta / 2.0) / (2.0 * beliefs[worker, COUNT]))
     value = mean(beliefs, worker) + side * width
-    return value / book.workers[worker, PRICE] if by_density == 1 else value
+    return value / book.workers[worker, c.PRICE] if by_density == 1 else value
 
 
 @kernel

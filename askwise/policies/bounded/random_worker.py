@@ -5,19 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.book import (
-    PROPOSED,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    money_left,
-    room,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.events import Fact
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal
+from askwise.ledger.queries import idle, money_left, room
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import (
     NOBODY,
@@ -45,19 +40,19 @@ def choose(
         return code
     money = money_left(book.totals)
     able = 0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         able += room(book, worker, money) > 0
     if able == 0:
         return idle(book, available)
     pick = min(int(uniform(draw, 0) * able), able - 1)
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if room(book, worker, money) > 0:
             if pick == 0:
                 give_all_to(book, worker, out)
                 out.odds[0] = 1.0 / able
                 break
             pick -= 1
-    return PROPOSED
+    return c.PROPOSED
 
 
 @step

@@ -7,27 +7,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    PRICE,
-    PROPOSED,
-    RATING,
-    WEIGHT,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    money_left,
-    propose,
-    room,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import real, whole
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, beta
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import idle, money_left, room
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.bounded.common import (
     ANSWER,
@@ -50,11 +41,11 @@ class Params(NamedTuple):
 def sampled_density(book: Book, state: State, draw: Draw, worker: int) -> float:
     """A draw from the worker's Beta posterior, per price."""
     count, total = state.beliefs[worker, COUNT], state.beliefs[worker, SUM]
-    weight = book.ratings[worker, WEIGHT]
+    weight = book.ratings[worker, c.WEIGHT]
     # Utilities in [0, 1] update the posterior by fractions; a rating counts like answers.
-    a = 1.0 + total + weight * book.ratings[worker, RATING]
-    b = 1.0 + (count - total) + weight * (1.0 - book.ratings[worker, RATING])
-    return beta(draw, worker, a, max(b, 1e-9)) / book.workers[worker, PRICE]
+    a = 1.0 + total + weight * book.ratings[worker, c.RATING]
+    b = 1.0 + (count - total) + weight * (1.0 - book.ratings[worker, c.RATING])
+    return beta(draw, worker, a, max(b, 1e-9)) / book.workers[worker, c.PRICE]
 
 
 @kernel
@@ -65,7 +56,7 @@ def choose(
     money = money_left(book.totals)
     best = -1
     best_density = -1.0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if available[worker] == 1 and room(book, worker, money) > 0:
             density = sampled_density(book, state, draw, worker)
             if density > best_density:
@@ -76,14 +67,14 @@ def choose(
     if params.patience > 0:
         units = max(1, int(state.beliefs[best, COUNT]) // params.patience)
     propose(out, -1, best, min(units, room(book, best, money)), np.nan)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @step
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Fade what is old, then add what is new."""
     if fact.kind == ANSWER and params.discount < 1.0:
-        fade(state.beliefs, book.totals[WORKERS], params.discount)
+        fade(state.beliefs, book.totals[c.WORKERS], params.discount)
     learn(book, state, fact)
 
 

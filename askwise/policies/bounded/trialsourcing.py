@@ -5,24 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.book import (
-    ASKED,
-    PENDING,
-    PRICE,
-    PROPOSED,
-    WAIT_ANSWERS,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    money_left,
-    propose,
-    room,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import idle, money_left, room
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import (
     COUNT,
@@ -55,19 +45,19 @@ def choose(
         return code
     # Also when the one worker has left: newcomers get their trial.
     if propose_trials(book, out):
-        return PROPOSED
-    if book.totals[PENDING] > 0:
-        return WAIT_ANSWERS
+        return c.PROPOSED
+    if book.totals[c.PENDING] > 0:
+        return c.WAIT_ANSWERS
     best = -1
     best_density = -1.0
     money = money_left(book.totals)
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if state.beliefs[worker, COUNT] > 0.0 and room(book, worker, money) > 0:
-            density = mean(state.beliefs, worker) / book.workers[worker, PRICE]
+            density = mean(state.beliefs, worker) / book.workers[worker, c.PRICE]
             if density > best_density:
                 best, best_density = worker, density
     if best >= 0 and give_all_to(book, best, out):
-        return PROPOSED
+        return c.PROPOSED
     return idle(book, available)
 
 
@@ -76,8 +66,8 @@ def propose_trials(book: Book, out: Proposal) -> bool:
     """One unit to everyone who had none yet, from the cheapest up while there is money."""
     money = money_left(book.totals)
     for worker in cheapest_first(book, out):
-        price = book.workers[worker, PRICE]
-        if book.workers[worker, ASKED] == 0 and room(book, worker, money) > 0:
+        price = book.workers[worker, c.PRICE]
+        if book.workers[worker, c.ASKED] == 0 and room(book, worker, money) > 0:
             propose(out, -1, worker, 1, 1.0)
             money -= price
     out.head[1] = PASSES

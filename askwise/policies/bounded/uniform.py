@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.book import PROPOSED, Array, Book, Proposal, idle
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal
+from askwise.ledger.queries import idle
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import (
     SHARE_UNIT,
@@ -31,7 +35,7 @@ def choose(
 ) -> int:
     """Explore with a share of one."""
     if explore_uniformly(book, state, params.share, out):
-        return PROPOSED
+        return c.PROPOSED
     return idle(book, available)
 
 

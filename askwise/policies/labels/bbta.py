@@ -9,34 +9,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.book import (
-    CONTEXT,
-    CONTEXT_TASKS,
-    CONTEXTS,
-    FIRST_TASK,
-    NEXT_ALIKE,
-    PRICE,
-    PROPOSED,
-    TASK_ANSWERED,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    asked_before,
-    idle,
-    may_answer,
-    may_put,
-    money_left,
-    propose,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import real, whole
 from askwise.core.compiling import kernel
 from askwise.core.draws import Draw, uniform
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.core.tournament import at_hand, first_task, new_tree, rekey
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import asked_before, idle, may_answer, may_put, money_left
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.labels.bbta_losses import (
     EXPLORED,
@@ -74,24 +59,24 @@ def explore(book: Book, params: Params, state: State, available: Array, out: Pro
     """Propose all workers for the first task that is still to be explored (line 12)."""
     tasks = book.tasks
     money = money_left(book.totals)
-    for context in range(book.totals[CONTEXTS]):
-        due = min(params.explore, book.contexts[context, CONTEXT_TASKS])
+    for context in range(book.totals[c.CONTEXTS]):
+        due = min(params.explore, book.contexts[context, c.CONTEXT_TASKS])
         if state.contexts[context, EXPLORED] >= due:
             continue
-        task = book.contexts[context, FIRST_TASK]
+        task = book.contexts[context, c.FIRST_TASK]
         for _ in range(due):
             if not is_explored(book, task):
                 left = money
-                for worker in range(book.totals[WORKERS]):
+                for worker in range(book.totals[c.WORKERS]):
                     if not at_hand(book, worker, left, available):
                         continue
                     # Once each, also where pairs may repeat.
                     if may_answer(book, task, worker) and not asked_before(book, task, worker):
                         propose(out, task, worker, 1, 1.0)
-                        left -= book.workers[worker, PRICE]
+                        left -= book.workers[worker, c.PRICE]
                 if out.head[0] > 0:
                     return True
-            task = tasks[task, NEXT_ALIKE]
+            task = tasks[task, c.NEXT_ALIKE]
     return False
 
 
@@ -102,16 +87,16 @@ def choose(
     """Explore; then the least confident task, and a worker drawn by his weight."""
     if params.explore > 0 and explore(book, params, state, available, out):
         out.head[1] = EXPLORATION
-        return PROPOSED
+        return c.PROPOSED
     money = money_left(book.totals)
     task = first_task(book, state.tree, state.keys, money, available)
     if task < 0:
         return idle(book, available)
-    context = book.tasks[task, CONTEXT]
+    context = book.tasks[task, c.CONTEXT]
     weights = out.real[0]
     weigh(book, state, context, state.contexts[context, STEPS] + 1, weights)
     total = 0.0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         # No pair twice: the rest is renormalised (p~ of the notes).
         if at_hand(book, worker, money, available) and may_put(book, task, worker):
             # A weight that is too small to be told from 0 still has its chance.
@@ -122,7 +107,7 @@ def choose(
     mark = uniform(draw, 0) * total
     passed = 0.0
     picked = -1
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if weights[worker] > 0.0:
             passed += weights[worker]
             picked = worker
@@ -130,7 +115,7 @@ def choose(
                 break
     out.head[1] = ADAPTIVE
     propose(out, task, picked, 1, weights[picked] / total)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @kernel
@@ -138,8 +123,8 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     """Learn from answers; keep tasks that are over out of the ranking."""
     kind, task = fact.kind, fact.task
     if kind == ANSWER:
-        context = book.tasks[task, CONTEXT]
-        if book.tasks[task, TASK_ANSWERED] == 1:
+        context = book.tasks[task, c.CONTEXT]
+        if book.tasks[task, c.TASK_ANSWERED] == 1:
             hear(state, context, task)
         if state.heard[task, EXPLORES] == 1:
             learn_exploring(book, state, task, fact.worker, int(fact.value))
@@ -149,9 +134,9 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
         over = is_over(book, task)
         rekey(state.tree, state.keys, task, math.inf if over else state.keys[task] + 1.0)
         if state.heard[task, EXPLORES] == 1:
-            count_explored(book, state, params, book.tasks[task, CONTEXT])
+            count_explored(book, state, params, book.tasks[task, c.CONTEXT])
     elif kind in (EXPIRED, DECLINED, CLOSED_FACT):
-        count_explored(book, state, params, book.tasks[task, CONTEXT])
+        count_explored(book, state, params, book.tasks[task, c.CONTEXT])
         place_again(book, state, task)
     elif kind in (ADDED, JOINED_FACT):
         take_stock(book, state, params)
@@ -275,7 +260,7 @@ class Bbta(RankedPolicy):
         task = int(first_task(book, state.tree, state.keys, money_left(book.totals), available))
         if task < 0:
             return []
-        context = int(book.tasks[task, CONTEXT])
+        context = int(book.tasks[task, c.CONTEXT])
         weights = np.zeros(len(book.workers))
         total = weigh(book, state, context, int(state.contexts[context, STEPS]) + 1, weights)
         return [
@@ -285,7 +270,7 @@ class Bbta(RankedPolicy):
                 {
                     "losses": float(state.losses[context, at]),
                     "weight": float(weights[at]),
-                    "price": int(book.workers[at, PRICE]) / MICRO,
+                    "price": int(book.workers[at, c.PRICE]) / MICRO,
                 },
             )
             for at, worker in enumerate(ledger.workers)

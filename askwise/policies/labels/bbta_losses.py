@@ -7,29 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    CELL_WORKER,
-    CLOSED,
-    CONTEXT,
-    CONTEXTS,
-    FIRST_CELL,
-    FIRST_TASK,
-    NEXT_ALIKE,
-    NEXT_CELL,
-    OPTIONS,
-    PROPENSITY,
-    REPEAT,
-    TASK_ANSWERED,
-    TASK_ASKED,
-    TASKS,
-    VOTES,
-    WORKERS,
-    Array,
-    Book,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.events import Fact
 from askwise.core.tournament import build_tree, rekey
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
 from askwise.policies.labels.common import (
     everyone_asked,
     is_over,
@@ -71,7 +54,7 @@ class Params(NamedTuple):
 @step
 def rate(book: Book, t: int) -> float:
     """Learning rate of a context at its t-th step (Alg. 1, line 19)."""
-    K = float(book.totals[WORKERS])
+    K = float(book.totals[c.WORKERS])
     return math.sqrt(math.log(K) / (t * K))
 
 
@@ -84,10 +67,10 @@ def weigh(book: Book, state: State, context: int, t: int, weights: Array) -> flo
     losses = state.losses
     eta = rate(book, t)
     least = math.inf
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         least = min(least, losses[context, worker])
     total = 0.0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         weights[worker] = math.exp(-eta * (losses[context, worker] - least))
         total += weights[worker]
     return total
@@ -98,12 +81,12 @@ def weight_for(book: Book, weights: Array, task: int, option: int) -> float:
     """Weight of the answers that name an option."""
     cells = book.cells
     total = 0.0
-    cell = book.tasks[task, FIRST_CELL]
+    cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
-        votes = cells[cell, VOTES + option]
+        votes = cells[cell, c.VOTES + option]
         if votes > 0:
-            total += weights[cells[cell, CELL_WORKER]] * votes
-        cell = cells[cell, NEXT_CELL]
+            total += weights[cells[cell, c.CELL_WORKER]] * votes
+        cell = cells[cell, c.NEXT_CELL]
     return total
 
 
@@ -115,7 +98,7 @@ def score(book: Book, weights: Array, total: float, task: int) -> float:
     """
     top = 0.0
     second = 0.0
-    for option in range(book.totals[OPTIONS]):
+    for option in range(book.totals[c.OPTIONS]):
         weight = weight_for(book, weights, task, option)
         if weight > top:
             second = top
@@ -129,7 +112,7 @@ def score(book: Book, weights: Array, total: float, task: int) -> float:
 def is_loss(book: Book, weights: Array, task: int, answer: int) -> bool:
     """Whether an answer differs from the weighted vote; a tied vote agrees with nobody."""
     mine = weight_for(book, weights, task, answer)
-    for option in range(book.totals[OPTIONS]):
+    for option in range(book.totals[c.OPTIONS]):
         if option != answer and weight_for(book, weights, task, option) >= mine:
             return True
     return False
@@ -138,7 +121,7 @@ def is_loss(book: Book, weights: Array, task: int, answer: int) -> bool:
 @step
 def is_explored(book: Book, task: int) -> bool:
     """Whether a task is closed or was put to everyone."""
-    return bool(book.tasks[task, CLOSED] == 1) or everyone_asked(book, task)
+    return bool(book.tasks[task, c.CLOSED] == 1) or everyone_asked(book, task)
 
 
 @step
@@ -149,9 +132,9 @@ def key_of(book: Book, state: State, weights: Array, total: float, task: int) ->
     tasks are done with (line 14); where pairs may repeat, they come after all others.
     """
     explored = state.heard[task, EXPLORES] == 1
-    if is_over(book, task) or (explored and book.totals[REPEAT] == 0):
+    if is_over(book, task) or (explored and book.totals[c.REPEAT] == 0):
         return math.inf
-    out = book.tasks[task, TASK_ASKED] - book.tasks[task, TASK_ANSWERED]
+    out = book.tasks[task, c.TASK_ASKED] - book.tasks[task, c.TASK_ANSWERED]
     return score(book, weights, total, task) + out + (LATER if explored else 0.0)
 
 
@@ -173,7 +156,7 @@ def place_all(book: Book, state: State, context: int, total: float) -> None:
 @kernel
 def place_again(book: Book, state: State, task: int) -> None:
     """Bring one task up to date after something else than an answer happened to it."""
-    context = book.tasks[task, CONTEXT]
+    context = book.tasks[task, c.CONTEXT]
     t = max(1, state.contexts[context, STEPS])
     total = weigh(book, state, context, t, state.weights)
     place(book, state, state.weights, total, task)
@@ -194,21 +177,21 @@ def learn_exploring(book: Book, state: State, task: int, worker: int, answer: in
     The majority may change with an answer; then all who answered are judged anew.
     """
     votes, cells, losses = book.votes, book.cells, state.losses
-    context = book.tasks[task, CONTEXT]
-    before = majority(votes, task, book.totals[OPTIONS], answer)
-    after = majority(votes, task, book.totals[OPTIONS], -1)
+    context = book.tasks[task, c.CONTEXT]
+    before = majority(votes, task, book.totals[c.OPTIONS], answer)
+    after = majority(votes, task, book.totals[c.OPTIONS], -1)
     losses[context, worker] += 1.0 if answer != after else 0.0
     if before != after:
-        cell = book.tasks[task, FIRST_CELL]
+        cell = book.tasks[task, c.FIRST_CELL]
         while cell >= 0:
-            for option in range(book.totals[OPTIONS]):
-                count = cells[cell, VOTES + option]
-                if cells[cell, CELL_WORKER] == worker and option == answer:
+            for option in range(book.totals[c.OPTIONS]):
+                count = cells[cell, c.VOTES + option]
+                if cells[cell, c.CELL_WORKER] == worker and option == answer:
                     count -= 1
                 if count > 0:
                     change = (option != after) - (option != before)
-                    losses[context, cells[cell, CELL_WORKER]] += float(count * change)
-            cell = cells[cell, NEXT_CELL]
+                    losses[context, cells[cell, c.CELL_WORKER]] += float(count * change)
+            cell = cells[cell, c.NEXT_CELL]
 
 
 @step
@@ -230,7 +213,7 @@ def learn(book: Book, state: State, params: Params, fact: Fact) -> None:
     """Judge an answer by the weighted vote and book its loss (Alg. 1, lines 21 to 23)."""
     contexts, weights = state.contexts, state.weights
     task, worker, answer = fact.task, fact.worker, int(fact.value)
-    context = book.tasks[task, CONTEXT]
+    context = book.tasks[task, c.CONTEXT]
     t = contexts[context, STEPS] + 1
     contexts[context, STEPS] = t
     total = weigh(book, state, context, t, weights)
@@ -241,28 +224,28 @@ def learn(book: Book, state: State, params: Params, fact: Fact) -> None:
     else:
         place(book, state, weights, total, task)
     if loss:
-        state.losses[context, worker] += 1.0 / book.marks[fact.assignment, PROPENSITY]
+        state.losses[context, worker] += 1.0 / book.marks[fact.assignment, c.PROPENSITY]
 
 
 @kernel
 def take_stock(book: Book, state: State, params: Params) -> None:
     """See which tasks are explored, and rank all, after tasks or workers came."""
     tasks, heard, contexts = book.tasks, state.heard, state.contexts
-    for context in range(book.totals[CONTEXTS]):
+    for context in range(book.totals[c.CONTEXTS]):
         contexts[context, EXPLORED] = 0
-        task = book.contexts[context, FIRST_TASK]
+        task = book.contexts[context, c.FIRST_TASK]
         for _ in range(params.explore):
             if task < 0:
                 break
             heard[task, EXPLORES] = 1
             contexts[context, EXPLORED] += is_explored(book, task)
-            task = tasks[task, NEXT_ALIKE]
-    for task in range(book.totals[TASKS]):
+            task = tasks[task, c.NEXT_ALIKE]
+    for task in range(book.totals[c.TASKS]):
         # Nobody was heard about these: no weight matters.
-        if tasks[task, TASK_ANSWERED] == 0:
+        if tasks[task, c.TASK_ANSWERED] == 0:
             state.keys[task] = key_of(book, state, state.weights, 1.0, task)
-    build_tree(state.tree, state.keys, book.totals[TASKS])
-    for context in range(book.totals[CONTEXTS]):
+    build_tree(state.tree, state.keys, book.totals[c.TASKS])
+    for context in range(book.totals[c.CONTEXTS]):
         t = max(1, contexts[context, STEPS])
         place_all(book, state, context, weigh(book, state, context, t, state.weights))
 
@@ -271,28 +254,28 @@ def take_stock(book: Book, state: State, params: Params) -> None:
 def count_explored(book: Book, state: State, params: Params, context: int) -> None:
     """Count how many of a context's tasks to explore are over."""
     done = 0
-    task = book.contexts[context, FIRST_TASK]
+    task = book.contexts[context, c.FIRST_TASK]
     for _ in range(params.explore):
         if task < 0:
             break
         done += is_explored(book, task)
-        task = book.tasks[task, NEXT_ALIKE]
+        task = book.tasks[task, c.NEXT_ALIKE]
     state.contexts[context, EXPLORED] = done
 
 
 @kernel
 def weigh_votes(book: Book, state: State, tasks: Array, votes: Array) -> None:
     """Weight of each option's answers by the losses so far."""
-    weights = np.zeros(book.totals[WORKERS])
+    weights = np.zeros(book.totals[c.WORKERS])
     current = -1
     for at in range(len(tasks)):
-        context = book.tasks[tasks[at], CONTEXT]
+        context = book.tasks[tasks[at], c.CONTEXT]
         if context != current:
             weigh(book, state, context, max(1, state.contexts[context, STEPS]), weights)
             current = context
-        cell = book.tasks[tasks[at], FIRST_CELL]
+        cell = book.tasks[tasks[at], c.FIRST_CELL]
         while cell >= 0:
-            weight = max(weights[book.cells[cell, CELL_WORKER]], 1e-300)
-            for option in range(book.totals[OPTIONS]):
-                votes[at, option] += weight * book.cells[cell, VOTES + option]
-            cell = book.cells[cell, NEXT_CELL]
+            weight = max(weights[book.cells[cell, c.CELL_WORKER]], 1e-300)
+            for option in range(book.totals[c.OPTIONS]):
+                votes[at, option] += weight * book.cells[cell, c.VOTES + option]
+            cell = book.cells[cell, c.NEXT_CELL]

@@ -9,22 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from askwise.core.book import (
-    CLOSED,
-    NAMED,
-    REPEAT,
-    TASK_ASKED,
-    TASKS,
-    WORKERS,
-    Array,
-    Book,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import step
 from askwise.core.errors import InvalidProblem
 from askwise.core.events import Kind
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
 from askwise.core.tournament import build_tree, new_tree
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
 from askwise.policies.base import KernelPolicy, State
 
 PAPER = "002"
@@ -53,16 +46,16 @@ MOST_SKILLS = 2**28
 def everyone_asked(book: Book, task: int) -> bool:
     """Whether a task was put to as many as may be asked about it."""
     tasks = book.tasks
-    most = tasks[task, NAMED] if tasks[task, NAMED] >= 0 else book.totals[WORKERS]
-    return bool(tasks[task, TASK_ASKED] >= most)
+    most = tasks[task, c.NAMED] if tasks[task, c.NAMED] >= 0 else book.totals[c.WORKERS]
+    return bool(tasks[task, c.TASK_ASKED] >= most)
 
 
 @step
 def is_over(book: Book, task: int) -> bool:
     """Whether a task is closed, or everyone who may be asked about it was."""
-    if book.tasks[task, CLOSED] == 1:
+    if book.tasks[task, c.CLOSED] == 1:
         return True
-    return book.totals[REPEAT] == 0 and everyone_asked(book, task)
+    return book.totals[c.REPEAT] == 0 and everyone_asked(book, task)
 
 
 @dataclass(frozen=True)
@@ -99,7 +92,7 @@ class RankedPolicy(LabelPolicy):
         grown = super().grow(state, ledger)
         if len(grown.tree) < 2 * len(ledger.book.tasks):
             grown = grown._replace(tree=new_tree(len(ledger.book.tasks)))
-            build_tree(grown.tree, grown.keys, ledger.total(TASKS))
+            build_tree(grown.tree, grown.keys, ledger.total(c.TASKS))
         return grown
 
     def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
@@ -111,5 +104,5 @@ class RankedPolicy(LabelPolicy):
     def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
         """Rebuild the tournament."""
         restored: Any = super().restore(problem, ledger, kept)
-        build_tree(restored.tree, restored.keys, ledger.total(TASKS))
+        build_tree(restored.tree, restored.keys, ledger.total(c.TASKS))
         return restored

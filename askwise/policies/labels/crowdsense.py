@@ -8,34 +8,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    CELL_ANSWERS,
-    CELL_WORKER,
-    FIRST_CELL,
-    NEXT_CELL,
-    OPTIONS,
-    PRICE,
-    PROPOSED,
-    TASK_ANSWERED,
-    TASK_ASKED,
-    TASKS,
-    VOTES,
-    WAIT_ANSWERS,
-    WAIT_WORKERS,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    money_left,
-    propose,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, uniform
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.core.tournament import at_hand
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import money_left
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.labels.in_turn import (
     AGREED,
@@ -85,11 +69,11 @@ def weight_of(book: Book, state: State, params: Params, task: int, option: int) 
     """Quality of those who named an option, added up."""
     cells = book.cells
     total = 0.0
-    cell = book.tasks[task, FIRST_CELL]
+    cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
-        if cells[cell, VOTES + option] > 0:
-            total += quality(state, params, cells[cell, CELL_WORKER])
-        cell = cells[cell, NEXT_CELL]
+        if cells[cell, c.VOTES + option] > 0:
+            total += quality(state, params, cells[cell, c.CELL_WORKER])
+        cell = cells[cell, c.NEXT_CELL]
     return total
 
 
@@ -99,7 +83,7 @@ def count_votes(
 ) -> tuple[int, float, float, float]:
     """Leading option (-1: a tie), its weight, that of the second and of all together."""
     leader, top, second, total = -1, 0.0, 0.0, 0.0
-    for option in range(book.totals[OPTIONS]):
+    for option in range(book.totals[c.OPTIONS]):
         weight = weight_of(book, state, params, task, option)
         total += weight
         if weight > top:
@@ -114,8 +98,8 @@ def best_left(book: Book, state: State, params: Params, task: int, money: int) -
     """Of those whom the money is enough for, the one of highest quality, then the first."""
     best = -1
     best_q = -1.0
-    for worker in range(book.totals[WORKERS]):
-        if book.workers[worker, PRICE] <= money and is_left(book, task, worker):
+    for worker in range(book.totals[c.WORKERS]):
+        if book.workers[worker, c.PRICE] <= money and is_left(book, task, worker):
             q = quality(state, params, worker)
             if q > best_q:
                 best, best_q = worker, q
@@ -129,10 +113,10 @@ def is_complete(book: Book, state: State, params: Params, task: int) -> bool:
     candidate = best_left(book, state, params, task, money)
     if candidate < 0:
         return True
-    if book.tasks[task, TASK_ASKED] < FIRST:
+    if book.tasks[task, c.TASK_ASKED] < FIRST:
         return False
     _, top, second, _ = count_votes(book, state, params, task)
-    size = book.tasks[task, TASK_ANSWERED]
+    size = book.tasks[task, c.TASK_ANSWERED]
     rest = top - second - quality(state, params, candidate)
     return not rest / (size + 1.0) < params.threshold
 
@@ -150,7 +134,7 @@ def best_at_hand(
     """The same of those at hand and not taken yet."""
     best = -1
     best_q = -1.0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         here = taken[worker] == 0 and at_hand(book, worker, money, available)
         if here and is_left(book, task, worker):
             q = quality(state, params, worker)
@@ -166,7 +150,7 @@ def propose_random(
     """Add one of the others at hand, all with equal probability."""
     others = out.whole[1]
     count = 0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         here = taken[worker] == 0 and at_hand(book, worker, money, available)
         if here and is_left(book, task, worker):
             others[count] = worker
@@ -192,11 +176,11 @@ def propose_for(
     those whom what is left is enough for.
     """
     money = money_left(book.totals)
-    asked = book.tasks[task, TASK_ASKED]
+    asked = book.tasks[task, c.TASK_ASKED]
     if asked >= FIRST and out_for(book, task) > 0:
-        return WAIT_ANSWERS
+        return c.WAIT_ANSWERS
     taken = out.whole[0]
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         taken[worker] = 0
     out.head[1] = START if asked < FIRST else MORE
     for _ in range(FIRST - 1 - asked if asked < FIRST else 1):
@@ -205,14 +189,14 @@ def propose_for(
             break
         propose(out, task, best, 1, 1.0)
         taken[best] = 1
-        money -= book.workers[best, PRICE]
+        money -= book.workers[best, c.PRICE]
     if asked < FIRST:
         propose_random(book, task, money, draw, available, taken, out)
     if out.head[0] > 0:
-        return PROPOSED
+        return c.PROPOSED
     if out_for(book, task) > 0:
-        return WAIT_ANSWERS
-    return WAIT_WORKERS if best_left(book, state, params, task, money) >= 0 else PASS
+        return c.WAIT_ANSWERS
+    return c.WAIT_WORKERS if best_left(book, state, params, task, money) >= 0 else PASS
 
 
 @kernel
@@ -222,13 +206,13 @@ def teach(book: Book, state: State, params: Params, task: int) -> None:
     leader, top, _, total = count_votes(book, state, params, task)
     votes[task, WINNER] = leader + 1
     votes[task, SHARE] = top / total
-    cell = book.tasks[task, FIRST_CELL]
+    cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
-        worker = cells[cell, CELL_WORKER]
-        shown[worker, JUDGED] += cells[cell, CELL_ANSWERS]
+        worker = cells[cell, c.CELL_WORKER]
+        shown[worker, JUDGED] += cells[cell, c.CELL_ANSWERS]
         if leader >= 0:
-            shown[worker, AGREED] += cells[cell, VOTES + leader]
-        cell = cells[cell, NEXT_CELL]
+            shown[worker, AGREED] += cells[cell, c.VOTES + leader]
+        cell = cells[cell, c.NEXT_CELL]
 
 
 @step
@@ -327,12 +311,12 @@ class CrowdSense(InTurnPolicy):
         task = int(next_turn(book, state.done, int(state.head[0])))
         found = []
         for at, worker in enumerate(ledger.workers):
-            left = task < ledger.total(TASKS) and is_left(book, task, at)
+            left = task < ledger.total(c.TASKS) and is_left(book, task, at)
             details = {
                 "judged": float(state.shown[at, JUDGED]),
                 "agreed": float(state.shown[at, AGREED]),
                 "left": float(left),
-                "price": int(book.workers[at, PRICE]) / MICRO,
+                "price": int(book.workers[at, c.PRICE]) / MICRO,
             }
             found.append(Score(worker.id, float(quality(state, params, at)), details))
         return found
@@ -349,9 +333,9 @@ class CrowdSense(InTurnPolicy):
         book, params = ledger.book, self.params()
         if state.votes[task, WINNER] > 0:
             return float(state.votes[task, WINNER]) - 1.0, float(state.votes[task, SHARE])
-        if book.tasks[task, TASK_ANSWERED] == 0:
+        if book.tasks[task, c.TASK_ANSWERED] == 0:
             return None, None
-        options = range(ledger.total(OPTIONS))
+        options = range(ledger.total(c.OPTIONS))
         weights = [float(weight_of(book, state, params, task, option)) for option in options]
         tied = [option for option in options if weights[option] == max(weights)]
         option = tied[min(int(uniform(draw, task) * len(tied)), len(tied) - 1)]

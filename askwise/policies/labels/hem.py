@@ -9,39 +9,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.book import (
-    ASKED,
-    CONTEXT,
-    CONTEXTS,
-    DONE_BUDGET,
-    DONE_LIMITS,
-    DONE_TARGET,
-    JOINED,
-    LIMIT,
-    PENDING,
-    PRICE,
-    PROPOSED,
-    TASK_ANSWERED,
-    TASKS,
-    WAIT_ANSWERS,
-    WAIT_WORKERS,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    may_put,
-    money_left,
-    propose,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.compiling import kernel
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO, NO_CAP
 from askwise.core.problem import Problem
 from askwise.core.tournament import build_tree, first_task, new_tree
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import idle, may_put, money_left
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.labels.common import (
     ADDED,
@@ -98,7 +78,7 @@ def choose(
     if expert >= 0:
         out.head[1] = SETTLE
         propose(out, task, expert, 1, 1.0)
-        return PROPOSED
+        return c.PROPOSED
     task = first_task(book, state.tree, state.keys, money, available)
     if task < 0:
         return why_nothing(book, state, money, available, out)
@@ -106,24 +86,24 @@ def choose(
     expert = expert_for(book, state, task, worker, money, available)
     out.head[1] = ASK if expert < 0 else EXPERT
     propose(out, task, worker if expert < 0 else expert, 1, 1.0)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @kernel
 def why_nothing(book: Book, state: State, money: int, available: Array, out: Proposal) -> int:
     """Why nobody is asked: tasks that are settled count as done though they are open."""
     everyone = out.whole[0]
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         everyone[worker] = 1
     if first_task(book, state.tree, state.keys, money, everyone) >= 0:
-        return WAIT_WORKERS
-    if book.totals[PENDING] > 0:
-        return WAIT_ANSWERS
+        return c.WAIT_WORKERS
+    if book.totals[c.PENDING] > 0:
+        return c.WAIT_ANSWERS
     if first_task(book, state.tree, state.keys, NO_CAP, everyone) >= 0:
-        return DONE_BUDGET
+        return c.DONE_BUDGET
     settled = False
     unsettled = False
-    for task in range(book.totals[TASKS]):
+    for task in range(book.totals[c.TASKS]):
         if state.keys[task] < math.inf:
             unsettled = True
         elif not is_over(book, task):
@@ -133,14 +113,14 @@ def why_nothing(book: Book, state: State, money: int, available: Array, out: Pro
     if unsettled:
         # Not to be mistaken for done: nobody is left who could be asked about the rest.
         joined = False
-        for worker in range(book.totals[WORKERS]):
-            if book.workers[worker, JOINED] == 1:
+        for worker in range(book.totals[c.WORKERS]):
+            if book.workers[worker, c.JOINED] == 1:
                 joined = True
-                if book.workers[worker, ASKED] >= book.workers[worker, LIMIT]:
-                    return DONE_LIMITS
+                if book.workers[worker, c.ASKED] >= book.workers[worker, c.LIMIT]:
+                    return c.DONE_LIMITS
         if not joined:
-            return WAIT_WORKERS
-    return DONE_TARGET
+            return c.WAIT_WORKERS
+    return c.DONE_TARGET
 
 
 @kernel
@@ -148,7 +128,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     """Learn from answers and truths, refit when there is news enough, and rank."""
     kind = fact.kind
     if kind in (ADDED, JOINED_FACT):
-        build_tree(state.tree, state.keys, book.totals[TASKS])
+        build_tree(state.tree, state.keys, book.totals[c.TASKS])
         if kind == JOINED_FACT and trust_changed(book, state):
             fit(book, state, ROUNDS)
         place_all(book, state, params)
@@ -251,7 +231,7 @@ class Hem(RankedPolicy):
         """Nothing believed yet."""
         book = ledger.book
         state = new_state(book, max(1, len(problem.options)), new_tree(len(book.tasks)))
-        build_tree(state.tree, state.keys, ledger.total(TASKS))
+        build_tree(state.tree, state.keys, ledger.total(c.TASKS))
         state.meta[MODE] = mode(book)
         return state
 
@@ -268,7 +248,7 @@ class Hem(RankedPolicy):
         final = self.fitted(state, ledger)
         found: list[tuple[float | None, float | None]] = []
         for task in tasks:
-            if ledger.book.tasks[task, TASK_ANSWERED] == 0 and final.known[task] == 0:
+            if ledger.book.tasks[task, c.TASK_ANSWERED] == 0 and final.known[task] == 0:
                 found.append((None, None))
                 continue
             option = int(np.argmax(final.posterior[task]))
@@ -287,7 +267,7 @@ class Hem(RankedPolicy):
         """Contexts whose answers fit nearly as well with right and wrong swapped."""
         names = {number: name for name, number in ledger.contexts.items()}
         found = []
-        for at in range(ledger.total(CONTEXTS)):
+        for at in range(ledger.total(c.CONTEXTS)):
             tasks = [
                 ledger.tasks[task - 1].id
                 for task in state.settling[at]
@@ -306,15 +286,15 @@ class Hem(RankedPolicy):
         task = int(first_task(book, state.tree, state.keys, money_left(book.totals), available))
         if task < 0:
             return []
-        context = int(book.tasks[task, CONTEXT])
-        prices = [int(price) for price in book.workers[: len(ledger.workers), PRICE] if price > 0]
+        context = int(book.tasks[task, c.CONTEXT])
+        prices = [int(price) for price in book.workers[: len(ledger.workers), c.PRICE] if price > 0]
         unit = float(min(prices, default=0))
         found = []
         for at, worker in enumerate(ledger.workers):
             details: dict[str, Any] = {
                 "optimistic_accuracy": float(optimism(book, state, context, at)),
                 "answers_here": float(state.totals[at].sum()),
-                "price": int(book.workers[at, PRICE]) / MICRO,
+                "price": int(book.workers[at, c.PRICE]) / MICRO,
             }
             index = None
             if not worker.trusted and may_put(book, task, at):

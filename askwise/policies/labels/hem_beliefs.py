@@ -7,24 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    ANSWERED,
-    ANSWERS,
-    CELL_ANSWERS,
-    CELL_WORKER,
-    CONTEXT,
-    CONTEXTS,
-    FIRST_CELL,
-    NEXT_CELL,
-    OPTIONS,
-    TASK_ANSWERED,
-    TRUSTED,
-    TRUTH,
-    VOTES,
-    WORKERS,
-    Array,
-    Book,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.events import Fact
 from askwise.core.hem import (
@@ -39,6 +22,8 @@ from askwise.core.hem import (
     refit,
     side_margins,
 )
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
 
 # Columns of `meta`: tasks with an answer or a truth; skills (pairs of context and worker with an
 # answer); what was learned since the last fit, in answers; how tasks are ranked; whether in some
@@ -115,8 +100,8 @@ def doubt(state: State, task: int) -> float:
 @kernel
 def hear_of(book: Book, state: State, task: int) -> None:
     """Begin with a task: its posterior is the share of classes in its context."""
-    count = book.totals[OPTIONS]
-    context = book.tasks[task, CONTEXT]
+    count = book.totals[c.OPTIONS]
+    context = book.tasks[task, c.CONTEXT]
     state.order[state.meta[HEARD]] = task
     state.meta[HEARD] += 1
     for option in range(count):
@@ -130,19 +115,19 @@ def hear_of(book: Book, state: State, task: int) -> None:
 def shift(book: Book, state: State, task: int, option: int, change: float) -> None:
     """Let the answers to a task count more or less for a class."""
     cells = book.cells
-    context = book.tasks[task, CONTEXT]
+    context = book.tasks[task, c.CONTEXT]
     state.classes[context, option] += change
-    cell = book.tasks[task, FIRST_CELL]
+    cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
-        worker = cells[cell, CELL_WORKER]
-        if cells[cell, CELL_ANSWERS] > 0 and book.workers[worker, TRUSTED] == 0:
+        worker = cells[cell, c.CELL_WORKER]
+        if cells[cell, c.CELL_ANSWERS] > 0 and book.workers[worker, c.TRUSTED] == 0:
             row = state.skill_of[context, worker] - 1
             for a in range(state.posterior.shape[1]):
-                votes = cells[cell, VOTES + a]
+                votes = cells[cell, c.VOTES + a]
                 if votes > 0:
                     state.counts[row, option, a] += change * votes
                     state.totals[worker, option, a] += change * votes
-        cell = cells[cell, NEXT_CELL]
+        cell = cells[cell, c.NEXT_CELL]
 
 
 @step
@@ -161,15 +146,15 @@ def skill_row(state: State, context: int, worker: int) -> int:
 def learn(book: Book, state: State, fact: Fact) -> None:
     """Add an answer's log-likelihood to its task, and shift the counts of all who answered."""
     task, worker, answer = fact.task, fact.worker, int(fact.value)
-    context = book.tasks[task, CONTEXT]
+    context = book.tasks[task, c.CONTEXT]
     posterior, counts, totals = state.posterior, state.counts, state.totals
-    count = book.totals[OPTIONS]
-    if book.tasks[task, TASK_ANSWERED] == 1 and state.known[task] == 0:
+    count = book.totals[c.OPTIONS]
+    if book.tasks[task, c.TASK_ANSWERED] == 1 and state.known[task] == 0:
         hear_of(book, state, task)
     # Also of an expert, whose counts stay empty: he may come back as an ordinary worker.
     row = skill_row(state, context, worker)
-    if book.workers[worker, TRUSTED] == 1:
-        if book.tasks[task, TRUTH] < 0:
+    if book.workers[worker, c.TRUSTED] == 1:
+        if book.tasks[task, c.TRUTH] < 0:
             know(book, state, task, answer)
         return
     lam, rho = state.shares[LAM], state.shares[RHO]
@@ -193,9 +178,9 @@ def learn(book: Book, state: State, fact: Fact) -> None:
 def know(book: Book, state: State, task: int, true: int) -> None:
     """Take a truth in: the task's posterior is certain, and its answers count accordingly."""
     if state.known[task] == 0:
-        state.sides[book.tasks[task, CONTEXT], GOLD] += 1.0
+        state.sides[book.tasks[task, c.CONTEXT], GOLD] += 1.0
     state.known[task] = true + 1
-    for option in range(book.totals[OPTIONS]):
+    for option in range(book.totals[c.OPTIONS]):
         certain = 1.0 if option == true else 0.0
         change = certain - state.posterior[task, option]
         state.posterior[task, option] = certain
@@ -206,7 +191,7 @@ def know(book: Book, state: State, task: int, true: int) -> None:
 @kernel
 def learn_truth(book: Book, state: State, fact: Fact) -> None:
     """Take in what the requester knows, also against what an expert said."""
-    if book.tasks[fact.task, TASK_ANSWERED] == 0 and state.known[fact.task] == 0:
+    if book.tasks[fact.task, c.TASK_ANSWERED] == 0 and state.known[fact.task] == 0:
         hear_of(book, state, fact.task)
     know(book, state, fact.task, int(fact.value))
 
@@ -214,7 +199,7 @@ def learn_truth(book: Book, state: State, fact: Fact) -> None:
 @step
 def is_due(book: Book, state: State) -> bool:
     """Whether enough has come in since the last fit."""
-    return bool(state.meta[SINCE] >= max(LEAST_NEWS, NEWS_SHARE * book.totals[ANSWERS]))
+    return bool(state.meta[SINCE] >= max(LEAST_NEWS, NEWS_SHARE * book.totals[c.ANSWERS]))
 
 
 @step
@@ -224,12 +209,12 @@ def trust_changed(book: Book, state: State) -> bool:
     An expert's answers count for nothing, those of the others for one each.
     """
     workers, totals = book.workers, state.totals
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         counted = 0.0
         for option in range(totals.shape[1]):
             for a in range(totals.shape[2]):
                 counted += totals[worker, option, a]
-        due = 0.0 if workers[worker, TRUSTED] == 1 else float(workers[worker, ANSWERED])
+        due = 0.0 if workers[worker, c.TRUSTED] == 1 else float(workers[worker, c.ANSWERED])
         if abs(counted - due) > 0.5:
             return True
     return False
@@ -239,30 +224,30 @@ def trust_changed(book: Book, state: State) -> bool:
 def fit(book: Book, state: State, rounds: int) -> None:
     """Run EM over all answers; see which way round each context is."""
     cells = book.cells
-    heard, skills, count = state.meta[HEARD], state.meta[SKILLS], book.totals[OPTIONS]
-    contexts, workers = book.totals[CONTEXTS], book.totals[WORKERS]
+    heard, skills, count = state.meta[HEARD], state.meta[SKILLS], book.totals[c.OPTIONS]
+    contexts, workers = book.totals[c.CONTEXTS], book.totals[c.WORKERS]
     starts = np.zeros(heard + 1, np.int64)
     context = np.zeros(heard, np.int64)
     truth = np.zeros(heard, np.int64)
     posterior = np.zeros((heard, count))
-    skill = np.zeros(book.totals[ANSWERS], np.int64)
-    label = np.zeros(book.totals[ANSWERS], np.int64)
+    skill = np.zeros(book.totals[c.ANSWERS], np.int64)
+    label = np.zeros(book.totals[c.ANSWERS], np.int64)
     end = 0
     for at in range(heard):
         task = state.order[at]
-        context[at] = book.tasks[task, CONTEXT]
+        context[at] = book.tasks[task, c.CONTEXT]
         truth[at] = state.known[task] - 1
         posterior[at] = state.posterior[task, :count]
-        cell = book.tasks[task, FIRST_CELL]
+        cell = book.tasks[task, c.FIRST_CELL]
         while cell >= 0:
-            worker = cells[cell, CELL_WORKER]
-            if book.workers[worker, TRUSTED] == 0:
+            worker = cells[cell, c.CELL_WORKER]
+            if book.workers[worker, c.TRUSTED] == 0:
                 for a in range(count):
-                    for _ in range(cells[cell, VOTES + a]):
+                    for _ in range(cells[cell, c.VOTES + a]):
                         skill[end] = state.skill_of[context[at], worker] - 1
                         label[end] = a
                         end += 1
-            cell = cells[cell, NEXT_CELL]
+            cell = cells[cell, c.NEXT_CELL]
         starts[at + 1] = end
     answers = Answers(starts, skill[:end], label[:end], context, truth)
     beliefs = Beliefs(

@@ -5,33 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from askwise.core.book import (
-    ANSWERED,
-    ANSWERS,
-    ASKED,
-    BEFORE_OF_TASK,
-    BUDGET,
-    CLOSED,
-    CONTEXT,
-    CONTEXTS,
-    HELD,
-    JOINED,
-    OPTIONS,
-    OUT,
-    PRICE,
-    SPENT,
-    STATUS,
-    TASK_ANSWERED,
-    TASK_ASKED,
-    TASK_LAST,
-    TASKS,
-    TRUSTED,
-    WORKER,
-    WORKERS,
-    Array,
-    Book,
-    may_put,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.hem import (
     HIGH,
@@ -45,6 +19,9 @@ from askwise.core.hem import (
 )
 from askwise.core.money import NO_CAP
 from askwise.core.tournament import at_hand, rekey
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.queries import may_put
 from askwise.policies.labels.common import is_over
 from askwise.policies.labels.hem_beliefs import (
     CLASH,
@@ -95,27 +72,30 @@ def mode(book: Book) -> int:
     totals, workers = book.totals, book.workers
     count = 0
     prices = 0.0
-    for worker in range(totals[WORKERS]):
-        if workers[worker, JOINED] == 1 and workers[worker, TRUSTED] == 0:
+    for worker in range(totals[c.WORKERS]):
+        if workers[worker, c.JOINED] == 1 and workers[worker, c.TRUSTED] == 0:
             count += 1
-            prices += workers[worker, PRICE]
+            prices += workers[worker, c.PRICE]
     half = 0
-    if totals[BUDGET] < NO_CAP:
-        few = count > 0 and float(totals[BUDGET]) * count <= totals[TASKS] * prices
-        if few or 2 * (totals[SPENT] + totals[HELD]) >= totals[BUDGET]:
+    if totals[c.BUDGET] < NO_CAP:
+        few = count > 0 and float(totals[c.BUDGET]) * count <= totals[c.TASKS] * prices
+        if few or 2 * (totals[c.SPENT] + totals[c.HELD]) >= totals[c.BUDGET]:
             half = 1
-    return 2 * int(CAP_GROWTH * totals[ANSWERS] / totals[TASKS]) + half
+    return 2 * int(CAP_GROWTH * totals[c.ANSWERS] / totals[c.TASKS]) + half
 
 
 @step
 def expert_is_out(book: Book, task: int) -> bool:
     """Whether a trusted worker has the task at hand: then its truth is under way."""
     assignments = book.assignments
-    at = book.tasks[task, TASK_LAST]
+    at = book.tasks[task, c.TASK_LAST]
     while at >= 0:
-        if assignments[at, STATUS] == OUT and book.workers[assignments[at, WORKER], TRUSTED] == 1:
+        if (
+            assignments[at, c.STATUS] == c.OUT
+            and book.workers[assignments[at, c.WORKER], c.TRUSTED] == 1
+        ):
             return True
-        at = assignments[at, BEFORE_OF_TASK]
+        at = assignments[at, c.BEFORE_OF_TASK]
     return False
 
 
@@ -125,14 +105,14 @@ def key_of(book: Book, state: State, params: Params, task: int) -> float:
     tasks = book.tasks
     if state.known[task] > 0 or is_over(book, task):
         return math.inf
-    asked = tasks[task, TASK_ASKED]
-    if asked == 0 and tasks[task, TASK_ANSWERED] == 0:
+    asked = tasks[task, c.TASK_ASKED]
+    if asked == 0 and tasks[task, c.TASK_ANSWERED] == 0:
         return 0.0
-    pending = asked - tasks[task, TASK_ANSWERED]
+    pending = asked - tasks[task, c.TASK_ANSWERED]
     if pending > 0 and expert_is_out(book, task):
         return math.inf
     score = PER_ANSWER * asked + PER_PENDING * pending
-    if tasks[task, TASK_ANSWERED] > 0:
+    if tasks[task, c.TASK_ANSWERED] > 0:
         if params.target > 0.0 and doubt(state, task) <= params.target:
             return math.inf
         score += judged(state, task)
@@ -160,7 +140,7 @@ def place_heard(book: Book, state: State, params: Params) -> None:
 @kernel
 def place_all(book: Book, state: State, params: Params) -> None:
     """Bring all tasks up to date, also those that are out without an answer so far."""
-    for task in range(book.totals[TASKS]):
+    for task in range(book.totals[c.TASKS]):
         place(book, state, params, task)
 
 
@@ -176,9 +156,9 @@ def place_if_due(book: Book, state: State, params: Params) -> None:
 @kernel
 def optimism(book: Book, state: State, context: int, worker: int) -> float:
     """Accuracy of a worker in a context with a bonus for what is not known, mean over classes."""
-    count = book.totals[OPTIONS]
+    count = book.totals[c.OPTIONS]
     row = state.skill_of[context, worker] - 1
-    out = book.workers[worker, ASKED] - book.workers[worker, ANSWERED]
+    out = book.workers[worker, c.ASKED] - book.workers[worker, c.ANSWERED]
     lam, rho = state.shares[LAM], state.shares[RHO]
     total = 0.0
     for option in range(count):
@@ -196,8 +176,8 @@ def worth(book: Book, state: State, context: int, worker: int, unit: float) -> f
     An answer that is right a little more often than by chance tells in proportion to the square of
     that little; with equal prices that ranks workers by their accuracy alone.
     """
-    edge = optimism(book, state, context, worker) - 1.0 / book.totals[OPTIONS]
-    price = book.workers[worker, PRICE] / unit if unit > 0.0 else 1.0
+    edge = optimism(book, state, context, worker) - 1.0 / book.totals[c.OPTIONS]
+    price = book.workers[worker, c.PRICE] / unit if unit > 0.0 else 1.0
     return edge * edge / max(price, 0.01) if edge > 0.0 else edge * max(price, 0.01)
 
 
@@ -206,15 +186,15 @@ def best_worker(book: Book, state: State, task: int, money: int, available: Arra
     """The ordinary worker who tells most about a task for his price; -1 if there is none."""
     workers = book.workers
     unit = math.inf
-    for worker in range(book.totals[WORKERS]):
-        if workers[worker, JOINED] == 1 and workers[worker, PRICE] > 0:
-            unit = min(unit, float(workers[worker, PRICE]))
+    for worker in range(book.totals[c.WORKERS]):
+        if workers[worker, c.JOINED] == 1 and workers[worker, c.PRICE] > 0:
+            unit = min(unit, float(workers[worker, c.PRICE]))
     unit = unit if unit < math.inf else 0.0
     best = -1
     top = -math.inf
-    context = book.tasks[task, CONTEXT]
-    for worker in range(book.totals[WORKERS]):
-        if workers[worker, TRUSTED] == 1 or not at_hand(book, worker, money, available):
+    context = book.tasks[task, c.CONTEXT]
+    for worker in range(book.totals[c.WORKERS]):
+        if workers[worker, c.TRUSTED] == 1 or not at_hand(book, worker, money, available):
             continue
         if may_put(book, task, worker):
             found = worth(book, state, context, worker, unit)
@@ -236,8 +216,8 @@ def information(book: Book, state: State, task: int, worker: int) -> float:
     With the bonus for what is not known of him: else an expert would be bought before anybody has
     shown what he can do.
     """
-    count = book.totals[OPTIONS]
-    right = min(HIGH, optimism(book, state, book.tasks[task, CONTEXT], worker))
+    count = book.totals[c.OPTIONS]
+    right = min(HIGH, optimism(book, state, book.tasks[task, c.CONTEXT], worker))
     told = 0.0
     for a in range(count):
         seen = 0.0
@@ -253,9 +233,9 @@ def information(book: Book, state: State, task: int, worker: int) -> float:
 @step
 def believed(book: Book, state: State, task: int, option: int) -> float:
     """Probability of a class, also for a task that was not heard of."""
-    if book.tasks[task, TASK_ANSWERED] > 0:
+    if book.tasks[task, c.TASK_ANSWERED] > 0:
         return state.posterior[task, option]
-    return 1.0 / book.totals[OPTIONS]
+    return 1.0 / book.totals[c.OPTIONS]
 
 
 @step
@@ -263,11 +243,11 @@ def cheapest_expert(book: Book, task: int, money: int, available: Array) -> int:
     """The cheapest trusted worker who can be asked about a task; -1 if there is none."""
     workers = book.workers
     best = -1
-    for worker in range(book.totals[WORKERS]):
-        if workers[worker, TRUSTED] == 0 or not at_hand(book, worker, money, available):
+    for worker in range(book.totals[c.WORKERS]):
+        if workers[worker, c.TRUSTED] == 0 or not at_hand(book, worker, money, available):
             continue
         if may_put(book, task, worker) and (
-            best < 0 or workers[worker, PRICE] < workers[best, PRICE]
+            best < 0 or workers[worker, c.PRICE] < workers[best, c.PRICE]
         ):
             best = worker
     return best
@@ -282,10 +262,10 @@ def expert_for(
     if expert < 0 or other < 0:
         return expert
     all_there_is = 0.0
-    for option in range(book.totals[OPTIONS]):
+    for option in range(book.totals[c.OPTIONS]):
         all_there_is += entropy(believed(book, state, task, option))
     told = information(book, state, task, other)
-    prices = book.workers[expert, PRICE], book.workers[other, PRICE]
+    prices = book.workers[expert, c.PRICE], book.workers[other, c.PRICE]
     # A free one tells all there is for nothing.
     return expert if prices[0] == 0 or all_there_is * prices[1] > told * prices[0] else -1
 
@@ -305,21 +285,21 @@ def is_open_side(state: State, context: int) -> bool:
 def task_to_settle(book: Book, state: State, money: int, available: Array) -> tuple[int, int]:
     """A task, and the expert whose answer settles which way round its context is; -1 if none."""
     trusted = False
-    for worker in range(book.totals[WORKERS]):
-        if book.workers[worker, TRUSTED] == 1 and at_hand(book, worker, money, available):
+    for worker in range(book.totals[c.WORKERS]):
+        if book.workers[worker, c.TRUSTED] == 1 and at_hand(book, worker, money, available):
             trusted = True
     if not trusted:
         return -1, -1
-    for context in range(book.totals[CONTEXTS]):
+    for context in range(book.totals[c.CONTEXTS]):
         if not is_open_side(state, context):
             continue
         for at in range(SUGGESTED):
             task = state.settling[context, at] - 1
-            if task < 0 or state.known[task] > 0 or book.tasks[task, CLOSED] == 1:
+            if task < 0 or state.known[task] > 0 or book.tasks[task, c.CLOSED] == 1:
                 continue
             if expert_is_out(book, task):
                 continue
             expert = cheapest_expert(book, task, money, available)
-            if expert >= 0 and SETTLED_BY * book.workers[expert, PRICE] <= SETTLING_SHARE * money:
+            if expert >= 0 and SETTLED_BY * book.workers[expert, c.PRICE] <= SETTLING_SHARE * money:
                 return task, expert
     return -1, -1

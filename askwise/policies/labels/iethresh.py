@@ -8,33 +8,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    CELL_WORKER,
-    FIRST_CELL,
-    JOINED,
-    NEXT_CELL,
-    OPTIONS,
-    PRICE,
-    PROPOSED,
-    TASKS,
-    VOTES,
-    WAIT_ANSWERS,
-    WAIT_WORKERS,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    asked_before,
-    money_left,
-    propose,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import between, real
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.core.tournament import at_hand
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import asked_before, money_left
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.labels.in_turn import (
     AGREED,
@@ -88,9 +73,9 @@ def cut(book: Book, state: State, params: Params, task: int) -> float:
     Who was asked about the task counts on, so that it is the same for the whole batch.
     """
     highest = -math.inf
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         mine = upper(state, worker)
-        if book.workers[worker, JOINED] == 0 or mine == math.inf or mine <= highest:
+        if book.workers[worker, c.JOINED] == 0 or mine == math.inf or mine <= highest:
             continue
         if is_left(book, task, worker) or asked_before(book, task, worker):
             highest = mine
@@ -102,8 +87,8 @@ def anyone_missing(book: Book, state: State, params: Params, task: int) -> bool:
     """Whether somebody whom the money is enough for belongs to the batch and was not asked."""
     least = cut(book, state, params, task)
     money = money_left(book.totals)
-    for worker in range(book.totals[WORKERS]):
-        enough = book.workers[worker, PRICE] <= money
+    for worker in range(book.totals[c.WORKERS]):
+        enough = book.workers[worker, c.PRICE] <= money
         if enough and upper(state, worker) >= least and is_left(book, task, worker):
             return True
     return False
@@ -133,7 +118,7 @@ def propose_for(
     least = cut(book, state, params, task)
     chosen, keys = out.whole[0], out.real[0]
     count = 0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         here = at_hand(book, worker, money, available) and upper(state, worker) >= least
         if here and is_left(book, task, worker):
             chosen[count] = worker
@@ -141,15 +126,15 @@ def propose_for(
             count += 1
     for at in np.argsort(keys[:count], kind="mergesort"):
         worker = chosen[at]
-        price = book.workers[worker, PRICE]
+        price = book.workers[worker, c.PRICE]
         if price <= money:
             propose(out, task, worker, 1, 1.0)
             money -= price
     if out.head[0] > 0:
-        return PROPOSED
+        return c.PROPOSED
     if out_for(book, task) > 0:
-        return WAIT_ANSWERS
-    return WAIT_WORKERS if anyone_missing(book, state, params, task) else PASS
+        return c.WAIT_ANSWERS
+    return c.WAIT_WORKERS if anyone_missing(book, state, params, task) else PASS
 
 
 @step
@@ -157,7 +142,7 @@ def majority(book: Book, task: int) -> int:
     """The option with most answers; -1 for a tie."""
     votes = book.votes
     leader, top, second = -1, 0, 0
-    for option in range(book.totals[OPTIONS]):
+    for option in range(book.totals[c.OPTIONS]):
         if votes[task, option] > top:
             leader, second, top = option, top, votes[task, option]
         elif votes[task, option] > second:
@@ -170,12 +155,12 @@ def teach(book: Book, state: State, params: Params, task: int) -> None:
     """Reward those who agree with the majority; with a tie nobody does."""
     cells = book.cells
     leader = majority(book, task)
-    cell = book.tasks[task, FIRST_CELL]
+    cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
-        for option in range(book.totals[OPTIONS]):
-            if cells[cell, VOTES + option] > 0:
-                reward(state, cells[cell, CELL_WORKER], option == leader)
-        cell = cells[cell, NEXT_CELL]
+        for option in range(book.totals[c.OPTIONS]):
+            if cells[cell, c.VOTES + option] > 0:
+                reward(state, cells[cell, c.CELL_WORKER], option == leader)
+        cell = cells[cell, c.NEXT_CELL]
 
 
 @step
@@ -298,7 +283,7 @@ class IEThresh(InTurnPolicy):
         """UI of every worker, and who belongs to the batch of the task whose turn it is."""
         book, params = ledger.book, self.params()
         task = int(next_turn(book, state.done, int(state.head[0])))
-        if task >= ledger.total(TASKS):
+        if task >= ledger.total(c.TASKS):
             return []
         least = float(cut(book, state, params, task))
         found = []
@@ -309,7 +294,7 @@ class IEThresh(InTurnPolicy):
                 "judged": n,
                 "mean": agreed / n if n else math.nan,
                 "chosen": float(mine >= least),
-                "price": int(book.workers[at, PRICE]) / MICRO,
+                "price": int(book.workers[at, c.PRICE]) / MICRO,
             }
             found.append(Score(worker.id, mine if math.isfinite(mine) else None, details))
         return found

@@ -11,34 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from askwise.core.book import (
-    ASKED,
-    CLOSED,
-    DONE_BUDGET,
-    DONE_LIMITS,
-    DONE_TARGET,
-    DONE_TASKS,
-    JOINED,
-    LIMIT,
-    OPEN,
-    PENDING,
-    PRICE,
-    TASK_ANSWERED,
-    TASK_ASKED,
-    TASKS,
-    WAIT_ANSWERS,
-    WAIT_WORKERS,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    asked_before,
-    may_answer,
-    money_left,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import bind, kernel, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal
+from askwise.ledger.queries import asked_before, may_answer, money_left
 from askwise.policies.base import Kernels
 from askwise.policies.labels.common import (
     ANSWER,
@@ -60,7 +40,7 @@ JUDGED, AGREED = range(2)
 @step
 def out_for(book: Book, task: int) -> int:
     """How many answers to a task are out."""
-    return book.tasks[task, TASK_ASKED] - book.tasks[task, TASK_ANSWERED]
+    return book.tasks[task, c.TASK_ASKED] - book.tasks[task, c.TASK_ANSWERED]
 
 
 @step
@@ -70,8 +50,8 @@ def is_left(book: Book, task: int, worker: int) -> bool:
     Each is asked once about a task, also where a campaign lets pairs repeat.
     """
     workers = book.workers
-    within = workers[worker, ASKED] < workers[worker, LIMIT]
-    if workers[worker, JOINED] == 0 or not within or not may_answer(book, task, worker):
+    within = workers[worker, c.ASKED] < workers[worker, c.LIMIT]
+    if workers[worker, c.JOINED] == 0 or not within or not may_answer(book, task, worker):
         return False
     return not asked_before(book, task, worker)
 
@@ -81,9 +61,9 @@ def anyone_affordable(book: Book) -> bool:
     """Whether the money is enough for somebody who is within his limit."""
     workers = book.workers
     money = money_left(book.totals)
-    for worker in range(book.totals[WORKERS]):
-        within = workers[worker, ASKED] < workers[worker, LIMIT]
-        if workers[worker, JOINED] == 1 and within and workers[worker, PRICE] <= money:
+    for worker in range(book.totals[c.WORKERS]):
+        within = workers[worker, c.ASKED] < workers[worker, c.LIMIT]
+        if workers[worker, c.JOINED] == 1 and within and workers[worker, c.PRICE] <= money:
             return True
     return False
 
@@ -91,13 +71,13 @@ def anyone_affordable(book: Book) -> bool:
 @step
 def is_undone(book: Book, done: Array, task: int) -> bool:
     """Whether a task is open and its turn is not over."""
-    return bool(done[task] == 0 and book.tasks[task, CLOSED] == 0)
+    return bool(done[task] == 0 and book.tasks[task, c.CLOSED] == 0)
 
 
 @kernel
 def next_turn(book: Book, done: Array, task: int) -> int:
     """The first task from ``task`` on whose turn is not over."""
-    while task < book.totals[TASKS] and not is_undone(book, done, task):
+    while task < book.totals[c.TASKS] and not is_undone(book, done, task):
         task += 1
     return task
 
@@ -106,25 +86,25 @@ def next_turn(book: Book, done: Array, task: int) -> int:
 def at_end(book: Book, done: Array, first: int) -> int:
     """Why nobody can be asked: what to wait for, or that it is over."""
     totals, workers = book.totals, book.workers
-    if totals[PENDING] > 0:
-        return WAIT_ANSWERS
+    if totals[c.PENDING] > 0:
+        return c.WAIT_ANSWERS
     task = next_turn(book, done, first)
-    if task >= totals[TASKS]:
-        return DONE_TARGET if totals[OPEN] > 0 else DONE_TASKS
+    if task >= totals[c.TASKS]:
+        return c.DONE_TARGET if totals[c.OPEN] > 0 else c.DONE_TASKS
     joined = False
     limited = False
-    for worker in range(totals[WORKERS]):
-        if workers[worker, JOINED] == 1:
+    for worker in range(totals[c.WORKERS]):
+        if workers[worker, c.JOINED] == 1:
             joined = True
-            limited = limited or workers[worker, ASKED] >= workers[worker, LIMIT]
+            limited = limited or workers[worker, c.ASKED] >= workers[worker, c.LIMIT]
     if not joined:
-        return WAIT_WORKERS
-    while task < totals[TASKS]:
-        for worker in range(totals[WORKERS]):
+        return c.WAIT_WORKERS
+    while task < totals[c.TASKS]:
+        for worker in range(totals[c.WORKERS]):
             if is_left(book, task, worker):
-                return DONE_BUDGET
+                return c.DONE_BUDGET
         task = next_turn(book, done, task + 1)
-    return DONE_LIMITS if limited else DONE_TARGET
+    return c.DONE_LIMITS if limited else c.DONE_TARGET
 
 
 def _unbound(*_: Any) -> Any:
@@ -141,7 +121,7 @@ def _choose(
     done, first = state.done, state.head[0]
     if anyone_affordable(book):
         task = next_turn(book, done, first)
-        while task < book.totals[TASKS]:
+        while task < book.totals[c.TASKS]:
             said = propose_for(book, state, params, task, draw, available, out)
             if said != PASS:
                 return said
@@ -156,19 +136,19 @@ def _absorb(book: Book, state: Any, params: Any, fact: Fact, draw: Draw) -> None
     if kind == ASKED_FACT:
         passed = next_turn(book, done, head[0])
         while passed < task:
-            if book.tasks[passed, TASK_ANSWERED] > 0 and out_for(book, passed) == 0:
+            if book.tasks[passed, c.TASK_ANSWERED] > 0 and out_for(book, passed) == 0:
                 teach(book, state, params, passed)
                 done[passed] = 1
             passed = next_turn(book, done, passed + 1)
     elif kind == ANSWER and done[task] == 1:
         judge(book, state, params, task, fact.worker, int(fact.value))
     elif kind == CLOSED_FACT and done[task] == 0:
-        if book.tasks[task, TASK_ANSWERED] > 0:
+        if book.tasks[task, c.TASK_ANSWERED] > 0:
             teach(book, state, params, task)
         done[task] = 1
     elif kind in (ANSWER, EXPIRED, DECLINED, LEFT_FACT):
         turn = next_turn(book, done, head[0])
-        heard = turn < book.totals[TASKS] and book.tasks[turn, TASK_ANSWERED] > 0
+        heard = turn < book.totals[c.TASKS] and book.tasks[turn, c.TASK_ANSWERED] > 0
         if heard and out_for(book, turn) == 0 and is_complete(book, state, params, turn):
             teach(book, state, params, turn)
             done[turn] = 1

@@ -9,37 +9,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.book import (
-    ASKED,
-    CONTEXT_TASKS,
-    CONTEXTS,
-    HELD,
-    JOINED,
-    LIMIT,
-    OPEN,
-    PRICE,
-    PROPOSED,
-    SPENT,
-    TASKS,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    may_put,
-    money_left,
-    new_proposal,
-    propose,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import flag, real
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidProblem
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.core.tournament import anyone_at_hand, at_hand
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, new_proposal, propose
+from askwise.ledger.queries import idle, may_put, money_left
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.labels.common import (
     ANSWER,
@@ -90,7 +73,7 @@ def next_pool(book: Book, state: State, after: float, after_pool: int) -> tuple[
         top = state.tree[state.roots[pool, OFFSET] + 1]
         if top < 0 or state.keys[top] == math.inf:
             continue
-        rate = state.paid[pool] / book.contexts[pool, CONTEXT_TASKS]
+        rate = state.paid[pool] / book.contexts[pool, c.CONTEXT_TASKS]
         behind = rate > after or (rate == after and pool > after_pool)
         if behind and rate < best_rate:
             best, best_rate = pool, rate
@@ -103,7 +86,7 @@ def next_pair(
 ) -> tuple[int, int]:
     """The pair to ask now; (-1, -1) if there is none."""
     money = money_left(book.totals)
-    if book.totals[OPEN] == 0 or not anyone_at_hand(book, money, available):
+    if book.totals[c.OPEN] == 0 or not anyone_at_hand(book, money, available):
         return -1, -1
     if params.multi == 0:
         return best_pair(book, state, params, 0, money, available, marks)
@@ -121,7 +104,7 @@ def propose_anyone(book: Book, task: int, draw: Draw, available: Array, out: Pro
     """Put a task to somebody at random: without a model of workers all are alike."""
     money = money_left(book.totals)
     count = 0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if at_hand(book, worker, money, available) and may_put(book, task, worker):
             out.whole[1, count] = worker
             count += 1
@@ -141,7 +124,7 @@ def choose(
         propose(out, task, worker, 1, 1.0)
     else:
         propose_anyone(book, task, draw, available, out)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @step
@@ -171,7 +154,7 @@ def learn(state: State, params: Params, pool: int, task: int, worker: int, optio
 @step
 def account(book: Book, state: State, pool: int) -> None:
     """Book what the last fact reserved or released, whatever it was, to its pool."""
-    now = book.totals[SPENT] + book.totals[HELD]
+    now = book.totals[c.SPENT] + book.totals[c.HELD]
     state.paid[pool] += now - state.counts[MONEY]
     state.counts[MONEY] = now
 
@@ -195,7 +178,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     elif kind == LEFT_FACT:
         lift_everywhere(book, state, params, worker)
     elif kind == JOINED_FACT:
-        for each in range(book.totals[WORKERS]):
+        for each in range(book.totals[c.WORKERS]):
             lift_everywhere(book, state, params, each)
 
 
@@ -320,8 +303,8 @@ class OptKG(LabelPolicy):
         return self._derived(super().restore(problem, ledger, kept), ledger)
 
     def _sizes(self, ledger: Ledger) -> tuple[int, int, int]:
-        pools = ledger.total(CONTEXTS) if self.multi else 1
-        return ledger.total(TASKS), ledger.total(WORKERS), pools
+        pools = ledger.total(c.CONTEXTS) if self.multi else 1
+        return ledger.total(c.TASKS), ledger.total(c.WORKERS), pools
 
     def _fresh(self, ledger: Ledger) -> State:
         """Priors for everything that there is, room for all that it derives."""
@@ -333,9 +316,9 @@ class OptKG(LabelPolicy):
         skills = np.empty((pools, workers, 3))
         skills[:] = right, wrong, strength(float(right), float(wrong)) if self.workers else 1.0
         staff = book.workers[:workers]
-        gone = (staff[:, JOINED] == 0) | (staff[:, ASKED] >= staff[:, LIMIT])
+        gone = (staff[:, c.JOINED] == 0) | (staff[:, c.ASKED] >= staff[:, c.LIMIT])
         skills[:, gone, CEILING] = -1.0
-        sizes = book.contexts[:pools, CONTEXT_TASKS].tolist() if self.multi else [tasks]
+        sizes = book.contexts[:pools, c.CONTEXT_TASKS].tolist() if self.multi else [tasks]
         halves = np.array([1 << max(0, size - 1).bit_length() for size in sizes], np.int64)
         roots = np.zeros((pools, 2), np.int64)
         roots[:, HALF] = halves
@@ -362,7 +345,7 @@ class OptKG(LabelPolicy):
     ) -> list[Score]:
         """Gain of every worker's answer to the task that is next."""
         book, params = ledger.book, self.params()
-        marks = new_proposal(ledger.total(WORKERS)).whole[0]
+        marks = new_proposal(ledger.total(c.WORKERS)).whole[0]
         task, _ = next_pair(book, state, params, available, marks)
         if task < 0:
             return []
@@ -375,7 +358,7 @@ class OptKG(LabelPolicy):
             details = {
                 "accuracy": right / (right + wrong),
                 "confidence": 1.0 - doubted,
-                "price": int(book.workers[at, PRICE]) / MICRO,
+                "price": int(book.workers[at, c.PRICE]) / MICRO,
             }
             index = float(gain(a, b, doubted, s)) if may_put(book, task, at) else None
             found.append(Score(worker.id, index, details))

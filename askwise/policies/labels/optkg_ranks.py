@@ -18,32 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    ASKED,
-    BEFORE_OF_TASK,
-    CLOSED,
-    CONTEXT,
-    CONTEXTS,
-    EXPIRED,
-    FIRST_TASK,
-    JOINED,
-    LIMIT,
-    NEXT_ALIKE,
-    REPEAT,
-    STATUS,
-    TASK_ANSWERED,
-    TASK_ASKED,
-    TASK_LAST,
-    TASKS,
-    WORKER,
-    WORKERS,
-    Array,
-    Book,
-    may_answer,
-    may_put,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.tournament import at_hand, wins
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.queries import may_answer, may_put
 from askwise.policies.labels.optkg_moments import gain, strength
 
 SLACK = 0.02
@@ -88,29 +68,29 @@ class Params(NamedTuple):
 @step
 def pool_of(book: Book, params: Params, task: int) -> int:
     """The pool that a task is in."""
-    return book.tasks[task, CONTEXT] if params.multi == 1 else 0
+    return book.tasks[task, c.CONTEXT] if params.multi == 1 else 0
 
 
 @step
 def first_in(book: Book, params: Params, pool: int) -> int:
     """The first task of a pool; -1 if there is none."""
     if params.multi == 1:
-        return book.contexts[pool, FIRST_TASK] if pool < book.totals[CONTEXTS] else -1
-    return 0 if book.totals[TASKS] > 0 else -1
+        return book.contexts[pool, c.FIRST_TASK] if pool < book.totals[c.CONTEXTS] else -1
+    return 0 if book.totals[c.TASKS] > 0 else -1
 
 
 @step
 def next_in(book: Book, params: Params, task: int) -> int:
     """The task after another in its pool; -1 at the end."""
     if params.multi == 1:
-        return book.tasks[task, NEXT_ALIKE]
-    return task + 1 if task + 1 < book.totals[TASKS] else -1
+        return book.tasks[task, c.NEXT_ALIKE]
+    return task + 1 if task + 1 < book.totals[c.TASKS] else -1
 
 
 @step
 def out_for(book: Book, task: int) -> int:
     """How many answers to a task are out."""
-    return book.tasks[task, TASK_ASKED] - book.tasks[task, TASK_ANSWERED]
+    return book.tasks[task, c.TASK_ASKED] - book.tasks[task, c.TASK_ANSWERED]
 
 
 @step
@@ -125,15 +105,15 @@ def strength_of(state: State, params: Params, pool: int, worker: int) -> float:
 def can_be_asked(book: Book, worker: int) -> bool:
     """Whether a worker is in the campaign and within his limit."""
     workers = book.workers
-    within = workers[worker, ASKED] < workers[worker, LIMIT]
-    return bool(workers[worker, JOINED] == 1 and within)
+    within = workers[worker, c.ASKED] < workers[worker, c.LIMIT]
+    return bool(workers[worker, c.JOINED] == 1 and within)
 
 
 @kernel
 def top_ceiling(book: Book, state: State, pool: int, task: int) -> float:
     """The highest ceiling of those left for a task; -1 if nobody is."""
     order, skills = state.order, state.skills
-    for at in range(book.totals[WORKERS]):
+    for at in range(book.totals[c.WORKERS]):
         worker = order[pool, at]
         ceiling = skills[pool, worker, CEILING]
         if ceiling < 0.0:
@@ -148,7 +128,7 @@ def bound(book: Book, state: State, pool: int, task: int) -> float:
     """Key of a task: answers that are out less its gain with the highest ceiling."""
     tops, shapes = state.tops, state.shapes
     tops[task] = -1.0
-    if book.tasks[task, CLOSED] == 1:
+    if book.tasks[task, c.CLOSED] == 1:
         return math.inf
     top = top_ceiling(book, state, pool, task)
     if top < 0.0:
@@ -220,7 +200,7 @@ def lift(book: Book, state: State, params: Params, pool: int, worker: int) -> No
     if new == old:
         return
     skills[pool, worker, CEILING] = new
-    reorder(state, pool, worker, book.totals[WORKERS])
+    reorder(state, pool, worker, book.totals[c.WORKERS])
     task = first_in(book, params, pool)
     while task >= 0:
         if (tops[task] == old or tops[task] < new) and may_put(book, task, worker):
@@ -239,7 +219,7 @@ def lift_everywhere(book: Book, state: State, params: Params, worker: int) -> No
 def derive(book: Book, state: State, params: Params) -> None:
     """Work out order, bounds and tournaments from ledger and beliefs."""
     skills, order, keys, tree = state.skills, state.order, state.keys, state.tree
-    workers = book.totals[WORKERS]
+    workers = book.totals[c.WORKERS]
     for pool in range(state.counts[IN_POOLS]):
         order[pool, :workers] = np.argsort(-skills[pool, :workers, CEILING], kind="mergesort")
         offset, half = state.roots[pool, OFFSET], state.roots[pool, HALF]
@@ -261,13 +241,13 @@ def derive(book: Book, state: State, params: Params) -> None:
 def mark_asked(book: Book, task: int, marks: Array) -> None:
     """Mark who was asked about a task with the task's number plus one."""
     assignments = book.assignments
-    if book.totals[REPEAT] == 1:
+    if book.totals[c.REPEAT] == 1:
         return
-    at = book.tasks[task, TASK_LAST]
+    at = book.tasks[task, c.TASK_LAST]
     while at >= 0:
-        if assignments[at, STATUS] != EXPIRED:
-            marks[assignments[at, WORKER]] = task + 1
-        at = assignments[at, BEFORE_OF_TASK]
+        if assignments[at, c.STATUS] != c.EXPIRED:
+            marks[assignments[at, c.WORKER]] = task + 1
+        at = assignments[at, c.BEFORE_OF_TASK]
 
 
 @kernel
@@ -290,7 +270,7 @@ def strongest(
     mark_asked(book, task, marks)
     best = -1
     best_s = -1.0
-    for at in range(book.totals[WORKERS]):
+    for at in range(book.totals[c.WORKERS]):
         worker = order[pool, at]
         ceiling = skills[pool, worker, CEILING]
         if ceiling < best_s:
@@ -299,13 +279,13 @@ def strongest(
             continue
         if may_answer(book, task, worker):
             s = strength_of(state, params, pool, worker)
-            asked = workers[worker, ASKED]
+            asked = workers[worker, c.ASKED]
             tied = s == best_s
             if s > best_s or (
                 tied
                 and (
-                    asked < workers[best, ASKED]
-                    or (asked == workers[best, ASKED] and worker < best)
+                    asked < workers[best, c.ASKED]
+                    or (asked == workers[best, c.ASKED] and worker < best)
                 )
             ):
                 best, best_s = worker, s
@@ -332,7 +312,7 @@ def best_pair(
     best, best_worker, best_cost = -1, -1, math.inf
     # Tasks with as many answers of workers alike have the same gain: work it out once.
     last_a, last_b, last_s, last_gain = -1.0, -1.0, -1.0, 0.0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         marks[worker] = 0
     stack = np.empty(128, np.int64)
     depth = 0

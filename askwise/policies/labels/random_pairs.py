@@ -7,36 +7,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core import book as codes
-from askwise.core.book import (
-    ASKED,
-    BEFORE_OF_TASK,
-    CLOSED,
-    PRICE,
-    PROPOSED,
-    REFUSED,
-    REPEAT,
-    STATUS,
-    TASK_LAST,
-    TASKS,
-    WORKER,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    may_put,
-    money_left,
-    propose,
-    tasks_for,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.core.tournament import at_hand
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import idle, may_put, money_left, tasks_for
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.labels.common import CLOSED_FACT, EXPIRED, LabelPolicy
 
@@ -61,16 +43,16 @@ def pairs_left(book: Book, state: State, worker: int) -> int:
     """How many open tasks may be put to a worker; as ``tasks_left``, from counts alone."""
     workers = book.workers
     here = tasks_for(book, worker)
-    if book.totals[REPEAT] == 1:
+    if book.totals[c.REPEAT] == 1:
         return here
-    return here - (workers[worker, ASKED] + workers[worker, REFUSED] - state.closed[worker])
+    return here - (workers[worker, c.ASKED] + workers[worker, c.REFUSED] - state.closed[worker])
 
 
 @step
 def pairs_at_hand(book: Book, state: State, money: int, available: Array) -> int:
     """How many pairs may be asked now."""
     total = 0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if at_hand(book, worker, money, available):
             total += pairs_left(book, state, worker)
     return total
@@ -79,7 +61,7 @@ def pairs_at_hand(book: Book, state: State, money: int, available: Array) -> int
 @step
 def is_open_to(book: Book, task: int, worker: int) -> bool:
     """Whether a pair may be asked."""
-    return bool(book.tasks[task, CLOSED] == 0) and may_put(book, task, worker)
+    return bool(book.tasks[task, c.CLOSED] == 0) and may_put(book, task, worker)
 
 
 @step
@@ -95,7 +77,7 @@ def draw_task(book: Book, worker: int, left: int, draw: Draw) -> int:
     A task drawn among all is as good as any that he may be asked about, if it is one; so is the
     one that a draw counts off, which is used when many draws in a row hit none.
     """
-    tasks = book.totals[TASKS]
+    tasks = book.totals[c.TASKS]
     for attempt in range(ATTEMPTS):
         task = draw_below(draw, 2 + attempt, tasks)
         if is_open_to(book, task, worker):
@@ -119,14 +101,14 @@ def choose(
     if total == 0:
         return idle(book, available)
     place = draw_below(draw, 0, total)
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if at_hand(book, worker, money, available):
             left = pairs_left(book, state, worker)
             if place < left:
                 propose(out, draw_task(book, worker, left, draw), worker, 1, 1.0 / total)
                 break
             place -= left
-    return PROPOSED
+    return c.PROPOSED
 
 
 @step
@@ -134,12 +116,12 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     """Count what closed; the ledger counts the rest."""
     assignments, closed = book.assignments, state.closed
     if fact.kind == CLOSED_FACT:
-        at = book.tasks[fact.task, TASK_LAST]
+        at = book.tasks[fact.task, c.TASK_LAST]
         while at >= 0:
-            if assignments[at, STATUS] != codes.EXPIRED:
-                closed[assignments[at, WORKER]] += 1
-            at = assignments[at, BEFORE_OF_TASK]
-    elif fact.kind == EXPIRED and book.tasks[fact.task, CLOSED] == 1:
+            if assignments[at, c.STATUS] != c.EXPIRED:
+                closed[assignments[at, c.WORKER]] += 1
+            at = assignments[at, c.BEFORE_OF_TASK]
+    elif fact.kind == EXPIRED and book.tasks[fact.task, c.CLOSED] == 1:
         closed[fact.worker] -= 1
 
 
@@ -199,6 +181,6 @@ class RandomPairs(LabelPolicy):
         for at, worker in enumerate(ledger.workers):
             here = bool(at_hand(book, at, money, available))
             left = int(pairs_left(book, state, at)) if here else 0
-            details = {"pairs": float(left), "price": int(book.workers[at, PRICE]) / MICRO}
+            details = {"pairs": float(left), "price": int(book.workers[at, c.PRICE]) / MICRO}
             found.append(Score(worker.id, left / total if total else None, details))
         return found

@@ -8,38 +8,19 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    ANSWERED,
-    ANSWERS,
-    ASKED,
-    CLOSED,
-    CONTEXT,
-    JOINED,
-    LIMIT,
-    PLAN_TASK,
-    PRICE,
-    PROPOSED,
-    REPEAT,
-    TASKS,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    has_task,
-    idle,
-    may_put,
-    money_left,
-    propose,
-    tasks_for,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import flag, real
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.core.knapsack import fill_by_density
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import has_task, idle, may_put, money_left, tasks_for
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.bounded.kube import draw_from_plan
 from askwise.policies.limited.common import (
@@ -76,9 +57,9 @@ class Params(NamedTuple):
 def somebody_left(book: Book, task: int) -> bool:
     """Whether anyone who joined could still be asked about a task, money and presence apart."""
     workers = book.workers
-    for worker in range(book.totals[WORKERS]):
-        left = workers[worker, LIMIT] - workers[worker, ASKED]
-        if workers[worker, JOINED] == 1 and left > 0 and may_put(book, task, worker):
+    for worker in range(book.totals[c.WORKERS]):
+        left = workers[worker, c.LIMIT] - workers[worker, c.ASKED]
+        if workers[worker, c.JOINED] == 1 and left > 0 and may_put(book, task, worker):
             return True
     return False
 
@@ -92,20 +73,20 @@ def task_in_hand(book: Book, first: int, available: Array) -> int:
     totals, workers = book.totals, book.workers
     money = money_left(totals)
     anyone = False
-    for worker in range(totals[WORKERS]):
-        here = available[worker] == 1 and workers[worker, JOINED] == 1
-        left = workers[worker, LIMIT] - workers[worker, ASKED]
+    for worker in range(totals[c.WORKERS]):
+        here = available[worker] == 1 and workers[worker, c.JOINED] == 1
+        left = workers[worker, c.LIMIT] - workers[worker, c.ASKED]
         # Without it, all tasks would be looked at in vain when the money is gone.
-        if here and left > 0 and workers[worker, PRICE] <= money and has_task(book, worker):
+        if here and left > 0 and workers[worker, c.PRICE] <= money and has_task(book, worker):
             anyone = True
             break
     if not anyone:
         return -1
-    count = totals[TASKS]
+    count = totals[c.TASKS]
     for place in range(count):
         task = first + place if first + place < count else first + place - count
-        if book.tasks[task, CLOSED] == 0:
-            for worker in range(totals[WORKERS]):
+        if book.tasks[task, c.CLOSED] == 0:
+            for worker in range(totals[c.WORKERS]):
                 if may_ask(book, task, worker, money, available):
                     return task
     return -1
@@ -132,18 +113,18 @@ def value_workers(
     totals, workers = book.totals, book.workers
     money = money_left(totals)
     values, prices, rooms = out.real[0], out.whole[0], out.whole[1]
-    for worker in range(totals[WORKERS]):
-        prices[worker] = workers[worker, PRICE]
+    for worker in range(totals[c.WORKERS]):
+        prices[worker] = workers[worker, c.PRICE]
         rooms[worker] = 0
         values[worker] = 0.0
         if not may_ask(book, task, worker, money, available):
             continue
         if record[worker, COUNT] > 0.0:
-            rooms[worker] = workers[worker, LIMIT] - workers[worker, ASKED]
-            if totals[REPEAT] == 0:
+            rooms[worker] = workers[worker, c.LIMIT] - workers[worker, c.ASKED]
+            if totals[c.REPEAT] == 0:
                 rooms[worker] = min(rooms[worker], tasks_for(book, worker))
-            values[worker] = upper_bound(record, worker, bonus, totals[ANSWERS])
-        elif workers[worker, ASKED] == workers[worker, ANSWERED]:
+            values[worker] = upper_bound(record, worker, bonus, totals[c.ANSWERS])
+        elif workers[worker, c.ASKED] == workers[worker, c.ANSWERED]:
             return worker
     return -1
 
@@ -156,17 +137,17 @@ def choose(
     task = task_in_hand(book, state.place[0], available)
     if task < 0:
         return idle(book, available)
-    record = state.beliefs[book.tasks[task, CONTEXT] if params.by_context == 1 else 0]
+    record = state.beliefs[book.tasks[task, c.CONTEXT] if params.by_context == 1 else 0]
     untried = value_workers(book, record, params.bonus, task, available, out)
     if untried >= 0:
         propose(out, task, untried, 1, 1.0)
-        return PROPOSED
-    n, money = book.totals[WORKERS], money_left(book.totals)
+        return c.PROPOSED
+    n, money = book.totals[c.WORKERS], money_left(book.totals)
     values, prices, rooms, counts = out.real[0], out.whole[0], out.whole[1], out.whole[2]
     fill_by_density(values, prices, rooms, money, counts[:n], out.real[1])
     code = draw_from_plan(book, draw, available, out)
-    if code == PROPOSED:
-        out.rows[0, PLAN_TASK] = task
+    if code == c.PROPOSED:
+        out.rows[0, c.PLAN_TASK] = task
     return code
 
 
@@ -178,10 +159,10 @@ def move_on(book: Book, place: Array, kind: int, task: int, worker: int) -> None
         place[0] = 0
     elif kind in (EXPIRED, DECLINED):
         # He may be asked again; was he at his limit, then about any task.
-        full = workers[worker, ASKED] == workers[worker, LIMIT] - 1
+        full = workers[worker, c.ASKED] == workers[worker, c.LIMIT] - 1
         place[0] = 0 if full else min(place[0], task)
-    while place[0] < book.totals[TASKS]:
-        if book.tasks[place[0], CLOSED] == 0 and somebody_left(book, place[0]):
+    while place[0] < book.totals[c.TASKS]:
+        if book.tasks[place[0], c.CLOSED] == 0 and somebody_left(book, place[0]):
             break
         place[0] += 1
 
@@ -193,7 +174,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
         return
     context = 0
     if params.by_context == 1 and fact.task >= 0:
-        context = book.tasks[fact.task, CONTEXT]
+        context = book.tasks[fact.task, c.CONTEXT]
     learn(book, state.beliefs[context], state.given, params.inference, fact, draw)
     move_on(book, state.place, fact.kind, fact.task, fact.worker)
 
@@ -291,7 +272,7 @@ class BKube(LabelPolicy):
 
     def record(self, state: State, ledger: Ledger, task: int) -> Array:
         """What is known of the workers in a task's context."""
-        context = int(ledger.book.tasks[task, CONTEXT]) if self.by_context else 0
+        context = int(ledger.book.tasks[task, c.CONTEXT]) if self.by_context else 0
         found: Array = state.beliefs[context]
         return found
 
@@ -306,7 +287,7 @@ class BKube(LabelPolicy):
         record, money = self.record(state, ledger, task), int(money_left(book.totals))
         found = []
         for at, worker in enumerate(ledger.workers):
-            count, price = float(record[at, COUNT]), int(book.workers[at, PRICE]) / MICRO
+            count, price = float(record[at, COUNT]), int(book.workers[at, c.PRICE]) / MICRO
             details = {
                 "answers": count,
                 "price": price,
@@ -315,7 +296,7 @@ class BKube(LabelPolicy):
             if count == 0:
                 found.append(Score(worker.id, None, details))
                 continue
-            bound = float(upper_bound(record, at, float(self.bonus), ledger.total(ANSWERS)))
+            bound = float(upper_bound(record, at, float(self.bonus), ledger.total(c.ANSWERS)))
             details["accuracy"] = float(record[at, AGREED]) / count
             details["value"] = float(record[at, WORTH]) / count
             details["upper_bound"] = bound

@@ -13,26 +13,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.book import (
-    CELL_ANSWERS,
-    CELL_WORKER,
-    FIRST_CELL,
-    NEXT_CELL,
-    OPTIONS,
-    TASK_ANSWERED,
-    TRUTH,
-    VOTES,
-    Array,
-    Book,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import one_of, real
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.events import Fact, Kind
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem, Worker
 from askwise.core.votes import leading_option
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
 from askwise.policies.base import KernelPolicy
 
 PAPER = "001"
@@ -136,21 +127,21 @@ def support(
     book: Book, record: Array, given: Array, inference: int, task: int, label: int
 ) -> float:
     """s_{i,l} of (9): what all answers to a task contribute to a label, by current estimates."""
-    cells, options = book.cells, book.totals[OPTIONS]
+    cells, options = book.cells, book.totals[c.OPTIONS]
     if inference == MAJORITY:
         return float(book.votes[task, label])
     total = 0.0
-    cell = book.tasks[task, FIRST_CELL]
+    cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
-        worker = cells[cell, CELL_WORKER]
+        worker = cells[cell, c.CELL_WORKER]
         if inference == GIVEN:
             for said in range(options):
-                total += cells[cell, VOTES + said] * given[worker, label, said]
+                total += cells[cell, c.VOTES + said] * given[worker, label, said]
         else:
             same, other = contributions(record, worker, inference, options)
-            agree = cells[cell, VOTES + label]
-            total += agree * same + (cells[cell, CELL_ANSWERS] - agree) * other
-        cell = cells[cell, NEXT_CELL]
+            agree = cells[cell, c.VOTES + label]
+            total += agree * same + (cells[cell, c.CELL_ANSWERS] - agree) * other
+        cell = cells[cell, c.NEXT_CELL]
     return total
 
 
@@ -159,7 +150,7 @@ def decision(
     book: Book, record: Array, given: Array, inference: int, task: int, draw: Draw, index: int
 ) -> int:
     """(10): the label with the largest contributions; a tie is broken by the draw at ``index``."""
-    options = book.totals[OPTIONS]
+    options = book.totals[c.OPTIONS]
     if inference == MAJORITY:
         return leading_option(book.votes, task, 0, options, draw, index)
     top = -math.inf
@@ -191,14 +182,14 @@ def learn(book: Book, record: Array, given: Array, inference: int, fact: Fact, d
     if fact.kind != ANSWER:
         return
     worker = fact.worker
-    voted = book.tasks[fact.task, TRUTH]
+    voted = book.tasks[fact.task, c.TRUTH]
     if voted < 0:
         voted = decision(book, record, given, inference, fact.task, draw, 0)
     record[worker, COUNT] += 1.0
     if int(fact.value) == voted:
         record[worker, AGREED] += 1.0
     # A negative estimate counts as zero in every plan.
-    value = max(0.0, value_of(record, given, worker, inference, book.totals[OPTIONS]))
+    value = max(0.0, value_of(record, given, worker, inference, book.totals[c.OPTIONS]))
     record[worker, WORTH] = record[worker, COUNT] * value
 
 
@@ -312,11 +303,11 @@ class LabelPolicy(KernelPolicy):
         book, code, options = ledger.book, self.code, len(problem.options)
         found: list[tuple[float | None, float | None]] = []
         for task in tasks:
-            truth = int(book.tasks[task, TRUTH])
+            truth = int(book.tasks[task, c.TRUTH])
             if truth >= 0:
                 found.append((float(truth), 1.0))
                 continue
-            if book.tasks[task, TASK_ANSWERED] == 0:
+            if book.tasks[task, c.TASK_ANSWERED] == 0:
                 found.append((None, None))
                 continue
             record = self.record(state, ledger, task)

@@ -7,31 +7,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    ASKED,
-    BUDGET,
-    PENDING,
-    PRICE,
-    PROPOSED,
-    WAIT_ANSWERS,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    may_put,
-    money_left,
-    next_task,
-    propose,
-    room,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import one_of
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import idle, may_put, money_left, next_task, room
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.bounded.common import (
     EXPLOIT,
@@ -83,16 +70,16 @@ def explore(book: Book, phase: Array, share: int, available: Array, out: Proposa
     task = next_question(book, available)
     if task < 0:
         return False
-    budget = book.totals[BUDGET]
+    budget = book.totals[c.BUDGET]
     allowance = min(exploration_left(book, share), money_left(book.totals))
     cost = 0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if may_ask(book, task, worker, budget, available):
-            cost += book.workers[worker, PRICE]
+            cost += book.workers[worker, c.PRICE]
     out.head[1] = ROUNDS if phase[STAGE] == ROUNDS and cost <= allowance else PASSES
     for worker in cheapest_first(book, out):
         if may_ask(book, task, worker, budget, available):
-            price = book.workers[worker, PRICE]
+            price = book.workers[worker, c.PRICE]
             if price > allowance:
                 break
             allowance -= price
@@ -106,14 +93,14 @@ def try_everyone(book: Book, out: Proposal) -> bool:
     money = money_left(book.totals)
     task = -1
     for worker in cheapest_first(book, out):
-        if book.workers[worker, ASKED] > 0 or room(book, worker, money) <= 0:
+        if book.workers[worker, c.ASKED] > 0 or room(book, worker, money) <= 0:
             continue
         if task < 0:
             task = next_task(book, worker)
         # Who may not be asked about this task has his trial on another, next time.
         if may_put(book, task, worker):
             propose(out, task, worker, 1, 1.0)
-            money -= book.workers[worker, PRICE]
+            money -= book.workers[worker, c.PRICE]
     out.head[1] = PASSES
     return bool(out.head[0] > 0)
 
@@ -124,11 +111,11 @@ def best_worker(book: Book, beliefs: Array, by_total: bool) -> int:
     money = money_left(book.totals)
     best = -1
     highest = -1.0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         units = room(book, worker, money)
         if units > 0:
             promise = mean(beliefs, worker)
-            promise = promise * units if by_total else promise / book.workers[worker, PRICE]
+            promise = promise * units if by_total else promise / book.workers[worker, c.PRICE]
             if promise > highest:
                 best, highest = worker, promise
     return best
@@ -146,18 +133,18 @@ def choose(
     if params.share == TRIAL:
         # At any stage: newcomers get their trial.
         if try_everyone(book, out):
-            return PROPOSED
+            return c.PROPOSED
     elif state.phase[STAGE] < EXPLOIT and explore(book, state.phase, params.share, available, out):
-        return PROPOSED
-    if book.totals[PENDING] > 0:
-        return WAIT_ANSWERS
+        return c.PROPOSED
+    if book.totals[c.PENDING] > 0:
+        return c.WAIT_ANSWERS
     if params.exploitation == KNAPSACK:
         if propose_by_density(book, state.beliefs, money_left(book.totals), out):
-            return PROPOSED
+            return c.PROPOSED
     else:
         best = best_worker(book, state.beliefs, params.exploitation == SINGLE_BY_TOTAL)
         if best >= 0 and give_all_to(book, best, out):
-            return PROPOSED
+            return c.PROPOSED
     return idle(book, available)
 
 

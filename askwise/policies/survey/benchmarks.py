@@ -9,11 +9,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
+from askwise.ledger.ledger import Ledger
 from askwise.policies.base import policies
 from askwise.policies.survey.common import price_unit, ranked_price
 from askwise.policies.survey.mixtures import MOST_MIXTURES, mixture, mixtures_tried

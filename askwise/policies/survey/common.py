@@ -13,38 +13,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    ASKED,
-    CELL,
-    CELL_ANSWERS,
-    CELL_OUT,
-    CELL_WORKER,
-    FIRST_CELL,
-    JOINED,
-    LIMIT,
-    NEXT_CELL,
-    OPEN,
-    OPEN_NAMED,
-    OPTIONS,
-    PRICE,
-    REPEAT,
-    VOTES,
-    WORKERS,
-    Array,
-    Book,
-    ahead,
-    cell_of,
-    may_put,
-    money_left,
-    next_task,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact, Kind
-from askwise.core.ledger import Ledger
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.queries import ahead, cell_of, may_put, money_left, next_task
 from askwise.policies.base import KernelPolicy, Score
 
 PAPER = "004"
@@ -89,10 +68,10 @@ class Heard(NamedTuple):
 def may_ask(book: Book, task: int, worker: int, money: int, available: Array) -> bool:
     """Whether a crowd may be asked about a question now."""
     workers = book.workers
-    here = available[worker] == 1 and workers[worker, JOINED] == 1
-    if not here or workers[worker, ASKED] >= workers[worker, LIMIT]:
+    here = available[worker] == 1 and workers[worker, c.JOINED] == 1
+    if not here or workers[worker, c.ASKED] >= workers[worker, c.LIMIT]:
         return False
-    if workers[worker, PRICE] > money:
+    if workers[worker, c.PRICE] > money:
         return False
     return may_put(book, task, worker)
 
@@ -104,16 +83,16 @@ def next_question(book: Book, available: Array) -> int:
     -1 if there is none.
     """
     totals, workers = book.totals, book.workers
-    if totals[OPEN] == 0:
+    if totals[c.OPEN] == 0:
         return -1
     money = money_left(totals)
     best = -1
-    for worker in range(totals[WORKERS]):
-        here = available[worker] == 1 and workers[worker, JOINED] == 1
-        if not here or workers[worker, ASKED] >= workers[worker, LIMIT]:
+    for worker in range(totals[c.WORKERS]):
+        here = available[worker] == 1 and workers[worker, c.JOINED] == 1
+        if not here or workers[worker, c.ASKED] >= workers[worker, c.LIMIT]:
             continue
-        if workers[worker, PRICE] <= money:
-            if totals[REPEAT] == 1 and totals[OPEN_NAMED] == 0:
+        if workers[worker, c.PRICE] <= money:
+            if totals[c.REPEAT] == 1 and totals[c.OPEN_NAMED] == 0:
                 return book.queue[1]
             task = next_task(book, worker)
             if task >= 0 and (best < 0 or ahead(book.tasks, task, best)):
@@ -126,16 +105,16 @@ def price_unit(book: Book) -> float:
     """The cheapest price above zero; 0 if everything is free."""
     workers = book.workers
     unit = math.inf
-    for worker in range(book.totals[WORKERS]):
-        if workers[worker, JOINED] == 1 and workers[worker, PRICE] > 0:
-            unit = min(unit, float(workers[worker, PRICE]))
+    for worker in range(book.totals[c.WORKERS]):
+        if workers[worker, c.JOINED] == 1 and workers[worker, c.PRICE] > 0:
+            unit = min(unit, float(workers[worker, c.PRICE]))
     return unit if unit < math.inf else 0.0
 
 
 @step
 def ranked_price(book: Book, worker: int, unit: float) -> float:
     """Price relative to the cheapest; an index divides by its root, so never zero."""
-    price = book.workers[worker, PRICE]
+    price = book.workers[worker, c.PRICE]
     if price == unit:
         return 1.0
     return price / unit if price > 0 else FREE
@@ -162,14 +141,14 @@ def record(state: State, worker: int, options: int, memory: Memory) -> tuple[flo
 def heard(book: Book, state: State, memory: Memory, task: int, worker: int) -> Heard:
     """What a crowd said about a question, with its record on others as a prior."""
     counts = state.counts
-    options = book.totals[OPTIONS]
+    options = book.totals[c.OPTIONS]
     cell = cell_of(book, task, worker)
     top = 0.0
     second = 0.0
     total = 0.0
     out = 0
     if cell >= 0:
-        out = book.cells[cell, CELL_OUT]
+        out = book.cells[cell, c.CELL_OUT]
         for option in range(options):
             votes = counts[cell, option]
             total += votes
@@ -189,25 +168,25 @@ def learn(book: Book, state: State, memory: Memory, fact: Fact) -> None:
     if fact.kind == ANSWER:
         if memory.discount < 1.0:
             fade(book, state, fact.task, memory.discount)
-        counts[book.assignments[fact.assignment, CELL], int(fact.value)] += 1.0
+        counts[book.assignments[fact.assignment, c.CELL], int(fact.value)] += 1.0
     elif fact.kind == CLOSED and fact.note == 1 and memory.prior > 0.0:
-        cell = book.tasks[fact.task, FIRST_CELL]
+        cell = book.tasks[fact.task, c.FIRST_CELL]
         while cell >= 0:
-            worker = cells[cell, CELL_WORKER]
-            state.shown[worker, SEEN] += cells[cell, CELL_ANSWERS]
-            state.shown[worker, RIGHT] += cells[cell, VOTES + int(fact.value)]
-            cell = cells[cell, NEXT_CELL]
+            worker = cells[cell, c.CELL_WORKER]
+            state.shown[worker, SEEN] += cells[cell, c.CELL_ANSWERS]
+            state.shown[worker, RIGHT] += cells[cell, c.VOTES + int(fact.value)]
+            cell = cells[cell, c.NEXT_CELL]
 
 
 @step
 def fade(book: Book, state: State, task: int, discount: float) -> None:
     """Let all earlier answers to a question count a little less."""
     counts = state.counts
-    cell = book.tasks[task, FIRST_CELL]
+    cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
-        for option in range(book.totals[OPTIONS]):
+        for option in range(book.totals[c.OPTIONS]):
             counts[cell, option] *= discount
-        cell = book.cells[cell, NEXT_CELL]
+        cell = book.cells[cell, c.NEXT_CELL]
 
 
 MOST_DRAWS = 50_000
@@ -302,7 +281,7 @@ class LearningPolicy(SurveyPolicy):
                 "answers": said.total,
                 "gap": (said.top - said.second) / said.total if said.total > 0 else math.nan,
                 "out": float(said.out),
-                "price": int(book.workers[at, PRICE]) / MICRO,
+                "price": int(book.workers[at, c.PRICE]) / MICRO,
             }
             found.append(Score(worker.id, self.index(book, state, task, at, draw), details))
         return found

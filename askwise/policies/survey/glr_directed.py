@@ -8,23 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.book import (
-    FIRST_CELL,
-    NEXT_CELL,
-    OPTIONS,
-    PROPOSED,
-    VOTES,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    money_left,
-    propose,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel
 from askwise.core.draws import Draw
 from askwise.core.likelihood import distance_from_top
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.survey.common import (
     LearningPolicy,
@@ -41,13 +32,13 @@ from askwise.policies.survey.virt_thompson import Params, absorb
 @kernel
 def distances(book: Book, task: int, found: Array) -> None:
     """Sum over crowds of each option's distance from being on top."""
-    cells, options = book.cells, book.totals[OPTIONS]
+    cells, options = book.cells, book.totals[c.OPTIONS]
     for option in range(options):
         found[option] = 0.0
-        cell = book.tasks[task, FIRST_CELL]
+        cell = book.tasks[task, c.FIRST_CELL]
         while cell >= 0:
-            found[option] += distance_from_top(cells, cell, VOTES, options, option)
-            cell = cells[cell, NEXT_CELL]
+            found[option] += distance_from_top(cells, cell, c.VOTES, options, option)
+            cell = cells[cell, c.NEXT_CELL]
 
 
 @kernel
@@ -82,7 +73,7 @@ def choose(
     task = next_question(book, available)
     if task < 0:
         return idle(book, available)
-    crowds, options = book.totals[WORKERS], book.totals[OPTIONS]
+    crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
     found = np.empty(options)
     distances(book, task, found)
     first, second = smallest_two(found)
@@ -99,7 +90,7 @@ def choose(
             if best < 0 or told > best_told:
                 best, best_told = worker, told
     propose(out, task, best, 1, np.nan)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @policies.register("glr-directed")
@@ -164,10 +155,10 @@ class GlrDirected(LearningPolicy):
 
     def index(self, book: Book, state: State, task: int, worker: int, draw: Draw) -> float | None:
         """How fast the margin would move per price, by the sample."""
-        found = np.empty(int(book.totals[OPTIONS]))
+        found = np.empty(int(book.totals[c.OPTIONS]))
         distances(book, task, found)
         first, second = smallest_two(found)
-        responses = np.empty((int(book.totals[WORKERS]), len(found)))
+        responses = np.empty((int(book.totals[c.WORKERS]), len(found)))
         sample_responses(book, state, self.memory(), task, draw, responses)
         told = telling(responses, worker, len(found), first, second)
         return float(told / ranked_price(book, worker, price_unit(book)))

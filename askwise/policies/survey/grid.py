@@ -10,9 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askwise.core.book import WORKERS, Array, Book
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.events import Fact
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
 from askwise.policies.survey.common import ANSWER, ASKED_FACT, ranked_price
 
 MOST_POINTS = 64
@@ -114,7 +116,7 @@ def gap_of(arms: Array, task: int, arm: int, options: int) -> float:
 def mean_price(book: Book, shares: Array, unit: float) -> float:
     """Price of a mixture's answer, relative to the cheapest crowd's."""
     price = 0.0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         price += shares[worker] * ranked_price(book, worker, unit)
     return price
 
@@ -123,7 +125,7 @@ def mean_price(book: Book, shares: Array, unit: float) -> float:
 def keep_arm(book: Book, state: State, task: int, phase: int, arm: int) -> None:
     """At a decision: begin the phase anew if it is another, count the arm as played."""
     arms, phases = state.arms, state.phases
-    crowds = book.totals[WORKERS]
+    crowds = book.totals[c.WORKERS]
     if phases[task, PHASE] != phase or phases[task, CROWDS] != crowds:
         phases[task, PHASE] = phase
         phases[task, CROWDS] = crowds

@@ -7,19 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.book import (
-    OPTIONS,
-    PROPOSED,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    cell_of,
-    idle,
-    money_left,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel
 from askwise.core.draws import Draw, gamma, uniform
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal
+from askwise.ledger.queries import cell_of, idle, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.survey.common import (
     LearningPolicy,
@@ -40,8 +34,8 @@ def sample_responses(
     book: Book, state: State, memory: Memory, task: int, draw: Draw, responses: Array
 ) -> None:
     """Draw each crowd's distribution over the options from its Dirichlet posterior."""
-    options = book.totals[OPTIONS]
-    for worker in range(book.totals[WORKERS]):
+    options = book.totals[c.OPTIONS]
+    for worker in range(book.totals[c.WORKERS]):
         cell = cell_of(book, task, worker)
         leader = first_leader(book, state, task, cell)
         total = 0.0
@@ -62,7 +56,7 @@ def choose(
     task = next_question(book, available)
     if task < 0:
         return idle(book, available)
-    crowds, options = book.totals[WORKERS], book.totals[OPTIONS]
+    crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
     responses = np.empty((crowds, options))
     sample_responses(book, state, params.memory, task, draw, responses)
     prices = np.empty(crowds)
@@ -80,7 +74,7 @@ def choose(
     chance = uniform(draw, 64 * crowds * options)
     draw_crowd(book, weights, task, chance, available, out)
     out.odds[0] = np.nan
-    return PROPOSED
+    return c.PROPOSED
 
 
 @policies.register("lp-thompson")

@@ -17,7 +17,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from askwise.core.book import Array
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.errors import InvalidParameter
 

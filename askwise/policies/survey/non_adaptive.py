@@ -8,22 +8,17 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    PROPOSED,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    money_left,
-    propose,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, UnknownName, nearest
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.survey.common import (
     SurveyPolicy,
@@ -53,14 +48,14 @@ def draw_crowd(
     money = money_left(book.totals)
     total = 0.0
     able = 0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if may_ask(book, task, worker, money, available):
             able += 1
             total += weights[worker]
     chosen = -1
     odds = 1.0 / able
     reached = 0.0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if may_ask(book, task, worker, money, available):
             share = weights[worker] / total if total > 0.0 else 1.0 / able
             if share > 0.0:
@@ -81,7 +76,7 @@ def choose(
     if task < 0:
         return idle(book, available)
     draw_crowd(book, state.weights, task, uniform(draw, 0), available, out)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @dataclass(frozen=True)

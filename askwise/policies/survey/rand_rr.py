@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from askwise.core.book import PROPOSED, WORKERS, Array, Book, Proposal, idle
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel
 from askwise.core.draws import Draw, uniform
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal
+from askwise.ledger.queries import idle
 from askwise.policies.base import Kernels, policies
 from askwise.policies.survey.common import (
     Nothing,
@@ -25,7 +29,7 @@ def draw_by_price(book: Book, task: int, draw: Draw, available: Array, out: Prop
     """Propose a crowd drawn with probability proportional to one over its price."""
     weights = out.real[0]
     unit = price_unit(book)
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         weights[worker] = 1.0 / ranked_price(book, worker, unit)
     draw_crowd(book, weights, task, uniform(draw, 0), available, out)
 
@@ -39,7 +43,7 @@ def choose(
     if task < 0:
         return idle(book, available)
     draw_by_price(book, task, draw, available, out)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @policies.register("rand-rr")

@@ -8,26 +8,18 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    CELL,
-    OPTIONS,
-    PROPOSED,
-    TASK_ASKED,
-    VOTES,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    money_left,
-    propose,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import flag, real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
 from askwise.core.votes import answers_in, exceeds, lead_in
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.survey.common import ANSWER, SurveyPolicy, may_ask, next_question
 from askwise.policies.survey.rand_rr import draw_by_price
@@ -66,27 +58,27 @@ def choose(
     chosen = stages[task, CHOSEN] - 1
     if chosen >= 0:
         until = (1.0 + params.alpha) * stages[task, EXPLORED]
-        asked = book.tasks[task, TASK_ASKED]
+        asked = book.tasks[task, c.TASK_ASKED]
         if asked < until and may_ask(book, task, chosen, money_left(book.totals), available):
             propose(out, task, chosen, 1, 1.0)
             out.head[1] = EXPLOIT
-            return PROPOSED
+            return c.PROPOSED
         out.head[1] = ROLL_BACK
     draw_by_price(book, task, draw, available, out)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @step
 def absorb(book: Book, state: Stages, params: Params, fact: Fact, draw: Draw) -> None:
     """See after each answer whether the low-confidence rule stops for its crowd."""
     if fact.kind == ANSWER and state.stages[fact.task, CHOSEN] == 0:
-        cells, options = book.cells, book.totals[OPTIONS]
-        cell = book.assignments[fact.assignment, CELL]
-        answers = answers_in(cells, cell, VOTES, options)
+        cells, options = book.cells, book.totals[c.OPTIONS]
+        cell = book.assignments[fact.assignment, c.CELL]
+        answers = answers_in(cells, cell, c.VOTES, options)
         term = params.low_quality * math.sqrt(answers)
-        if exceeds(lead_in(cells, cell, VOTES, options), term, params.smooth, draw, 0):
+        if exceeds(lead_in(cells, cell, c.VOTES, options), term, params.smooth, draw, 0):
             state.stages[fact.task, CHOSEN] = fact.worker + 1
-            state.stages[fact.task, EXPLORED] = book.tasks[fact.task, TASK_ASKED]
+            state.stages[fact.task, EXPLORED] = book.tasks[fact.task, c.TASK_ASKED]
 
 
 @policies.register("explore-exploit-rollback")

@@ -5,21 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from askwise.core.book import (
-    CELL_ANSWERS,
-    CELL_OUT,
-    PROPOSED,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    cell_of,
-    idle,
-    money_left,
-    propose,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import cell_of, idle, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.survey.common import (
     Nothing,
@@ -43,14 +35,14 @@ def choose(
     money = money_left(book.totals)
     best = -1
     least = 0
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if may_ask(book, task, worker, money, available):
             cell = cell_of(book, task, worker)
-            asked = cells[cell, CELL_OUT] + cells[cell, CELL_ANSWERS] if cell >= 0 else 0
+            asked = cells[cell, c.CELL_OUT] + cells[cell, c.CELL_ANSWERS] if cell >= 0 else 0
             if best < 0 or asked < least:
                 best, least = worker, asked
     propose(out, task, best, 1, 1.0)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @policies.register("round-robin")

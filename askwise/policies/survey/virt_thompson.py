@@ -8,22 +8,14 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    CELL_ANSWERS,
-    OPTIONS,
-    PROPOSED,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    cell_of,
-    idle,
-    money_left,
-    propose,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, beta, gamma
 from askwise.core.events import Fact
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import cell_of, idle, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.survey.common import (
     LearningPolicy,
@@ -51,7 +43,7 @@ def shape(
     book: Book, state: State, memory: Memory, worker: int, cell: int, option: int, leader: int
 ) -> float:
     """Parameter of an option in a crowd's Dirichlet posterior: 1 + votes + prior votes."""
-    leading, other = record(state, worker, book.totals[OPTIONS], memory)
+    leading, other = record(state, worker, book.totals[c.OPTIONS], memory)
     votes = state.counts[cell, option] if cell >= 0 else 0.0
     return 1.0 + votes + (leading if option == leader else other)
 
@@ -63,8 +55,8 @@ def first_leader(book: Book, state: State, task: int, cell: int) -> int:
     Of a crowd that has not answered, the option with most votes of all.
     """
     leader = 0
-    heard_it = cell >= 0 and book.cells[cell, CELL_ANSWERS] > 0
-    for option in range(1, book.totals[OPTIONS]):
+    heard_it = cell >= 0 and book.cells[cell, c.CELL_ANSWERS] > 0
+    for option in range(1, book.totals[c.OPTIONS]):
         if heard_it:
             ahead_now = state.counts[cell, option] > state.counts[cell, leader]
         else:
@@ -85,7 +77,7 @@ def sampled_gap(
     would order crowds of one price alike, but may be negative, and a negative number per root of
     price favours the dear.)
     """
-    options = book.totals[OPTIONS]
+    options = book.totals[c.OPTIONS]
     memory = params.memory
     if options == 2:
         said = heard(book, state, memory, task, worker)
@@ -119,14 +111,14 @@ def choose(
     unit = price_unit(book)
     best = -1
     best_index = -math.inf
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if may_ask(book, task, worker, money, available):
             gap = sampled_gap(book, state, params, task, worker, draw)
             index = per_root(gap, ranked_price(book, worker, unit))
             if best < 0 or index > best_index:
                 best, best_index = worker, index
     propose(out, task, best, 1, np.nan)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @step

@@ -6,21 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.book import (
-    PROPOSED,
-    TASK_ASKED,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-    money_left,
-    propose,
-)
+from askwise.core.arrays import Array
 from askwise.core.checks import one_of, real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal, propose
+from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.survey.common import (
     LearningPolicy,
@@ -60,7 +54,7 @@ def virtual_index(
     width = params.exploration
     if params.growing:
         # t counts from 1, with what is out as the N do: the round that is about to be.
-        width *= math.sqrt(8.0 * math.log(book.tasks[task, TASK_ASKED] + 1.0))
+        width *= math.sqrt(8.0 * math.log(book.tasks[task, c.TASK_ASKED] + 1.0))
     return per_root(gap + width / math.sqrt(asked), ranked_price(book, worker, unit))
 
 
@@ -76,13 +70,13 @@ def choose(
     unit = price_unit(book)
     best = -1
     best_index = -math.inf
-    for worker in range(book.totals[WORKERS]):
+    for worker in range(book.totals[c.WORKERS]):
         if may_ask(book, task, worker, money, available):
             index = virtual_index(book, state, params, task, worker, unit)
             if best < 0 or index > best_index:
                 best, best_index = worker, index
     propose(out, task, best, 1, 1.0)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @step

@@ -8,22 +8,16 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.book import (
-    OPTIONS,
-    PLAN_TASK,
-    PROPOSED,
-    TASK_ASKED,
-    WORKERS,
-    Array,
-    Book,
-    Proposal,
-    idle,
-)
+from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.events import Fact
-from askwise.core.ledger import Ledger
 from askwise.core.problem import Problem
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
+from askwise.ledger.proposals import Proposal
+from askwise.ledger.queries import idle
 from askwise.policies.base import Kernels, policies
 from askwise.policies.survey.common import (
     ANSWER,
@@ -62,7 +56,7 @@ class Params(NamedTuple):
 @kernel
 def arm_to_play(book: Book, state: State, params: Params, task: int, asked: int) -> int:
     """Number of the mixture to draw from when a question has been asked so often."""
-    crowds = book.totals[WORKERS]
+    crowds = book.totals[c.WORKERS]
     phase = phase_at(asked)
     phases = state.phases
     if phases[task, PHASE] != phase or phases[task, CROWDS] != crowds:
@@ -73,7 +67,7 @@ def arm_to_play(book: Book, state: State, params: Params, task: int, asked: int)
 @kernel
 def play_ucb1(book: Book, state: State, task: int, phase: int) -> int:
     """UCB1 on the empirical gaps of all mixtures of the grid, per root of price."""
-    crowds, options = book.totals[WORKERS], book.totals[OPTIONS]
+    crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
     parts = uniform_parts(crowds, phase)
     shares = np.empty(crowds)
     unit = price_unit(book)
@@ -103,7 +97,7 @@ def zoom(book: Book, state: State, task: int, phase: int) -> int:
     gap is Lipschitz (Claim 17). A mixture is active once it has been played: one just activated
     has the widest radius and is played at once.
     """
-    crowds, options = book.totals[WORKERS], book.totals[OPTIONS]
+    crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
     parts = finest_parts(crowds)
     count = points(crowds, parts)
     shares = np.empty((count, crowds))
@@ -149,22 +143,22 @@ def choose(
     task = next_question(book, available)
     if task < 0:
         return idle(book, available)
-    crowds = book.totals[WORKERS]
-    asked = book.tasks[task, TASK_ASKED]
+    crowds = book.totals[c.WORKERS]
+    asked = book.tasks[task, c.TASK_ASKED]
     arm = arm_to_play(book, state, params, task, asked)
     parts = finest_parts(crowds) if params.zoom else uniform_parts(crowds, phase_at(asked))
     shares = np.empty(crowds)
     shares_of(arm, parts, crowds, shares)
     draw_crowd(book, shares, task, uniform(draw, 0), available, out)
-    return PROPOSED
+    return c.PROPOSED
 
 
 @kernel
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Note the arm that was decided on (deterministic, so found again), and what it brought."""
     if fact.kind == DECIDED:
-        task = book.plan[0, PLAN_TASK]
-        asked = book.tasks[task, TASK_ASKED]
+        task = book.plan[0, c.PLAN_TASK]
+        asked = book.tasks[task, c.TASK_ASKED]
         arm = arm_to_play(book, state, params, task, asked)
         keep_arm(book, state, task, phase_at(asked), arm)
     elif fact.kind == ASKED_FACT or fact.kind == ANSWER:
@@ -203,7 +197,7 @@ class GridPolicy(SurveyPolicy):
     def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
         """Without the spare arms."""
         kept = super().used(state, ledger)
-        kept["arms"] = kept["arms"][:, : most_points(ledger.total(WORKERS))]
+        kept["arms"] = kept["arms"][:, : most_points(ledger.total(c.WORKERS))]
         return kept
 
     def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:

@@ -12,8 +12,8 @@ from askwise.campaign import Campaign, reading
 from askwise.campaign.engine import Engine
 from askwise.campaign.insight_views import Contested, WorkerInsight
 from askwise.campaign.views import Answer
-from askwise.core import book as columns
 from askwise.core.problem import Task
+from askwise.ledger import columns as c
 from askwise.service.overview import Facts, Overviews
 from askwise.service.pages.dashboard_view import Cut, cut
 
@@ -63,7 +63,7 @@ class TaskPage:
 def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[Asked], Cut]:
     """What was asked, newest first."""
     with campaign.reading() as engine:
-        total = engine.ledger.total(columns.ASSIGNMENTS)
+        total = engine.ledger.total(c.ASSIGNMENTS)
         shown = cut(total, page, rows)
         found = [_asked(campaign, engine, total - 1 - at) for at in range(shown.start, shown.end)]
     # The log alone knows when; read without holding up who writes.
@@ -72,11 +72,11 @@ def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[Asked], Cu
 
 def _asked(campaign: Campaign, engine: Engine, at: int) -> Asked:
     row = engine.ledger.book.assignments[at]
-    handed = reading.handed(campaign.name, engine, int(row[columns.SEQ]))
+    handed = reading.handed(campaign.name, engine, int(row[c.SEQ]))
     return Asked(
-        seq=int(row[columns.SEQ]),
+        seq=int(row[c.SEQ]),
         time=None,
-        decision=int(row[columns.DECISION]),
+        decision=int(row[c.DECISION]),
         worker=handed.assignment.worker,
         task=handed.assignment.task,
         price=handed.assignment.price,
@@ -158,21 +158,21 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
     with campaign.reading() as engine:
         ledger, options = engine.ledger, engine.spec.problem.options
         book = ledger.book
-        last = int(book.tasks[index, columns.TASK_LAST])
+        last = int(book.tasks[index, c.TASK_LAST])
         while last >= 0:
             if len(found) < MOST_ANSWERS:
                 found.append(_asked(campaign, engine, last))
             else:
                 more += 1
-            last = int(book.assignments[last, columns.BEFORE_OF_TASK])
-        truth = int(book.tasks[index, columns.TRUTH])
+            last = int(book.assignments[last, c.BEFORE_OF_TASK])
+        truth = int(book.tasks[index, c.TRUTH])
         page = TaskPage(
             task=ledger.tasks[index],
             answer=facts.answers[index],
             options=options,
             votes=_votes(options, book.votes[index]),
             truth=options[truth] if options and truth >= 0 else None,
-            closed=bool(book.tasks[index, columns.CLOSED]),
+            closed=bool(book.tasks[index, c.CLOSED]),
             asked=found,
             more=more,
         )

@@ -11,9 +11,9 @@ from typing import Any
 from askwise.campaign import Campaign
 from askwise.campaign.engine import Engine
 from askwise.campaign.reading import assignment_id
-from askwise.core import book as columns
 from askwise.core.choices import Done, Wait
 from askwise.core.money import from_micro
+from askwise.ledger import columns as c
 
 
 @dataclass(frozen=True)
@@ -65,30 +65,30 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
         number = earned = 0
         oldest: int | None = None
         ran_out = False
-        at = int(row[columns.LAST])
+        at = int(row[c.LAST])
         while at >= 0:
             (_, _, cost, status, _, _, _, before, _) = assignments[at].tolist()
             number += 1
             # Past its lease it is as good as released: the next write says so in the log.
-            is_late = status == columns.OUT and marks[at, columns.EXPIRES] <= now
+            is_late = status == c.OUT and marks[at, c.EXPIRES] <= now
             if number == 1:
-                ran_out = is_late or status == columns.EXPIRED
-            if status == columns.SETTLED:
+                ran_out = is_late or status == c.EXPIRED
+            if status == c.SETTLED:
                 earned += cost
-            elif status == columns.OUT and not is_late:
+            elif status == c.OUT and not is_late:
                 oldest = at
             at = before
         problem = engine.spec.problem
         return Inbox(
             position=engine.seq,
-            joined=bool(row[columns.JOINED]),
-            stopped=bool(ledger.total(columns.STOPPED)),
-            paused=bool(ledger.total(columns.PAUSED)),
-            answers=int(row[columns.ANSWERED]),
+            joined=bool(row[c.JOINED]),
+            stopped=bool(ledger.total(c.STOPPED)),
+            paused=bool(ledger.total(c.PAUSED)),
+            answers=int(row[c.ANSWERED]),
             earned=from_micro(earned),
             question=None if oldest is None else _question(campaign, engine, oldest, number, now),
             ran_out=ran_out,
-            bidding=_bidding(engine, int(row[columns.BID])),
+            bidding=_bidding(engine, int(row[c.BID])),
             options=tuple(problem.options),
             range=(0.0, 1.0) if problem.options else problem.range,
         )
@@ -99,27 +99,27 @@ def may_ask(campaign: Campaign, worker: str, now: float) -> bool:
     with campaign.reading() as engine:
         ledger = engine.ledger
         row = ledger.book.workers[ledger.worker_at(worker)]
-        if not row[columns.JOINED] or _bidding(engine, 0) is not None:
+        if not row[c.JOINED] or _bidding(engine, 0) is not None:
             return False
-        out, at = int(row[columns.ASKED] - row[columns.ANSWERED]), int(row[columns.LAST])
+        out, at = int(row[c.ASKED] - row[c.ANSWERED]), int(row[c.LAST])
         while out:
-            if ledger.book.assignments[at, columns.STATUS] == columns.OUT:
+            if ledger.book.assignments[at, c.STATUS] == c.OUT:
                 out -= 1
-                if ledger.book.marks[at, columns.EXPIRES] > now:
+                if ledger.book.marks[at, c.EXPIRES] > now:
                     return False
-            at = int(ledger.book.assignments[at, columns.BEFORE_OF_WORKER])
+            at = int(ledger.book.assignments[at, c.BEFORE_OF_WORKER])
         return True
 
 
 def _question(campaign: Campaign, engine: Engine, at: int, number: int, now: float) -> Question:
     ledger = engine.ledger
-    row, expires = ledger.book.assignments[at], float(ledger.book.marks[at, columns.EXPIRES])
+    row, expires = ledger.book.assignments[at], float(ledger.book.marks[at, c.EXPIRES])
     return Question(
-        id=assignment_id(campaign.name, int(row[columns.SEQ])),
+        id=assignment_id(campaign.name, int(row[c.SEQ])),
         number=number,
-        task=ledger.task_id(int(row[columns.TASK])),
-        payload=ledger.payload(int(row[columns.TASK])),
-        price=from_micro(int(row[columns.COST])),
+        task=ledger.task_id(int(row[c.TASK])),
+        payload=ledger.payload(int(row[c.TASK])),
+        price=from_micro(int(row[c.COST])),
         left=None if expires == float("inf") else expires - now,
     )
 

@@ -6,8 +6,8 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from askwise.campaign import Campaign
-from askwise.core import book as columns
 from askwise.core.errors import Conflict
+from askwise.ledger import columns as c
 from askwise.service import schemas
 from askwise.service.bodies import JsonRoute
 from askwise.service.calls import (
@@ -135,4 +135,4 @@ def _joined(campaign: Campaign, worker: str) -> bool:
         ledger = engine.ledger
         if not ledger.has_worker(worker):
             return False
-        return bool(ledger.book.workers[ledger.worker_at(worker), columns.JOINED])
+        return bool(ledger.book.workers[ledger.worker_at(worker), c.JOINED])

@@ -8,28 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from askwise.core import book as columns
-from askwise.core import booking
-from askwise.core.book import Array, Book
+from askwise.core.arrays import Array
 from askwise.core.errors import UnknownName, nearest
 from askwise.core.events import Event, Fact, Kind
 from askwise.core.money import NO_CAP, to_micro
 from askwise.core.problem import UNLIMITED, Problem, Task, Worker
+from askwise.ledger import columns as c
+from askwise.ledger import transitions
+from askwise.ledger.columns import Book
 
 _SMALLEST = 16
 
 _BY_ROW = {
-    "workers": columns.WORKERS,
-    "ratings": columns.WORKERS,
-    "tasks": columns.TASKS,
-    "votes": columns.TASKS,
-    "cells": columns.CELLS,
-    "assignments": columns.ASSIGNMENTS,
-    "marks": columns.ASSIGNMENTS,
-    "plan": columns.PLAN_ROWS,
-    "odds": columns.PLAN_ROWS,
-    "contexts": columns.CONTEXTS,
-    "offers": columns.OFFERS,
+    "workers": c.WORKERS,
+    "ratings": c.WORKERS,
+    "tasks": c.TASKS,
+    "votes": c.TASKS,
+    "cells": c.CELLS,
+    "assignments": c.ASSIGNMENTS,
+    "marks": c.ASSIGNMENTS,
+    "plan": c.PLAN_ROWS,
+    "odds": c.PLAN_ROWS,
+    "contexts": c.CONTEXTS,
+    "offers": c.OFFERS,
 }
 """The arrays that grow, each with the total that says how many of its rows are in use."""
 
@@ -62,10 +63,10 @@ class Ledger:
         """Who declined a unit of work since the last answer (where pairs may repeat)."""
         self.closings: dict[int, tuple[float | None, str, float | None]] = {}
         totals = np.zeros(22, np.int64)
-        totals[columns.BUDGET] = NO_CAP if problem.budget is None else problem.budget
-        totals[columns.REPEAT] = problem.repeat
-        totals[columns.TASKLESS] = problem.taskless
-        totals[columns.OPTIONS] = len(problem.options)
+        totals[c.BUDGET] = NO_CAP if problem.budget is None else problem.budget
+        totals[c.REPEAT] = problem.repeat
+        totals[c.TASKLESS] = problem.taskless
+        totals[c.OPTIONS] = len(problem.options)
         self.book = Book(
             totals=totals,
             scale=np.array(problem.range, np.float64),
@@ -74,7 +75,7 @@ class Ledger:
             tasks=np.zeros((1, 13), np.int64),
             queue=np.full(2, -1, np.int64),
             votes=np.zeros((1, max(1, len(problem.options))), np.int64),
-            cells=np.zeros((1, columns.VOTES + max(1, len(problem.options))), np.int64),
+            cells=np.zeros((1, c.VOTES + max(1, len(problem.options))), np.int64),
             assignments=np.zeros((spare, 9), np.int64),
             marks=np.zeros((spare, 3)),
             plan=np.zeros((spare, 3), np.int64),
@@ -88,13 +89,13 @@ class Ledger:
     # Reading.
 
     def total(self, column: int) -> int:
-        """One of the totals, by its column in :mod:`askwise.core.book`."""
+        """One of the totals, by its column in :mod:`askwise.ledger.columns`."""
         return self.book.totals.item(column)
 
     @property
     def reserved(self) -> int:
         """Micro-units set aside: for work that is out and for the rest of the decision."""
-        return self.total(columns.HELD) + self.total(columns.PLANNED)
+        return self.total(c.HELD) + self.total(c.PLANNED)
 
     def worker_at(self, worker: str) -> int:
         """Index of a worker."""
@@ -138,7 +139,7 @@ class Ledger:
     def assignment_at(self, seq: int) -> int | None:
         """Index of the assignment whose ASKED has this sequence number."""
         book = self.book
-        at = booking.find_assignment(book.assignments, self.total(columns.ASSIGNMENTS), seq)
+        at = transitions.find_assignment(book.assignments, self.total(c.ASSIGNMENTS), seq)
         return None if at < 0 else int(at)
 
     def read_plan(self, event: Event, rows: list[tuple[int, int, int]], odds: list[float]) -> None:
@@ -163,53 +164,53 @@ class Ledger:
             self.read_plan(event, rows, odds)
             self.room_for_plan(len(rows))
             plan = np.array(rows, np.int64).reshape(-1, 3)
-            booking.take_plan(self.book, plan, np.array(odds, np.float64), 0, len(rows))
+            transitions.take_plan(self.book, plan, np.array(odds, np.float64), 0, len(rows))
         elif kind == Kind.ASKED:
             self.room_for_assignments(1)
             where = 0 if self.problem.taskless else task
             expires = np.inf if event.expires is None else float(event.expires)
-            at = int(booking.ask(self.book, where, worker, event.seq, expires))
+            at = int(transitions.ask(self.book, where, worker, event.seq, expires))
             assert at >= 0, f"event {event.seq} asks what was not decided"
         elif kind in (Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED):
             seq = event.assignment or 0
             if kind == Kind.ANSWER:
                 value = self.number(event.value)
-                at = int(booking.answer(self.book, seq, value))
+                at = int(transitions.answer(self.book, seq, value))
                 self.passed_over.clear()
                 self.utility += 0.0 if self.problem.options else value
             else:
                 if kind == Kind.DECLINED and self.problem.repeat:
                     self.passed_over.add(worker)
-                status = columns.EXPIRED if kind == Kind.EXPIRED else columns.DECLINED
-                at = int(booking.take_back(self.book, seq, status))
+                status = c.EXPIRED if kind == Kind.EXPIRED else c.DECLINED
+                at = int(transitions.take_back(self.book, seq, status))
             assert at >= 0, f"event {event.seq} is about an unknown assignment"
-            task = self.book.assignments.item(at, columns.TASK)
+            task = self.book.assignments.item(at, c.TASK)
         elif kind == Kind.TRUTH:
             value = self.number(event.value)
-            self.book.tasks[task, columns.TRUTH] = int(value)
+            self.book.tasks[task, c.TRUTH] = int(value)
         elif kind == Kind.CLOSED:
             answer = None if event.value is None else self.number(event.value)
             self.closings[task] = (answer, event.outcome or "", event.confidence)
             value = np.nan if answer is None else answer
             note = int(event.outcome == "confident")
-            booking.close_task(self.book, task)
+            transitions.close_task(self.book, task)
         elif kind == Kind.ADDED:
             self._add([Task(**raw) for raw in event.tasks or ()])
         elif kind == Kind.JOINED:
             self._join([Worker(**raw) for raw in event.workers or ()])
         elif kind == Kind.LEFT:
-            booking.leave(self.book, worker)
+            transitions.leave(self.book, worker)
         elif kind == Kind.BID:
             self._set_price(worker, bid=event.price or 0)
         elif kind == Kind.QUOTED:
             self._quote(event.workers or ())
         elif kind == Kind.TOPPED_UP:
-            totals[columns.BUDGET] += event.price or 0
+            totals[c.BUDGET] += event.price or 0
         elif kind in (Kind.PAUSED, Kind.RESUMED):
-            totals[columns.PAUSED] = kind == Kind.PAUSED
+            totals[c.PAUSED] = kind == Kind.PAUSED
         elif kind == Kind.STOPPED:
-            totals[columns.STOPPED] = 1
-            booking.drop_plan(self.book)
+            totals[c.STOPPED] = 1
+            transitions.drop_plan(self.book)
         return Fact(int(kind), task, worker, value, note, at)
 
     def number(self, value: float | str | None) -> float:
@@ -227,14 +228,14 @@ class Ledger:
                 self._grow_rows(("workers", "ratings"), at + 1)
                 self.workers.append(worker)
                 self._worker_index[worker.id] = at
-                self.book.workers[at, columns.LAST] = -1
-                self.book.totals[columns.WORKERS] = at + 1
+                self.book.workers[at, c.LAST] = -1
+                self.book.totals[c.WORKERS] = at + 1
             self.workers[at] = worker
             row = self.book.workers[at]
             self._set_price(at, bid=worker.micro)
-            row[columns.LIMIT] = UNLIMITED if worker.limit is None else worker.limit
-            row[columns.JOINED] = 1
-            row[columns.TRUSTED] = worker.trusted
+            row[c.LIMIT] = UNLIMITED if worker.limit is None else worker.limit
+            row[c.JOINED] = 1
+            row[c.TRUSTED] = worker.trusted
             self.book.ratings[at] = 0.0
             if worker.rating is not None and worker.rating_weight is not None:
                 self.book.ratings[at] = (worker.rating - low) / (high - low), worker.rating_weight
@@ -242,33 +243,33 @@ class Ledger:
 
     def _set_price(self, worker: int, bid: int) -> None:
         row = self.book.workers[worker]
-        row[columns.BID] = row[columns.PRICE] = row[columns.RANKED_AT] = bid
+        row[c.BID] = row[c.PRICE] = row[c.RANKED_AT] = bid
 
     def _quote(self, quotes: Sequence[Mapping[str, str]]) -> None:
         """Take a mechanism's prices for the bids; what is out keeps the price it was asked at."""
         # A plan reserves by the price: a new price finds no plan, as it precedes the decision.
-        booking.drop_plan(self.book)
-        self.book.totals[columns.QUOTED] = 1
+        transitions.drop_plan(self.book)
+        self.book.totals[c.QUOTED] = 1
         for quote in quotes:
             row = self.book.workers[self.worker_at(quote["id"])]
-            row[columns.BID] = to_micro(quote["bid"], "bid")
-            row[columns.PRICE] = to_micro(quote["price"], "price")
-            row[columns.RANKED_AT] = to_micro(quote["ranked_at"], "ranked_at")
+            row[c.BID] = to_micro(quote["bid"], "bid")
+            row[c.PRICE] = to_micro(quote["price"], "price")
+            row[c.RANKED_AT] = to_micro(quote["ranked_at"], "ranked_at")
 
     def _add(self, tasks: Sequence[Task]) -> None:
-        before = self.total(columns.TASKS)
+        before = self.total(c.TASKS)
         after = before + len(tasks)
         self._grow_rows(("tasks", "votes"), after)
         unknown = [
-            columns.TASK_LAST, columns.TRUTH, columns.FIRST_CELL, columns.VOICE,
-            columns.NEXT_ALIKE, columns.NAMED,
+            c.TASK_LAST, c.TRUTH, c.FIRST_CELL, c.VOICE,
+            c.NEXT_ALIKE, c.NAMED,
         ]  # fmt: skip
         self.book.tasks[before:after, unknown] = -1
-        self.book.totals[columns.TASKS] = after
-        self.book.totals[columns.OPEN] += len(tasks)
+        self.book.totals[c.TASKS] = after
+        self.book.totals[c.OPEN] += len(tasks)
         self._grow_rows(
             ("offers",),
-            self.total(columns.OFFERS) + sum(len(task.workers or ()) for task in tasks),
+            self.total(c.OFFERS) + sum(len(task.workers or ()) for task in tasks),
         )
         for at, task in enumerate(tasks, before):
             if not self.problem.taskless:
@@ -280,40 +281,40 @@ class Ledger:
         half = 1 << max(0, after - 1).bit_length()
         if len(self.book.queue) < 2 * half:
             self.book = self.book._replace(queue=np.full(2 * half, -1, np.int64))
-        booking.build_queue(self.book.tasks, self.book.queue, after)
+        transitions.build_queue(self.book.tasks, self.book.queue, after)
 
     def _put_in_context(self, task: int, context: str | None) -> None:
         at = self.contexts.setdefault(context, len(self.contexts))
         self._grow_rows(("contexts",), at + 1)
         row = self.book.contexts[at]
-        if at == self.total(columns.CONTEXTS):
-            self.book.totals[columns.CONTEXTS] = at + 1
-            row[columns.FIRST_TASK] = task
+        if at == self.total(c.CONTEXTS):
+            self.book.totals[c.CONTEXTS] = at + 1
+            row[c.FIRST_TASK] = task
         else:
-            self.book.tasks[row[columns.LAST_TASK], columns.NEXT_ALIKE] = task
-        row[columns.LAST_TASK] = task
-        row[columns.CONTEXT_TASKS] += 1
-        self.book.tasks[task, columns.CONTEXT] = at
+            self.book.tasks[row[c.LAST_TASK], c.NEXT_ALIKE] = task
+        row[c.LAST_TASK] = task
+        row[c.CONTEXT_TASKS] += 1
+        self.book.tasks[task, c.CONTEXT] = at
 
     def _name(self, task: int, workers: Sequence[str]) -> None:
-        first = self.total(columns.OFFERS)
+        first = self.total(c.OFFERS)
         named = sorted(self._worker_index[worker] for worker in workers)
         self.book.offers[first : first + len(named)] = named
-        self.book.workers[named, columns.OPEN_TO] += 1
-        self.book.tasks[task, columns.FIRST_OFFER] = first
-        self.book.tasks[task, columns.NAMED] = len(named)
-        self.book.totals[columns.OFFERS] += len(named)
-        self.book.totals[columns.OPEN_NAMED] += 1
+        self.book.workers[named, c.OPEN_TO] += 1
+        self.book.tasks[task, c.FIRST_OFFER] = first
+        self.book.tasks[task, c.NAMED] = len(named)
+        self.book.totals[c.OFFERS] += len(named)
+        self.book.totals[c.OPEN_NAMED] += 1
 
     def room_for_assignments(self, count: int) -> None:
         """Make sure that ``count`` more assignments fit, each in a cell of its own at worst."""
         # Handing out writes every cell of a row: no need to clear them first.
-        needed = self.total(columns.ASSIGNMENTS) + count
+        needed = self.total(c.ASSIGNMENTS) + count
         if needed > len(self.book.assignments):
             self._grow_rows(("assignments", "marks"), needed, blank=np.empty)
-        if self.problem.options and self.total(columns.CELLS) + count > len(self.book.cells):
-            pairs = self.total(columns.TASKS) * self.total(columns.WORKERS)
-            most = min(self.total(columns.CELLS) + count, pairs)
+        if self.problem.options and self.total(c.CELLS) + count > len(self.book.cells):
+            pairs = self.total(c.TASKS) * self.total(c.WORKERS)
+            most = min(self.total(c.CELLS) + count, pairs)
             self._grow_rows(("cells",), most, blank=np.empty)
 
     def room_for_plan(self, rows: int) -> None:
@@ -395,7 +396,7 @@ class Ledger:
             held[name][: len(array)] = array
         count = len(arrays["tasks"])
         queue = np.full(2 << max(0, count - 1).bit_length(), -1, np.int64)
-        booking.build_queue(held["tasks"], queue, count)
+        transitions.build_queue(held["tasks"], queue, count)
         ledger.book = Book(queue=queue, **held)
         return ledger
 

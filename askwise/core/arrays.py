@@ -1,0 +1,9 @@
+"""The type of an array, for annotations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]

@@ -1,0 +1,1 @@
+"""The ledger: what a campaign's log adds up to, as arrays."""

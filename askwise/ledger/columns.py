@@ -1,0 +1,83 @@
+"""The layout of the ledger: its arrays, their columns, and the codes that stand in them.
+
+Everything is kept in a few wide arrays (one row a worker, a task, an assignment) because a
+compiled call pays for each array it is handed. Answers are threaded per task and per worker,
+so memory is O(answers + tasks + workers).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from askwise.core.arrays import Array
+
+# Columns of `totals`; money in micro-units. HELD is reserved for assignments that are out,
+# PLANNED for the part of the current decision that was not handed out yet. OPEN_NAMED counts the
+# open tasks that name who may be asked; QUOTED is 1 once the bidding is closed.
+(BUDGET, SPENT, HELD, PLANNED, TASKS, WORKERS, ASSIGNMENTS, ANSWERS, PENDING, DECISIONS, OPEN,
+ PLAN_ROWS, REPEAT, TASKLESS, OPTIONS, PAUSED, STOPPED, CELLS, CONTEXTS, OPEN_NAMED,
+ OFFERS, QUOTED) = range(22)  # fmt: skip
+
+# Columns of `workers`. ASKED counts what is pending or answered: what his limit is about.
+# REFUSED counts what he declined: those tasks are not put to him again.
+# OPEN_TO counts the open tasks that name him. PRICE is what an answer of his is paid, BID what he
+# asks for, RANKED_AT what a choice by cost counts him at: the three are one unless a mechanism
+# sets them apart. ON_CLOSED counts what was put to him, and did not expire, about tasks that are
+# closed now.
+(PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED, TRUSTED, OPEN_TO, BID, RANKED_AT,
+ ON_CLOSED) = range(12)  # fmt: skip
+
+# Columns of `ratings`: prior mean, scaled to 0..1, and how many answers it is worth.
+RATING, WEIGHT = range(2)
+
+# Columns of `tasks`. TRUTH is the option's index, -1 while unknown; FIRST_CELL and VOICE are
+# cells (-1: none): the newest, and that of the last answer. NEXT_ALIKE is the next task of the
+# same context; FIRST_OFFER and NAMED are the stretch of `offers` that names who may be asked
+# (NAMED is -1 where anyone may). TASK_LOST counts assignments that expired or were declined.
+(CLOSED, TASK_ASKED, TASK_ANSWERED, TASK_LAST, TRUTH, TASK_SPENT, FIRST_CELL, VOICE, CONTEXT,
+ NEXT_ALIKE, FIRST_OFFER, NAMED, TASK_LOST) = range(13)  # fmt: skip
+
+# Columns of `contexts`: how many tasks, and the ends of their chain.
+CONTEXT_TASKS, FIRST_TASK, LAST_TASK = range(3)
+
+# Columns of `cells`: one row for each pair of task and worker ever asked (options only); the
+# votes, one column an option, begin at VOTES.
+CELL_WORKER, NEXT_CELL, CELL_OUT, CELL_ANSWERS, VOTES = range(5)
+
+# Columns of `assignments` and of `marks`.
+TASK, WORKER, COST, STATUS, DECISION, SEQ, BEFORE_OF_TASK, BEFORE_OF_WORKER, CELL = range(9)
+VALUE, PROPENSITY, EXPIRES = range(3)
+
+# Status of an assignment.
+OUT, SETTLED, EXPIRED, DECLINED = range(4)
+
+# Columns of `plan` (and of a proposal's rows).
+PLAN_TASK, PLAN_WORKER, PLAN_COUNT = range(3)
+
+# What choosing may say.
+PROPOSED = 0
+WAIT_TRUTH, WAIT_ANSWERS, WAIT_WORKERS = -1, -2, -3
+DONE_BUDGET, DONE_LIMITS, DONE_TASKS, DONE_TARGET = -11, -12, -13, -14
+TOO_LARGE = -99
+
+# What is wrong with a proposal.
+FINE, EMPTY, ABSENT, OVER_LIMIT, OVER_MONEY, BAD_TASK, BAD_ODDS = range(7)
+
+
+class Book(NamedTuple):
+    """The folded log as arrays; rows beyond the counts in ``totals`` are spare capacity."""
+
+    totals: Array
+    scale: Array
+    workers: Array
+    ratings: Array
+    tasks: Array
+    queue: Array
+    votes: Array
+    cells: Array
+    assignments: Array
+    marks: Array
+    plan: Array
+    odds: Array
+    contexts: Array
+    offers: Array

@@ -1,0 +1,243 @@
+"""What the ledger can be asked: who may be asked about what, how often, and why nobody can."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from askwise.core.arrays import Array
+from askwise.core.choices import Done, Wait
+from askwise.core.compiling import kernel, step
+from askwise.core.problem import UNLIMITED
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+
+
+@step
+def money_left(totals: Array) -> int:
+    """Money that a new decision may use: a plan that was not handed out gives way to it."""
+    return totals[c.BUDGET] - totals[c.SPENT] - totals[c.HELD]
+
+
+@step
+def scaled(scale: Array, value: float) -> float:
+    """Value of an answer on the scale 0 to 1."""
+    return (value - scale[0]) / (scale[1] - scale[0])
+
+
+@step
+def asked_before(book: Book, task: int, worker: int) -> bool:
+    """Whether this pair was asked (and not released by an expiry)."""
+    tasks, assignments = book.tasks, book.assignments
+    at = tasks[task, c.TASK_LAST]
+    while at >= 0:
+        if assignments[at, c.WORKER] == worker and assignments[at, c.STATUS] != c.EXPIRED:
+            return True
+        at = assignments[at, c.BEFORE_OF_TASK]
+    return False
+
+
+@step
+def may_answer(book: Book, task: int, worker: int) -> bool:
+    """Whether a task is open to a worker at all: it names nobody, or him."""
+    tasks, offers = book.tasks, book.offers
+    count = tasks[task, c.NAMED]
+    if count < 0:
+        return True
+    low = tasks[task, c.FIRST_OFFER]
+    end = low + count
+    high = end
+    while low < high:
+        middle = (low + high) // 2
+        if offers[middle] < worker:
+            low = middle + 1
+        else:
+            high = middle
+    return bool(low < end and offers[low] == worker)
+
+
+@step
+def may_put(book: Book, task: int, worker: int) -> bool:
+    """Whether a task may be put to a worker: open to him, and not asked before unless repeats."""
+    if not may_answer(book, task, worker):
+        return False
+    return bool(book.totals[c.REPEAT] == 1 or not asked_before(book, task, worker))
+
+
+@step
+def tasks_for(book: Book, worker: int) -> int:
+    """How many open tasks a worker may be asked about at all, also those he was asked already."""
+    totals = book.totals
+    return totals[c.OPEN] - totals[c.OPEN_NAMED] + book.workers[worker, c.OPEN_TO]
+
+
+@step
+def cell_of(book: Book, task: int, worker: int) -> int:
+    """Row of `cells` of a pair; -1 if it was never asked."""
+    cells = book.cells
+    at = book.tasks[task, c.FIRST_CELL]
+    while at >= 0 and cells[at, c.CELL_WORKER] != worker:
+        at = cells[at, c.NEXT_CELL]
+    return at
+
+
+@step
+def new_cell_of(book: Book, task: int, worker: int) -> int:
+    """As ``cell_of``, for a pair that may be asked now: without a walk where it must be new."""
+    if book.totals[c.REPEAT] == 0 and book.tasks[task, c.TASK_LOST] == 0:
+        return -1
+    return cell_of(book, task, worker)
+
+
+@step
+def tasks_left(book: Book, worker: int) -> int:
+    """How many assignments the open tasks still hold for a worker."""
+    workers = book.workers
+    left = tasks_for(book, worker)
+    if left > 0 and book.totals[c.REPEAT] == 1:
+        return UNLIMITED
+    put = workers[worker, c.ASKED] + workers[worker, c.REFUSED]
+    return left - (put - workers[worker, c.ON_CLOSED])
+
+
+@step
+def has_task(book: Book, worker: int) -> bool:
+    """Whether some open task may be put to a worker."""
+    return tasks_left(book, worker) > 0
+
+
+@step
+def room(book: Book, worker: int, money: int) -> int:
+    """How often a worker can still be asked: joined, within limit, money and tasks."""
+    workers = book.workers
+    if workers[worker, c.JOINED] == 0:
+        return 0
+    most = workers[worker, c.LIMIT] - workers[worker, c.ASKED]
+    price = workers[worker, c.PRICE]
+    if price > 0:
+        most = min(most, money // price)
+    if most <= 0:
+        return 0
+    if book.totals[c.REPEAT] == 1:
+        return most if tasks_for(book, worker) > 0 else 0
+    return min(most, tasks_left(book, worker))
+
+
+@step
+def idle(book: Book, available: Array) -> int:
+    """Why nobody can be asked now: what to wait for, or that it is over."""
+    totals, workers = book.totals, book.workers
+    if totals[c.OPEN] == 0:
+        return c.DONE_TASKS
+    money = money_left(totals)
+    joined = False
+    short = False
+    limited = False
+    for worker in range(totals[c.WORKERS]):
+        if workers[worker, c.JOINED] == 0:
+            continue
+        joined = True
+        if workers[worker, c.ASKED] >= workers[worker, c.LIMIT]:
+            limited = True
+        elif has_task(book, worker):
+            if workers[worker, c.PRICE] <= money:
+                return c.WAIT_WORKERS
+            short = True
+    if totals[c.PENDING] > 0:
+        return c.WAIT_ANSWERS
+    if not joined:
+        return c.WAIT_WORKERS
+    if short:
+        return c.DONE_BUDGET
+    return c.DONE_LIMITS if limited else c.DONE_TASKS
+
+
+# The queue is a tournament over tasks: the open task that was asked least, then the first.
+
+
+@step
+def ahead(tasks: Array, one: int, other: int) -> bool:
+    """Whether a task comes before another (-1 is none and comes last)."""
+    if one < 0 or other < 0:
+        return one >= 0
+    if tasks[one, c.CLOSED] != tasks[other, c.CLOSED]:
+        return bool(tasks[one, c.CLOSED] == 0)
+    if tasks[one, c.TASK_ASKED] != tasks[other, c.TASK_ASKED]:
+        return bool(tasks[one, c.TASK_ASKED] < tasks[other, c.TASK_ASKED])
+    return one < other
+
+
+@kernel
+def next_task(book: Book, worker: int) -> int:
+    """Find the open task asked least (then first) that may be put to a worker; -1 if none."""
+    tasks, queue = book.tasks, book.queue
+    if book.totals[c.OPEN] == 0:
+        return -1
+    first = queue[1]
+    if may_put(book, first, worker):
+        return first
+    best = -1
+    half = len(queue) // 2
+    stack = np.empty(128, np.int64)
+    stack[0] = 1
+    depth = 1
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        task = queue[node]
+        if task < 0 or tasks[task, c.CLOSED] == 1 or (best >= 0 and not ahead(tasks, task, best)):
+            continue
+        # A subtree's winner that may be put to him is the best that the subtree has for him.
+        if may_put(book, task, worker):
+            best = task
+        elif node < half:
+            stack[depth] = 2 * node + 1
+            stack[depth + 1] = 2 * node
+            depth += 2
+    return best
+
+
+@step
+def bad_task(book: Book, task: int, worker: int, count: int) -> bool:
+    """Whether a named task is unknown, closed, or may not be put to this worker (again)."""
+    if task >= book.totals[c.TASKS] or book.tasks[task, c.CLOSED] == 1:
+        return True
+    return bool(count > 1 and book.totals[c.REPEAT] == 0) or not may_put(book, task, worker)
+
+
+@kernel
+def next_row(book: Book, available: Array) -> tuple[int, int, bool]:
+    """Find the first row of the plan that can be handed out, and its task (-1 both: none).
+
+    Also tells whether any row could be, to somebody available or not.
+    """
+    totals, workers, plan = book.totals, book.workers, book.plan
+    alive = False
+    for row in range(totals[c.PLAN_ROWS]):
+        task, worker = plan[row, c.PLAN_TASK], plan[row, c.PLAN_WORKER]
+        if plan[row, c.PLAN_COUNT] <= 0 or workers[worker, c.JOINED] == 0:
+            continue
+        if workers[worker, c.ASKED] >= workers[worker, c.LIMIT] or (
+            alive and available[worker] == 0
+        ):
+            continue
+        if task < 0:
+            task = next_task(book, worker)
+        elif bad_task(book, task, worker, 1):
+            task = -1
+        if task >= 0:
+            alive = True
+            if available[worker] != 0:
+                return row, task, True
+    return -1, -1, alive
+
+
+IDLE: dict[int, Wait | Done] = {
+    c.WAIT_TRUTH: Wait("truth"),
+    c.WAIT_ANSWERS: Wait("answers"),
+    c.WAIT_WORKERS: Wait("workers"),
+    c.DONE_BUDGET: Done("budget"),
+    c.DONE_LIMITS: Done("limits"),
+    c.DONE_TASKS: Done("tasks"),
+    c.DONE_TARGET: Done("target"),
+}
+"""What the codes that kernels return mean."""
