@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from askwise.core.knapsack import bounded_exact
 from askwise.core.money import MICRO
+from askwise.kernels.knapsack import bounded_exact
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds import Market
 from askwise.ledger import columns as c

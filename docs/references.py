@@ -52,12 +52,12 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "For kernels: counting votes",
-        "askwise.core.votes",
+        "askwise.kernels.votes",
         "answers_in lead_in leading_option exceeds",
     ),
     ("For kernels: draws", "askwise.core.draws", "Draw uniform normal_and_uniform gamma beta"),
     ("For kernels: compiling", "askwise.core.compiling", "kernel step"),
-    ("Knapsacks", "askwise.core.knapsack", ""),
+    ("Knapsacks", "askwise.kernels.knapsack", ""),
     (
         "Bounds of paper 003",
         "askwise.policies.bounded.bounds",

@@ -11,9 +11,9 @@ from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import LabelAggregator, aggregation
 from askwise.aggregation.fitted import Fitted
 from askwise.aggregation.steps import right_answers, shares
-from askwise.core import hem
 from askwise.core.checks import real, whole
-from askwise.core.hem import Beliefs, count_softly, refit
+from askwise.kernels import hem
+from askwise.kernels.hem import Beliefs, count_softly, refit
 
 ROUNDS = 3
 """Rounds of EM before what is borrowed is chosen anew."""

@@ -15,7 +15,7 @@ from askwise.aggregation.steps import agreements, shares
 from askwise.core.checks import one_of
 from askwise.core.draws import Draw
 from askwise.core.problem import Problem
-from askwise.core.votes import leading_option
+from askwise.kernels.votes import leading_option
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 

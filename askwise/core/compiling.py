@@ -29,7 +29,7 @@ Watcher = Callable[[str, bool], None]
 """Called with what is compiled, and whether it begins (or has ended)."""
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_WITH_KERNELS = ("core", "ledger", "policies", "stopping", "aggregation", "lab")
+_WITH_KERNELS = ("core", "kernels", "ledger", "policies", "stopping", "aggregation", "lab")
 
 PLAIN = os.environ.get("ASKWISE_JIT") == "0" or os.environ.get("NUMBA_DISABLE_JIT") == "1"
 

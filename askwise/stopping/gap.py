@@ -11,7 +11,7 @@ from askwise.core.arrays import Array
 from askwise.core.checks import between, flag, real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
-from askwise.core.votes import exceeds, lead_in, theorem_1_quality
+from askwise.kernels.votes import exceeds, lead_in, theorem_1_quality
 from askwise.stopping.base import CONFIDENT, GO_ON, stopping
 from askwise.stopping.single import SingleCrowdRule, name_leader
 

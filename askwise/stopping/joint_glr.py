@@ -11,7 +11,7 @@ from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
-from askwise.core.likelihood import distance_from_top
+from askwise.kernels.likelihood import distance_from_top
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.stopping.base import (

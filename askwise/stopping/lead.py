@@ -10,7 +10,7 @@ from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
-from askwise.core.votes import exceeds, lead_in
+from askwise.kernels.votes import exceeds, lead_in
 from askwise.stopping.base import CONFIDENT, GO_ON, stopping
 from askwise.stopping.single import SingleCrowdRule, name_leader
 

@@ -11,7 +11,7 @@ from askwise.core.arrays import Array
 from askwise.core.checks import between
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
-from askwise.core.votes import answers_in
+from askwise.kernels.votes import answers_in
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from askwise.core.arrays import Array
 from askwise.core.compiling import bind, step
 from askwise.core.draws import Draw
-from askwise.core.votes import answers_in, leading_option
+from askwise.kernels.votes import answers_in, leading_option
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.stopping.base import OPTION, SURE, KernelRule

@@ -19,7 +19,7 @@ from askwise.core.accuracy import (
     error_probability,
 )
 from askwise.core.errors import InvalidParameter
-from askwise.core.knapsack import cover_greedy
+from askwise.kernels.knapsack import cover_greedy
 
 Instance = tuple[list[Any], list[float], float]
 

@@ -20,7 +20,7 @@ from askwise.core.accuracy.kernels import (
     extend_into,
     meets,
 )
-from askwise.core.knapsack import cover_greedy
+from askwise.kernels.knapsack import cover_greedy
 from askwise.ledger import columns as c
 
 NAMES = [

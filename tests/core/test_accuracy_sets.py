@@ -20,7 +20,7 @@ from askwise.core.accuracy import (
 )
 from askwise.core.accuracy.enumeration import sets_by_cost
 from askwise.core.errors import InvalidParameter, TooLarge
-from askwise.core.knapsack import cover_exact, cover_greedy
+from askwise.kernels.knapsack import cover_exact, cover_greedy
 
 Instance = tuple[list[Any], list[float], float]
 

@@ -14,9 +14,9 @@ from askwise.core import draws
 from askwise.core.accuracy import critical_bids
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
-from askwise.core.knapsack import cover_greedy
 from askwise.core.money import MICRO
 from askwise.figures import Row
+from askwise.kernels.knapsack import cover_greedy
 from askwise.lab.experiment import with_settings
 from askwise.lab.results import Results
 from askwise.lab.runner import run, write

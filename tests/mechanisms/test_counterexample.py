@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from askwise.core.knapsack import cover_exact, cover_greedy
+from askwise.kernels.knapsack import cover_exact, cover_greedy
 
 ROUNDS = 92
 RIGHT = (79, 65, 53, 89)

@@ -14,9 +14,9 @@ from askwise.core import draws
 from askwise.core.accuracy import cheapest_set, critical_bids, critical_bids_exact
 from askwise.core.draws import Draw
 from askwise.core.events import Event, Kind
-from askwise.core.knapsack import cover_greedy
 from askwise.core.money import from_micro
 from askwise.core.problem import Problem, Task
+from askwise.kernels.knapsack import cover_greedy
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import mechanisms

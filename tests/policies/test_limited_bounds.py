@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from askwise.core.errors import AskwiseError
-from askwise.core.knapsack import bounded_exact
+from askwise.kernels.knapsack import bounded_exact
 from askwise.policies.limited.bounds import error_bound, theorem_4_2, theorem_4_3, value_needed
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from askwise.core.likelihood import distance_from_top
+from askwise.kernels.likelihood import distance_from_top
 from tests.stopping.question import Question, first_stop
 
 

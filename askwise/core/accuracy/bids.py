@@ -11,10 +11,10 @@ from askwise.core.accuracy.inputs import workers_of
 from askwise.core.accuracy.solve import solve_cheapest
 from askwise.core.compiling import heavy_kernel
 from askwise.core.errors import InvalidParameter
-from askwise.core.knapsack import cover_greedy, inputs
-from askwise.core.knapsack.cover import count_units
-from askwise.core.knapsack.inputs import Array, Numbers, WrongInput
-from askwise.core.knapsack.ordering import ascending
+from askwise.kernels.knapsack import cover_greedy, inputs
+from askwise.kernels.knapsack.cover import count_units
+from askwise.kernels.knapsack.inputs import Array, Numbers, WrongInput
+from askwise.kernels.knapsack.ordering import ascending
 
 
 @heavy_kernel
@@ -129,7 +129,7 @@ def critical_bids(costs: Numbers, gains: Numbers, demand: float) -> list[float]:
     Parameters
     ----------
     costs, gains, demand
-        As for :func:`askwise.core.knapsack.cover_greedy`.
+        As for :func:`askwise.kernels.knapsack.cover_greedy`.
 
     Returns
     -------

@@ -45,8 +45,8 @@ from askwise.core.accuracy.relaxation import (
 )
 from askwise.core.accuracy.search import CHEAPEST, FIRST, FOUND, NONE, ROUNDING, complete
 from askwise.core.compiling import heavy_kernel
-from askwise.core.knapsack.inputs import Array
-from askwise.core.knapsack.ordering import ascending
+from askwise.kernels.knapsack.inputs import Array
+from askwise.kernels.knapsack.ordering import ascending
 
 
 @heavy_kernel

@@ -11,7 +11,7 @@ from askwise.core.accuracy.base import ErrorFunction, Spec, function_of
 from askwise.core.accuracy.probability import OTHER
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter
-from askwise.core.knapsack.inputs import Array
+from askwise.kernels.knapsack.inputs import Array
 
 _ROUNDING = 1e-9
 

@@ -10,7 +10,7 @@ from askwise.core.accuracy.base import ErrorFunction
 from askwise.core.accuracy.inputs import Workers
 from askwise.core.accuracy.probability import FORGIVEN
 from askwise.core.errors import TooLarge
-from askwise.core.knapsack.inputs import Array
+from askwise.kernels.knapsack.inputs import Array
 
 MOST_WORKERS = 20
 

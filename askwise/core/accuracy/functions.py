@@ -9,7 +9,7 @@ from typing import ClassVar
 from askwise.core.accuracy import probability as kernels
 from askwise.core.accuracy.base import ErrorFunction, errors
 from askwise.core.checks import one_of, real
-from askwise.core.knapsack.inputs import Array
+from askwise.kernels.knapsack.inputs import Array
 
 TIES = {"error": 1.0, "random": 0.5}
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from askwise.core.checks import between, one_of
 from askwise.core.errors import InvalidParameter
-from askwise.core.knapsack import inputs
-from askwise.core.knapsack.inputs import Array, Numbers
+from askwise.kernels.knapsack import inputs
+from askwise.kernels.knapsack.inputs import Array, Numbers
 
 SOLVERS = ("auto", "exact", "greedy")
 AUTO, EXACT, GREEDY = range(3)

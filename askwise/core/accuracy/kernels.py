@@ -22,9 +22,9 @@ from askwise.core.accuracy.probability import (
 )
 from askwise.core.accuracy.search import FIRST, FOUND, NONE
 from askwise.core.compiling import heavy_kernel
-from askwise.core.knapsack import cover_greedy_into
-from askwise.core.knapsack.inputs import Array
-from askwise.core.knapsack.ordering import ascending
+from askwise.kernels.knapsack import cover_greedy_into
+from askwise.kernels.knapsack.inputs import Array
+from askwise.kernels.knapsack.ordering import ascending
 from askwise.ledger import columns as c
 
 FEASIBLE = 1

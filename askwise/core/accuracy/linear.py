@@ -10,10 +10,10 @@ from askwise.core.accuracy.inputs import GREEDY
 from askwise.core.accuracy.pools import common_unit, ints_at
 from askwise.core.accuracy.search import CHEAPEST, FIRST, FOUND, NONE
 from askwise.core.compiling import heavy_kernel
-from askwise.core.knapsack.cover import count_units, cover_exact_in_units, cover_greedy_into
-from askwise.core.knapsack.inputs import Array
-from askwise.core.knapsack.ordering import ascending
-from askwise.core.knapsack.states import TOO_LARGE
+from askwise.kernels.knapsack.cover import count_units, cover_exact_in_units, cover_greedy_into
+from askwise.kernels.knapsack.inputs import Array
+from askwise.kernels.knapsack.ordering import ascending
+from askwise.kernels.knapsack.states import TOO_LARGE
 
 
 @heavy_kernel

@@ -12,8 +12,8 @@ import numpy as np
 from askwise.core.accuracy.partial import row_start
 from askwise.core.accuracy.probability import HOEFFDING, MAJORITY, MOST_LIKELY
 from askwise.core.compiling import heavy_kernel
-from askwise.core.knapsack.inputs import Array
-from askwise.core.special import log_gamma
+from askwise.kernels.knapsack.inputs import Array
+from askwise.kernels.special import log_gamma
 
 # Needs are computed for a threshold that is larger by this share: rounding must not raise them.
 _EASED = 1e-9

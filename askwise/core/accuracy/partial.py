@@ -14,7 +14,7 @@ import numpy as np
 
 from askwise.core.accuracy.probability import HOEFFDING, MAJORITY, MOST_LIKELY
 from askwise.core.compiling import heavy_kernel
-from askwise.core.knapsack.inputs import Array
+from askwise.kernels.knapsack.inputs import Array
 
 IMPOSSIBLE = 2.0
 """A quality that nobody has."""

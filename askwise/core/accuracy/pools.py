@@ -8,8 +8,8 @@ import numpy as np
 
 from askwise.core.accuracy.probability import MOST_LIKELY, WEIGHTED
 from askwise.core.compiling import heavy_kernel
-from askwise.core.knapsack.inputs import Array
-from askwise.core.knapsack.ordering import ascending
+from askwise.kernels.knapsack.inputs import Array
+from askwise.kernels.knapsack.ordering import ascending
 
 
 @heavy_kernel

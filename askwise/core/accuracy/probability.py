@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from askwise.core.compiling import heavy_kernel
-from askwise.core.knapsack.inputs import Array
-from askwise.core.knapsack.ordering import ascending
+from askwise.kernels.knapsack.inputs import Array
+from askwise.kernels.knapsack.ordering import ascending
 
 # What kernels can compute; a user's own function has the code OTHER.
 OTHER = -1

@@ -10,7 +10,7 @@ from askwise.core.accuracy.needs import rest_needed
 from askwise.core.accuracy.partial import first_rows, last_quality, push
 from askwise.core.accuracy.probability import MAJORITY, WEIGHTED
 from askwise.core.compiling import heavy_kernel
-from askwise.core.knapsack.inputs import Array
+from askwise.kernels.knapsack.inputs import Array
 
 # How far a solver's answer goes.
 NONE, FOUND, CHEAPEST, FIRST = range(4)

@@ -11,7 +11,7 @@ from askwise.core.accuracy.inputs import Workers, workers_of
 from askwise.core.accuracy.probability import FORGIVEN, OTHER
 from askwise.core.accuracy.solve import lowest_error, solve_target
 from askwise.core.checks import real
-from askwise.core.knapsack.inputs import Numbers
+from askwise.kernels.knapsack.inputs import Numbers
 
 COIN = 0.5
 """Error of asking nobody, whatever the function says of the empty set: a coin decides."""

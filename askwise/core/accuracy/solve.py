@@ -15,7 +15,7 @@ from askwise.core.accuracy.linear import cheapest_linear
 from askwise.core.accuracy.probability import FORGIVEN, LINEAR, OTHER
 from askwise.core.accuracy.search import FIRST, NONE
 from askwise.core.errors import TooLarge
-from askwise.core.knapsack.inputs import Array, Numbers
+from askwise.kernels.knapsack.inputs import Array, Numbers
 
 # Elementary operations, or states: about a quarter of a second, and four seconds.
 _WORK = 1 << 26
@@ -167,7 +167,7 @@ def lowest_error(function: ErrorFunction, target: Target, workers: Workers) -> f
 
 
 def _run(workers: Workers, target: Target, limit: float, chosen: Array) -> tuple[int, float]:
-    """Solve with more and more work: see ``askwise.core.knapsack.states.allowances``."""
+    """Solve with more and more work: see ``askwise.kernels.knapsack.states.allowances``."""
     most = _EXACT_WORK if target.solver == EXACT else _WORK
     status, bound = NONE, 0.0
     for shift in (10, 8, 6, 4, 2, 0):

@@ -18,7 +18,7 @@ from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.problem import Problem
 from askwise.core.registry import from_label, label_of
-from askwise.core.votes import leading_option
+from askwise.kernels.votes import leading_option
 from askwise.lab.simulate import Outcome
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger

@@ -11,10 +11,10 @@ import numpy as np
 
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
-from askwise.core.knapsack import bounded_exact
 from askwise.core.money import MICRO
 from askwise.core.registry import label_of
 from askwise.figures import Row
+from askwise.kernels.knapsack import bounded_exact
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
 from askwise.lab.results import mean_row
 from askwise.lab.simulate import Outcome, simulate

@@ -10,9 +10,9 @@ import numpy as np
 from askwise.core import draws
 from askwise.core.arrays import Array
 from askwise.core.compiling import step
-from askwise.core.knapsack import bounded_fractional
 from askwise.core.money import MICRO, from_micro
 from askwise.core.problem import Problem, Worker
+from askwise.kernels.knapsack import bounded_fractional
 
 RATED, NOISY = range(2)
 RATING_SHARE = 0.9

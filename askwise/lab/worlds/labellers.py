@@ -20,7 +20,7 @@ from askwise.core.arrays import Array
 from askwise.core.compiling import bind
 from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, nearest
-from askwise.core.votes import leading_option
+from askwise.kernels.votes import leading_option
 from askwise.lab.worlds.recorded import Recording
 
 HAMMER = 1.0

@@ -14,8 +14,8 @@ from askwise.core.accuracy import cheapest_set, critical_bids, critical_bids_exa
 from askwise.core.allocation import Allocation
 from askwise.core.checks import real, whole
 from askwise.core.errors import InvalidParameter
-from askwise.core.knapsack import cover_greedy
 from askwise.core.problem import Problem
+from askwise.kernels.knapsack import cover_greedy
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 from askwise.policies.assured.base import BoundingPolicy

@@ -16,7 +16,7 @@ from askwise.core.accuracy.kernels import (
 from askwise.core.arrays import Array
 from askwise.core.compiling import heavy_kernel, step
 from askwise.core.draws import Draw, uniform
-from askwise.core.knapsack.ordering import ascending
+from askwise.kernels.knapsack.ordering import ascending
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal, propose

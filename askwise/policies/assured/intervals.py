@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from askwise.core.compiling import kernel, step
-from askwise.core.special import log_beta
+from askwise.kernels.special import log_beta
 
 _HALVINGS = 50
 _MOST_STEPS = 30

@@ -17,9 +17,9 @@ from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidProblem
 from askwise.core.events import Fact, Kind
-from askwise.core.knapsack import greedy_into
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem, Worker
+from askwise.kernels.knapsack import greedy_into
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger

@@ -11,8 +11,8 @@ from askwise.core.checks import flag, real
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.events import Fact
-from askwise.core.knapsack import exact_into, fill_by_density
 from askwise.core.problem import Problem
+from askwise.kernels.knapsack import exact_into, fill_by_density
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger

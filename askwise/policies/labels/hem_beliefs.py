@@ -10,7 +10,7 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.events import Fact
-from askwise.core.hem import (
+from askwise.kernels.hem import (
     LAM,
     RHO,
     Answers,

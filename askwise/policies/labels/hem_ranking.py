@@ -7,18 +7,9 @@ from typing import NamedTuple
 
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
-from askwise.core.hem import (
-    HIGH,
-    LAM,
-    RHO,
-    RIGHT,
-    SURE_OF_SIDE,
-    WRONG,
-    accuracy,
-    borrowed,
-)
 from askwise.core.money import NO_CAP
 from askwise.core.tournament import at_hand, rekey
+from askwise.kernels.hem import HIGH, LAM, RHO, RIGHT, SURE_OF_SIDE, WRONG, accuracy, borrowed
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.queries import may_put

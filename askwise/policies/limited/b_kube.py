@@ -13,9 +13,9 @@ from askwise.core.checks import flag, real
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
-from askwise.core.knapsack import fill_by_density
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.kernels.knapsack import fill_by_density
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger

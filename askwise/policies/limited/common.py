@@ -20,7 +20,7 @@ from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.events import Fact, Kind
 from askwise.core.problem import Problem, Worker
-from askwise.core.votes import leading_option
+from askwise.kernels.votes import leading_option
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger

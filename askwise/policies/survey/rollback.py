@@ -14,7 +14,7 @@ from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.core.problem import Problem
-from askwise.core.votes import answers_in, exceeds, lead_in
+from askwise.kernels.votes import answers_in, exceeds, lead_in
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger

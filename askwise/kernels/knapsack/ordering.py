@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from askwise.core.compiling import kernel
-from askwise.core.knapsack.inputs import Array
+from askwise.kernels.knapsack.inputs import Array
 
 _RUN = 32
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from askwise.core.compiling import kernel, step
-from askwise.core.knapsack import inputs
-from askwise.core.knapsack.inputs import Array, Limits, Numbers
-from askwise.core.knapsack.ordering import ascending
+from askwise.kernels.knapsack import inputs
+from askwise.kernels.knapsack.inputs import Array, Limits, Numbers
+from askwise.kernels.knapsack.ordering import ascending
 
 # A few items fill a knapsack as a rule, and finding the best of all so often is cheaper than
 # setting up a heap; the heap takes over after that and keeps the worst case at n log n.
@@ -163,7 +163,7 @@ def bounded_greedy(values: Numbers, weights: Numbers, limits: Limits, capacity: 
 
     Examples
     --------
-    >>> from askwise.core.knapsack import bounded_greedy
+    >>> from askwise.kernels.knapsack import bounded_greedy
     >>> bounded_greedy([3.0, 4.0, 1.0], [2, 3, 1], [2, None, 5], 9).tolist()
     [2, 1, 2]
     """
@@ -187,7 +187,7 @@ def bounded_fractional(values: Numbers, weights: Numbers, limits: Limits, capaci
 
     Examples
     --------
-    >>> from askwise.core.knapsack import bounded_fractional
+    >>> from askwise.kernels.knapsack import bounded_fractional
     >>> bounded_fractional([3.0, 4.0, 1.0], [2, 3, 1], [2, None, 5], 10).tolist()
     [2.0, 2.0, 0.0]
     >>> bounded_fractional([3.0, 4.0, 1.0], [2, 4, 1], [2, None, 5], 10).tolist()

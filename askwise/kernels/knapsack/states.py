@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from askwise.core.compiling import kernel
-from askwise.core.knapsack.inputs import Array
+from askwise.kernels.knapsack.inputs import Array
 
 # States looked at before an exact solver gives up: about a second, and 400 MB at most.
 MAX_STATES = 1 << 24

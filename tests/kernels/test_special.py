@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import betaln, gammaln
 
-from askwise.core.special import log_beta, log_gamma
+from askwise.kernels.special import log_beta, log_gamma
 
 
 @pytest.mark.parametrize("x", [1e-3, 0.1, 0.5, 1.0, 1.5, 2.0, 3.7, 7.99, 8.0, 12.3, 170.0, 1e6])

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askwise.core.errors import TooLarge
-from askwise.core.knapsack import (
+from askwise.kernels.knapsack import (
     bounded_exact,
     bounded_fractional,
     bounded_greedy,

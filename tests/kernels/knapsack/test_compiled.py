@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from askwise.core.compiling import kernel
-from askwise.core.knapsack import (
+from askwise.kernels.knapsack import (
     bounded_exact,
     bounded_fractional,
     bounded_greedy,

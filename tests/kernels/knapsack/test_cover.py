@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askwise.core.errors import TooLarge
-from askwise.core.knapsack import cover_exact, cover_greedy, states
+from askwise.kernels.knapsack import cover_exact, cover_greedy, states
 
 Instance = tuple[list[Any], list[float], float]
 

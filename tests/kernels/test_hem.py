@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import betaln
 
-from askwise.core.hem import (
+from askwise.kernels.hem import (
     LAMBDAS,
     RHOS,
     Answers,

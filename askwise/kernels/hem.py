@@ -17,7 +17,7 @@ import numpy as np
 
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
-from askwise.core.special import log_beta
+from askwise.kernels.special import log_beta
 
 RIGHT, WRONG = 4.0, 2.0
 """What is believed beforehand: four right answers and two wrong ones, on each class."""

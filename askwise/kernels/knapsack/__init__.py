@@ -1,8 +1,8 @@
 """Knapsacks: what to buy for a budget (bounded), and whom to hire for a demand (cover)."""
 
-from askwise.core.knapsack.cover import cover_exact, cover_greedy, cover_greedy_into
-from askwise.core.knapsack.exact import bounded_exact, exact_into
-from askwise.core.knapsack.greedy import (
+from askwise.kernels.knapsack.cover import cover_exact, cover_greedy, cover_greedy_into
+from askwise.kernels.knapsack.exact import bounded_exact, exact_into
+from askwise.kernels.knapsack.greedy import (
     bounded_fractional,
     bounded_greedy,
     fill_by_density,

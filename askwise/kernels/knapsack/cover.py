@@ -14,10 +14,10 @@ import numpy as np
 
 from askwise.core.compiling import kernel
 from askwise.core.errors import TooLarge
-from askwise.core.knapsack import inputs, states
-from askwise.core.knapsack.inputs import Array, Numbers
-from askwise.core.knapsack.ordering import ascending
-from askwise.core.knapsack.states import IMPROVED, TOO_LARGE, best_subset
+from askwise.kernels.knapsack import inputs, states
+from askwise.kernels.knapsack.inputs import Array, Numbers
+from askwise.kernels.knapsack.ordering import ascending
+from askwise.kernels.knapsack.states import IMPROVED, TOO_LARGE, best_subset
 
 # A demand is between 2**49 and 2**50 units, less if the sum of all gains would overflow.
 _DEMAND_BITS = 50
@@ -258,7 +258,7 @@ def cover_greedy(costs: Numbers, gains: Numbers, demand: float) -> tuple[list[in
 
     Examples
     --------
-    >>> from askwise.core.knapsack import cover_greedy
+    >>> from askwise.kernels.knapsack import cover_greedy
     >>> cover_greedy([1, 10, 4], [1.0, 5.0, 1.5], 5.0)
     ([0, 1], 11, True)
     """
@@ -283,7 +283,7 @@ def cover_exact(costs: Numbers, gains: Numbers, demand: float) -> tuple[list[int
 
     Examples
     --------
-    >>> from askwise.core.knapsack import cover_exact
+    >>> from askwise.kernels.knapsack import cover_exact
     >>> cover_exact([1, 10, 4], [1.0, 5.0, 1.5], 5.0)
     ([1], 10, True)
     """

@@ -12,7 +12,7 @@ worth looking at.
    around its cycles (as in Boecker and Liptak's round robin). If the cheapest plan keeps
    within the limits it is optimal; if it is no better than the known plan, that one is.
 3. States. Otherwise the units that may differ are cut into pieces of 1, 2, 4, ... units and
-   the 0-1 knapsack is solved by :mod:`askwise.core.knapsack.states`.
+   the 0-1 knapsack is solved by :mod:`askwise.kernels.knapsack.states`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ import numpy as np
 
 from askwise.core.compiling import kernel
 from askwise.core.errors import TooLarge
-from askwise.core.knapsack import inputs, states
-from askwise.core.knapsack.inputs import Array, Limits, Numbers
-from askwise.core.knapsack.ordering import ascending
-from askwise.core.knapsack.residues import MAX_CELLS, best_without_limits
-from askwise.core.knapsack.states import IMPROVED, MAX_STATES, TOO_LARGE, best_subset
+from askwise.kernels.knapsack import inputs, states
+from askwise.kernels.knapsack.inputs import Array, Limits, Numbers
+from askwise.kernels.knapsack.ordering import ascending
+from askwise.kernels.knapsack.residues import MAX_CELLS, best_without_limits
+from askwise.kernels.knapsack.states import IMPROVED, MAX_STATES, TOO_LARGE, best_subset
 
 # Differences below this share of the plan's value are rounding, and not pursued.
 _ROUNDING = 1e-12
@@ -343,7 +343,7 @@ def bounded_exact(values: Numbers, weights: Numbers, limits: Limits, capacity: i
 
     Examples
     --------
-    >>> from askwise.core.knapsack import bounded_exact
+    >>> from askwise.kernels.knapsack import bounded_exact
     >>> bounded_exact([10.0, 7.0], [6, 5], None, 10).tolist()
     [0, 2]
     """

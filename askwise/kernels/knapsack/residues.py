@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from askwise.core.compiling import kernel
-from askwise.core.knapsack.inputs import Array
+from askwise.kernels.knapsack.inputs import Array
 
 # Residues times types up to which the table is tried at all, and steps after which it is
 # given up: beyond that the lists of states are quicker.

@@ -1,0 +1,1 @@
+"""Mathematics that several rooms share: kernels over plain numbers and arrays."""
