@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from askwise.core.money import MICRO
+from askwise.lab.papers.assured.studies.common import Terms, contender
+from askwise.lab.papers.assured.studies.costs import OF_PAPER
 from askwise.lab.simulate import simulate
-from askwise.lab.studies.assured import Terms, contender
-from askwise.lab.studies.assured_costs import OF_PAPER
 from askwise.lab.worlds.assured import Pool, paper_pool
 from askwise.ledger.ledger import Ledger
 from benchmarks.assured_readings import Assured, Greedy, Ns, S, Se, run, run_by_task

@@ -18,7 +18,7 @@ from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from askwise.data import LabelTable
-    from askwise.lab.aggregations import Aggregated, Truths
+    from askwise.lab.aggregating.labels import Aggregated, Truths
 
 FEW = 2_000
 """Up to so many answers, plain Python is faster than loading the compiler."""
@@ -99,8 +99,8 @@ def aggregate(
     table = read_labels(labels, duplicates=duplicates)
     if len(table) <= FEW:
         leave_compiler_out()
-    from askwise.lab.aggregations import aggregate as run
-    from askwise.lab.aggregations import make_method, methods
+    from askwise.lab.aggregating.labels import aggregate as run
+    from askwise.lab.aggregating.labels import make_method, methods
 
     given: dict[str, Any] = {
         "gold": _truths(table, gold),
@@ -167,7 +167,7 @@ def _truths(table: LabelTable, path: Path | None) -> Truths | None:
         return None
     from askwise.data import read_gold
     from askwise.data.labels import in_common
-    from askwise.lab.aggregations import Truths
+    from askwise.lab.aggregating.labels import Truths
 
     read = read_gold(path)
     here = in_common(table, read, path)
@@ -210,12 +210,12 @@ def _write(
             import jinja2  # noqa: F401
             import matplotlib  # noqa: F401
 
-            from askwise.lab.aggregate_files import write_aggregate_page
+            from askwise.lab.aggregating.files import write_aggregate_page
 
             write_aggregate_page(found, place, command)
         written.append(page / "report.html")
     if out is not None or workers_out is not None:
-        from askwise.lab.aggregate_files import write_crowd, write_labels
+        from askwise.lab.aggregating.files import write_crowd, write_labels
 
         if out is not None:
             written.append(write_labels(found, out))
@@ -257,7 +257,7 @@ def _show(found: Aggregated) -> None:
     """What a person wants to know, in the order in which he asks."""
     from rich.text import Text
 
-    from askwise.lab.aggregate_files import facts
+    from askwise.lab.aggregating.files import facts
 
     screen = output.console()
     screen.print(output.grid(facts(found)))
@@ -277,7 +277,7 @@ def _show(found: Aggregated) -> None:
 
 
 def _tasks(found: Aggregated) -> Any:
-    from askwise.lab.aggregate_files import votes_text
+    from askwise.lab.aggregating.files import votes_text
 
     names = found.table
     return output.table(
@@ -314,7 +314,7 @@ def _show_all(found: Sequence[Aggregated], as_json: bool) -> None:
     if as_json:
         output.show_json([each.to_json() for each in found])
         return
-    from askwise.lab.plans import interval
+    from askwise.lab.planning.plan import interval
 
     vote = next((each for each in found if each.method == "majority"), found[0])
     records = []

@@ -14,7 +14,7 @@ from askwise.cli.options import AsJson
 from askwise.cli.workshop import extra, progress, workshop
 
 if TYPE_CHECKING:
-    from askwise.lab.plans import Plan
+    from askwise.lab.planning.plan import Plan
 
 
 def plan(
@@ -85,7 +85,7 @@ def plan(
 ) -> None:
     """Tell what a campaign of questions will cost, by simulation; spends nothing."""
     from askwise.data import read_crowds
-    from askwise.lab import planner
+    from askwise.lab.planning import planner
 
     beliefs = read_crowds(crowds, options=options)
     asked: dict[str, Any] = {
@@ -108,7 +108,7 @@ def plan(
                 import jinja2  # noqa: F401
                 import matplotlib  # noqa: F401
 
-                from askwise.lab.plan_files import write_plan
+                from askwise.lab.planning.files import write_plan
 
                 made = planner.plan(beliefs, progress=tell, **asked)
                 tell("drawing", 0, 1)
@@ -170,7 +170,7 @@ def _show(made: Plan) -> None:
     """What a person wants to know, in the order in which he asks."""
     from rich.text import Text
 
-    from askwise.lab.plan_files import count, error_text, funds_text
+    from askwise.lab.planning.files import count, error_text, funds_text
 
     screen = output.console()
     questions = count(made.questions, "question")
@@ -199,7 +199,7 @@ def _show(made: Plan) -> None:
 
 
 def _expected(made: Plan, questions: str) -> Any:
-    from askwise.lab.plans import amounts
+    from askwise.lab.planning.plan import amounts
 
     answers = made.answers
     records = [
@@ -212,7 +212,7 @@ def _expected(made: Plan, questions: str) -> Any:
 
 
 def _kinds(made: Plan) -> Any:
-    from askwise.lab.plans import amounts, interval, percent, span
+    from askwise.lab.planning.plan import amounts, interval, percent, span
 
     costs = amounts(*(kind.cost for kind in made.kinds))
     return output.table(
@@ -231,7 +231,7 @@ def _kinds(made: Plan) -> Any:
 
 
 def _crowds(made: Plan) -> Any:
-    from askwise.lab.plans import amounts, percent
+    from askwise.lab.planning.plan import amounts, percent
 
     prices = amounts(*(crowd.price for crowd in made.crowds))
     costs = amounts(*(crowd.cost for crowd in made.crowds))

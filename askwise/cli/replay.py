@@ -14,7 +14,7 @@ from askwise.cli.workshop import extra, progress, workshop
 from askwise.core.registry import split_outside_brackets
 
 if TYPE_CHECKING:
-    from askwise.lab.replay import Replay
+    from askwise.lab.replaying.replay import Replay
 
 
 def replay(
@@ -93,7 +93,7 @@ def replay(
     """Try a policy on recorded answers: what it would have cost, and how right it would be."""
     from askwise.core.checks import one_of
     from askwise.data.labels import in_common, read_contexts, read_gold, read_labels, read_prices
-    from askwise.lab import replay as replays
+    from askwise.lab.replaying import replay as replays
 
     one_of(duplicates, "duplicates", ("drop", "refuse"))
     table = read_labels(labels, duplicates=duplicates)
@@ -127,7 +127,7 @@ def replay(
                 import jinja2  # noqa: F401
                 import matplotlib  # noqa: F401
 
-                from askwise.lab.replay_files import write_replay
+                from askwise.lab.replaying.files import write_replay
 
                 found = replays.replay(table, truths, progress=tell, **options)
                 files = {"gold": gold, "contexts": contexts, "prices": prices}
@@ -170,7 +170,7 @@ def _show(found: Replay) -> None:
     """What a person wants to know, in the order in which he asks."""
     from rich.text import Text
 
-    from askwise.lab.replay_files import headline, lines, sentences
+    from askwise.lab.replaying.files import headline, lines, sentences
 
     screen = output.console()
     screen.print(Text(headline(found), style="bold"))

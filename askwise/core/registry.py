@@ -31,13 +31,16 @@ class Registry(Generic[T]):
     kind : str
         What it holds, for messages (``"policy"``).
     package : str
-        The package whose modules register themselves when imported; its name is also the
-        entry point group through which other distributions add theirs.
+        The package whose modules register themselves when imported.
+    group : str, optional
+        The entry point group through which other distributions add theirs; the package's name
+        by default.
     """
 
-    def __init__(self, kind: str, package: str) -> None:
+    def __init__(self, kind: str, package: str, group: str | None = None) -> None:
         self.kind = kind
         self.package = package
+        self.group = package if group is None else group
         self._entries: dict[str, type[T]] = {}
         self._broken: dict[str, str] = {}
         self._loaded = False
@@ -138,7 +141,7 @@ class Registry(Generic[T]):
         ours = {name for name, entry in self._entries.items() if _is_ours(entry)}
         used: dict[str, EntryPoint] = {}
         self._broken = {}
-        for point in plugins.points_of(self.package):
+        for point in plugins.points_of(self.group):
             what = f"{self.kind} {point.name!r} of {plugins.origin_of(point)}"
             if point.name in ours:
                 plugins.leave_out(f"{what} has the name of one of askwise's own")

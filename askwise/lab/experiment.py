@@ -92,7 +92,9 @@ class Experiment(ABC):
         return []
 
 
-experiments: Registry[Experiment] = Registry("experiment", "askwise.lab.studies")
+experiments: Registry[Experiment] = Registry(
+    "experiment", "askwise.lab.papers", group="askwise.lab.studies"
+)
 """All experiments by name."""
 
 

@@ -15,8 +15,8 @@ from askwise.core.draws import Draw
 from askwise.core.events import Fact, Kind
 from askwise.lab.worlds.assured import AssuredWorld, assured_reply, assured_truth
 from askwise.lab.worlds.base import World, no_truth, reply_with_utility
+from askwise.lab.worlds.crowds import SurveyWorld, survey_reply, survey_truth
 from askwise.lab.worlds.recorded import RecordedWorld, recorded_reply, recorded_truth
-from askwise.lab.worlds.survey import SurveyWorld, survey_reply, survey_truth
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal, fault

@@ -18,10 +18,8 @@ from askwise.core.money import MICRO
 from askwise.figures import Row
 from askwise.kernels.knapsack import cover_greedy
 from askwise.lab.experiment import with_settings
-from askwise.lab.results import Results
-from askwise.lab.runner import run, write
-from askwise.lab.simulate import Outcome, simulate
-from askwise.lab.studies.assured import (
+from askwise.lab.papers.assured.studies.bids import auction, campaign, quoted
+from askwise.lab.papers.assured.studies.common import (
     Course,
     Terms,
     contender,
@@ -31,8 +29,7 @@ from askwise.lab.studies.assured import (
     points_up_to,
     sets_of,
 )
-from askwise.lab.studies.assured_bids import auction, campaign, quoted
-from askwise.lab.studies.assured_costs import (
+from askwise.lab.papers.assured.studies.costs import (
     BEYOND,
     BY,
     KNOWN_COSTS,
@@ -43,7 +40,7 @@ from askwise.lab.studies.assured_costs import (
     ON_PAPER,
     PAIRS,
 )
-from askwise.lab.studies.assured_truthfulness import (
+from askwise.lab.papers.assured.studies.truthfulness import (
     DRAWING,
     EXACT_S,
     GREEDY_S,
@@ -53,7 +50,10 @@ from askwise.lab.studies.assured_truthfulness import (
     PROMISED,
     ROLES,
 )
-from askwise.lab.studies.assured_workers import KNOWN_BY_WORKERS
+from askwise.lab.papers.assured.studies.workers import KNOWN_BY_WORKERS
+from askwise.lab.results import Results
+from askwise.lab.runner import run, write
+from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds.assured import AssuredWorld, Pool, assured_reply, paper_pool
 from askwise.ledger.ledger import Ledger
 

@@ -16,21 +16,13 @@ from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, InvalidProblem, UnknownPolicy
 from askwise.figures import Row
 from askwise.lab.experiment import with_settings
-from askwise.lab.results import Results, mean_row
-from askwise.lab.runner import run, write
-from askwise.lab.simulate import simulate
-from askwise.lab.studies import labels_tables
-from askwise.lab.studies.judges import ALL
-from askwise.lab.studies.labels import (
-    Bench,
-    accuracy_at,
-    curve_of,
-    reached_at,
-)
-from askwise.lab.studies.labels_answers import contender, final_answers
-from askwise.lab.studies.labels_real import COMPLETED, KNOWN_RTE, RECORDED
-from askwise.lab.studies.labels_sets import STAND_IN, stand_in
-from askwise.lab.studies.labels_uci import (
+from askwise.lab.papers.labels.studies import tables
+from askwise.lab.papers.labels.studies.common import Bench, accuracy_at, curve_of, reached_at
+from askwise.lab.papers.labels.studies.contenders import contender, final_answers
+from askwise.lab.papers.labels.studies.judges import ALL
+from askwise.lab.papers.labels.studies.recorded import COMPLETED, KNOWN_RTE, RECORDED
+from askwise.lab.papers.labels.studies.sets import STAND_IN, stand_in
+from askwise.lab.papers.labels.studies.uci import (
     CLUSTERS,
     KNOWN,
     KNOWN_AT,
@@ -38,6 +30,9 @@ from askwise.lab.studies.labels_uci import (
     OVERALL,
     standard_error,
 )
+from askwise.lab.results import Results, mean_row
+from askwise.lab.runner import run, write
+from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
 from askwise.lab.worlds.labellers import label_tasks
 
@@ -47,11 +42,11 @@ NAIVE = {"policies": "random-pairs"}
 @pytest.fixture(autouse=True)
 def _no_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Tables come from folders only."""
-    monkeypatch.setattr(labels_tables, "_bundled", lambda: None)
-    monkeypatch.setattr(labels_tables, "_downloaded", lambda name: None)
-    labels_tables._features.cache_clear()
+    monkeypatch.setattr(tables, "_bundled", lambda: None)
+    monkeypatch.setattr(tables, "_downloaded", lambda name: None)
+    tables._features.cache_clear()
     yield
-    labels_tables._features.cache_clear()
+    tables._features.cache_clear()
 
 
 @pytest.fixture

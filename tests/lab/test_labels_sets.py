@@ -9,8 +9,8 @@ import pytest
 
 from askwise.core.errors import InvalidParameter
 from askwise.figures import Row
-from askwise.lab.studies import labels_tables
-from askwise.lab.studies.labels_sets import (
+from askwise.lab.papers.labels.studies import tables
+from askwise.lab.papers.labels.studies.sets import (
     STAND_IN,
     about_sets,
     check_sets,
@@ -19,7 +19,7 @@ from askwise.lab.studies.labels_sets import (
     stand_in,
     told,
 )
-from askwise.lab.studies.labels_tables import (
+from askwise.lab.papers.labels.studies.tables import (
     SIMULATED,
     Table,
     absent,
@@ -28,7 +28,7 @@ from askwise.lab.studies.labels_tables import (
     simulated_table,
     table,
 )
-from askwise.lab.studies.labels_workers import histogram
+from askwise.lab.papers.labels.studies.workers import histogram
 from askwise.lab.worlds import Recording
 
 
@@ -181,9 +181,9 @@ def test_the_cluster_majority_is_counted_by_hand() -> None:
 def test_tables_come_from_the_folder_and_those_absent_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(labels_tables, "_bundled", lambda: (_ for _ in ()).throw(ImportError()))
-    monkeypatch.setattr(labels_tables, "_downloaded", lambda name: None)
-    labels_tables._features.cache_clear()
+    monkeypatch.setattr(tables, "_bundled", lambda: (_ for _ in ()).throw(ImportError()))
+    monkeypatch.setattr(tables, "_downloaded", lambda name: None)
+    tables._features.cache_clear()
     (tmp_path / "uci").mkdir()
     rows = "\n".join(f"{k % 7},{k % 5},{'no' if k % 3 else 'yes'}" for k in range(40))
     text = "u,v,label\n" + "\n".join(f"{k % 7},{k % 5},{int(k % 3 == 0)}" for k in range(40))
@@ -198,12 +198,12 @@ def test_tables_come_from_the_folder_and_those_absent_are_said(
         with pytest.raises(InvalidParameter, match=r"uci/breast\.csv"):
             table(str(tmp_path), "breast")
         (tmp_path / "uci" / "breast.csv").write_text("u,v,label\n" + rows, encoding="utf-8")
-        labels_tables._features.cache_clear()
+        tables._features.cache_clear()
         with pytest.raises(InvalidParameter, match=r"breast\.csv"):
             at_hand(str(tmp_path))
     finally:
-        labels_tables._features.cache_clear()
-        labels_tables.table.cache_clear()
+        tables._features.cache_clear()
+        tables.table.cache_clear()
     assert "ionosphere, breast were not at hand; the others are shown" in absent(["pima"])[0]
     assert "stands in" in absent([SIMULATED])[0]
     assert absent(["ionosphere", "breast", "pima"]) == []

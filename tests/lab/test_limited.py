@@ -12,10 +12,10 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
 from askwise.figures import Row
 from askwise.lab import with_settings
+from askwise.lab.papers.limited.studies.labelling import RIVALS, b_kube, series_of, wrong_and_done
+from askwise.lab.papers.limited.studies.regret import BEYOND_BOUND, BOUND, INSTANCES
 from askwise.lab.runner import run, write
 from askwise.lab.simulate import simulate
-from askwise.lab.studies.limited import RIVALS, b_kube, series_of, wrong_and_done
-from askwise.lab.studies.limited_regret import BEYOND_BOUND, BOUND, INSTANCES
 from askwise.lab.worlds.limited import Labellers, labellers
 from askwise.policies import policies
 

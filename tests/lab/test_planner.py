@@ -18,10 +18,10 @@ from askwise import Batch, Campaign
 from askwise.core.errors import AskwiseError
 from askwise.core.problem import make_problem
 from askwise.data import Beliefs, Crowd, Kind
-from askwise.lab import dials
 from askwise.lab.loop import CLOSED_CODE
-from askwise.lab.planner import plan
-from askwise.lab.plans import rate, settings_text
+from askwise.lab.planning import search
+from askwise.lab.planning.plan import rate, settings_text
+from askwise.lab.planning.planner import plan
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey
 from askwise.policies import policies
@@ -69,7 +69,11 @@ def test_a_fixed_number_of_answers_costs_exactly_that() -> None:
     assert panel.of_money == pytest.approx(0.10 / 0.14)
     assert (panel.cost, vendor.cost) == (Decimal("0.1"), Decimal("0.04"))
     # The dial is in the label: nothing is aimed at.
-    assert (made.dial, made.target_error, made.reached) == (dials.Dial("n", 2, "given"), None, None)
+    assert (made.dial, made.target_error, made.reached) == (
+        search.Dial("n", 2, "given"),
+        None,
+        None,
+    )
 
 
 def test_a_free_crowd_costs_nothing() -> None:
@@ -159,7 +163,7 @@ def test_the_boldest_number_of_answers_that_keeps_the_target_is_found() -> None:
     # Of 1, 3, 5, 7 answers at 0.8 most are wrong 0.2, 0.104, 0.058, 0.033 of the time; with 4000
     # questions four standard deviations at 0.104 are 0.02.
     made = plan(GOOD, rule="fixed", target_error=0.08, runs=4000, questions=10)
-    assert made.dial == dials.Dial("n", 5, "searched")
+    assert made.dial == search.Dial("n", 5, "searched")
     assert made.total.mean == 50
     assert made.error.mean == pytest.approx(0.058, abs=0.02)
     assert (made.reached, made.remarks) == (True, ())
@@ -170,7 +174,7 @@ def test_the_boldest_number_of_answers_that_keeps_the_target_is_found() -> None:
 def test_a_target_out_of_reach_is_said_with_the_best_found() -> None:
     made = plan(GOOD, rule="fixed", target_error=0.01, horizon=3, runs=2000)
     assert (made.reached, made.found) == (False, "")
-    assert made.dial == dials.Dial("n", 3, "searched")
+    assert made.dial == search.Dial("n", 3, "searched")
     assert made.remarks == (
         "The target is out of reach: no n tried, from 1 to 3, has an error of 0.01 with at most 3 "
         f"answers a question. The best found is {made.error.mean:.3g}, with n = 3; the plan is "
@@ -209,7 +213,7 @@ def test_every_rule_and_policy_that_can_be_planned_is() -> None:
     script = """
 import json
 from askwise.core.errors import AskwiseError
-from askwise.lab.planner import plan
+from askwise.lab.planning.planner import plan
 from askwise.policies import policies
 from askwise.stopping import stopping
 from tests.lab.test_planner import MIXED
@@ -326,13 +330,13 @@ def test_a_kind_too_rare_for_the_runs_is_refused() -> None:
 def test_a_label_that_sets_the_dial_is_told_from_one_that_does_not(
     label: str, given: bool, dial: str
 ) -> None:
-    chosen = dials.read_rule(label, None)
+    chosen = search.read_rule(label, None)
     assert (chosen.given, chosen.dial) == (given, dial)
 
 
 def test_a_rule_that_could_go_on_for_ever_gets_a_horizon() -> None:
     def horizon(label: str, given: int | None = None) -> int | None:
-        found: int | None = dials.read_rule(label, given).rule.horizon  # type: ignore[attr-defined]
+        found: int | None = search.read_rule(label, given).rule.horizon  # type: ignore[attr-defined]
         return found
 
     assert horizon("gap") == 1000
@@ -342,7 +346,7 @@ def test_a_rule_that_could_go_on_for_ever_gets_a_horizon() -> None:
 
 
 def test_a_quorum_is_out_of_a_majority_or_of_what_is_given() -> None:
-    free, bound = dials.read_rule("quorum", 9), dials.read_rule("quorum(of=5)", None)
+    free, bound = search.read_rule("quorum", 9), search.read_rule("quorum(of=5)", None)
     assert free.settings(2, [1]) == [1, 2, 3, 4, 5]
     assert free.turned(4) == stopping.make({"name": "quorum", "quorum": 4, "of": 7, "horizon": 9})
     assert bound.settings(2, [1]) == [1, 2, 3]
@@ -351,7 +355,7 @@ def test_a_quorum_is_out_of_a_majority_or_of_what_is_given() -> None:
 
 def test_settings_go_from_bold_to_careful() -> None:
     def settings(label: str) -> list[Any]:
-        return dials.read_rule(label, 9).settings(2, [40_000, 100_000])
+        return search.read_rule(label, 9).settings(2, [40_000, 100_000])
 
     assert settings("fixed") == [1, 3, 5, 7, 9]
     for label in ("gap", "lead", "joint-glr"):
@@ -365,10 +369,10 @@ def test_settings_go_from_bold_to_careful() -> None:
 
 def test_a_policy_that_must_know_the_quality_is_told_it() -> None:
     policy = policies.make("explore-exploit-rollback")
-    assert dials.told(policy, "quality", 1.5) == policies.make(
+    assert search.told(policy, "quality", 1.5) == policies.make(
         {"name": "explore-exploit-rollback", "quality": 1.5}
     )
-    assert dials.told(policy, "lead", 1.5) is policy
+    assert search.told(policy, "lead", 1.5) is policy
 
 
 @pytest.mark.parametrize("within", [*range(12), None])
@@ -379,7 +383,7 @@ def test_the_first_setting_within_the_target_is_found_with_few_trials(within: in
         tried.append(at)
         return 0.0 if within is not None and at >= within else 1.0
 
-    assert dials.first_within(12, error_at, 0.5, lambda at: False) == within
+    assert search.first_within(12, error_at, 0.5, lambda at: False) == within
     assert len(tried) == len(set(tried)) <= 2 * math.ceil(math.log2(12)) + 1
 
 

@@ -13,10 +13,10 @@ import pytest
 from askwise import Worker
 from askwise.core.errors import AskwiseError
 from askwise.data.labels import LabelTable, read_labels
-from askwise.lab.replay import EVERYTHING, Replay, Saving, recording_of, replay
-from askwise.lab.replay_files import headline, lines, saving_text, write_replay
+from askwise.lab.papers.labels.studies.common import Bench
+from askwise.lab.replaying.files import headline, lines, saving_text, write_replay
+from askwise.lab.replaying.replay import EVERYTHING, Replay, Saving, recording_of, replay
 from askwise.lab.simulate import simulate
-from askwise.lab.studies.labels import Bench
 from askwise.lab.worlds import Recording
 from askwise.lab.worlds.recorded import shuffled
 from askwise.policies import policies

@@ -12,11 +12,12 @@ import pytest
 from askwise.figures import Row
 from askwise.lab import runner
 from askwise.lab.experiment import Experiment, experiments
-from askwise.lab.studies.survey import cost_and_errors
-from askwise.lab.studies.survey_promises import INSTANCES
+from askwise.lab.papers.crowds.studies.common import cost_and_errors
+from askwise.lab.papers.crowds.studies.promises import INSTANCES
+from askwise.lab.papers.crowds.theory import exact_rules
 from askwise.lab.worlds import Survey
 from askwise.policies import policies
-from askwise.stopping import exact, stopping
+from askwise.stopping import stopping
 
 # Thousands of campaigns, which are the compiler's work.
 pytestmark = pytest.mark.compiled
@@ -63,7 +64,7 @@ def single(reps: int) -> None:
     qualities = (0.5, 1.0, 1.5, 2.0)
     _, rows = run("survey-single", reps, qualities=qualities)
     for quality in qualities:
-        known = exact.over_gaps(0.05, 1.0, quality)
+        known = exact_rules.over_gaps(0.05, 1.0, quality)
         cost = found(rows, panel="gap", series="rule (1)", x=quality, metric="cost")
         error = found(rows, panel="gap", series="rule (1)", x=quality, metric="error")
         slack = 3 * max(1.0, math.sqrt(200_000 / reps))

@@ -16,10 +16,8 @@ import pytest
 from askwise.core.errors import InvalidParameter
 from askwise.figures import Row
 from askwise.lab.experiment import with_settings
-from askwise.lab.results import Results
-from askwise.lab.runner import run, write
-from askwise.lab.studies.survey_gaps import SEEN, SIMULATED, Gaps
-from askwise.lab.studies.tallies import (
+from askwise.lab.papers.crowds.studies.gaps import SEEN, SIMULATED, Gaps
+from askwise.lab.papers.crowds.studies.tallies import (
     Steps,
     gap_left_out,
     gap_of,
@@ -27,6 +25,8 @@ from askwise.lab.studies.tallies import (
     is_scale,
     read_tallies,
 )
+from askwise.lab.results import Results
+from askwise.lab.runner import run, write
 
 HAND = {
     "alone": "a",

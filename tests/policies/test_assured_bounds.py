@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from askwise.core.accuracy import error_probability
 from askwise.core.errors import InvalidParameter, TooLarge
-from askwise.policies.assured.bounds import (
+from askwise.lab.papers.assured.theory import (
     corollary_4_3,
     corollary_5_5,
     expected_regret,

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askwise.core.errors import InvalidParameter
-from askwise.policies.bounded.bounds import (
+from askwise.lab.papers.bounded.theory import (
     density_spread,
     optimal_epsilon,
     theorem_1,

@@ -11,8 +11,8 @@ from askwise import Campaign, Task, Worker
 from askwise.core.choices import Batch, Done
 from askwise.core.errors import InvalidParameter
 from askwise.core.events import Kind
+from askwise.lab.papers.labels.theory import bbta_regret
 from askwise.policies import policies
-from askwise.policies.labels.bounds import bbta_regret
 
 
 def campaign_of(contexts, workers=3, budget=100, options="-+", seed=1, **parameters):

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from askwise.core.errors import AskwiseError
 from askwise.kernels.knapsack import bounded_exact
-from askwise.policies.limited.bounds import error_bound, theorem_4_2, theorem_4_3, value_needed
+from askwise.lab.papers.limited.theory import error_bound, theorem_4_2, theorem_4_3, value_needed
 
 
 def majority_error(p: float, votes: int) -> float:

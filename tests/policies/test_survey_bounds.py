@@ -13,7 +13,7 @@ from scipy.special import betaincc, betaln
 from scipy.stats import binom
 
 from askwise.core.errors import InvalidParameter
-from askwise.policies.survey.appendix_b import (
+from askwise.lab.papers.crowds.theory.appendix_b import (
     benchmark,
     equation_4,
     horizon_for,
@@ -21,7 +21,7 @@ from askwise.policies.survey.appendix_b import (
     theorem_9a,
     theorem_9b,
 )
-from askwise.policies.survey.bounds import (
+from askwise.lab.papers.crowds.theory.bounds import (
     gap_of_mixture,
     lemma_3,
     lemma_6,
@@ -36,8 +36,8 @@ from askwise.policies.survey.bounds import (
     theorem_8,
     theorem_8_gap,
 )
-from askwise.stopping.exact import gap_rule, majority_error, quality_for
-from askwise.stopping.least import least_cost
+from askwise.lab.papers.crowds.theory.cheapest_rule import least_cost
+from askwise.lab.papers.crowds.theory.exact_rules import gap_rule, majority_error, quality_for
 
 prices_of = st.lists(st.floats(0.1, 50), min_size=2, max_size=8)
 

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askwise.core.errors import InvalidParameter
-from askwise.stopping.exact import (
+from askwise.lab.papers.crowds.theory.cheapest_rule import least_cost
+from askwise.lab.papers.crowds.theory.exact_rules import (
     fixed_number,
     gap_rule,
     majority_error,
     over_gaps,
     quality_for,
 )
-from askwise.stopping.least import least_cost
 
 chances = st.floats(0.5, 1.0)
 qualities = st.floats(0.0, 2.5)

@@ -4,11 +4,11 @@ from askwise.lab.worlds.assured import AssuredWorld, Pool, paper_pool
 from askwise.lab.worlds.base import Market, World, answer
 from askwise.lab.worlds.completion import complete
 from askwise.lab.worlds.correlation import correlation_market
+from askwise.lab.worlds.crowds import Survey, SurveyWorld, two_options
 from askwise.lab.worlds.drift import drifting_market
 from askwise.lab.worlds.freelancers import freelancer_market, market_from_table, read_table
 from askwise.lab.worlds.labellers import Crowd, label_tasks
 from askwise.lab.worlds.recorded import RecordedWorld, Recording
-from askwise.lab.worlds.survey import Survey, SurveyWorld, two_options
 
 __all__ = [
     "AssuredWorld",

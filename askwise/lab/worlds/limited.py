@@ -9,7 +9,7 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.money import MICRO, from_micro
 from askwise.core.problem import Problem, Task, Worker
-from askwise.lab.worlds.survey import Survey, SurveyWorld, two_options
+from askwise.lab.worlds.crowds import Survey, SurveyWorld, two_options
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Labels out of recorded answers: aggregated, measured, written to files."""

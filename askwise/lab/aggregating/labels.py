@@ -1,0 +1,259 @@
+"""Labels of recorded answers: aggregated, measured against known truths, put into words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from askwise.aggregation import Fitted, LabelAggregator, aggregation, code_answers
+from askwise.core.compiling import allowed
+from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.registry import label_of
+from askwise.data.labels import LabelTable
+from askwise.lab.planning.files import count
+from askwise.lab.planning.plan import Estimate
+
+NORMAL = 1.959963984540054
+"""The normal quantile of a 95% interval."""
+
+
+def wilson(hits: int, tries: int) -> Estimate:
+    """A share with Wilson's 95% interval.
+
+    Examples
+    --------
+    >>> found = wilson(8, 10)
+    >>> found.mean, round(found.low, 3), round(found.high, 3)
+    (0.8, 0.49, 0.943)
+    """
+    share, z2 = hits / tries, NORMAL * NORMAL
+    middle = (share + z2 / (2 * tries)) / (1 + z2 / tries)
+    half = NORMAL / (1 + z2 / tries)
+    half *= math.sqrt(share * (1 - share) / tries + z2 / (4 * tries * tries))
+    return Estimate(share, max(0.0, middle - half), min(1.0, middle + half))
+
+
+@dataclass(frozen=True)
+class Truths:
+    """Known truths, and what they are good for here.
+
+    Parameters
+    ----------
+    by_task : mapping of task to label
+        Of tasks that have an answer.
+    elsewhere : int
+        How many more are of tasks that have none.
+    source : str
+        The file.
+    """
+
+    by_task: Mapping[str, str]
+    elsewhere: int
+    source: str
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregated:
+    """Labels found for a table of answers, and how good they are as far as it is known.
+
+    Parameters
+    ----------
+    table : LabelTable
+        The answers.
+    method : str
+        The aggregator, with the parameters that differ from their defaults.
+    fitted : Fitted
+        What it found.
+    gold : Truths, optional
+        Truths to measure against.
+    learned : Truths, optional
+        Truths that the aggregator was given.
+    """
+
+    table: LabelTable
+    method: str
+    fitted: Fitted
+    gold: Truths | None
+    learned: Truths | None
+
+    @cached_property
+    def measured(self) -> dict[int, bool]:
+        """Whether each task was labelled right, where that is known and was not given."""
+        if self.gold is None:
+            return {}
+        given = {} if self.learned is None else self.learned.by_task
+        names = self.table.label_names
+        return {
+            at: names[self.fitted.labels[at]] == self.gold.by_task[task]
+            for at, task in enumerate(self.table.task_names)
+            if task in self.gold.by_task and task not in given
+        }
+
+    @property
+    def accuracy(self) -> Estimate | None:
+        """The share of measured tasks that are labelled right."""
+        right = self.measured
+        return wilson(sum(right.values()), len(right)) if right else None
+
+    @cached_property
+    def agreement(self) -> float:
+        """The share of answers that are the label named for their task."""
+        return float((self.fitted.labels[self.table.tasks] == self.table.labels).mean())
+
+    def least_sure(self, most: int) -> list[int]:
+        """The tasks with the least confidence, in order; those whose truth was given are sure."""
+        order = np.argsort(self.fitted.confidence, kind="stable")
+        return [int(at) for at in order[:most]]
+
+    def ranked(self) -> list[int]:
+        """All workers, the best first: by the lower end of the interval of their quality."""
+        low, high = self.fitted.interval
+        return [int(at) for at in np.lexsort((np.arange(len(low)), -high, -low))]
+
+    def worst(self, most: int) -> list[int]:
+        """The workers whose interval ends lowest: no luck makes them good. In order."""
+        return [int(at) for at in np.argsort(self.fitted.interval[1], kind="stable")[:most]]
+
+    def votes(self, task: int) -> list[tuple[str, int]]:
+        """The labels given to a task and how often, the most frequent first."""
+        given = self.table.labels[self.table.tasks == task]
+        counts = np.bincount(given, minlength=len(self.table.label_names))
+        order = sorted(np.flatnonzero(counts), key=lambda label: -counts[label])
+        return [(self.table.label_names[label], int(counts[label])) for label in order]
+
+    def remarks(self) -> Iterator[str]:
+        """What a reader should know before he trusts the numbers."""
+        table, fitted = self.table, self.fitted
+        if table.duplicates:
+            did = "dropped" if table.dropped else "counted like the others"
+            yield f"{count(table.duplicates, 'answer')} to a task answered before, {did}."
+        if len(table.label_names) == 1:
+            yield f"All answers are {table.label_names[0]!r}: there is nothing to decide."
+        once = int((fitted.counts == 1).sum())
+        if once:
+            verb = "has" if once == 1 else "have"
+            yield f"{count(once, 'worker')} {verb} one answer only: hardly known."
+        for truths, what in ((self.gold, "measure with"), (self.learned, "learn from")):
+            if truths is not None and truths.elsewhere:
+                yield (
+                    f"{count(truths.elsewhere, 'truth')} to {what} of tasks without an answer: "
+                    "passed over."
+                )
+        if self.gold is not None and len(self.measured) < len(self.gold.by_task):
+            both = len(self.gold.by_task) - len(self.measured)
+            yield f"{count(both, 'truth')} to measure with learned from too: not measured."
+        if not fitted.converged:
+            yield (
+                f"Stopped after {fitted.iterations} iterations, before it had settled: raise "
+                "max_iterations."
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values, for programs."""
+        table, fitted, accuracy = self.table, self.fitted, self.accuracy
+        return {
+            "source": table.source,
+            "tasks": len(table.task_names),
+            "workers": len(table.worker_names),
+            "answers": len(table),
+            "labels": list(table.label_names),
+            "duplicates": table.duplicates,
+            "dropped": table.dropped,
+            "method": self.method,
+            "iterations": fitted.iterations,
+            "converged": fitted.converged,
+            "accuracy": None
+            if accuracy is None
+            else {**accuracy.to_json(), "tasks": len(self.measured)},
+            "agreement": self.agreement,
+            "least_sure": [self._task(at) for at in self.least_sure(10)],
+            "best_workers": [self.worker(at) for at in self.ranked()[:5]],
+            "worst_workers": [self.worker(at) for at in self.worst(5)],
+            "remarks": list(self.remarks()),
+        }
+
+    def _task(self, at: int) -> dict[str, Any]:
+        return {
+            "task": self.table.task_names[at],
+            "label": self.table.label_names[self.fitted.labels[at]],
+            "confidence": float(self.fitted.confidence[at]),
+            "votes": dict(self.votes(at)),
+        }
+
+    def worker(self, at: int) -> dict[str, Any]:
+        """What is known of a worker."""
+        low, high = self.fitted.interval
+        return {
+            "worker": self.table.worker_names[at],
+            "answers": int(self.fitted.counts[at]),
+            "quality": float(self.fitted.quality[at]),
+            "low": float(low[at]),
+            "high": float(high[at]),
+            **{name: float(values[at]) for name, values in self.fitted.of_workers.items()},
+        }
+
+
+def aggregate(
+    table: LabelTable,
+    method: LabelAggregator,
+    *,
+    gold: Truths | None = None,
+    learned: Truths | None = None,
+    contexts: Mapping[str, str] | None = None,
+) -> Aggregated:
+    """Label the tasks of a table.
+
+    Parameters
+    ----------
+    table : LabelTable
+        The answers.
+    method : LabelAggregator
+        How.
+    gold : Truths, optional
+        Truths that measure, and that the method does not see.
+    learned : Truths, optional
+        Truths that the method learns from.
+    contexts : mapping of task to context, optional
+        The kind of every task, for methods that use it.
+    """
+    known, truths = table.knowing({} if learned is None else learned.by_task)
+    kinds = None
+    if contexts is not None and method.uses_contexts:
+        missing = next((task for task in table.task_names if task not in contexts), None)
+        if missing is not None:
+            raise InvalidProblem(
+                f"contexts lack task {missing!r}: give every task's", field="contexts"
+            )
+        _, kinds = np.unique([contexts[task] for task in table.task_names], return_inverse=True)
+    answers = code_answers(
+        *(known.tasks, known.workers, known.labels),
+        truths=truths,
+        contexts=kinds,
+        classes=len(known.label_names),
+    )
+    with allowed(method.name):
+        fitted = method.solve(answers)
+    return Aggregated(known, label_of(method), fitted, gold, learned)
+
+
+def methods() -> list[str]:
+    """Every aggregator that labels a table of answers."""
+    names = aggregation.names()
+    return [name for name in names if issubclass(aggregation.get(name), LabelAggregator)]
+
+
+def make_method(spec: str | Mapping[str, Any]) -> LabelAggregator:
+    """Build an aggregator that labels a table of answers."""
+    made = aggregation.make(spec)
+    if not isinstance(made, LabelAggregator):
+        raise InvalidParameter(
+            f"method {made.name!r} does not label a table of answers: give one of "
+            f"{', '.join(methods())}",
+            field="method",
+        )
+    return made

@@ -1,0 +1,1 @@
+"""Paper 000: assured accuracy and truthful payments."""

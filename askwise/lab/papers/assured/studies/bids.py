@@ -1,0 +1,93 @@
+"""Bids, quotes and payments of simulated campaigns, by the mechanisms' own code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from askwise.core import draws
+from askwise.core.arrays import Array
+from askwise.core.draws import Draw
+from askwise.core.errors import InvalidParameter
+from askwise.core.events import Event, Kind
+from askwise.core.money import MICRO
+from askwise.core.registry import from_label
+from askwise.lab.papers.assured.studies.common import Terms, contender
+from askwise.lab.simulate import Outcome, fork, simulate
+from askwise.lab.worlds.assured import AssuredWorld
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
+from askwise.mechanisms import Mechanism, mechanisms
+from askwise.policies import Policy
+from askwise.policies.assured.common import EXPLOIT, NOTE
+
+EXPLOITING = EXPLOIT + 1
+"""What a task's record says once a set was chosen for it by what was learned."""
+
+
+@cache
+def auction(label: str, terms: Terms, c_max: int) -> tuple[Mechanism, Policy]:
+    """Read ``mechanism with policy``; whether the one is proved for the other is not asked."""
+    name, split, policy = label.partition(" with ")
+    if not split:
+        raise InvalidParameter(
+            f"auctions has {label!r}: give 'mechanism with policy'", field="auctions"
+        )
+    read = from_label(name)
+    spec: dict[str, Any] = {"name": read} if isinstance(read, str) else dict(read)
+    if mechanisms.get(spec["name"]).bidding:
+        spec.setdefault("c_max", c_max)
+    return mechanisms.make(spec), contender(policy, terms)
+
+
+def quoted(fresh: Ledger, mechanism: Mechanism, bids: Mapping[int, int], draw: Draw) -> Ledger:
+    """A copy of a fresh ledger after the bids (micro-units, by worker) and their quotes."""
+    ledger = fork(fresh)
+    for worker, bid in bids.items():
+        ledger.apply(Event(Kind.BID, worker=ledger.workers[worker].id, price=bid))
+    if mechanism.bidding:
+        quotes = mechanism.quote(ledger.problem, ledger, draw)
+        ledger.apply(Event(Kind.QUOTED, workers=tuple(quote.to_json() for quote in quotes)))
+    return ledger
+
+
+def campaign(
+    mechanism: Mechanism,
+    policy: Policy,
+    fresh: Ledger,
+    bids: Mapping[int, int],
+    world: AssuredWorld,
+    seed: int,
+    replication: int,
+    drawing: int,
+) -> tuple[Array, Array]:
+    """Answers of each worker and what he is paid for them, in money, under one draw of quotes."""
+    draw = Draw(*draws.stream(seed, draws.MECHANISM, drawing), 0)
+    ledger = quoted(fresh, mechanism, bids, draw)
+    outcome = simulate(
+        policy, ledger.problem, world, seed=seed, replication=replication, ledger=ledger
+    )
+    requoted(mechanism, policy, outcome)
+    owed = mechanism.settle(ledger.problem, outcome.ledger)
+    return np.array([each.answers for each in owed]), np.array([each.paid / MICRO for each in owed])
+
+
+def requoted(mechanism: Mechanism, policy: Policy, outcome: Outcome) -> None:
+    """Put the prices that a campaign would have quoted anew onto the answers they are for.
+
+    In a campaign a mechanism may set new prices when a set is chosen by what was learned. The
+    set stays, as nobody leaves, so that this can be done when all is over.
+    """
+    ledger = outcome.ledger
+    exploiting = np.flatnonzero(outcome.state.tasks[:, NOTE] == EXPLOITING)
+    if not mechanism.bidding or not len(exploiting):
+        return
+    rows = ledger.book.assignments[: ledger.total(c.ANSWERS)]
+    later = np.isin(rows[:, c.TASK], exploiting)
+    members = sorted(set(rows[rows[:, c.TASK] == exploiting[0], c.WORKER].tolist()))
+    quotes = mechanism.requote(ledger.problem, ledger, policy, outcome.state, members)
+    for quote in quotes:
+        rows[later & (rows[:, c.WORKER] == ledger.worker_at(quote.worker)), c.COST] = quote.price

@@ -1,0 +1,1 @@
+"""The experiments of paper 003, and those beyond it; each registers itself by name."""

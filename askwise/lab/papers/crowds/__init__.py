@@ -1,0 +1,1 @@
+"""Paper 004: which crowd to ask, and when to stop."""

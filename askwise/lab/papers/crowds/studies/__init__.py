@@ -1,0 +1,1 @@
+"""The experiments of paper 004, and those beyond it; each registers itself by name."""

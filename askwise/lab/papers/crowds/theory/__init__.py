@@ -1,0 +1,1 @@
+"""What paper 004 proves, as printed and as it holds."""

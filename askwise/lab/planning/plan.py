@@ -1,0 +1,371 @@
+"""A plan: what was found out about a campaign beforehand, and how it is told."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from scipy.special import betaincinv
+
+from askwise.core.registry import changed_parameters
+from askwise.lab.planning.search import Dial, Value
+from askwise.lab.results import CONFIDENCE
+from askwise.policies import Policy
+from askwise.stopping import StoppingRule
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """An expected value and two ends: of a 95% interval, or between which 8 of 10 lie."""
+
+    mean: float
+    low: float
+    high: float
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"mean": self.mean, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True, slots=True)
+class MoneyRange:
+    """Expected money, and between which ends 8 of 10 campaigns (or questions) lie."""
+
+    mean: Decimal
+    low: Decimal
+    high: Decimal
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as strings."""
+        return {"mean": str(self.mean), "low": str(self.low), "high": str(self.high)}
+
+
+@dataclass(frozen=True, slots=True)
+class KindPart:
+    """What questions of one kind take, on average.
+
+    ``best`` says from where to where the best crowd's accuracy goes, ``of_money`` which part of
+    the money goes to these questions.
+    """
+
+    name: str
+    share: float
+    best: tuple[float, float]
+    answers: float
+    cost: Decimal
+    of_money: float
+    error: Estimate
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as a string."""
+        return {
+            "name": self.name,
+            "share": self.share,
+            "best_accuracy": list(self.best),
+            "answers": self.answers,
+            "cost": str(self.cost),
+            "share_of_money": self.of_money,
+            "error": self.error.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdPart:
+    """What one crowd gets: answers and money a question, and which part of all."""
+
+    id: str
+    price: Decimal
+    answers: float
+    cost: Decimal
+    of_answers: float
+    of_money: float
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as strings."""
+        return {
+            "id": self.id,
+            "price": str(self.price),
+            "answers": self.answers,
+            "cost": str(self.cost),
+            "share_of_answers": self.of_answers,
+            "share_of_money": self.of_money,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Funds:
+    """How far a budget goes: the chance that it does, and how many questions it finishes."""
+
+    budget: Decimal
+    chance: float
+    finished: Estimate
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as a string."""
+        return {
+            "amount": str(self.budget),
+            "chance": self.chance,
+            "finished": self.finished.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The error aimed at, the dial, and from where to where it was searched."""
+
+    target: float | None
+    dial: Dial | None
+    searched: tuple[Value, Value] | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a campaign will cost and how often it will be wrong, as simulated.
+
+    ``answers`` and ``cost`` are of one question, ``total`` of all; their ranges hold 8 of 10.
+    ``error`` is the share of questions with a wrong option, ``confident_error`` that of questions
+    closed with confidence and wrong, both with 95% intervals; ``unsure`` is the share that ends
+    without confidence. ``path`` is what campaigns of fewer questions cost. ``settings`` are the
+    lines for a campaign's file.
+    """
+
+    questions: int
+    options: int
+    policy: str
+    rule: str
+    horizon: int | None
+    guarantees: bool
+    promise: str
+    runs: int
+    seed: int
+    answers: Estimate
+    cost: MoneyRange
+    total: MoneyRange
+    error: Estimate
+    confident_error: Estimate
+    unsure: float
+    kinds: tuple[KindPart, ...]
+    crowds: tuple[CrowdPart, ...]
+    path: tuple[tuple[int, MoneyRange], ...]
+    settings: str
+    reach: Reach
+    funds: Funds | None
+
+    @property
+    def dial(self) -> Dial | None:
+        """Where the rule's dial is, and why there; None if it has none."""
+        return self.reach.dial
+
+    @property
+    def target_error(self) -> float | None:
+        """The error aimed at."""
+        return self.reach.target
+
+    @property
+    def reached(self) -> bool | None:
+        """Whether the simulated error is at most the target; None without a target."""
+        return None if self.reach.target is None else self.error.mean <= self.reach.target
+
+    @property
+    def found(self) -> str:
+        """How the dial was found, in a sentence; empty where nothing was searched."""
+        if self.dial is None or self.reach.searched is None or not self.reached:
+            return ""
+        name, value = self.dial.name, self.dial.value
+        return f"{name} = {value} is the boldest setting that keeps the target, by simulation."
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a reader should not overlook, in sentences."""
+        return tuple(_remarks(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as strings."""
+        dial = self.dial
+        return {
+            "questions": self.questions,
+            "options": self.options,
+            "policy": self.policy,
+            "rule": self.rule,
+            "guarantees": self.guarantees,
+            "promise": self.promise,
+            "dial": None
+            if dial is None
+            else {"name": dial.name, "value": dial.value, "chosen": dial.chosen},
+            "target_error": self.target_error,
+            "reached": self.reached,
+            "error": self.error.to_json(),
+            "confident_error": self.confident_error.to_json(),
+            "unsure": self.unsure,
+            "answers": self.answers.to_json(),
+            "cost": self.cost.to_json(),
+            "total": self.total.to_json(),
+            "kinds": [each.to_json() for each in self.kinds],
+            "crowds": [each.to_json() for each in self.crowds],
+            "budget": None if self.funds is None else self.funds.to_json(),
+            "path": [{"questions": at, **money.to_json()} for at, money in self.path],
+            "remarks": list(self.remarks),
+            "settings": self.settings,
+            "runs": self.runs,
+            "seed": self.seed,
+        }
+
+
+def _remarks(plan: Plan) -> list[str]:
+    found = []
+    target, dial, error = plan.reach.target, plan.dial, plan.error
+    if target is not None and error.mean > target:
+        if dial is not None and plan.reach.searched is not None:
+            first, last = plan.reach.searched
+            limit = f" with at most {plan.horizon} answers a question" if plan.horizon else ""
+            found.append(
+                f"The target is out of reach: no {dial.name} tried, from {first} to {last}, has an "
+                f"error of {target:g}{limit}. The best found is {error.mean:.3g}, with "
+                f"{dial.name} = {dial.value}; the plan is made for it."
+            )
+        elif error.low > target:
+            remedy = " or a smaller target" if dial is not None and dial.chosen == "target" else ""
+            found.append(
+                f"The error is above the target of {target:g}: on these questions the rule does "
+                f"not keep it. Give another rule{remedy}."
+            )
+        else:
+            found.append("Whether the error is above the target is not certain: give more runs.")
+    if plan.unsure > 0:
+        at_limit = (
+            f", most of them at the horizon of {plan.horizon} answers" if plan.horizon else ""
+        )
+        found.append(
+            f"{percent(plan.unsure)} of the questions end without confidence{at_limit}; "
+            f"{percent(plan.confident_error.mean)} of all are wrong with confidence."
+        )
+    return found
+
+
+def percent(share: float) -> str:
+    """A share for people.
+
+    Examples
+    --------
+    >>> [percent(each) for each in (0, 0.0004, 0.0345, 0.5, 0.999, 1)]
+    ['0%', 'under 0.1%', '3.5%', '50%', 'over 99.5%', '100%']
+    """
+    if 0 < share < 0.001:
+        return "under 0.1%"
+    if 0.995 < share < 1:
+        return "over 99.5%"
+    return f"{100 * share:.2g}%" if share < 0.1 else f"{100 * share:.0f}%"
+
+
+def amounts(*money: Decimal) -> list[str]:
+    """Sums that stand beside each other, for people: equally many decimals, at least two.
+
+    Examples
+    --------
+    >>> amounts(Decimal("71.264")), amounts(Decimal("0.3"), Decimal("0.04125"))
+    (['71.26'], ['0.3000', '0.0412'])
+    >>> amounts(Decimal("0.3"), Decimal("1.2"))
+    ['0.30', '1.20']
+    """
+    largest = max(money)
+    places = 2 if largest >= 10 else 3 if largest >= 1 else 4 if largest >= Decimal("0.01") else 6
+    texts = [f"{each:.{places}f}" for each in money]
+    while places > 2 and all(text.endswith("0") for text in texts):
+        texts = [text[:-1] for text in texts]
+        places -= 1
+    return texts
+
+
+def amount(money: Decimal) -> str:
+    """One sum for people."""
+    return amounts(money)[0]
+
+
+def interval(error: Estimate, like: Estimate | None = None) -> tuple[str, str]:
+    """An error and its interval, with as many digits as mean something.
+
+    ``like`` is the one of several that sets the digits.
+
+    Examples
+    --------
+    >>> interval(Estimate(0.0498, 0.0439, 0.0562))
+    ('0.050', '[0.044, 0.056]')
+    """
+    setter = like or error
+    half = max((setter.high - setter.low) / 2, 1e-9)
+    places = max(3, -math.floor(math.log10(half)))
+    return f"{error.mean:.{places}f}", f"[{error.low:.{places}f}, {error.high:.{places}f}]"
+
+
+def span(low: float, high: float) -> str:
+    """From where to where an accuracy goes.
+
+    Examples
+    --------
+    >>> span(0.7, 0.7), span(0.8404, 0.95)
+    ('0.7', '0.84 to 0.95')
+    """
+    ends = [f"{each:.2g}" for each in (low, high)]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def rate(hits: int, runs: int) -> Estimate:
+    """A share with Clopper and Pearson's interval, which is honest for few hits and for none.
+
+    Examples
+    --------
+    >>> rate(0, 5000).high < 0.001
+    True
+    """
+    tail = (1 - CONFIDENCE) / 2
+    low = float(betaincinv(hits, runs - hits + 1, tail)) if hits > 0 else 0.0
+    high = float(betaincinv(hits + 1, runs - hits, 1 - tail)) if hits < runs else 1.0
+    return Estimate(hits / runs, low, high)
+
+
+def settings_text(policy: Policy, rule: StoppingRule) -> str:
+    """The lines of a campaign's file that choose a policy and a rule."""
+    chosen: Any = {"name": policy.name, **changed_parameters(policy)}
+    lines = [f"policy = {_toml(chosen if len(chosen) > 1 else policy.name)}"]
+    if not policy.repeats:
+        lines.append("repeat = true")
+    lines += ["", "[stopping]", f"name = {_toml(rule.name)}"]
+    lines += [f"{_key(name)} = {_toml(value)}" for name, value in _spelled(rule).items()]
+    return "\n".join(lines) + "\n"
+
+
+def rule_text(rule: StoppingRule) -> str:
+    """A rule's label with its dial, also where that is at its default."""
+    inside = ",".join(f"{name}={value}" for name, value in _spelled(rule).items())
+    return f"{rule.name}({inside})" if inside else rule.name
+
+
+def _spelled(rule: StoppingRule) -> dict[str, Any]:
+    changed = changed_parameters(rule)
+    counts = rule.dial and not (rule.dial == "quality" and "delta" in changed)
+    dial = {rule.dial: getattr(rule, rule.dial)} if counts else {}
+    # Horizon and cap, which every rule has, come last.
+    return dial | dict(sorted(changed.items(), key=lambda each: each[0] in ("horizon", "cap")))
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{_key(name)} = {_toml(each)}" for name, each in value.items())
+        return "{ " + inside + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_toml(each) for each in value) + "]"
+    if isinstance(value, int | float):
+        return repr(value)
+    # What JSON escapes in a string, TOML escapes alike.
+    return json.dumps(str(value))
+
+
+def _key(name: str) -> str:
+    plain = name.replace("_", "").replace("-", "")
+    return name if plain.isascii() and plain.isalnum() else json.dumps(name)

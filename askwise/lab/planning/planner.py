@@ -1,0 +1,337 @@
+"""What a campaign of questions will cost, by simulation, before any money is spent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from askwise.core.arrays import Array
+from askwise.core.checks import between, whole
+from askwise.core.errors import InvalidParameter
+from askwise.core.money import Amount, from_micro, to_micro
+from askwise.core.registry import from_label, label_of
+from askwise.data import Beliefs
+from askwise.lab.planning import search
+from askwise.lab.planning.plan import (
+    CrowdPart,
+    Estimate,
+    Funds,
+    KindPart,
+    MoneyRange,
+    Plan,
+    Reach,
+    rate,
+    rule_text,
+    settings_text,
+)
+from askwise.lab.planning.questions import Drawn, Progress, Sample, draw_questions, problem_of
+from askwise.lab.planning.search import Chosen, Dial
+from askwise.policies import Policy, policies
+from askwise.stopping import StoppingRule
+
+TARGET = 0.05
+"""The error that is aimed at where nobody says otherwise."""
+
+MIDDLE = (0.1, 0.9)
+"""Ends of the ranges: eight campaigns, or questions, of ten lie between."""
+
+_DRAWS, _BUDGET_DRAWS = 1000, 400
+_POINTS = 20
+_MANY = 5000
+"""The sum of so many costs is normal, to all digits that are shown."""
+
+
+def plan(
+    beliefs: Beliefs,
+    *,
+    target_error: float | None = None,
+    questions: int = 100,
+    policy: str = "virt-ucb",
+    rule: str = "posterior",
+    budget: Amount | None = None,
+    horizon: int | None = None,
+    runs: int = 5000,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Plan:
+    """Simulate questions as they are believed to be; say what a campaign of them will cost.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+        Of crowds, their prices and accuracies, and of the kinds of questions.
+    target_error : float, optional
+        The share of questions that may end with a wrong option; 0.05 unless the rule's label sets
+        its dial. ``posterior`` and ``e-process`` are set to it; of other rules the dial is found
+        by simulation, as bold as keeps the simulated error at the target.
+    questions : int
+        How many questions the campaign will have.
+    policy, rule : labels
+        ``name`` or ``name(parameter=value)``. A rule whose label sets the dial is planned so.
+    budget : amount, optional
+        Then the plan says whether it will do, and how many questions it finishes.
+    horizon : int, optional
+        The most answers to a question; 1000 for rules that could go on for ever.
+    runs : int
+        How many questions to simulate.
+    progress : callable, optional
+        Told ``(what, done, total)``.
+
+    Examples
+    --------
+    >>> panel = Beliefs([{"id": "panel", "price": "0.10", "accuracy": 1}])
+    >>> made = plan(panel, rule="fixed(n=3)", questions=20, runs=100)
+    >>> str(made.total.mean), made.error.mean
+    ('6', 0.0)
+    """
+    whole(questions, "questions", least=1)
+    whole(runs, "runs", least=100)
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise InvalidParameter(f"seed is {seed!r}: give a number from 0 to 2**63 - 1", field="seed")
+    if horizon is not None:
+        whole(horizon, "horizon", least=1)
+    if target_error is not None:
+        between(target_error, "target_error", 0, 1)
+    asking = _policy(policy, beliefs)
+    chosen = search.read_rule(rule, horizon)
+    chosen.rule.check(problem_of(beliefs, 1))
+    cap = None if budget is None else _budget(budget, beliefs)
+    if target_error is None and not chosen.given:
+        target_error = TARGET
+    drawn = draw_questions(beliefs, asking, questions, runs, seed)
+    tell = progress or (lambda what, done, total: None)
+    if chosen.given or chosen.direct:
+        found = _asked(drawn, asking, chosen, target_error, tell)
+    else:
+        assert target_error is not None
+        found = _searched(drawn, asking, chosen, target_error, tell)
+    funds = None if cap is None else _funds(drawn, found.sample, questions, cap)
+    return _plan(drawn, found, questions, funds)
+
+
+def _policy(label: str, beliefs: Beliefs) -> Policy:
+    policy = policies.make(from_label(label))
+    if hasattr(policy, "truth"):
+        raise InvalidParameter(
+            f"policy is {policy.name!r}, which must be told the truth: nobody knows it "
+            "beforehand; choose another, such as virt-ucb",
+            field="policy",
+        )
+    if policy.needs_budget and "options" in policy.outcomes:
+        raise InvalidParameter(
+            f"policy is {policy.name!r}, which spends a budget as a whole: choose one that asks "
+            "until a question is answered, such as virt-ucb",
+            field="policy",
+        )
+    if policy.awaits_truth:
+        raise InvalidParameter(
+            f"policy is {policy.name!r}, which learns from the truth of tasks: choose one that "
+            "asks until a question is answered, such as virt-ucb",
+            field="policy",
+        )
+    policy.check(problem_of(beliefs, 1))
+    return policy
+
+
+def _budget(budget: Amount, beliefs: Beliefs) -> int:
+    micro, cheapest = to_micro(budget, "budget"), min(crowd.micro for crowd in beliefs.crowds)
+    if micro < cheapest:
+        raise InvalidParameter(
+            f"budget is {from_micro(micro)}: it buys nothing, the cheapest crowd costs "
+            f"{from_micro(cheapest)}",
+            field="budget",
+        )
+    return micro
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Policy and rule as they were set, and what came of it."""
+
+    policy: Policy
+    rule: StoppingRule
+    sample: Sample
+    reach: Reach
+
+
+def _asked(
+    drawn: Drawn, policy: Policy, chosen: Chosen, target: float | None, tell: Progress
+) -> _Found:
+    """Ask with the dial as given, or at the target."""
+    if not chosen.given and target is not None:
+        chosen = replace(chosen, rule=chosen.turned(target))
+    how: Literal["given", "target"] = "given" if chosen.given else "target"
+    dial = Dial(chosen.dial, chosen.value, how) if chosen.dial else None
+    sample = drawn.ask(policy, chosen.rule, tell=tell, what="simulating")
+    return _Found(policy, chosen.rule, sample, Reach(target, dial))
+
+
+def _searched(
+    drawn: Drawn, policy: Policy, chosen: Chosen, target: float, tell: Progress
+) -> _Found:
+    """Ask with the boldest setting of the dial that keeps the target on these very questions."""
+    beliefs = drawn.beliefs
+    settings = chosen.settings(beliefs.options, [crowd.micro for crowd in beliefs.crowds])
+    errors: dict[int, float] = {}
+    best: _Found | None = None
+    sure = True
+
+    def error_at(at: int) -> float:
+        nonlocal best, sure
+        value = settings[at]
+        asking, rule = search.told(policy, chosen.dial, value), chosen.turned(value)
+        sample = drawn.ask(asking, rule, tell=tell, what=f"trying {chosen.dial} = {value}")
+        # The last that keeps the target is the boldest; without any, the nearest to it.
+        if best is None or sample.error <= target or sample.error < min(errors.values()):
+            reach = Reach(target, Dial(chosen.dial, value, "searched"))
+            best = _Found(asking, rule, sample, reach)
+        errors[at] = sample.error
+        sure = bool(sample.confident.any())
+        return sample.error
+
+    # Where nothing ends with confidence, a more careful setting changes nothing.
+    search.first_within(len(settings), error_at, target, lambda at: not sure)
+    assert best is not None
+    tried = settings[min(errors)], settings[max(errors)]
+    return replace(best, reach=replace(best.reach, searched=tried))
+
+
+def _plan(drawn: Drawn, found: _Found, questions: int, funds: Funds | None) -> Plan:
+    sample, rule = found.sample, found.rule
+    beliefs, runs = drawn.beliefs, len(sample.spent)
+    answers = sample.answers.sum(axis=1)
+    mean = float(sample.spent.mean())
+    cost = _money(mean, sample.spent)
+    places, totals = _totals(sample.spent, questions, np.random.default_rng([drawn.seed, 1]))
+    path = tuple(
+        # One question is what was simulated: nothing need be drawn again.
+        (place, cost if place == 1 else _money(mean * place, column))
+        for place, column in zip(places, totals, strict=True)
+    )
+    return Plan(
+        questions=questions,
+        options=beliefs.options,
+        policy=label_of(found.policy),
+        rule=rule_text(rule),
+        horizon=getattr(rule, "horizon", None),
+        guarantees=rule.guarantees,
+        promise=rule.promise,
+        runs=runs,
+        seed=drawn.seed,
+        answers=_middle(answers),
+        cost=cost,
+        total=path[-1][1],
+        error=rate(int(sample.wrong.sum()), runs),
+        confident_error=rate(int((sample.wrong & sample.confident).sum()), runs),
+        unsure=1 - float(sample.confident.mean()),
+        kinds=_kinds(drawn, sample),
+        crowds=_crowds(beliefs, sample),
+        path=path,
+        settings=settings_text(found.policy, rule),
+        reach=found.reach,
+        funds=funds,
+    )
+
+
+def _middle(values: Array) -> Estimate:
+    low, high = np.quantile(values, MIDDLE, method="inverted_cdf")
+    return Estimate(float(values.mean()), float(low), float(high))
+
+
+def _money(mean: float, values: Array) -> MoneyRange:
+    low, high = np.quantile(values, MIDDLE, method="inverted_cdf")
+    return MoneyRange(*(from_micro(round(each)) for each in (mean, low, high)))
+
+
+def _kinds(drawn: Drawn, sample: Sample) -> tuple[KindPart, ...]:
+    """What each kind of question takes; without kinds, thirds by how good the best crowd is."""
+    best, beliefs = drawn.accuracy.max(axis=1), drawn.beliefs
+    if beliefs.kinds:
+        names = [kind.name for kind in beliefs.kinds]
+        groups = [np.flatnonzero(drawn.kinds == at) for at in range(len(names))]
+    elif best.max() > best.min():
+        # Equals go by how good the crowds are together.
+        hardest_first = np.lexsort((drawn.accuracy.mean(axis=1), best))
+        names = ["easy", "medium", "hard"]
+        groups = list(reversed(np.array_split(hardest_first, 3)))
+    else:
+        return ()
+    answers = sample.answers.sum(axis=1)
+    return tuple(
+        KindPart(
+            name=name,
+            share=len(group) / len(best),
+            best=(float(best[group].min()), float(best[group].max())),
+            answers=float(answers[group].mean()),
+            cost=from_micro(round(float(sample.spent[group].mean()))),
+            of_money=_ratio(sample.spent[group].sum(), sample.spent.sum()),
+            error=rate(int(sample.wrong[group].sum()), len(group)),
+        )
+        for name, group in zip(names, groups, strict=True)
+    )
+
+
+def _crowds(beliefs: Beliefs, sample: Sample) -> tuple[CrowdPart, ...]:
+    answers = sample.answers.sum(axis=0)
+    money = answers * np.array([crowd.micro for crowd in beliefs.crowds])
+    return tuple(
+        CrowdPart(
+            id=crowd.id,
+            price=price,
+            answers=float(count / len(sample.spent)),
+            cost=from_micro(round(float(spent / len(sample.spent)))),
+            of_answers=_ratio(count, answers.sum()),
+            of_money=_ratio(spent, money.sum()),
+        )
+        for crowd, price, count, spent in zip(
+            beliefs.crowds, beliefs.prices, answers, money, strict=True
+        )
+    )
+
+
+def _ratio(part: Any, whole: Any) -> float:
+    return float(part / whole) if whole else 0.0
+
+
+def _totals(spent: Array, questions: int, rng: np.random.Generator) -> tuple[list[int], Array]:
+    """What campaigns of more and more questions cost: numbers of questions, and draws for each."""
+    places = np.unique(np.linspace(0, questions, min(_POINTS, questions) + 1).round().astype(int))
+    sizes = np.diff(places)
+    totals = np.cumsum([_sums(spent, int(size), rng) for size in sizes], axis=0)
+    return places[1:].tolist(), totals
+
+
+def _sums(spent: Array, size: int, rng: np.random.Generator) -> Array:
+    if size > _MANY:
+        drawn = rng.normal(spent.mean() * size, spent.std() * size**0.5, _DRAWS)
+        return np.maximum(drawn, 0.0)
+    return spent[rng.integers(0, len(spent), (_DRAWS, size))].sum(axis=1).astype(np.float64)
+
+
+def _funds(drawn: Drawn, sample: Sample, questions: int, budget: int) -> Funds:
+    """How far a budget goes: campaigns ask about all open questions in turn, not one by one."""
+    rng = np.random.default_rng([drawn.seed, 2])
+    _, totals = _totals(sample.spent, questions, rng)
+    runs, counts = len(sample.spent), sample.answers.sum(axis=1)
+    ends = np.cumsum(counts)
+    prices = np.array([crowd.micro for crowd in drawn.beliefs.crowds], np.float64)
+    turn = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
+    starts = np.concatenate([[0], ends])
+    costs = csr_matrix((prices[sample.asked], turn, starts))
+    closing = csr_matrix((np.ones(runs), counts - 1, np.arange(runs + 1)), costs.shape)
+    draws = rng.multinomial(questions, np.full(runs, 1 / runs), size=_BUDGET_DRAWS).T
+    # One row a turn: what it costs, and how many questions it closes.
+    paid = np.asarray(costs.T @ draws, np.float64)
+    closed = np.asarray(closing.T @ draws, np.float64)
+    sums = np.cumsum(paid, axis=0)
+    whole_turns = (sums <= budget).sum(axis=0)
+    finished = np.zeros(_BUDGET_DRAWS)
+    for at, turns in enumerate(whole_turns.tolist()):
+        finished[at] = closed[:turns, at].sum()
+        if turns < len(paid):
+            left = budget - (sums[turns - 1, at] if turns else 0.0)
+            finished[at] += np.floor(closed[turns, at] * left / paid[turns, at])
+    return Funds(from_micro(budget), float((totals[-1] <= budget).mean()), _middle(finished))

@@ -1,0 +1,1 @@
+"""Replay: what policies would have cost and got right on recorded answers."""

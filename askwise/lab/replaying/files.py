@@ -1,0 +1,129 @@
+"""A replay as files and sentences: its numbers, a figure of accuracy against spend, a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import askwise
+from askwise import figures
+from askwise.core.files import write_atomic
+from askwise.figures import ReferenceRow, Row
+from askwise.lab import report
+from askwise.lab.planning.files import count
+from askwise.lab.planning.plan import amount, percent
+from askwise.lab.replaying.replay import EVERYTHING, Replay, Saving
+
+
+def write_replay(found: Replay, directory: Path, source: str, command: str) -> Path:
+    """Write replay.json, figure.png, figure.svg and report.html; returns the page."""
+    directory.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(found.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
+    write_atomic(directory / "replay.json", text + "\n")
+    figure = figures.draw(
+        _curves(found),
+        title=headline(found),
+        metric="accuracy",
+        x_label="money spent",
+        y_label="share of tasks answered right",
+        reference=[
+            ReferenceRow.at(EVERYTHING, x, "accuracy", found.everything[0], style="line")
+            for x in (0.0, float(found.budget))
+        ],
+        highlight=[found.policy],
+    )
+    figures.save(figure, directory)
+    return report.write_page(
+        directory,
+        "replay.html",
+        title=headline(found),
+        byline=f"Recorded answers of {source}",
+        version=askwise.__version__,
+        sentences=list(sentences(found)),
+        figures=[
+            (
+                "Each point is a run to the end of a budget; the shaded bands are 95% intervals "
+                f"over {count(found.runs, 'run')}. Dashed: everything recorded, by majority, for "
+                f"{amount(found.everything[1])}.",
+                figures.svg_text(figure),
+            )
+        ],
+        policies_note=f"At the budget of {found.budget}, means over {count(found.runs, 'run')}.",
+        columns=("right", "95% interval", "spent"),
+        lines=list(lines(found)),
+        facts=list(facts(found, source)),
+        remarks=found.remarks,
+        command=command,
+    )
+
+
+def _curves(found: Replay) -> list[Row]:
+    """Accuracy against what was spent, rather than what might have been."""
+    rows = []
+    for series in found.series:
+        mine = [row for row in found.rows if row.series == series]
+        spent = {row.x: row.mean for row in mine if row.metric == "spent"}
+        for row in mine:
+            if row.metric == "accuracy":
+                place = (row.panel, series, spent[row.x], row.metric)
+                rows.append(Row(*place, row.mean, row.ci_low, row.ci_high, row.n))
+    # Where money is left over, two budgets may end at the same spending.
+    return list({(row.series, row.x): row for row in rows}.values())
+
+
+def headline(found: Replay) -> str:
+    """The result in one line."""
+    right = found.final(found.policy).mean
+    spent = found.final(found.policy, "spent").mean
+    return (
+        f"{found.policy} would have been right on {100 * right:.1f}% of the tasks for {spent:,.6g}"
+    )
+
+
+def sentences(found: Replay) -> Iterator[str]:
+    """What a person decides by."""
+    for saving in found.savings:
+        yield saving_text(found.policy, saving)
+
+
+def saving_text(policy: str, saving: Saving) -> str:
+    """What is saved at equal accuracy, in a sentence."""
+    right = f"{100 * saving.accuracy:.1f}%"
+    subject = "Of all recorded answers, by majority," if saving.other == EVERYTHING else ""
+    there = (
+        f"{subject} {right} are right for {amount(saving.other_cost)}"
+        if subject
+        else f"{saving.other} is right on {right} for {amount(saving.other_cost)}"
+    )
+    if saving.cost is None:
+        return f"{there}: {policy} does not get there within the budget."
+    least = "at most " if saving.at_most else ""
+    if saving.share is None:
+        return f"{there}: {policy} gets there for {least}{amount(saving.cost)}."
+    change = "saves" if saving.share >= 0 else "costs more by"
+    at_least = "at least " if saving.at_most and saving.share >= 0 else ""
+    return (
+        f"{there}: {policy} gets there for {least}{amount(saving.cost)}, which {change} "
+        f"{at_least}{percent(abs(saving.share))}."
+    )
+
+
+def lines(found: Replay) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each policy at the full budget, and everything recorded."""
+    for series in found.series:
+        row, spent = found.final(series), found.final(series, "spent").mean
+        span = f"[{100 * row.ci_low:.1f}%, {100 * row.ci_high:.1f}%]"
+        yield series, (f"{100 * row.mean:.1f}%", span, f"{spent:,.6g}")
+    accuracy, cost = found.everything
+    yield EVERYTHING, (f"{100 * accuracy:.1f}%", "", amount(cost))
+
+
+def facts(found: Replay, source: str) -> Iterator[tuple[str, str]]:
+    """What was read, in names and values."""
+    yield "file", source
+    yield "tasks", f"{found.tasks}, {found.measured} of them with gold"
+    yield "workers", str(found.workers)
+    yield "answers", str(found.answers)
+    yield "options", str(found.options)
+    yield "runs", f"{found.runs}, seed {found.seed}"

@@ -1,0 +1,364 @@
+"""Replay: what a policy would have cost and got right on answers that were recorded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from askwise.core.arrays import Array
+from askwise.core.checks import whole
+from askwise.core.compiling import allowed
+from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.money import MICRO, Amount, from_micro, to_micro
+from askwise.core.problem import Worker
+from askwise.data.labels import LabelTable
+from askwise.figures import Row
+from askwise.lab.papers.labels.studies.common import ACCURACY, SPENT, Bench
+from askwise.lab.papers.labels.studies.contenders import Contender, contender
+from askwise.lab.results import mean_row
+from askwise.lab.worlds import Recording
+from askwise.lab.worlds.recorded import shuffled
+
+POINTS = 8
+"""Budgets at which the curves are measured, evenly up to the one asked for."""
+
+EVERYTHING = "all recorded answers, by majority"
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Saving:
+    """What a policy costs at the accuracy that another has at its full budget.
+
+    ``cost`` is None where it does not get there within the budget; ``at_most`` tells that it was
+    there at the smallest budget that was looked at.
+    """
+
+    other: str
+    accuracy: float
+    other_cost: Decimal
+    cost: Decimal | None
+    at_most: bool
+
+    @property
+    def share(self) -> float | None:
+        """Share of the other's cost that is saved; negative where it costs more."""
+        if self.cost is None or self.other_cost == 0:
+            return None
+        return float(1 - self.cost / self.other_cost)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as a string."""
+        return {
+            "other": self.other,
+            "accuracy": self.accuracy,
+            "other_cost": str(self.other_cost),
+            "cost": None if self.cost is None else str(self.cost),
+            "at_most": self.at_most,
+            "share": self.share,
+        }
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What came out: a curve a policy, what all answers give, and what is saved."""
+
+    policy: str
+    budget: Decimal
+    runs: int
+    seed: int
+    tasks: int
+    workers: int
+    answers: int
+    options: int
+    measured: int
+    rows: tuple[Row, ...]
+    everything: tuple[float, Decimal]
+    savings: tuple[Saving, ...]
+    remarks: tuple[str, ...]
+
+    def final(self, series: str, metric: str = "accuracy") -> Row:
+        """A series at the full budget."""
+        rows = [row for row in self.rows if (row.series, row.metric) == (series, metric)]
+        return max(rows, key=lambda row: row.x)
+
+    @property
+    def series(self) -> list[str]:
+        """The policy, and those it is held against."""
+        return list(dict.fromkeys(row.series for row in self.rows))
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as a string."""
+        return {
+            "policy": self.policy,
+            "budget": str(self.budget),
+            "runs": self.runs,
+            "seed": self.seed,
+            "tasks": self.tasks,
+            "workers": self.workers,
+            "answers": self.answers,
+            "options": self.options,
+            "measured": self.measured,
+            "curve": [
+                {
+                    "series": row.series,
+                    "budget": row.x,
+                    "metric": row.metric,
+                    "mean": row.mean,
+                    "low": row.ci_low,
+                    "high": row.ci_high,
+                }
+                for row in self.rows
+            ],
+            "everything": {"accuracy": self.everything[0], "cost": str(self.everything[1])},
+            "savings": [saving.to_json() for saving in self.savings],
+            "remarks": list(self.remarks),
+        }
+
+
+def recording_of(
+    table: LabelTable,
+    gold: Mapping[str, str],
+    contexts: Mapping[str, str] | None = None,
+    prices: Sequence[Worker] | None = None,
+) -> Recording:
+    """Recorded answers as a world: of a worker who answered a task twice the first counts."""
+    known, truth = table.knowing(gold)
+    if (truth < 0).all():
+        raise InvalidProblem(
+            f"gold has no task in common with {table.source}, which has {table.task_names[0]!r}",
+            field="gold",
+        )
+    if len(known.label_names) < 2:
+        raise InvalidProblem(
+            f"{table.source} has one label, {known.label_names[0]!r}: nothing to choose from",
+            field="label",
+        )
+    pairs = known.tasks.astype(np.int64) * len(known.worker_names) + known.workers
+    _, first = np.unique(pairs, return_index=True)
+    kinds = None
+    if contexts is not None:
+        names = [contexts.get(task, "") for task in known.task_names]
+        number = {name: at for at, name in enumerate(dict.fromkeys(names))}
+        kinds = np.array([number[name] for name in names])
+    staff = _staff(known, prices)
+    return Recording(
+        known.tasks[first].astype(np.int64),
+        known.workers[first].astype(np.int64),
+        known.labels[first].astype(np.int64),
+        len(known.task_names),
+        len(known.worker_names),
+        len(known.label_names),
+        truth.astype(np.int64),
+        kinds,
+        tuple(worker.price for worker in staff),
+        limits=tuple(worker.limit for worker in staff),
+    )
+
+
+def _staff(table: LabelTable, prices: Sequence[Worker] | None) -> tuple[Worker, ...]:
+    """The workers of the table with their prices and limits; none where nothing is said of them."""
+    if prices is None:
+        return ()
+    by_name = {worker.id: worker for worker in prices}
+    for name in table.worker_names:
+        if name not in by_name:
+            raise InvalidProblem(
+                f"prices: worker {name!r} of {table.source} has none; add a line for him",
+                field="prices",
+            )
+    return tuple(by_name[name] for name in table.worker_names)
+
+
+def replay(
+    table: LabelTable,
+    gold: Mapping[str, str],
+    *,
+    policy: str = "hem",
+    against: Sequence[str] = ("bbta", "random-pairs"),
+    budget: Amount,
+    contexts: Mapping[str, str] | None = None,
+    prices: Sequence[Worker] | None = None,
+    runs: int = 10,
+    seed: int = 0,
+    window: int = 1,
+    progress: Progress = lambda what, done, total: None,
+) -> Replay:
+    """Run policies against recorded answers, each pair asked once at most.
+
+    Parameters
+    ----------
+    table : LabelTable
+        Who answered what.
+    gold : mapping of task to label
+        What is right; only these tasks are measured, all are asked about.
+    policy, against : labels
+        Whom to try, and what to hold it against: ``policy`` or ``policy with aggregator``.
+    budget : amount
+        The most that may be spent; curves are measured at eighths of it.
+    contexts : mapping of task to context, optional
+        Kinds of tasks; those not in it share one.
+    prices : sequence of Worker, optional
+        Prices of all workers, and limits where there are any; 1 each if not given.
+    runs : int
+        Runs of each, with tasks and workers in another order: intervals are over these.
+    window : int
+        How many questions may be out at a time.
+    """
+    whole(runs, "runs", least=1, most=10_000)
+    whole(window, "window", least=1, most=1_000_000)
+    whole(seed, "seed", least=0, most=2**63 - 1)
+    contenders = [contender(label) for label in (policy, *against)]
+    names = [each.series for each in contenders]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidParameter(f"against names {name!r} twice", field="against")
+    recording = recording_of(table, gold, contexts, prices)
+    everything = _everything(recording)
+    micro = to_micro(budget, "budget")
+    budgets = _budgets(micro, recording)
+    problem = recording.problem(from_micro(micro))
+    for rival in contenders:
+        rival.policy.check(problem)
+    values = np.zeros((runs, len(budgets), len(contenders), 2))
+    done = 0
+    for run in range(runs):
+        bench = Bench(shuffled(recording, seed, run))
+        for at, each in enumerate(budgets):
+            with allowed("replay"):
+                values[run, at] = bench.measure(contenders, from_micro(each), seed, run, window)
+            done += 1
+            progress("replaying", done, runs * len(budgets))
+    rows = tuple(_rows(values, budgets, contenders))
+    found = Replay(
+        policy=names[0],
+        budget=from_micro(micro),
+        runs=runs,
+        seed=seed,
+        tasks=recording.tasks,
+        workers=recording.workers,
+        answers=len(recording.task),
+        options=recording.options,
+        measured=int((recording.truth >= 0).sum()),
+        rows=rows,
+        everything=everything,
+        savings=(),
+        remarks=tuple(_remarks(table, gold, contexts, recording, micro, everything[1])),
+    )
+    others = [
+        (name, found.final(name).mean, _money(found.final(name, "spent").mean))
+        for name in names[1:]
+    ]
+    savings = tuple(_saving(found, *each) for each in (*others, (EVERYTHING, *everything)))
+    return replace(found, savings=savings)
+
+
+def _budgets(micro: int, recording: Recording) -> list[int]:
+    if micro == 0:
+        raise InvalidParameter("budget is 0: give an amount above 0", field="budget")
+    cheapest = min(to_micro(price, "price") for price in recording.prices or (1,))
+    if micro < cheapest:
+        raise InvalidParameter(
+            f"budget is {from_micro(micro)}: it buys nothing, the cheapest worker costs "
+            f"{from_micro(cheapest)}",
+            field="budget",
+        )
+    steps = {max(cheapest, micro * step // POINTS) for step in range(1, POINTS + 1)}
+    return sorted(steps)
+
+
+def _everything(recording: Recording) -> tuple[float, Decimal]:
+    """Accuracy and cost of all recorded answers by majority; a tie counts its share."""
+    prices = [to_micro(price, "price") for price in recording.prices or (1,) * recording.workers]
+    cost = sum(prices[worker] for worker in recording.worker.tolist())
+    return recording.majority_accuracy(), from_micro(cost)
+
+
+def _rows(values: Array, budgets: list[int], contenders: list[Contender]) -> list[Row]:
+    found = []
+    for place, each in enumerate(contenders):
+        for at, budget in enumerate(budgets):
+            for metric, column in (("accuracy", ACCURACY), ("spent", SPENT)):
+                row = mean_row(
+                    values[:, at, place, column],
+                    series=each.series,
+                    x=budget / MICRO,
+                    metric=metric,
+                )
+                if metric == "accuracy":
+                    # Few runs that differ much would reach beyond what a share can be.
+                    row = replace(row, ci_low=max(0.0, row.ci_low), ci_high=min(1.0, row.ci_high))
+                found.append(row)
+    return found
+
+
+def _money(value: float) -> Decimal:
+    return from_micro(round(value * MICRO))
+
+
+def _saving(found: Replay, other: str, accuracy: float, cost: Decimal) -> Saving:
+    """Read the policy's curve at an accuracy, by what it spent, between the points beside it."""
+    curve = [
+        (spent.mean, right.mean)
+        for spent, right in zip(
+            (row for row in found.rows if (row.series, row.metric) == (found.policy, "spent")),
+            (row for row in found.rows if (row.series, row.metric) == (found.policy, "accuracy")),
+            strict=True,
+        )
+    ]
+    for at, (spent, right) in enumerate(curve):
+        if right >= accuracy:
+            if at == 0:
+                return Saving(other, accuracy, cost, _money(spent), True)
+            before, less = curve[at - 1]
+            share = (accuracy - less) / (right - less)
+            return Saving(other, accuracy, cost, _money(before + share * (spent - before)), False)
+    return Saving(other, accuracy, cost, None, False)
+
+
+def _remarks(
+    table: LabelTable,
+    gold: Mapping[str, str],
+    contexts: Mapping[str, str] | None,
+    recording: Recording,
+    budget: int,
+    cost: Decimal,
+) -> list[str]:
+    found = []
+    dropped = table.dropped + len(table) - len(recording.task)
+    if dropped:
+        found.append(
+            "Further answers of a worker to the same task are left out, as a pair is asked once: "
+            f"{dropped}."
+        )
+    known = set(table.task_names)
+    missing = sum(task not in known for task in gold)
+    if missing:
+        found.append(f"Tasks of the gold file without a recorded answer are left out: {missing}.")
+    unmeasured = int((recording.truth < 0).sum())
+    if unmeasured:
+        found.append(
+            "Tasks without a gold label are asked about and paid for, and not measured: "
+            f"{unmeasured} of {recording.tasks}."
+        )
+    if contexts is not None:
+        without = sum(task not in contexts for task in table.task_names)
+        if without:
+            found.append(f"Tasks without a context share one: {without}.")
+    if budget >= to_micro(cost, "cost"):
+        found.append(
+            f"The budget buys everything that was recorded, which costs {cost}: a policy that "
+            "spends it has all answers, whatever it is."
+        )
+    measured = int((recording.truth >= 0).sum())
+    found.append(
+        f"Intervals are over runs. Accuracy is measured on {measured} tasks: on as many others it "
+        f"would differ by about {math.sqrt(0.25 / measured):.3f} at most (one standard error)."
+    )
+    return found
