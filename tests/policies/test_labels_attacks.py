@@ -18,7 +18,7 @@ from askwise.core.errors import AskwiseError, PolicyFault
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
 from askwise.policies import policies
-from askwise.policies.labels.hem_beliefs import GOLD, MODE
+from askwise.policies.labels.hem.beliefs import GOLD, MODE
 from askwise.testing.sessions import spec_of_campaign
 
 BOTH = ["hem", "bbta"]

@@ -13,7 +13,7 @@ from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
 from askwise.ledger import columns as c
 from askwise.policies import policies
-from askwise.policies.labels.hem_beliefs import HEARD, SINCE
+from askwise.policies.labels.hem.beliefs import HEARD, SINCE
 from askwise.testing.sessions import spec_of_campaign
 
 

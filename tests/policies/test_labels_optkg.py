@@ -17,7 +17,7 @@ from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.events import Kind
 from askwise.policies import policies
-from askwise.policies.labels.optkg_moments import (
+from askwise.policies.labels.optkg.moments import (
     doubt,
     gain,
     log_gamma,
@@ -25,7 +25,7 @@ from askwise.policies.labels.optkg_moments import (
     task_after,
     worker_after,
 )
-from askwise.policies.labels.optkg_ranks import derive
+from askwise.policies.labels.optkg.ranks import derive
 from askwise.testing.scenes import scenes_for
 from askwise.testing.sessions import play, spec_of_campaign
 

@@ -13,8 +13,8 @@ from scipy.optimize import linprog
 
 from askwise.core.compiling import bind
 from askwise.core.errors import InvalidParameter
-from askwise.policies.survey import mixtures
-from askwise.policies.survey.mixtures import best_mixture, best_mixture_any, induced_gap, mixture
+from askwise.policies.crowds import mixtures
+from askwise.policies.crowds.mixtures import best_mixture, best_mixture_any, induced_gap, mixture
 
 SIZES = list(itertools.product(range(1, 6), range(2, 5)))
 # Steps of the grid over the simplex: some 10,000 points for each number of crowds.

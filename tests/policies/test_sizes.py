@@ -9,7 +9,7 @@ import pytest
 from askwise import Campaign, Worker
 from askwise.core.errors import TooLarge
 from askwise.policies import Policy
-from askwise.policies.labels.hem import Hem
+from askwise.policies.labels.hem.policy import Hem
 from askwise.store import MemoryStore
 
 # Policy, options, the most workers at that number of options, and what the message names.

@@ -9,7 +9,7 @@ import pytest
 from askwise.core.choices import Batch, Done
 from askwise.core.events import Kind
 from askwise.policies import policies
-from askwise.policies.survey.common import SurveyPolicy
+from askwise.policies.crowds.common import SurveyPolicy
 from tests.policies.polls import ask, noisy, poll, say
 
 TRUTH = {"truth": [[0.7, 0.3], [0.6, 0.4]]}

@@ -10,7 +10,7 @@ from askwise.core.choices import Batch
 from askwise.core.draws import Draw
 from askwise.core.events import Fact, Kind
 from askwise.ledger import columns as c
-from askwise.policies.survey.rollback import CHOSEN, ExploreExploitRollback
+from askwise.policies.crowds.rollback import CHOSEN, ExploreExploitRollback
 from tests.policies.polls import Desk, ask, poll, say
 
 PLAIN = {"name": "explore-exploit-rollback", "quality": 2.0, "smooth": False}

@@ -14,11 +14,11 @@ from askwise.core.compiling import step
 from askwise.core.errors import InvalidProblem
 from askwise.core.events import Kind
 from askwise.core.problem import Problem
-from askwise.core.tournament import build_tree, new_tree
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.policies.base import KernelPolicy, State
+from askwise.policies.labels.tournament import build_tree, new_tree
 
 PAPER = "002"
 

@@ -14,7 +14,6 @@ from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
-from askwise.core.tournament import at_hand
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
@@ -31,6 +30,7 @@ from askwise.policies.labels.in_turn import (
     out_for,
     turn_kernels,
 )
+from askwise.policies.labels.tournament import at_hand
 
 FIRST = 3
 """So many are asked at first: two of the highest quality and one at random."""

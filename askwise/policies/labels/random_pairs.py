@@ -13,7 +13,6 @@ from askwise.core.draws import Draw, uniform
 from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
-from askwise.core.tournament import at_hand
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
@@ -21,6 +20,7 @@ from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, may_put, money_left, tasks_for
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.labels.common import CLOSED_FACT, EXPIRED, LabelPolicy
+from askwise.policies.labels.tournament import at_hand
 
 ATTEMPTS = 64
 """Draws of a task before the tasks of a worker are counted through."""

@@ -23,6 +23,7 @@ from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import has_task, idle, may_put, money_left, tasks_for
 from askwise.policies.base import Kernels, Score, policies
 from askwise.policies.bounded.kube import draw_from_plan
+from askwise.policies.crowds.common import may_ask
 from askwise.policies.limited.common import (
     AGREED,
     COUNT,
@@ -34,7 +35,6 @@ from askwise.policies.limited.common import (
     LabelPolicy,
     learn,
 )
-from askwise.policies.survey.common import may_ask
 
 
 class State(NamedTuple):

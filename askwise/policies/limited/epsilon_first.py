@@ -36,8 +36,8 @@ from askwise.policies.bounded.common import (
     share_of,
 )
 from askwise.policies.bounded.common import State as Stages
+from askwise.policies.crowds.common import may_ask, next_question
 from askwise.policies.limited.common import AGREED, COUNT, LabelPolicy, learn
-from askwise.policies.survey.common import may_ask, next_question
 
 TRIAL = -1
 """Instead of a share of the budget: one task each on trial."""

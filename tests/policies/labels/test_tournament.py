@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askwise.core.problem import make_problem
-from askwise.core.tournament import build_tree, first_task, new_tree, rekey
 from askwise.ledger.ledger import Ledger
+from askwise.policies.labels.tournament import build_tree, first_task, new_tree, rekey
 
 KEYS = st.sampled_from([0.0, 0.5, 1.0, 2.5, -1.0, math.inf])
 

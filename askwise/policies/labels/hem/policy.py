@@ -16,7 +16,6 @@ from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.core.money import MICRO, NO_CAP
 from askwise.core.problem import Problem
-from askwise.core.tournament import build_tree, first_task, new_tree
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
@@ -31,7 +30,7 @@ from askwise.policies.labels.common import (
     RankedPolicy,
     is_over,
 )
-from askwise.policies.labels.hem_beliefs import (
+from askwise.policies.labels.hem.beliefs import (
     MODE,
     ROUNDS,
     State,
@@ -42,7 +41,7 @@ from askwise.policies.labels.hem_beliefs import (
     new_state,
     trust_changed,
 )
-from askwise.policies.labels.hem_ranking import (
+from askwise.policies.labels.hem.ranking import (
     Params,
     best_worker,
     expert_for,
@@ -56,6 +55,7 @@ from askwise.policies.labels.hem_ranking import (
     task_to_settle,
     worth,
 )
+from askwise.policies.labels.tournament import build_tree, first_task, new_tree
 
 MOST_WORK = 3_000_000
 """The most that options**3 * workers may be: what a decision looks at, 2 to 3 s without the

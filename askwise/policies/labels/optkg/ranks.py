@@ -20,11 +20,11 @@ import numpy as np
 
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
-from askwise.core.tournament import at_hand, wins
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.queries import may_answer, may_put
-from askwise.policies.labels.optkg_moments import gain, strength
+from askwise.policies.labels.optkg.moments import gain, strength
+from askwise.policies.labels.tournament import at_hand, wins
 
 SLACK = 0.02
 """A ceiling is so far above the strength when it is set, and is renewed when thrice as far."""

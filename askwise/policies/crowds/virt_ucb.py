@@ -16,7 +16,7 @@ from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Kernels, policies
-from askwise.policies.survey.common import (
+from askwise.policies.crowds.common import (
     LearningPolicy,
     Memory,
     State,

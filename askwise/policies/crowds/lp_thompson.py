@@ -15,7 +15,7 @@ from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal
 from askwise.ledger.queries import cell_of, idle, money_left
 from askwise.policies.base import Kernels, policies
-from askwise.policies.survey.common import (
+from askwise.policies.crowds.common import (
     LearningPolicy,
     Memory,
     State,
@@ -24,9 +24,9 @@ from askwise.policies.survey.common import (
     price_unit,
     ranked_price,
 )
-from askwise.policies.survey.mixtures import MOST_MIXTURES, best_mixture_any, mixtures_tried
-from askwise.policies.survey.non_adaptive import draw_crowd
-from askwise.policies.survey.virt_thompson import Params, absorb, first_leader, shape
+from askwise.policies.crowds.mixtures import MOST_MIXTURES, best_mixture_any, mixtures_tried
+from askwise.policies.crowds.non_adaptive import draw_crowd
+from askwise.policies.crowds.virt_thompson import Params, absorb, first_leader, shape
 
 
 @kernel

@@ -13,14 +13,14 @@ from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import cell_of, idle, money_left
 from askwise.policies.base import Kernels, policies
-from askwise.policies.survey.common import (
+from askwise.policies.crowds.common import (
     Nothing,
     SurveyPolicy,
     learn_nothing,
     may_ask,
     next_question,
 )
-from askwise.policies.survey.non_adaptive import Params
+from askwise.policies.crowds.non_adaptive import Params
 
 
 @step

@@ -10,13 +10,13 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.events import Fact
-from askwise.core.tournament import build_tree, rekey
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.policies.labels.common import (
     everyone_asked,
     is_over,
 )
+from askwise.policies.labels.tournament import build_tree, rekey
 
 # Columns of `contexts`: t^s; t^s when its tasks were scored last; the newest task with an answer
 # (its number plus one: 0 is none); how many of the tasks to explore are over.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from askwise.policies.base import policies
-from askwise.policies.labels.optkg import OptKG
+from askwise.policies.labels.optkg.policy import OptKG
 
 
 @policies.register("optkg-multi")

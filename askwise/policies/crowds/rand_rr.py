@@ -13,7 +13,7 @@ from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal
 from askwise.ledger.queries import idle
 from askwise.policies.base import Kernels, policies
-from askwise.policies.survey.common import (
+from askwise.policies.crowds.common import (
     Nothing,
     SurveyPolicy,
     learn_nothing,
@@ -21,7 +21,7 @@ from askwise.policies.survey.common import (
     price_unit,
     ranked_price,
 )
-from askwise.policies.survey.non_adaptive import Params, draw_crowd
+from askwise.policies.crowds.non_adaptive import Params, draw_crowd
 
 
 @kernel

@@ -17,7 +17,7 @@ from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import cell_of, idle, money_left
 from askwise.policies.base import Kernels, policies
-from askwise.policies.survey.common import (
+from askwise.policies.crowds.common import (
     LearningPolicy,
     Memory,
     State,

@@ -17,7 +17,6 @@ from askwise.core.errors import InvalidProblem
 from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
-from askwise.core.tournament import anyone_at_hand, at_hand
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
@@ -34,8 +33,8 @@ from askwise.policies.labels.common import (
     LEFT_FACT,
     LabelPolicy,
 )
-from askwise.policies.labels.optkg_moments import doubt, gain, strength, task_after, worker_after
-from askwise.policies.labels.optkg_ranks import (
+from askwise.policies.labels.optkg.moments import doubt, gain, strength, task_after, worker_after
+from askwise.policies.labels.optkg.ranks import (
     CEILING,
     DOUBT,
     HALF,
@@ -57,6 +56,7 @@ from askwise.policies.labels.optkg_ranks import (
     renew,
     strength_of,
 )
+from askwise.policies.labels.tournament import anyone_at_hand, at_hand
 
 POSITIVE = 1
 """Index of the option that stands for the paper's +1; index 0 stands for -1."""

@@ -15,7 +15,7 @@ from askwise.core.compiling import kernel, step
 from askwise.core.events import Fact
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
-from askwise.policies.survey.common import ANSWER, ASKED_FACT, ranked_price
+from askwise.policies.crowds.common import ANSWER, ASKED_FACT, ranked_price
 
 MOST_POINTS = 64
 """A grid has at most so many points, or as many as there are crowds."""

@@ -16,14 +16,13 @@ from askwise.core.draws import Draw, uniform
 from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
-from askwise.core.tournament import at_hand, first_task, new_tree, rekey
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import asked_before, idle, may_answer, may_put, money_left
 from askwise.policies.base import Kernels, Score, policies
-from askwise.policies.labels.bbta_losses import (
+from askwise.policies.labels.bbta.losses import (
     EXPLORED,
     EXPLORES,
     STEPS,
@@ -50,6 +49,7 @@ from askwise.policies.labels.common import (
     RankedPolicy,
     is_over,
 )
+from askwise.policies.labels.tournament import at_hand, first_task, new_tree, rekey
 
 EXPLORATION, ADAPTIVE = range(2)
 

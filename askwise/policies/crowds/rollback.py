@@ -21,8 +21,8 @@ from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Kernels, policies
-from askwise.policies.survey.common import ANSWER, SurveyPolicy, may_ask, next_question
-from askwise.policies.survey.rand_rr import draw_by_price
+from askwise.policies.crowds.common import ANSWER, SurveyPolicy, may_ask, next_question
+from askwise.policies.crowds.rand_rr import draw_by_price
 
 # Columns of `stages` (one row a question): the crowd to exploit (its index + 1, 0 while
 # exploring) and how many asks the exploration took.

@@ -15,9 +15,9 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.problem import Problem
 from askwise.ledger.ledger import Ledger
 from askwise.policies.base import policies
-from askwise.policies.survey.common import price_unit, ranked_price
-from askwise.policies.survey.mixtures import MOST_MIXTURES, mixture, mixtures_tried
-from askwise.policies.survey.non_adaptive import DrawingPolicy
+from askwise.policies.crowds.common import price_unit, ranked_price
+from askwise.policies.crowds.mixtures import MOST_MIXTURES, mixture, mixtures_tried
+from askwise.policies.crowds.non_adaptive import DrawingPolicy
 
 Truth = Sequence[Sequence[float]]
 

@@ -8,13 +8,12 @@ from typing import NamedTuple
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.money import NO_CAP
-from askwise.core.tournament import at_hand, rekey
 from askwise.kernels.hem import HIGH, LAM, RHO, RIGHT, SURE_OF_SIDE, WRONG, accuracy, borrowed
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.queries import may_put
 from askwise.policies.labels.common import is_over
-from askwise.policies.labels.hem_beliefs import (
+from askwise.policies.labels.hem.beliefs import (
     CLASH,
     FITTED,
     GOLD,
@@ -27,6 +26,7 @@ from askwise.policies.labels.hem_beliefs import (
     doubt,
     judged,
 )
+from askwise.policies.labels.tournament import at_hand, rekey
 
 ENOUGH = 2.2
 """Log-odds (with .1 an answer) up to which a task is pursued in the first half of the budget."""

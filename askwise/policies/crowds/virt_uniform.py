@@ -19,7 +19,7 @@ from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal
 from askwise.ledger.queries import idle
 from askwise.policies.base import Kernels, policies
-from askwise.policies.survey.common import (
+from askwise.policies.crowds.common import (
     ANSWER,
     ASKED_FACT,
     DECIDED,
@@ -27,7 +27,7 @@ from askwise.policies.survey.common import (
     next_question,
     price_unit,
 )
-from askwise.policies.survey.grid import (
+from askwise.policies.crowds.grid import (
     ARM_VOTES,
     CROWDS,
     PHASE,
@@ -44,7 +44,7 @@ from askwise.policies.survey.grid import (
     shares_of,
     uniform_parts,
 )
-from askwise.policies.survey.non_adaptive import draw_crowd
+from askwise.policies.crowds.non_adaptive import draw_crowd
 
 
 class Params(NamedTuple):

@@ -17,7 +17,7 @@ from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Kernels, policies
-from askwise.policies.survey.common import (
+from askwise.policies.crowds.common import (
     LearningPolicy,
     State,
     may_ask,
@@ -25,8 +25,8 @@ from askwise.policies.survey.common import (
     price_unit,
     ranked_price,
 )
-from askwise.policies.survey.lp_thompson import sample_responses
-from askwise.policies.survey.virt_thompson import Params, absorb
+from askwise.policies.crowds.lp_thompson import sample_responses
+from askwise.policies.crowds.virt_thompson import Params, absorb
 
 
 @kernel

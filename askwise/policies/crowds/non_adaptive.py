@@ -20,12 +20,7 @@ from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Kernels, Score, policies
-from askwise.policies.survey.common import (
-    SurveyPolicy,
-    learn_nothing,
-    may_ask,
-    next_question,
-)
+from askwise.policies.crowds.common import SurveyPolicy, learn_nothing, may_ask, next_question
 
 
 class Weights(NamedTuple):

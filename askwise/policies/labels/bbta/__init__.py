@@ -1,0 +1,1 @@
+"""``bbta``: paper 002's own policy."""

@@ -1,0 +1,1 @@
+"""``hem``: what it believes, how it ranks, whom it asks."""

@@ -1,0 +1,1 @@
+"""``optkg`` and ``optkg-multi``: the optimistic knowledge gradient."""
