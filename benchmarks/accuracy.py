@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askwise.core.accuracy import Target
-from askwise.core.accuracy.base import function_of
-from askwise.core.accuracy.cheapest import find_cheapest
-from askwise.core.accuracy.linear import cheapest_linear
-from askwise.core.accuracy.search import FIRST, NONE
 from askwise.core.compiling import bind
 from askwise.core.money import MICRO
+from askwise.policies.assured.sets import Target
+from askwise.policies.assured.sets.base import function_of
+from askwise.policies.assured.sets.cheapest import find_cheapest
+from askwise.policies.assured.sets.linear import cheapest_linear
+from askwise.policies.assured.sets.search import FIRST, NONE
 from benchmarks.timing import in_turns, quantity, ratio, table, want
 
 WORKERS = (10, 30, 100, 300, 1_000, 2_000)

@@ -16,9 +16,9 @@ from askwise.client.errors import Refused as ClientRefused
 from askwise.client.errors import Unreachable
 from askwise.client.webhooks import InvalidSignature
 from askwise.core import errors
-from askwise.core.accuracy import critical_bids
 from askwise.core.errors import AskwiseError, Conflict, InvalidParameter
 from askwise.core.reasons import REASONS
+from askwise.policies.assured.sets import critical_bids
 from tests.core.wording import decisions, decisions_of
 
 PACKAGE = Path(askwise.__file__).parent

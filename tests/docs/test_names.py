@@ -11,11 +11,11 @@ import pytest
 
 from askwise import Campaign, Worker
 from askwise.aggregation import aggregation
-from askwise.core.accuracy import errors
 from askwise.core.events import Kind
 from askwise.lab.experiment import experiments
 from askwise.mechanisms import mechanisms
 from askwise.policies import policies
+from askwise.policies.assured.sets import errors
 from askwise.stopping import stopping
 from docs.blocks import DOCS, ROOT, commands_of
 from docs.entries import ours

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from askwise.core import draws
-from askwise.core.accuracy import critical_bids
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
@@ -56,6 +55,7 @@ from askwise.lab.runner import run, write
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds.assured import AssuredWorld, Pool, assured_reply, paper_pool
 from askwise.ledger.ledger import Ledger
+from askwise.policies.assured.sets import critical_bids
 
 TERMS = Terms(alpha=0.1, xi=0.05, mu=1e-4)
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from askwise import Worker
 from askwise.core import draws
-from askwise.core.accuracy import cheapest_set, critical_bids, critical_bids_exact
 from askwise.core.draws import Draw
 from askwise.core.events import Event, Kind
 from askwise.core.money import from_micro
@@ -21,6 +20,7 @@ from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import mechanisms
 from askwise.mechanisms.critical import CriticalBids
+from askwise.policies.assured.sets import cheapest_set, critical_bids, critical_bids_exact
 
 Pool = tuple[tuple[float, ...], list[int], int]
 """Qualities or gains, costs, and whom to look at."""

@@ -11,7 +11,6 @@ import pytest
 
 from askwise import Campaign, Task, Worker
 from askwise.campaign.engine import Engine
-from askwise.core.accuracy import ErrorFunction, cheapest_set, error_probability, errors
 from askwise.core.allocation import Allocation
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.draws import Draw
@@ -22,6 +21,7 @@ from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import new_proposal
 from askwise.policies import policies
 from askwise.policies.assured.common import COUNT, EXPLORED, RIGHT, SETTLED, UNREACHED
+from askwise.policies.assured.sets import ErrorFunction, cheapest_set, error_probability, errors
 from askwise.testing.sessions import spec_of_campaign
 
 SURE = {"rounds": 0, "qualities": (0.9, 0.8, 0.8, 0.7)}

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askwise.core.accuracy import error_probability
 from askwise.core.errors import InvalidParameter, TooLarge
 from askwise.lab.papers.assured.theory import (
     corollary_4_3,
@@ -26,6 +25,7 @@ from askwise.lab.papers.assured.theory import (
     theorem_5_4,
 )
 from askwise.policies.assured.intervals import lasting_interval
+from askwise.policies.assured.sets import error_probability
 from tests.policies.assured_readings import (
     Learner,
     World,

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from askwise import Campaign, Worker
-from askwise.core.accuracy import ErrorFunction, errors
 from askwise.core.choices import Done, Wait
 from askwise.core.errors import AskwiseError
 from askwise.policies import policies
+from askwise.policies.assured.sets import ErrorFunction, errors
 
 
 def run(right: dict[str, float], tasks: int, seed: int, **more: Any) -> Campaign:

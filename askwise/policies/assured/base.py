@@ -9,11 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.accuracy import ErrorFunction, Target, error_probability
-from askwise.core.accuracy.base import function_of
-from askwise.core.accuracy.checking import ensure_error_function
-from askwise.core.accuracy.kernels import meets
-from askwise.core.accuracy.probability import FORGIVEN, LINEAR, MOST_LIKELY, OTHER, WEIGHTED
 from askwise.core.allocation import Assurance
 from askwise.core.arrays import Array
 from askwise.core.checks import between, one_of, real, whole
@@ -47,6 +42,11 @@ from askwise.policies.assured.common import (
     bound,
 )
 from askwise.policies.assured.learning import absorb
+from askwise.policies.assured.sets import ErrorFunction, Target, error_probability
+from askwise.policies.assured.sets.base import function_of
+from askwise.policies.assured.sets.checking import ensure_error_function
+from askwise.policies.assured.sets.kernels import meets
+from askwise.policies.assured.sets.probability import FORGIVEN, LINEAR, MOST_LIKELY, OTHER, WEIGHTED
 from askwise.policies.base import KernelPolicy, Kernels, Score
 
 SOLVERS = ("auto", "exact", "greedy")

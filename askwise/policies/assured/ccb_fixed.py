@@ -10,7 +10,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.accuracy import cheapest_set, critical_bids, critical_bids_exact
 from askwise.core.allocation import Allocation
 from askwise.core.checks import real, whole
 from askwise.core.errors import InvalidParameter
@@ -21,6 +20,7 @@ from askwise.ledger.ledger import Ledger
 from askwise.policies.assured.base import BoundingPolicy
 from askwise.policies.assured.choosing import find_task
 from askwise.policies.assured.common import FIXED, FRESH, Params, State, has_room
+from askwise.policies.assured.sets import cheapest_set, critical_bids, critical_bids_exact
 from askwise.policies.base import policies
 
 ROUNDS = 100

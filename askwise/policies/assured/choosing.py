@@ -6,13 +6,6 @@ import math
 
 import numpy as np
 
-from askwise.core.accuracy.kernels import (
-    INFEASIBLE,
-    cheapest_into,
-    error_of,
-    extend_into,
-    meets,
-)
 from askwise.core.arrays import Array
 from askwise.core.compiling import heavy_kernel, step
 from askwise.core.draws import Draw, uniform
@@ -48,6 +41,13 @@ from askwise.policies.assured.common import (
     bound,
     goes_to_all,
     has_room,
+)
+from askwise.policies.assured.sets.kernels import (
+    INFEASIBLE,
+    cheapest_into,
+    error_of,
+    extend_into,
+    meets,
 )
 from askwise.policies.assured.soft import softest_into
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from askwise.core.accuracy import Target
-from askwise.core.accuracy.probability import WEIGHTED
 from askwise.core.arrays import Array
 from askwise.core.compiling import heavy_kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.policies.assured.intervals import lasting_interval
+from askwise.policies.assured.sets import Target
+from askwise.policies.assured.sets.probability import WEIGHTED
 
 PAPER = "000"
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from askwise.core.accuracy import Target, kernels, softest_set, solve_cheapest
-from askwise.core.accuracy.base import function_of
-from askwise.core.accuracy.enumeration import MOST_WORKERS
 from askwise.core.arrays import Array
 from askwise.core.errors import TooLarge
 from askwise.policies.assured import choosing
+from askwise.policies.assured.sets import Target, kernels, softest_set, solve_cheapest
+from askwise.policies.assured.sets.base import function_of
+from askwise.policies.assured.sets.enumeration import MOST_WORKERS
 
 
 def over(module: Any, **names: Any) -> dict[str, Any]:

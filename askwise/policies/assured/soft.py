@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from askwise.core.accuracy import Target
-from askwise.core.accuracy.kernels import INFEASIBLE, cheapest_into, error_of
-from askwise.core.accuracy.soft import COIN, RUNGS
 from askwise.core.arrays import Array
 from askwise.core.compiling import heavy_kernel
 from askwise.ledger import columns as c
+from askwise.policies.assured.sets import Target
+from askwise.policies.assured.sets.kernels import INFEASIBLE, cheapest_into, error_of
+from askwise.policies.assured.sets.soft import COIN, RUNGS
 
 
 @heavy_kernel

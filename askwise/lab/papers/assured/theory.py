@@ -41,11 +41,11 @@ from itertools import combinations
 
 import numpy as np
 
-from askwise.core.accuracy import ErrorFunction
-from askwise.core.accuracy.base import function_of
-from askwise.core.accuracy.enumeration import MOST_WORKERS
 from askwise.core.checks import between, real, whole
 from askwise.core.errors import InvalidParameter, TooLarge
+from askwise.policies.assured.sets import ErrorFunction
+from askwise.policies.assured.sets.base import function_of
+from askwise.policies.assured.sets.enumeration import MOST_WORKERS
 
 Function = str | ErrorFunction
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from askwise.core.accuracy import cheapest_set, error_probability
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
@@ -27,6 +26,7 @@ from askwise.lab.worlds.assured import AssuredWorld, Pool
 from askwise.ledger import columns as c
 from askwise.policies import Policy, policies
 from askwise.policies.assured.common import EXPLORED
+from askwise.policies.assured.sets import cheapest_set, error_probability
 
 LINEAR, EXACT = "hoeffding-linear", "majority"
 

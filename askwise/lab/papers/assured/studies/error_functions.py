@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.accuracy import cheapest_set, error_probability
-from askwise.core.accuracy.base import function_of
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
@@ -21,6 +19,8 @@ from askwise.lab.results import mean_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds.assured import Pool, paper_pool
 from askwise.ledger.ledger import Ledger
+from askwise.policies.assured.sets import cheapest_set, error_probability
+from askwise.policies.assured.sets.base import function_of
 
 FUNCTIONS = (*(EXACT, "weighted-majority", "hoeffding", "hoeffding-linear", "most-likely-error"),)
 WEIGHTED = FUNCTIONS[1]

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.accuracy import cheapest_set
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
@@ -24,6 +23,7 @@ from askwise.lab.worlds.assured import Pool
 from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import Mechanism
 from askwise.policies import Policy
+from askwise.policies.assured.sets import cheapest_set
 
 C_MAX = 20
 

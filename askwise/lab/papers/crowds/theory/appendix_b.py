@@ -131,8 +131,8 @@ def benchmark(
 
     At uniform prices and two options, where the best crowd and the best mixture are one. The
     rules can't be enumerated. From below: Theorem 2 (``cheapest_rule.least_cost``, beside this
-    module, is sharper, by backward induction). From above: a majority of T(rho), or what is given. For more
-    options ``theorem_2`` with a share bounds it from below.
+    module, is sharper, by backward induction). From above: a majority of T(rho), or what is
+    given. For more options ``theorem_2`` with a share bounds it from below.
 
     Parameters
     ----------

@@ -12,9 +12,9 @@ import math
 
 import numpy as np
 
-from askwise.core.accuracy.probability import HOEFFDING, MAJORITY, MOST_LIKELY
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
+from askwise.policies.assured.sets.probability import HOEFFDING, MAJORITY, MOST_LIKELY
 
 IMPOSSIBLE = 2.0
 """A quality that nobody has."""

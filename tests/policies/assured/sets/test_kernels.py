@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askwise.core.accuracy import cheapest_set
-from askwise.core.accuracy.base import Target, function_of
-from askwise.core.accuracy.kernels import (
+from askwise.kernels.knapsack import cover_greedy
+from askwise.ledger import columns as c
+from askwise.policies.assured.sets import cheapest_set
+from askwise.policies.assured.sets.base import Target, function_of
+from askwise.policies.assured.sets.kernels import (
     FEASIBLE,
     INFEASIBLE,
     cheapest_into,
@@ -20,8 +22,6 @@ from askwise.core.accuracy.kernels import (
     extend_into,
     meets,
 )
-from askwise.kernels.knapsack import cover_greedy
-from askwise.ledger import columns as c
 
 NAMES = [
     "majority",

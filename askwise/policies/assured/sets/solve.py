@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from askwise.core.accuracy.base import ErrorFunction, Spec, Target, function_of
-from askwise.core.accuracy.cheapest import find_cheapest, least_error
-from askwise.core.accuracy.checking import ensure_error_function
-from askwise.core.accuracy.enumeration import first_by_enumeration, greedily
-from askwise.core.accuracy.inputs import EXACT, GREEDY, Workers, workers_of
-from askwise.core.accuracy.linear import cheapest_linear
-from askwise.core.accuracy.probability import FORGIVEN, LINEAR, OTHER
-from askwise.core.accuracy.search import FIRST, NONE
 from askwise.core.errors import TooLarge
 from askwise.kernels.knapsack.inputs import Array, Numbers
+from askwise.policies.assured.sets.base import ErrorFunction, Spec, Target, function_of
+from askwise.policies.assured.sets.cheapest import find_cheapest, least_error
+from askwise.policies.assured.sets.checking import ensure_error_function
+from askwise.policies.assured.sets.enumeration import first_by_enumeration, greedily
+from askwise.policies.assured.sets.inputs import EXACT, GREEDY, Workers, workers_of
+from askwise.policies.assured.sets.linear import cheapest_linear
+from askwise.policies.assured.sets.probability import FORGIVEN, LINEAR, OTHER
+from askwise.policies.assured.sets.search import FIRST, NONE
 
 # Elementary operations, or states: about a quarter of a second, and four seconds.
 _WORK = 1 << 26

@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askwise.core.accuracy import (
+from askwise.core.errors import InvalidParameter
+from askwise.kernels.knapsack import cover_greedy
+from askwise.policies.assured.sets import (
     cheapest_set,
     critical_bids,
     critical_bids_exact,
     error_probability,
 )
-from askwise.core.errors import InvalidParameter
-from askwise.kernels.knapsack import cover_greedy
 
 Instance = tuple[list[Any], list[float], float]
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from askwise.core.accuracy import critical_bids, error_probability
-from askwise.core.accuracy.base import function_of
-from askwise.core.accuracy.kernels import cheapest_into, error_of, extend_into
+from askwise.policies.assured.sets import critical_bids, error_probability
+from askwise.policies.assured.sets.base import function_of
+from askwise.policies.assured.sets.kernels import cheapest_into, error_of, extend_into
 
 pytestmark = pytest.mark.compiled
 

@@ -14,10 +14,13 @@ import math
 
 import numpy as np
 
-from askwise.core.accuracy.first import first_of_cheapest
-from askwise.core.accuracy.inputs import GREEDY
-from askwise.core.accuracy.needs import gains_of, need_of
-from askwise.core.accuracy.pools import (
+from askwise.core.compiling import heavy_kernel
+from askwise.kernels.knapsack.inputs import Array
+from askwise.kernels.knapsack.ordering import ascending
+from askwise.policies.assured.sets.first import first_of_cheapest
+from askwise.policies.assured.sets.inputs import GREEDY
+from askwise.policies.assured.sets.needs import gains_of, need_of
+from askwise.policies.assured.sets.pools import (
     common_unit,
     floats_at,
     ints_at,
@@ -28,7 +31,7 @@ from askwise.core.accuracy.pools import (
     range_of,
     worth_of,
 )
-from askwise.core.accuracy.probability import (
+from askwise.policies.assured.sets.probability import (
     MAJORITY,
     MAX_OUTCOMES,
     MOST_LIKELY,
@@ -37,16 +40,13 @@ from askwise.core.accuracy.probability import (
     error_by_code,
     wrong_majority,
 )
-from askwise.core.accuracy.relaxation import (
+from askwise.policies.assured.sets.relaxation import (
     bound_of_size,
     improve_by_swaps,
     set_by_ratio,
     set_of_size,
 )
-from askwise.core.accuracy.search import CHEAPEST, FIRST, FOUND, NONE, ROUNDING, complete
-from askwise.core.compiling import heavy_kernel
-from askwise.kernels.knapsack.inputs import Array
-from askwise.kernels.knapsack.ordering import ascending
+from askwise.policies.assured.sets.search import CHEAPEST, FIRST, FOUND, NONE, ROUNDING, complete
 
 
 @heavy_kernel

@@ -9,11 +9,11 @@ import math
 
 import numpy as np
 
-from askwise.core.accuracy.partial import row_start
-from askwise.core.accuracy.probability import HOEFFDING, MAJORITY, MOST_LIKELY
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.special import log_gamma
+from askwise.policies.assured.sets.partial import row_start
+from askwise.policies.assured.sets.probability import HOEFFDING, MAJORITY, MOST_LIKELY
 
 # Needs are computed for a threshold that is larger by this share: rounding must not raise them.
 _EASED = 1e-9

@@ -12,8 +12,11 @@ import math
 
 import numpy as np
 
-from askwise.core.accuracy.needs import gains_of, need_of
-from askwise.core.accuracy.pools import (
+from askwise.core.compiling import heavy_kernel
+from askwise.kernels.knapsack.inputs import Array
+from askwise.kernels.knapsack.ordering import ascending
+from askwise.policies.assured.sets.needs import gains_of, need_of
+from askwise.policies.assured.sets.pools import (
     floats_at,
     ints_at,
     is_useful,
@@ -23,7 +26,7 @@ from askwise.core.accuracy.pools import (
     preferable,
     range_of,
 )
-from askwise.core.accuracy.probability import (
+from askwise.policies.assured.sets.probability import (
     MAJORITY,
     MAX_OUTCOMES,
     MOST_LIKELY,
@@ -32,11 +35,8 @@ from askwise.core.accuracy.probability import (
     error_by_code,
     wrong_majority,
 )
-from askwise.core.accuracy.relaxation import bound_of_size
-from askwise.core.accuracy.search import ROUNDING, complete
-from askwise.core.compiling import heavy_kernel
-from askwise.kernels.knapsack.inputs import Array
-from askwise.kernels.knapsack.ordering import ascending
+from askwise.policies.assured.sets.relaxation import bound_of_size
+from askwise.policies.assured.sets.search import ROUNDING, complete
 
 
 @heavy_kernel

@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from askwise.core.accuracy.base import Spec
-from askwise.core.accuracy.inputs import workers_of
-from askwise.core.accuracy.solve import solve_cheapest
 from askwise.core.compiling import heavy_kernel
 from askwise.core.errors import InvalidParameter
 from askwise.kernels.knapsack import cover_greedy, inputs
 from askwise.kernels.knapsack.cover import count_units
 from askwise.kernels.knapsack.inputs import Array, Numbers, WrongInput
 from askwise.kernels.knapsack.ordering import ascending
+from askwise.policies.assured.sets.base import Spec
+from askwise.policies.assured.sets.inputs import workers_of
+from askwise.policies.assured.sets.solve import solve_cheapest
 
 
 @heavy_kernel

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from askwise.core.accuracy.probability import MOST_LIKELY, WEIGHTED
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.knapsack.ordering import ascending
+from askwise.policies.assured.sets.probability import MOST_LIKELY, WEIGHTED
 
 
 @heavy_kernel

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from askwise.core.accuracy.needs import rest_needed
-from askwise.core.accuracy.partial import first_rows, last_quality, push
-from askwise.core.accuracy.probability import MAJORITY, WEIGHTED
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
+from askwise.policies.assured.sets.needs import rest_needed
+from askwise.policies.assured.sets.partial import first_rows, last_quality, push
+from askwise.policies.assured.sets.probability import MAJORITY, WEIGHTED
 
 # How far a solver's answer goes.
 NONE, FOUND, CHEAPEST, FIRST = range(4)

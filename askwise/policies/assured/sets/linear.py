@@ -6,14 +6,14 @@ import math
 
 import numpy as np
 
-from askwise.core.accuracy.inputs import GREEDY
-from askwise.core.accuracy.pools import common_unit, ints_at
-from askwise.core.accuracy.search import CHEAPEST, FIRST, FOUND, NONE
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.cover import count_units, cover_exact_in_units, cover_greedy_into
 from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.knapsack.ordering import ascending
 from askwise.kernels.knapsack.states import TOO_LARGE
+from askwise.policies.assured.sets.inputs import GREEDY
+from askwise.policies.assured.sets.pools import common_unit, ints_at
+from askwise.policies.assured.sets.search import CHEAPEST, FIRST, FOUND, NONE
 
 
 @heavy_kernel

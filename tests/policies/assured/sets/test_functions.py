@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askwise.core.accuracy import (
+from askwise.core.errors import InvalidParameter, UnknownPolicy
+from askwise.policies.assured.sets import (
     ErrorFunction,
     check_error_function,
     ensure_error_function,
     error_probability,
     errors,
 )
-from askwise.core.accuracy.base import function_of
-from askwise.core.errors import InvalidParameter, UnknownPolicy
+from askwise.policies.assured.sets.base import function_of
 
 OURS = [
     "majority",

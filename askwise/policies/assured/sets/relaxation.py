@@ -11,12 +11,12 @@ import math
 
 import numpy as np
 
-from askwise.core.accuracy.partial import first_rows, last_quality, push
-from askwise.core.accuracy.pools import floats_at, least
-from askwise.core.accuracy.probability import WEIGHTED, error_by_code, shortest_prefix
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.knapsack.ordering import ascending
+from askwise.policies.assured.sets.partial import first_rows, last_quality, push
+from askwise.policies.assured.sets.pools import floats_at, least
+from askwise.policies.assured.sets.probability import WEIGHTED, error_by_code, shortest_prefix
 
 _STEPS = 60
 # A set of more workers takes too long to be improved by ``weighted-majority``.

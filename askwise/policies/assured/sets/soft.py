@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from askwise.core.accuracy.base import ErrorFunction, Spec, function_of
-from askwise.core.accuracy.checking import ensure_error_function
-from askwise.core.accuracy.enumeration import MOST_WORKERS, refuse_many, sets_by_cost
-from askwise.core.accuracy.inputs import Workers, workers_of
-from askwise.core.accuracy.probability import FORGIVEN, OTHER
-from askwise.core.accuracy.solve import lowest_error, solve_target
 from askwise.core.checks import real
 from askwise.kernels.knapsack.inputs import Numbers
+from askwise.policies.assured.sets.base import ErrorFunction, Spec, function_of
+from askwise.policies.assured.sets.checking import ensure_error_function
+from askwise.policies.assured.sets.enumeration import MOST_WORKERS, refuse_many, sets_by_cost
+from askwise.policies.assured.sets.inputs import Workers, workers_of
+from askwise.policies.assured.sets.probability import FORGIVEN, OTHER
+from askwise.policies.assured.sets.solve import lowest_error, solve_target
 
 COIN = 0.5
 """Error of asking nobody, whatever the function says of the empty set: a coin decides."""

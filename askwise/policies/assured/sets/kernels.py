@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from askwise.core.accuracy.base import Target
-from askwise.core.accuracy.cheapest import find_cheapest
-from askwise.core.accuracy.inputs import EXACT, GREEDY
-from askwise.core.accuracy.linear import cheapest_linear, reaches_demand
-from askwise.core.accuracy.pools import floats_at, ints_at, worth_of
-from askwise.core.accuracy.probability import (
+from askwise.core.compiling import heavy_kernel
+from askwise.kernels.knapsack import cover_greedy_into
+from askwise.kernels.knapsack.inputs import Array
+from askwise.kernels.knapsack.ordering import ascending
+from askwise.ledger import columns as c
+from askwise.policies.assured.sets.base import Target
+from askwise.policies.assured.sets.cheapest import find_cheapest
+from askwise.policies.assured.sets.inputs import EXACT, GREEDY
+from askwise.policies.assured.sets.linear import cheapest_linear, reaches_demand
+from askwise.policies.assured.sets.pools import floats_at, ints_at, worth_of
+from askwise.policies.assured.sets.probability import (
     FORGIVEN,
     LINEAR,
     MAJORITY,
@@ -20,12 +25,7 @@ from askwise.core.accuracy.probability import (
     shortest_prefix,
     wrong_majority,
 )
-from askwise.core.accuracy.search import FIRST, FOUND, NONE
-from askwise.core.compiling import heavy_kernel
-from askwise.kernels.knapsack import cover_greedy_into
-from askwise.kernels.knapsack.inputs import Array
-from askwise.kernels.knapsack.ordering import ascending
-from askwise.ledger import columns as c
+from askwise.policies.assured.sets.search import FIRST, FOUND, NONE
 
 FEASIBLE = 1
 INFEASIBLE = 0

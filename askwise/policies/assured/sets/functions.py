@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from askwise.core.accuracy import probability as kernels
-from askwise.core.accuracy.base import ErrorFunction, errors
 from askwise.core.checks import one_of, real
 from askwise.kernels.knapsack.inputs import Array
+from askwise.policies.assured.sets import probability as kernels
+from askwise.policies.assured.sets.base import ErrorFunction, errors
 
 TIES = {"error": 1.0, "random": 0.5}
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from askwise.core.accuracy.base import ErrorFunction
-from askwise.core.accuracy.inputs import Workers
-from askwise.core.accuracy.probability import FORGIVEN
 from askwise.core.errors import TooLarge
 from askwise.kernels.knapsack.inputs import Array
+from askwise.policies.assured.sets.base import ErrorFunction
+from askwise.policies.assured.sets.inputs import Workers
+from askwise.policies.assured.sets.probability import FORGIVEN
 
 MOST_WORKERS = 20
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from askwise.core.accuracy.inputs import alpha_of, qualities_of, solver_of
-from askwise.core.accuracy.probability import OTHER
 from askwise.core.registry import Registry, from_label
 from askwise.kernels.knapsack.inputs import Array, Numbers
+from askwise.policies.assured.sets.inputs import alpha_of, qualities_of, solver_of
+from askwise.policies.assured.sets.probability import OTHER
 
 MAX_WORK = 1 << 24
 """Elementary operations after which the search for a cheapest set ends: about 50 ms."""
@@ -83,7 +83,9 @@ class ErrorFunction(ABC):
         return Target(self.code, threshold, epsilon, ties, solver_of(solver), demand, MAX_WORK)
 
 
-errors: Registry[ErrorFunction] = Registry("error function", "askwise.core.accuracy")
+errors: Registry[ErrorFunction] = Registry(
+    "error function", "askwise.policies.assured.sets", group="askwise.core.accuracy"
+)
 
 Spec = str | Mapping[str, Any] | ErrorFunction
 

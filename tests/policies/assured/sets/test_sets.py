@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askwise.core.accuracy import (
+from askwise.core.errors import InvalidParameter, TooLarge
+from askwise.kernels.knapsack import cover_exact, cover_greedy
+from askwise.policies.assured.sets import (
     ErrorFunction,
     cheapest_set,
     error_probability,
     softest_set,
     solve_cheapest,
 )
-from askwise.core.accuracy.enumeration import sets_by_cost
-from askwise.core.errors import InvalidParameter, TooLarge
-from askwise.kernels.knapsack import cover_exact, cover_greedy
+from askwise.policies.assured.sets.enumeration import sets_by_cost
 
 Instance = tuple[list[Any], list[float], float]
 
@@ -235,8 +235,8 @@ def test_typical_crowds_are_solved_exactly() -> None:
 def test_what_takes_too_long_is_refused_if_exact_and_bounded_if_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("askwise.core.accuracy.solve._WORK", 1 << 11)
-    monkeypatch.setattr("askwise.core.accuracy.solve._EXACT_WORK", 1 << 11)
+    monkeypatch.setattr("askwise.policies.assured.sets.solve._WORK", 1 << 11)
+    monkeypatch.setattr("askwise.policies.assured.sets.solve._EXACT_WORK", 1 << 11)
     rng = np.random.default_rng(1)
     costs, q = rng.integers(1, 20, 40), rng.uniform(0.55, 0.65, 40)
     found = solve_cheapest(costs, q, 0.1)
@@ -323,7 +323,7 @@ def test_the_ladder_is_within_a_rung_of_the_optimum(monkeypatch: pytest.MonkeyPa
         costs, q = rng.integers(1, 30, 7), rng.uniform(0.55, 0.9, 7)
         exact = softest_set(costs, q, 0.1, 200.0)[1]
         with monkeypatch.context() as patch:
-            patch.setattr("askwise.core.accuracy.soft.MOST_WORKERS", 5)
+            patch.setattr("askwise.policies.assured.sets.soft.MOST_WORKERS", 5)
             ladder = softest_set(costs, q, 0.1, 200.0)[1]
         assert exact <= ladder <= exact + 200.0 * 0.4 / 32
 
