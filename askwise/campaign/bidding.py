@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.core import draws
 from askwise.core.errors import Conflict, MechanismFault
 from askwise.core.money import from_micro

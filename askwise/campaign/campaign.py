@@ -11,10 +11,10 @@ from numbers import Real
 from typing import Any, TypeVar
 
 from askwise.campaign import reading
-from askwise.campaign.engine import Engine
 from askwise.campaign.requests import Action
-from askwise.campaign.rules import Rules
 from askwise.campaign.spec import Spec, check_name, make_spec
+from askwise.campaign.state import Engine
+from askwise.campaign.verbs import Rules
 from askwise.campaign.views import Answer, Explanation, Handed, Payment, Status
 from askwise.campaign.writer import Writer
 from askwise.core.choices import Assignment, Batch, Done, Wait

@@ -24,7 +24,7 @@ from askwise.ledger.transitions import answer, ask, close_task, take_back, take_
 from askwise.policies.base import KernelPolicy
 
 if TYPE_CHECKING:
-    from askwise.campaign.engine import Engine
+    from askwise.campaign.state import Engine
 
 STRETCH = 50_000
 """Events that are read and folded at a time, at the most."""

@@ -14,7 +14,6 @@ import numpy as np
 from scipy.special import betaincinv
 
 from askwise.campaign import reading
-from askwise.campaign.engine import Engine
 from askwise.campaign.insight_views import (
     Contested,
     Estimate,
@@ -23,6 +22,7 @@ from askwise.campaign.insight_views import (
     Savings,
     WorkerInsight,
 )
+from askwise.campaign.state import Engine
 from askwise.campaign.views import Answer
 from askwise.core.arrays import Array
 from askwise.core.checks import whole

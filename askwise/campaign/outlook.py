@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from askwise.campaign.engine import Engine
 from askwise.campaign.insight_views import Forecast
+from askwise.campaign.state import Engine
 from askwise.campaign.timeline import Timeline
 from askwise.core.money import NO_CAP, from_micro
 from askwise.core.problem import UNLIMITED

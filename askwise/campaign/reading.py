@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from askwise.campaign.engine import Engine
 from askwise.campaign.spec import Spec
+from askwise.campaign.state import Engine
 from askwise.campaign.views import (
     Answer,
     Candidate,

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from askwise.campaign.engine import Engine
-from askwise.campaign.rules import Rules
+from askwise.campaign.state import Engine
+from askwise.campaign.verbs import Rules
 from askwise.core.errors import Conflict, InvalidProblem, StoreError
 from askwise.core.events import Event
 from askwise.core.text import flaw

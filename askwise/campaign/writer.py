@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from askwise.campaign import folding
-from askwise.campaign.engine import Engine, version_of
 from askwise.campaign.requests import (
     Action,
     HalfDone,
@@ -32,8 +31,9 @@ from askwise.campaign.requests import (
     interrupted,
     reply_again,
 )
-from askwise.campaign.rules import Rules
 from askwise.campaign.spec import Spec
+from askwise.campaign.state import Engine, version_of
+from askwise.campaign.verbs import Rules
 from askwise.core.errors import AskwiseError, StoreError
 from askwise.core.events import Event
 from askwise.store import Reply, Snapshot, Store

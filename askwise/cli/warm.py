@@ -138,7 +138,7 @@ def _run_policy(policy: Policy) -> None:
 
 def _look_at(session: Session) -> None:
     from askwise.campaign import folding
-    from askwise.campaign.engine import Engine
+    from askwise.campaign.state import Engine
     from askwise.core.events import Kind
     from askwise.testing.sessions import spec_of_campaign
 

@@ -23,7 +23,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from askwise.campaign import Campaign, insight, outlook, reading
-from askwise.campaign.engine import Engine
 from askwise.campaign.insight_views import (
     Contested,
     Forecast,
@@ -31,6 +30,7 @@ from askwise.campaign.insight_views import (
     Savings,
     WorkerInsight,
 )
+from askwise.campaign.state import Engine
 from askwise.campaign.timeline import Series, Timeline
 from askwise.campaign.views import Answer, Status
 from askwise.core.arrays import Array

@@ -25,7 +25,7 @@ import numpy as np
 
 from askwise.campaign import campaign as campaigns
 from askwise.campaign import writer
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.core import draws
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.events import Event, Kind, PlanRow

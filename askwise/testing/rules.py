@@ -15,7 +15,7 @@ from unittest import mock
 
 import numpy as np
 
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.core.choices import Batch
 from askwise.core.events import Kind
 from askwise.ledger import columns as c

@@ -8,8 +8,8 @@ from typing import Any
 from unittest import mock
 
 from askwise.campaign import Campaign
-from askwise.campaign.engine import Engine
 from askwise.campaign.spec import Spec, make_spec
+from askwise.campaign.state import Engine
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import InvalidAnswer, OverBudget
 from askwise.core.events import Event

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from askwise import Batch, Campaign, Done, Worker
-from askwise.campaign.engine import Engine
 from askwise.campaign.spec import Spec
+from askwise.campaign.state import Engine
 from askwise.core.draws import Draw
 from askwise.core.errors import Conflict, InvalidProblem, MechanismFault, UnknownName
 from askwise.core.events import Event, Kind

@@ -11,8 +11,8 @@ import pytest
 
 from askwise import Batch, Campaign, Worker
 from askwise.campaign import folding, writer
-from askwise.campaign.engine import Engine
 from askwise.campaign.spec import Spec
+from askwise.campaign.state import Engine
 from askwise.core.events import Event, Kind
 from askwise.policies import policies
 from askwise.policies.base import KernelPolicy

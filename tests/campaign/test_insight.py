@@ -15,7 +15,7 @@ from scipy.stats import beta, binom
 
 from askwise import Batch, Campaign, Worker
 from askwise.campaign import insight
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.campaign.views import Answer
 from askwise.core.errors import InvalidParameter
 from askwise.ledger import columns as c

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from askwise import Campaign, Worker
-from askwise.campaign import engine
+from askwise.campaign import state as engine
 from askwise.core.compiling import PlainTime
 from tests.cli.helpers import environment
 

@@ -10,7 +10,7 @@ import pytest
 
 from askwise import Campaign, Worker
 from askwise.campaign import writer
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.core.events import Kind
 from askwise.store import SqliteStore, Store, open_store
 

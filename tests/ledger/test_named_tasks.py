@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askwise import Campaign, Task, Worker
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import AskwiseError, InvalidProblem, PolicyFault
 from askwise.core.events import Kind

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from askwise import Campaign, Worker
-from askwise.campaign.engine import Engine
 from askwise.campaign.spec import Spec
+from askwise.campaign.state import Engine
 from askwise.core.choices import Assignment, Batch
 from askwise.core.draws import Draw
 from askwise.core.events import Event, Kind

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from askwise import Campaign, Task, Worker
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.core.allocation import Allocation
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.draws import Draw

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import betaln
 
 from askwise import Campaign, Task, Worker
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import AskwiseError, PolicyFault
 from askwise.lab.simulate import simulate

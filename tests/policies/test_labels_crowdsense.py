@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from askwise import Campaign, Worker
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter

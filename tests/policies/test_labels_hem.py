@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from askwise import Campaign, Task, Worker
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.core.choices import Batch, Done
 from askwise.core.errors import InvalidParameter
 from askwise.lab.simulate import simulate

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from askwise import Campaign, Worker
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.core.choices import Done, Wait
 from askwise.core.errors import InvalidParameter
 from askwise.policies import policies

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from askwise import Campaign, Task, Worker
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.core.choices import Batch
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, InvalidProblem

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from askwise import Campaign, Task, Worker
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.core.choices import Done
 from askwise.core.draws import Draw
 from askwise.core.problem import UNLIMITED

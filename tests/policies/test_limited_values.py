@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askwise import Campaign, Worker
-from askwise.campaign.engine import Engine
 from askwise.campaign.spec import Spec
+from askwise.campaign.state import Engine
 from askwise.core import draws
 from askwise.core.choices import Batch
 from askwise.core.draws import Draw

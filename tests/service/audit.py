@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import Campaign, reading
-from askwise.campaign.engine import Engine
 from askwise.campaign.spec import Spec
+from askwise.campaign.state import Engine
 from askwise.core.events import Event, Kind
 from askwise.core.money import to_micro
 from askwise.ledger import columns as c

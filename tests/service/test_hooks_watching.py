@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from askwise import Campaign, Worker
-from askwise.campaign.engine import Engine
+from askwise.campaign.state import Engine
 from askwise.core.errors import UnknownName
 from askwise.core.events import Kind
 from askwise.service import hooks_watching

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import askwise
-from askwise.campaign.rules import SETTLED
+from askwise.campaign.verbs import SETTLED
 from askwise.client.errors import BY_CODE, Refused, error_of
 from askwise.core import errors
 from askwise.core.reasons import REASONS

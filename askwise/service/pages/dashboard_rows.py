@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import Campaign, reading
-from askwise.campaign.engine import Engine
 from askwise.campaign.insight_views import Contested, WorkerInsight
+from askwise.campaign.state import Engine
 from askwise.campaign.views import Answer
 from askwise.core.problem import Task
 from askwise.ledger import columns as c

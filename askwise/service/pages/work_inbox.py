@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 from askwise.campaign import Campaign
-from askwise.campaign.engine import Engine
 from askwise.campaign.reading import assignment_id
+from askwise.campaign.state import Engine
 from askwise.core.choices import Done, Wait
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c

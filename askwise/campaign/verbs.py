@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import bidding
-from askwise.campaign.engine import Engine
 from askwise.campaign.reading import STATES, assignment_id, assignment_of, places_out
+from askwise.campaign.state import Engine
 from askwise.core.arrays import Array
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import (
