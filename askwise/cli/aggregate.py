@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.opening import leave_compiler_out
 from askwise.cli.options import AsJson
-from askwise.cli.stored import leave_compiler_out
-from askwise.cli.workshop import extra, progress, workshop
+from askwise.cli.outputs import extra, progress, workshop
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:

@@ -11,21 +11,21 @@ import typer
 from askwise import __version__
 from askwise.cli import (
     aggregate,
-    asking,
+    ask_tell,
+    backup,
     campaigns,
     catalogue,
-    keeping,
     lab,
     live_demo,
     output,
     plan,
-    reading,
     replay,
-    serving,
+    serve,
+    show,
     warm,
 )
-from askwise.cli.frame import Frame
-from askwise.cli.workshop import extra
+from askwise.cli.errors import Frame
+from askwise.cli.outputs import extra
 
 app = typer.Typer(
     name="askwise",
@@ -50,26 +50,26 @@ PANELS: dict[str, dict[str, Callable[..., None]]] = {
         "stop": campaigns.stop,
     },
     "Ask and tell": {
-        "ask": asking.ask,
-        "tell": asking.tell,
-        "truth": asking.truth,
-        "expire": asking.expire,
-        "decline": asking.decline,
+        "ask": ask_tell.ask,
+        "tell": ask_tell.tell,
+        "truth": ask_tell.truth,
+        "expire": ask_tell.expire,
+        "decline": ask_tell.decline,
     },
     "Look at a campaign": {
-        "status": reading.status,
-        "assignments": asking.assignments,
-        "answers": reading.answers,
-        "payments": reading.payments,
-        "log": reading.log,
-        "explain": reading.explain,
+        "status": show.status,
+        "assignments": ask_tell.assignments,
+        "answers": show.answers,
+        "payments": show.payments,
+        "log": show.log,
+        "explain": show.explain,
     },
     "Serve": {
-        "serve": serving.serve,
+        "serve": serve.serve,
         "demo-live": live_demo.demo_live,
         "warm": warm.warm,
-        "backup": keeping.backup,
-        "restore": keeping.restore,
+        "backup": backup.backup,
+        "restore": backup.restore,
     },
     "Recorded answers": {
         "aggregate": aggregate.aggregate,
@@ -108,7 +108,7 @@ def _register() -> None:
 
 
 _register()
-app.add_typer(serving.app, name="keys", rich_help_panel="Serve")
+app.add_typer(serve.app, name="keys", rich_help_panel="Serve")
 app.add_typer(lab.app, name="lab", rich_help_panel=LEARNING)
 
 

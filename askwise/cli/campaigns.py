@@ -9,10 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from askwise.cli import output
-from askwise.cli.frame import trouble_of
+from askwise.cli.errors import trouble_of
+from askwise.cli.opening import is_long, leave_compiler_out, open_campaign, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, Key, Name, StoreUrl
-from askwise.cli.reading import LIST_COLUMNS, after, list_record
-from askwise.cli.stored import is_long, leave_compiler_out, open_campaign, open_store
+from askwise.cli.show import LIST_COLUMNS, after, list_record
 from askwise.core.errors import AskwiseError, InvalidProblem
 
 SUGGESTED = {"utility": "knowledge-gradient", "options": "hem"}

@@ -15,8 +15,8 @@ from typing import Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.opening import leave_compiler_out
 from askwise.cli.options import AsJson
-from askwise.cli.stored import leave_compiler_out
 
 Described = dict[str, Any]
 """An entry as it is printed as JSON."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from askwise.cli.workshop import extra
+from askwise.cli.outputs import extra
 from askwise.core.errors import AskwiseError, InvalidParameter
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.options import AsJson
-from askwise.cli.workshop import extra, progress, workshop
+from askwise.cli.outputs import extra, progress, workshop
 
 if TYPE_CHECKING:
     from askwise.lab.planning.plan import Plan

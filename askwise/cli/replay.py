@@ -10,7 +10,7 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.options import AsJson
-from askwise.cli.workshop import extra, progress, workshop
+from askwise.cli.outputs import extra, progress, workshop
 from askwise.core.registry import split_outside_brackets
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.options import AsJson
-from askwise.cli.workshop import progress
+from askwise.cli.outputs import progress
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:

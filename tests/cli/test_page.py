@@ -35,13 +35,13 @@ def test_every_command_is_on_the_page() -> None:
 
 
 def test_every_option_of_a_lab_run_and_every_exit_code_is_on_the_page() -> None:
-    from askwise.cli import frame
+    from askwise.cli import errors
 
     text = page.PAGE.read_text()
     run = typer.main.get_command(app).commands["lab"].commands["run"]  # type: ignore[attr-defined]
     for option in run.params:
         assert option.param_type_name == "argument" or option.opts[0] in text, option.opts
-    for code in (0, frame.ERROR, frame.WAIT, frame.DONE, frame.INTERRUPTED, frame.CLOSED_PIPE):
+    for code in (0, errors.ERROR, errors.WAIT, errors.DONE, errors.INTERRUPTED, errors.CLOSED_PIPE):
         assert f"\n| {code} |" in text
 
 

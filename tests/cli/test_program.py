@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import askwise
-from askwise.cli.stored import LONG
+from askwise.cli.opening import LONG
 from askwise.core.events import Event, Kind
 from askwise.store import SqliteStore
 from tests.cli import helpers

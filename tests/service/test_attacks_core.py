@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from askwise.campaign import Campaign
 from askwise.cli.app import app
-from askwise.cli.serving import greet
+from askwise.cli.serve import greet
 from askwise.core.choices import Batch
 from askwise.core.errors import Conflict, StoreError
 from askwise.core.events import Event

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from askwise.cli import output
+from askwise.cli.opening import open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl
-from askwise.cli.stored import open_store
-from askwise.cli.workshop import progress
+from askwise.cli.outputs import progress
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:

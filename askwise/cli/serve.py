@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import typer
 
 from askwise.cli import output
+from askwise.cli.opening import open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl
-from askwise.cli.stored import open_store
-from askwise.cli.workshop import extra
+from askwise.cli.outputs import extra
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from askwise.cli import reading
+from askwise.cli import show
 
 Call = Callable[..., Any]
 
@@ -67,7 +67,7 @@ def test_the_log_is_an_event_a_line(cats: str, call: Call) -> None:
 def test_a_part_of_the_log_is_read_whatever_the_chunk(
     chunk: int, shop: str, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "CHUNK", chunk)
+    monkeypatch.setattr(show, "CHUNK", chunk)
     call("ask", shop, "--limit", "5")
     parts: dict[tuple[str, ...], list[int]] = {
         (): [1, 2, 3, 4, 5, 6, 7, 8],

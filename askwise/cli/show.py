@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.opening import open_campaign, open_campaign_of, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, AssignmentId, Name, StoreUrl
-from askwise.cli.stored import open_campaign, open_campaign_of, open_store
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:

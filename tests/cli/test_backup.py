@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from askwise.cli import keeping
+from askwise.cli import backup
 from askwise.store import Change, Record, Store, open_store
 from tests.cli import helpers
 from tests.cli.conftest import Call
@@ -104,7 +104,7 @@ def test_a_file_is_overwritten_only_by_force(worked: str, call: Call, refusal: C
 def test_a_file_that_appears_meanwhile_is_not_overwritten(
     links: bool, worked: str, refusal: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put = keeping._put
+    put = backup._put
 
     def late(temporary: Path, path: Path, force: bool) -> None:
         path.write_text("precious")
@@ -113,7 +113,7 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(
     def no_links(*_: Any) -> None:
         raise OSError(errno.EPERM, "no links here")
 
-    monkeypatch.setattr(keeping, "_put", late)
+    monkeypatch.setattr(backup, "_put", late)
     if not links:
         monkeypatch.setattr(os, "link", no_links)
     assert "a.gz exists" in refusal("backup", "a.gz")

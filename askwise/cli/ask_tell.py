@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from askwise.cli import frame, output
+from askwise.cli import errors, output
+from askwise.cli.opening import open_campaign, open_campaign_of
 from askwise.cli.options import DEFAULT_STORE, AsJson, AssignmentId, Key, Name, StoreUrl
-from askwise.cli.reading import after
-from askwise.cli.stored import open_campaign, open_campaign_of
+from askwise.cli.show import after
 
 if TYPE_CHECKING:
     from askwise.campaign import Campaign
@@ -46,7 +46,7 @@ def ask(
     else:
         print(f"{raw['status']}: {raw.get('what') or raw.get('why')}")
     if raw["status"] != "batch":
-        raise typer.Exit(frame.WAIT if raw["status"] == "wait" else frame.DONE)
+        raise typer.Exit(errors.WAIT if raw["status"] == "wait" else errors.DONE)
 
 
 def assignments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
