@@ -50,7 +50,7 @@ CAMPAIGN = {
 def serve(store: str) -> None:
     """Serve as ``askwise serve`` does, with no limit on rates."""
     from askwise.cli.serve import greet
-    from askwise.service import running
+    from askwise.service import server as running
     from askwise.service.settings import Settings
     from askwise.store import open_store
 

@@ -174,14 +174,14 @@ def demo_live(
     if not 1 <= tasks <= 10_000:
         raise InvalidParameter(f"tasks is {tasks}: give 1 to 10000", field="tasks")
     with extra("service"), tempfile.TemporaryDirectory(prefix="askwise-live-") as directory:
-        from askwise.service import running
-        from askwise.service.identity import Identities
+        from askwise.service import server
+        from askwise.service.auth.identity import Identities
         from askwise.service.settings import Settings
         from askwise.store import open_store
 
-        taken = running.listen("127.0.0.1", port)
+        taken = server.listen("127.0.0.1", port)
         url = f"sqlite:///{Path(directory) / 'live.sqlite'}"
-        settings = running.with_address(Settings(store=url, sweep=1.0), taken)
+        settings = server.with_address(Settings(store=url, sweep=1.0), taken)
         store = open_store(url)
         secret = Identities(store).first_owner()
         assert secret is not None
@@ -191,7 +191,7 @@ def demo_live(
         )
         crowd.start()
         try:
-            running.run(settings, store, taken, processes=1, proxies="", logging_level="warning")
+            server.run(settings, store, taken, processes=1, proxies="", logging_level="warning")
         finally:
             over.set()
             crowd.join(5)

@@ -78,21 +78,21 @@ def serve(
         # All of it now, as what is missing is better said before a key is.
         import uvicorn  # noqa: F401
 
-        from askwise.service import app, running  # noqa: F401
+        from askwise.service import app, server  # noqa: F401
         from askwise.service.settings import Settings
 
-        taken = running.listen(host, port)
-        settings = running.with_address(
+        taken = server.listen(host, port)
+        settings = server.with_address(
             Settings(store=store, address=address.rstrip("/"), private_hooks=private_hooks), taken
         )
         opened = store_of(store)
         greet(opened, settings.address)
-        running.run(settings, opened, taken, processes=workers, proxies=proxies)
+        server.run(settings, opened, taken, processes=workers, proxies=proxies)
 
 
 def greet(store: Store, address: str) -> None:
     """Say where the service is and, the first time, what the owner's key is."""
-    from askwise.service.identity import Identities
+    from askwise.service.auth.identity import Identities
 
     identities = Identities(store)
     secret = identities.first_owner()
@@ -118,7 +118,7 @@ def new_key(
 ) -> None:
     """Make a key and print its secret, this once."""
     with extra("service"):
-        from askwise.service.identity import ROLES, Identities
+        from askwise.service.auth.identity import ROLES, Identities
     if role not in ROLES:
         raise InvalidParameter(f"role is {role!r}: give one of {', '.join(ROLES)}", field="role")
     if not 0 < len(label) <= 100:
@@ -139,7 +139,7 @@ def new_key(
 def list_keys(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """List the keys, without their secrets."""
     with extra("service"):
-        from askwise.service.identity import Identities
+        from askwise.service.auth.identity import Identities
     found = Identities(open_store(store)).keys()
     if as_json:
         output.show_json([each.to_json() for each in found])
@@ -163,7 +163,7 @@ def revoke_key(
 ) -> None:
     """End a key."""
     with extra("service"):
-        from askwise.service.identity import Identities
+        from askwise.service.auth.identity import Identities
     revoked = Identities(open_store(store)).revoke(id)
     if as_json:
         output.show_json(revoked.to_json())

@@ -10,26 +10,29 @@ from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from askwise import __version__
-from askwise.service import errors, logs, reference, running
-from askwise.service.absences import Absences
-from askwise.service.calls import Service
-from askwise.service.gate import Gate
-from askwise.service.hooks import Hooks
-from askwise.service.hooks_courier import Courier
-from askwise.service.hooks_posting import Network
-from askwise.service.hub import Hub
-from askwise.service.identity import Identities
-from askwise.service.overview import Overviews
-from askwise.service.pages import (
-    dashboard,
-    dashboard_campaign,
-    dashboard_hooks,
-    dashboard_manage,
-    session,
-    work,
+from askwise.service import errors, logs, server
+from askwise.service.api import reference
+from askwise.service.api.dependencies import Service
+from askwise.service.api.routes import (
+    assignments,
+    campaigns,
+    exports,
+    health,
+    keys,
+    webhooks,
+    workers,
 )
-from askwise.service.routes import assignments, campaigns, exports, health, hooks, keys, workers
+from askwise.service.auth.identity import Identities
+from askwise.service.availability import Absences
+from askwise.service.dashboard import campaign, home, manage, sign_in, webhooks
+from askwise.service.dashboard.overview import Overviews
+from askwise.service.middleware.requests import Gate
+from askwise.service.open_campaigns import Hub
 from askwise.service.settings import Settings
+from askwise.service.webhooks.courier import Courier
+from askwise.service.webhooks.hooks import Hooks
+from askwise.service.webhooks.posting import Network
+from askwise.service.work import page
 from askwise.store import Store, open_store
 
 THREADS = 128
@@ -55,7 +58,7 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
-        running.heed_signals()
+        server.heed_signals()
         hub.start()
         courier.start()
         yield
@@ -78,12 +81,12 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
     app.state.service = service
     app.state.overviews = overviews
     errors.install(app)
-    for module in (campaigns, workers, assignments, exports, hooks, keys, health):
+    for module in (campaigns, workers, assignments, exports, webhooks, keys, health):
         app.include_router(module.router)
-    app.include_router(session.router)
+    app.include_router(sign_in.router)
     app.include_router(reference.router)
-    app.include_router(work.router)
-    for part in (dashboard, dashboard_campaign, dashboard_manage, dashboard_hooks):
+    app.include_router(page.router)
+    for part in (home, campaign, manage, webhooks):
         app.include_router(part.router)
     app.mount("/static", StaticFiles(packages=[("askwise.service", "static")]), name="static")
     app.add_middleware(
@@ -96,6 +99,6 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
 def from_environment() -> FastAPI:
     """Build the application of a process that ``askwise serve`` started."""
     logs.configure()
-    running.own_process()
-    running.end_with_parent()
+    server.own_process()
+    server.end_with_parent()
     return make_app(Settings.published())

@@ -13,8 +13,8 @@ from starlette.routing import Match
 
 from askwise.core import errors
 from askwise.core.reasons import Reason
+from askwise.service.api.replies import Reply
 from askwise.service.logs import without_secrets
-from askwise.service.replies import Reply
 
 log = logging.getLogger("askwise.service")
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import sys
 import threading
 
-from askwise.service import hooks_courier, hooks_sending
-from askwise.service.hooks import Hooks
-from askwise.service.hooks_posting import Network
-from askwise.service.hub import Hub
+from askwise.service.open_campaigns import Hub
+from askwise.service.webhooks import courier as hooks_courier
+from askwise.service.webhooks import sending
+from askwise.service.webhooks.hooks import Hooks
+from askwise.service.webhooks.posting import Network
 from askwise.store import open_store
 
 if __name__ == "__main__":
-    hooks_sending.LEASE = 1.0  # so that a lane whose sender was killed is free soon
+    sending.LEASE = 1.0  # so that a lane whose sender was killed is free soon
     hooks_courier.PAUSE = 0.02
     store = open_store(sys.argv[1])
     network = Network(private=True)

@@ -11,12 +11,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from askwise import Campaign, Worker
-from askwise.service.hooks import Hooks
-from askwise.service.hooks_posting import Network
-from askwise.service.hooks_records import EVENTS, Hook
-from askwise.service.hooks_sending import Sender
-from askwise.service.hooks_watching import Watcher
-from askwise.service.hub import Hub
+from askwise.service.open_campaigns import Hub
+from askwise.service.webhooks.hooks import Hooks
+from askwise.service.webhooks.outbox import Watcher
+from askwise.service.webhooks.posting import Network
+from askwise.service.webhooks.records import EVENTS, Hook
+from askwise.service.webhooks.sending import Sender
 from askwise.store import Store
 
 

@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 from askwise.campaign import Campaign
 from askwise.core.reasons import REASONS
 from askwise.service.app import make_app
-from askwise.service.gate import HEADERS
-from askwise.service.identity import Identities
+from askwise.service.auth.identity import Identities
+from askwise.service.middleware.requests import HEADERS
 from askwise.service.settings import Settings
 from askwise.store import Store, open_store
 

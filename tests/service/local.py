@@ -11,9 +11,9 @@ from typing import Any
 
 import uvicorn
 
-from askwise.service import running
+from askwise.service import server as running
 from askwise.service.app import make_app
-from askwise.service.identity import Identities
+from askwise.service.auth.identity import Identities
 from askwise.service.settings import Settings
 from askwise.store import Store, open_store
 

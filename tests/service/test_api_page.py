@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from askwise.client.errors import BY_CODE
-from askwise.service.calls import ERRORS
+from askwise.service.api.dependencies import ERRORS
 from askwise.service.errors import CODES, WORDS
 from docs.blocks import DOCS, blocks_of
 from tests.service.local import in_thread

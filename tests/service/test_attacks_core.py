@@ -24,14 +24,14 @@ from askwise.cli.serve import greet
 from askwise.core.choices import Batch
 from askwise.core.errors import Conflict, StoreError
 from askwise.core.events import Event
-from askwise.service import hub as hub_module
-from askwise.service.absences import Absences
+from askwise.service import open_campaigns as hub_module
+from askwise.service.api.dependencies import Service
+from askwise.service.api.routes import health
+from askwise.service.api.routes.campaigns import create_once
 from askwise.service.app import make_app
-from askwise.service.calls import Service
-from askwise.service.hub import Hub
-from askwise.service.identity import Identities, csrf_token
-from askwise.service.routes import health
-from askwise.service.routes.campaigns import create_once
+from askwise.service.auth.identity import Identities, csrf_token
+from askwise.service.availability import Absences
+from askwise.service.open_campaigns import Hub
 from askwise.service.settings import Settings
 from askwise.store import Change, MemoryStore, Record, Store, open_store
 

@@ -15,9 +15,9 @@ from starlette.testclient import TestClient
 from askwise.campaign import Campaign
 from askwise.core.choices import Batch
 from askwise.core.problem import Task, Worker
+from askwise.service.api.dependencies import Service
 from askwise.service.app import make_app
-from askwise.service.calls import Service
-from askwise.service.pages import dashboard_looks as looks
+from askwise.service.pages import wording as looks
 from askwise.service.settings import Settings
 
 NASTY = "<script>alert(1)</script>\"'&"

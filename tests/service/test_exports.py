@@ -18,9 +18,9 @@ from askwise.core.choices import Batch
 from askwise.core.events import Event
 from askwise.core.problem import Worker
 from askwise.data import read_labels
-from askwise.service import exporting
+from askwise.service import exports
 from askwise.service.app import make_app
-from askwise.service.exporting import EXPORTS, export, safe_cell
+from askwise.service.exports import EXPORTS, export, safe_cell
 from askwise.service.settings import Settings
 
 FORMULAS = ("=1+1", "+SUM(A1)", "-2+3", "@cmd", "'quoted")
@@ -144,7 +144,7 @@ def test_a_cell_is_what_was_there_or_follows_an_apostrophe(text: str) -> None:
 
 def test_files_are_made_piece_by_piece(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = {what: text_of(campaign, what) for what in EXPORTS}
-    monkeypatch.setattr(exporting, "ROWS", 2)
+    monkeypatch.setattr(exports, "ROWS", 2)
     for what in EXPORTS:
         pieces = list(export(campaign, what).pieces)
         assert b"".join(pieces).decode() == whole[what]

@@ -14,16 +14,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from askwise.client.webhooks import InvalidSignature, verify
-from askwise.service import (
-    hooks,
-    hooks_courier,
-    hooks_posting,
-    hooks_sending,
-    hooks_watching,
-)
 from askwise.service.app import make_app
-from askwise.service.hooks_records import EVENTS
 from askwise.service.settings import Settings
+from askwise.service.webhooks import courier, hooks, outbox, posting, sending
+from askwise.service.webhooks.records import EVENTS
 from askwise.store import MemoryStore
 from docs.blocks import DOCS
 from tests.service.hooking import Receiver, receiving, units
@@ -59,7 +53,7 @@ def store() -> MemoryStore:
 
 @pytest.fixture
 def api(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
-    monkeypatch.setattr("askwise.service.hooks_courier.PAUSE", 0.05)
+    monkeypatch.setattr("askwise.service.webhooks.courier.PAUSE", 0.05)
     app = make_app(Settings(store="memory", private_hooks=True), store)
     key = app.state.service.identities.issue("requester", "tests")[0]
     with TestClient(app) as client:
@@ -302,19 +296,19 @@ def test_the_page_states_the_figures_that_hold() -> None:
         size, name = next(each for each in units if seconds >= each[0])
         return f"{seconds / size:g} {name}"
 
-    *sooner, last = map(said, hooks_sending.BACKOFF)
+    *sooner, last = map(said, sending.BACKOFF)
     assert f"after {', '.join(sooner)} and {last}" in page
-    assert len(hooks_sending.BACKOFF) == 9  # "After ten attempts"
-    assert hooks_sending.LONGEST == 86400  # "a day after"
-    assert f"within {said(hooks_posting.PATIENCE)} in all" in page
-    assert f"first {hooks_posting.SHOWN} characters" in page
-    assert f"left alone for {said(hooks_sending.CLOSED_FIRST)}, then for twice as long" in page
-    assert f"up to {said(hooks_sending.CLOSED_MOST)}." in page
-    assert f"sends to {hooks_courier.SENDERS} hooks at a time" in page
-    assert f"While {hooks_watching.MOST_WAITING} of its messages wait" in page
+    assert len(sending.BACKOFF) == 9  # "After ten attempts"
+    assert sending.LONGEST == 86400  # "a day after"
+    assert f"within {said(posting.PATIENCE)} in all" in page
+    assert f"first {posting.SHOWN} characters" in page
+    assert f"left alone for {said(sending.CLOSED_FIRST)}, then for twice as long" in page
+    assert f"up to {said(sending.CLOSED_MOST)}." in page
+    assert f"sends to {courier.SENDERS} hooks at a time" in page
+    assert f"While {outbox.MOST_WAITING} of its messages wait" in page
     assert f"the {hooks.KEPT} that were settled last" in page
-    assert f"to {hooks_watching.SHARE}% of the budget" in page
-    assert hooks_watching.RARELY == 20  # "a twentieth of the time"
-    assert hooks_courier.LEISURE == 10  # "a tenth of a processor"
+    assert f"to {outbox.SHARE}% of the budget" in page
+    assert outbox.RARELY == 20  # "a twentieth of the time"
+    assert courier.LEISURE == 10  # "a tenth of a processor"
     for event in (*EVENTS, "ping"):
         assert f"| `{event}` |" in page

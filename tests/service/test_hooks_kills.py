@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from askwise.core.events import Kind
-from askwise.service.hooks import Hooks
-from askwise.service.hooks_posting import Network
+from askwise.service.webhooks.hooks import Hooks
+from askwise.service.webhooks.posting import Network
 from askwise.store import open_store
 from docs.blocks import ROOT
 from tests.service.hooking import buy, receiving, units

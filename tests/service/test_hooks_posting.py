@@ -16,8 +16,8 @@ import httpcore
 import pytest
 
 from askwise.core.errors import InvalidParameter
-from askwise.service import hooks_posting
-from askwise.service.hooks_posting import SHOWN, Network, is_public, parse_url
+from askwise.service.webhooks import posting
+from askwise.service.webhooks.posting import SHOWN, Network, is_public, parse_url
 from tests.service.hooking import Receiver, receiving
 
 PUBLIC = "93.184.215.14"
@@ -254,7 +254,7 @@ def test_an_answer_counts_though_its_end_does_not_come(monkeypatch: pytest.Monke
             raise late("too late")
         return 60.0
 
-    monkeypatch.setattr(hooks_posting, "left", late_after_one_read)
+    monkeypatch.setattr(posting, "left", late_after_one_read)
     url, server = serve_badly(begin_a_body)
     with server:
         outcome = Network(private=True).post(url, b"{}", {})

@@ -16,13 +16,13 @@ import pytest
 from askwise.client.webhooks import verify
 from askwise.core.errors import StoreError
 from askwise.core.events import Kind
-from askwise.service import hooks, hooks_sending
-from askwise.service.hooks import Hooks
-from askwise.service.hooks_courier import Courier
-from askwise.service.hooks_posting import PATIENCE, Network, Outcome
-from askwise.service.hooks_records import CURSOR, HOOK, LANE, SETTLED, WAITING
-from askwise.service.hooks_sending import BACKOFF, LEASE
-from askwise.service.hub import Hub
+from askwise.service.open_campaigns import Hub
+from askwise.service.webhooks import hooks, sending
+from askwise.service.webhooks.courier import Courier
+from askwise.service.webhooks.hooks import Hooks
+from askwise.service.webhooks.posting import PATIENCE, Network, Outcome
+from askwise.service.webhooks.records import CURSOR, HOOK, LANE, SETTLED, WAITING
+from askwise.service.webhooks.sending import BACKOFF, LEASE
 from askwise.store import Change, MemoryStore, Store, open_store
 from docs.blocks import DOCS, blocks_of
 from tests.service.hooking import Bench, Clock, Got, Receiver, buy, receiving, units
@@ -106,7 +106,7 @@ def test_each_attempt_is_later_than_the_one_before_until_it_is_given_up(
 
 def test_waits_are_drawn_a_fifth_longer_or_shorter(receiver: Receiver, clock: Clock) -> None:
     bench = Bench(MemoryStore(), clock)
-    sender = hooks_sending.Sender(bench.hooks, bench.network)
+    sender = sending.Sender(bench.hooks, bench.network)
     hook = bench.make(receiver.url)
     receiver.answer = lambda _: 404
     for _ in range(20):
@@ -322,8 +322,8 @@ class Fragile(MemoryStore):
 def test_a_crash_at_any_change_loses_and_doubles_nothing(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("askwise.service.hooks_watching.CHUNK", 4)
-    monkeypatch.setattr(hooks_sending, "TOGETHER", 3)
+    monkeypatch.setattr("askwise.service.webhooks.outbox.CHUNK", 4)
+    monkeypatch.setattr(sending, "TOGETHER", 3)
     points, crashes = 1, 0
     while True:
         for done_first in (False, True):
@@ -488,8 +488,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looks follow one another at once, so that two processes meet often."""
-    monkeypatch.setattr("askwise.service.hooks_courier.PAUSE", 0.01)
-    monkeypatch.setattr("askwise.service.hooks_courier.LEISURE", 0.0)
+    monkeypatch.setattr("askwise.service.webhooks.courier.PAUSE", 0.01)
+    monkeypatch.setattr("askwise.service.webhooks.courier.LEISURE", 0.0)
 
 
 @pytest.mark.usefixtures("brisk")
@@ -550,7 +550,7 @@ def test_a_turn_ends_after_a_while(receiver: Receiver, clock: Clock) -> None:
 def test_a_request_is_served_before_the_next_regular_look(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("askwise.service.hooks_courier.PAUSE", 3600.0)
+    monkeypatch.setattr("askwise.service.webhooks.courier.PAUSE", 3600.0)
     with couriers(MemoryStore()) as (shelf,):
         hook = shelf.make(receiver.url, ["campaign.done"])[1]
         shelf.ping(hook.id)

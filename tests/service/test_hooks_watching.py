@@ -13,8 +13,8 @@ from askwise import Campaign, Worker
 from askwise.campaign.state import Engine
 from askwise.core.errors import UnknownName
 from askwise.core.events import Kind
-from askwise.service import hooks_watching
-from askwise.service.hooks_records import CURSOR, HOOK, WAITING
+from askwise.service.webhooks import outbox
+from askwise.service.webhooks.records import CURSOR, HOOK, WAITING
 from askwise.store import Change, MemoryStore, Store, open_store
 from tests.service.hooking import Bench, Clock, buy, labels, units
 
@@ -184,7 +184,7 @@ def test_a_share_used_before_the_hook_was_made_is_not_told(clock: Clock) -> None
 def test_how_much_is_read_at_a_time_changes_nothing(
     chunk: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hooks_watching, "CHUNK", chunk)
+    monkeypatch.setattr(outbox, "CHUNK", chunk)
     store = MemoryStore()
     campaign, bench = units(store, budget=10), Bench(store, clock)
     hook = bench.make(URL, campaign="units")
@@ -368,8 +368,8 @@ def test_while_nothing_is_told_the_cursor_is_seldom_written(clock: Clock) -> Non
         (record,) = store.records(CURSOR, f"{hook.id}/")
         written.add(record.body)
     position = store.position("units")
-    assert len(written) == 1 + position // hooks_watching.LAZY
-    assert position - json.loads(record.body)["seq"] < hooks_watching.LAZY
+    assert len(written) == 1 + position // outbox.LAZY
+    assert position - json.loads(record.body)["seq"] < outbox.LAZY
 
 
 def test_a_log_restored_to_an_earlier_point_is_told_from_there(clock: Clock) -> None:
@@ -397,8 +397,8 @@ def test_a_log_restored_to_an_earlier_point_is_told_from_there(clock: Clock) -> 
 def test_who_can_not_be_told_is_not_told_more_than_fits(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hooks_watching, "MOST_WAITING", 5)
-    monkeypatch.setattr(hooks_watching, "CHUNK", 4)
+    monkeypatch.setattr(outbox, "MOST_WAITING", 5)
+    monkeypatch.setattr(outbox, "CHUNK", 4)
     store = MemoryStore()
     campaign, bench = units(store, budget=100), Bench(store, clock)
     hook = bench.make(URL, "answer.settled", campaign="units")

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from askwise.core.errors import StoreError
-from askwise.service import gate
+from askwise.service.api.bodies import DEEPEST
 from askwise.service.app import make_app
-from askwise.service.bodies import DEEPEST
-from askwise.service.exporting import safe_cell
-from askwise.service.identity import Identities
+from askwise.service.auth.identity import Identities
+from askwise.service.exports import safe_cell
+from askwise.service.middleware import requests
 from askwise.service.settings import Settings
 from askwise.store import open_store
 from tests.service.hostile import LARGEST, Service, asgi, attacked, check_headers, check_refused
@@ -227,7 +227,7 @@ def test_a_body_goes_up_to_its_limit(service: Service, chunked: bool) -> None:
 
 
 def test_strangers_send_little(service: Service) -> None:
-    body = b"key=" + b"x" * gate.LARGEST_STRANGER
+    body = b"key=" + b"x" * requests.LARGEST_STRANGER
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     check_refused(service.client.post("/login", content=body, headers=form), 413, "too_large")
     body = b'{"tasks": ["' + b"x" * 1000 + b'"]}'
@@ -291,7 +291,7 @@ def test_a_fault_tells_nothing_and_has_the_one_shape(
     def fail(*_: object) -> None:
         raise RuntimeError("password hunter2 in /etc/askwise")
 
-    monkeypatch.setattr("askwise.service.hub.Hub.campaign", fail)
+    monkeypatch.setattr("askwise.service.open_campaigns.Hub.campaign", fail)
     reply = service.call("GET", "/campaigns/cats")
     check_refused(reply, 500, "fault")
     assert "hunter2" not in reply.text

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from askwise.core.errors import InvalidParameter, UnknownName
-from askwise.service import identity
+from askwise.service.auth import identity
+from askwise.service.auth.identity import PREFIX, ROLES, Identities, Identity, csrf_token, digest
 from askwise.service.errors import Refused
-from askwise.service.identity import PREFIX, ROLES, Identities, Identity, csrf_token, digest
 from askwise.store import MemoryStore, Record, Store, open_store
 
 

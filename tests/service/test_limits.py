@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from askwise.service import gate, limits
 from askwise.service.app import make_app
-from askwise.service.gate import Gate
-from askwise.service.identity import Identities
-from askwise.service.limits import Buckets, bucket_of
+from askwise.service.auth.identity import Identities
+from askwise.service.middleware import rates as limits
+from askwise.service.middleware import requests
+from askwise.service.middleware.rates import Buckets, bucket_of
+from askwise.service.middleware.requests import Gate
 from askwise.service.settings import Settings
 from askwise.store import open_store
 
@@ -174,7 +175,7 @@ def test_a_wrong_key_costs_as_much_as_ten_requests(
     assert guess() == 429
     clock.now += 3.0
     assert guess() == 401
-    assert gate.WRONG_KEY == 10.0
+    assert requests.WRONG_KEY == 10.0
 
 
 def test_a_gate_holds_no_more_than_it_must() -> None:

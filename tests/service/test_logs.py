@@ -17,9 +17,9 @@ from starlette.testclient import TestClient
 from askwise.core.errors import StoreError
 from askwise.service import metrics
 from askwise.service.app import make_app
-from askwise.service.identity import PREFIX, Identities, csrf_token
+from askwise.service.auth.identity import PREFIX, Identities, csrf_token
 from askwise.service.logs import JsonLines, configure, without_secrets
-from askwise.service.pages.common import SESSION
+from askwise.service.pages.base import SESSION
 from askwise.service.settings import Settings
 from askwise.store import open_store
 
@@ -115,7 +115,7 @@ def test_no_secret_is_written_down_in_a_whole_session(
             raise RuntimeError(f"lost {lost} at {settings.store}")
 
         with monkeypatch.context() as patch:
-            patch.setattr("askwise.service.hub.Hub.campaign", fail)
+            patch.setattr("askwise.service.open_campaigns.Hub.campaign", fail)
             assert call("GET", "/campaigns/cats").status_code == 500
 
         def broken(*_: object, **__: object) -> None:

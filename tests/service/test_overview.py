@@ -11,10 +11,10 @@ from askwise.campaign import Campaign, insight, reading
 from askwise.campaign.timeline import Timeline
 from askwise.core.choices import Batch
 from askwise.core.problem import Worker
-from askwise.service import overview
-from askwise.service.hub import Hub
-from askwise.service.overview import Overviews, Shelf, copied
-from askwise.service.pages.dashboard_parts import draw
+from askwise.service.dashboard import overview
+from askwise.service.dashboard.overview import Overviews, Shelf, copied
+from askwise.service.dashboard.parts import draw
+from askwise.service.open_campaigns import Hub
 from askwise.store import MemoryStore
 
 

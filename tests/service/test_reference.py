@@ -10,9 +10,9 @@ from html.parser import HTMLParser
 import pytest
 from starlette.testclient import TestClient
 
+from askwise.service.api.reference import Operation, Reference
 from askwise.service.app import make_app
-from askwise.service.identity import Identities
-from askwise.service.reference import Operation, Reference
+from askwise.service.auth.identity import Identities
 from askwise.service.settings import Settings
 from askwise.store import open_store
 

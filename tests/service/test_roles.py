@@ -12,10 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from askwise.campaign import Campaign
+from askwise.service.api.reference import routes_of
 from askwise.service.app import make_app
-from askwise.service.identity import PREFIX, Identities, csrf_token
-from askwise.service.pages.common import SESSION
-from askwise.service.reference import routes_of
+from askwise.service.auth.identity import PREFIX, Identities, csrf_token
+from askwise.service.pages.base import SESSION
 from askwise.service.settings import Settings
 from askwise.store import MemoryStore, open_store
 

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 from askwise.campaign import Campaign
 from askwise.service.app import make_app
-from askwise.service.identity import Identities
+from askwise.service.auth.identity import Identities
 from askwise.service.settings import Settings
 from askwise.store import Store, open_store
 

@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 
 from askwise.campaign import Campaign
 from askwise.core.problem import Task, Worker
+from askwise.service.api.dependencies import Service
 from askwise.service.app import make_app
-from askwise.service.calls import Service
 from askwise.service.settings import Settings
 from askwise.store import open_store
 from askwise.store.connections import Link

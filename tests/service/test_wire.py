@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import pytest
 import uvicorn
 
-from askwise.service import protocol, running
+from askwise.service import server as running
 from askwise.service.app import make_app
+from askwise.service.middleware import slow_clients
 from askwise.service.settings import Settings
 from tests.service.hostile import LARGEST
 
@@ -25,7 +26,7 @@ def address() -> Iterator[Address]:
     taken = running.listen("127.0.0.1", 0)
     app = make_app(Settings(store="memory", largest_body=LARGEST))
     config = uvicorn.Config(
-        app, http=protocol.Protocol, log_config=None, access_log=False, lifespan="on",
+        app, http=slow_clients.Protocol, log_config=None, access_log=False, lifespan="on",
         server_header=False, timeout_graceful_shutdown=1,
     )  # fmt: skip
     server = uvicorn.Server(config)
@@ -89,7 +90,7 @@ def test_headers_without_end_are_cut_off(address: Address, monkeypatch: pytest.M
     assert shape_of(exchange(address, begin, *lines)) == (431, "headers_too_large")
     one = [b"X-Long: ", *[b"v" * 10_000] * 7]
     assert shape_of(exchange(address, begin, *one)) == (431, "headers_too_large")
-    monkeypatch.setattr(protocol, "PATIENCE", 0.2)
+    monkeypatch.setattr(slow_clients, "PATIENCE", 0.2)
     slow = exchange(address, b"GET /healthz HTTP/1.1\r\n", pause=0.4)
     assert shape_of(slow) == (408, "request_timeout")
     assert shape_of(exchange(address)) == (408, "request_timeout")
@@ -98,7 +99,7 @@ def test_headers_without_end_are_cut_off(address: Address, monkeypatch: pytest.M
     with socket.create_connection(address, timeout=20) as link:
         link.sendall(begin + b"\r\n")
         assert link.recv(65536).startswith(b"HTTP/1.1 200 ")
-        monkeypatch.setattr(protocol, "PATIENCE", 0.2)
+        monkeypatch.setattr(slow_clients, "PATIENCE", 0.2)
         link.sendall(b"GET /hea")
         assert shape_of(link.recv(65536)) == (408, "request_timeout")
         assert link.recv(65536) == b""
@@ -126,7 +127,7 @@ POSTED = (
 def test_a_body_that_dribbles_in_is_given_up(
     address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(protocol, "PATIENCE", 0.2)
+    monkeypatch.setattr(slow_clients, "PATIENCE", 0.2)
     for sent in ([], [b"k"], [b"k"] * 8):
         slow = exchange(address, POSTED + b"Content-Length: 50000\r\n\r\n", *sent, pause=0.1)
         assert shape_of(slow) == (408, "request_timeout")
@@ -136,24 +137,24 @@ def test_a_body_that_comes_at_a_fair_pace_may_take_longer_than_the_patience(
     address: Address, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The patience is a moment for the body's first part only: nothing else here has to hurry."""
-    headed, looked = protocol.Protocol.on_headers_complete, threading.Event()
-    look = protocol.Protocol._look
+    headed, looked = slow_clients.Protocol.on_headers_complete, threading.Event()
+    look = slow_clients.Protocol._look
 
     def patience_is(seconds: float) -> None:
-        monkeypatch.setattr(protocol, "PATIENCE", seconds)
-        monkeypatch.setattr(protocol, "SLOWEST", 40 / seconds)
+        monkeypatch.setattr(slow_clients, "PATIENCE", seconds)
+        monkeypatch.setattr(slow_clients, "SLOWEST", 40 / seconds)
 
-    def shorten(self: protocol.Protocol) -> None:
+    def shorten(self: slow_clients.Protocol) -> None:
         patience_is(0.05)
         headed(self)
 
-    def lengthen(self: protocol.Protocol) -> None:
+    def lengthen(self: slow_clients.Protocol) -> None:
         patience_is(60.0)
         look(self)
         looked.set()
 
-    monkeypatch.setattr(protocol.Protocol, "on_headers_complete", shorten)
-    monkeypatch.setattr(protocol.Protocol, "_look", lengthen)
+    monkeypatch.setattr(slow_clients.Protocol, "on_headers_complete", shorten)
+    monkeypatch.setattr(slow_clients.Protocol, "_look", lengthen)
     with socket.create_connection(address, timeout=20) as link:
         link.sendall(POSTED + b"Content-Length: 44\r\n\r\nkey=" + 39 * b"x")
         assert looked.wait(20)

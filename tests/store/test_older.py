@@ -16,7 +16,7 @@ import pytest
 
 from askwise import Campaign
 from askwise.core.choices import Batch
-from askwise.service.identity import Identities
+from askwise.service.auth.identity import Identities
 from askwise.store import SqliteStore, open_store
 from askwise.store.backup import Counts, restore
 from tests.store.older import make

@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from askwise.campaign import Campaign
+from askwise.service.api.dependencies import Service
 from askwise.service.app import make_app
-from askwise.service.calls import Service
 from askwise.service.settings import Settings
 from askwise.store import open_store
 from scripts import browser as script

@@ -12,7 +12,7 @@ import pytest
 
 from askwise.campaign import Campaign
 from askwise.core.choices import Batch
-from askwise.service.hooks_records import HOOK, Hook
+from askwise.service.webhooks.records import HOOK, Hook
 from askwise.store import Change
 from tests.service.browser.driving import ENTER, Browser, Site
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from askwise.service.pages import work_payload
+from askwise.service.work import payload as work_payload
 
 
 @pytest.mark.parametrize(

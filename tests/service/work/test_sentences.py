@@ -11,8 +11,8 @@ from askwise.core.choices import Done, DoneWhy, Wait, WaitFor
 from askwise.core.errors import AskwiseError, Conflict, InvalidAnswer, OverBudget
 from askwise.core.reasons import REASONS
 from askwise.service.errors import STATUS
-from askwise.service.pages import dashboard_looks as looks
-from askwise.service.pages.work_sentences import (
+from askwise.service.pages import wording as looks
+from askwise.service.work.sentences import (
     ENDS,
     NEVER_SHOWN,
     SENTENCES,

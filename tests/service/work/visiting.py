@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from askwise.campaign import Campaign
-from askwise.service.calls import Service
+from askwise.service.api.dependencies import Service
 
 
 class Bench:

@@ -23,7 +23,7 @@ from typing import Any
 
 from askwise import Batch, Campaign, Task, Wait, Worker
 from askwise.campaign import writer
-from askwise.service.identity import Identities
+from askwise.service.auth.identity import Identities
 from askwise.store import Store, open_store
 from askwise.store.backup import backup
 

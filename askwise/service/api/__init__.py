@@ -1,0 +1,1 @@
+"""The API: routes, the shapes of requests and replies, its description."""

@@ -1,0 +1,145 @@
+"""The dashboard's first page: all campaigns, and the making of one; and the owner's keys."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.exceptions import RequestValidationError
+from starlette.responses import RedirectResponse, Response
+
+from askwise.service.api.routes.campaigns import create_once, fields_of
+from askwise.service.auth.identity import ROLES, Issued
+from askwise.service.dashboard.view import Form, Owning, Requesting, Viewing, Visit, back, cut, do
+from askwise.service.pages.base import PageRoute, refuse_form
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+PageNumber = Annotated[int, Query(ge=1, le=10**9)]
+
+EXAMPLE = """\
+name = "cats"
+options = ["cat", "no cat"]
+budget = "20"
+policy = "random-pairs"
+stopping = { name = "lead", lead = 3 }
+lease = 600
+
+[[workers]]
+id = "ann"
+price = "0.05"
+
+[[tasks]]
+id = "picture-1"
+payload = { text = "Is there a cat?" }
+"""
+
+
+@router.get("/dashboard")
+def campaigns(visit: Viewing, page: PageNumber = 1) -> Response:
+    """All campaigns at a glance."""
+    visit.overviews.warm()
+    names = visit.service.hub.store.names()
+    shown = cut(len(names), page)
+    rows, broken = visit.service.hub.each(names[shown.start : shown.end], visit.overviews.glance)
+    return visit.page("dashboard.html", rows=rows, broken=broken, cut=shown)
+
+
+@router.get("/dashboard/-/new")
+def new(visit: Requesting) -> Response:
+    """The form for a campaign."""
+    return _new(visit, EXAMPLE, None, 200)
+
+
+@router.post("/dashboard/-/new")
+async def make(visit: Requesting) -> Response:
+    """Make a campaign."""
+
+    def work(form: Form) -> str:
+        fields = _read(form.text("toml", longest=visit.service.settings.largest_body))
+        return str(create_once(visit.service, fields, form.key)["name"])
+
+    return await do(
+        visit,
+        work,
+        lambda name: back(f"/dashboard/{name}", "made"),
+        lambda form, message, status: _new(visit, form.fields.get("toml", ""), message, status),
+    )
+
+
+@router.get("/dashboard/-/keys")
+def keys(visit: Owning, page: PageNumber = 1) -> Response:
+    """The keys of people and programs."""
+    return _keys(visit, page=page)
+
+
+@router.post("/dashboard/-/keys")
+async def new_key(visit: Owning) -> Response:
+    """Make a key; its secret is on the page that follows and nowhere else."""
+
+    def work(form: Form) -> tuple[str, Issued]:
+        role, days = form.text("role"), form.whole("days")
+        return visit.service.identities.issue(
+            role if role in ROLES else "",
+            form.text("label", longest=100),
+            lasts=None if days is None else 86400.0 * days,
+            secret=visit.caller.derive("key", form.key),
+        )
+
+    return await do(
+        visit,
+        work,
+        lambda made: _keys(visit, made=made),
+        lambda form, message, status: _keys(
+            visit, alert=message, status=status, typed=dict(form.fields)
+        ),
+    )
+
+
+@router.post("/dashboard/-/keys/{id}/revoke")
+async def revoke(visit: Owning, id: str) -> Response:
+    """End a key, at once."""
+    return await do(
+        visit,
+        lambda form: visit.service.identities.revoke(id),
+        lambda _: back("/dashboard/-/keys", "key-revoked"),
+        lambda form, message, status: _keys(visit, alert=message, status=status),
+    )
+
+
+def to_keys() -> Response:
+    """Lead to the keys who looks for them under a name that no campaign has."""
+    return RedirectResponse("/dashboard/-/keys", 303)
+
+
+def _new(visit: Visit, text: str, alert: str | None, status: int) -> Response:
+    return visit.page("dashboard_new.html", toml=text, alert=alert, status=status)
+
+
+def _keys(
+    visit: Visit,
+    *,
+    page: int = 1,
+    made: tuple[str, Issued] | None = None,
+    typed: dict[str, str] | None = None,
+    **values: Any,
+) -> Response:
+    found = visit.service.identities.keys()
+    shown = cut(len(found), page)
+    return visit.page(
+        "dashboard_keys.html",
+        keys=found[shown.start : shown.end],
+        cut=shown,
+        made=made,
+        typed=typed or {},
+        **values,
+    )
+
+
+def _read(text: str) -> dict[str, Any]:
+    try:
+        return fields_of("application/toml", text.replace("\r\n", "\n").encode())
+    except RequestValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise refuse_form(f"{where or 'the campaign'}: {first['msg']}") from None

@@ -1,0 +1,243 @@
+"""What a requester does about a campaign: forms, each of which leads back to a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Query
+from pydantic import ValidationError
+from starlette.responses import RedirectResponse, Response
+
+from askwise.campaign import Campaign
+from askwise.service.api import shapes
+from askwise.service.api.bodies import read_json
+from askwise.service.api.routes.workers import invite_worker
+from askwise.service.api.shapes import Name
+from askwise.service.dashboard import campaign as shown
+from askwise.service.dashboard.view import Form, Requesting, Visit, back, cut, do
+from askwise.service.pages.base import PageRoute, refuse_form
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+MOST_TASKS = 10_000
+"""Tasks added by one form; the API takes more."""
+
+
+@router.get("/dashboard/{name}/manage")
+def manage(
+    visit: Requesting, name: Name, page: Annotated[int, Query(ge=1, le=10**9)] = 1
+) -> Response:
+    """Invite workers, add money and tasks, revoke links."""
+    return _manage(visit, name, page=page)
+
+
+@router.post("/dashboard/{name}/invite")
+async def invite(visit: Requesting, name: Name) -> Response:
+    """Make a worker's link; it is on the page that follows and nowhere else."""
+
+    def work(form: Form) -> tuple[str, str]:
+        days = form.whole("days")
+        price = form.fields.get("price", "").strip()
+        try:
+            body = shapes.InviteBody(
+                worker=form.text("worker"),
+                price=price or None,
+                limit=form.whole("limit"),
+                lasts=None if days is None else 86400.0 * days,
+            )
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise refuse_form(f"{where}: {first['msg']}") from None
+        _, _, link = invite_worker(visit.service, visit.caller, form.key, name, body)
+        return body.worker, link
+
+    return await do(
+        visit,
+        work,
+        lambda made: _manage(visit, name, invited=made),
+        lambda form, message, status: _again(visit, name, form, message, status),
+    )
+
+
+@router.post("/dashboard/{name}/tokens/{id}/revoke")
+async def revoke(visit: Requesting, name: Name, id: shapes.KeyId) -> Response:
+    """End a worker's link."""
+    return await do(
+        visit,
+        lambda form: visit.service.identities.revoke(id, campaign=name),
+        lambda _: back(f"/dashboard/{name}/manage", "token-revoked"),
+        lambda form, message, status: _again(visit, name, form, message, status),
+    )
+
+
+@router.post("/dashboard/{name}/top-up")
+async def top_up(visit: Requesting, name: Name) -> Response:
+    """Add money to the budget."""
+    return await _change(
+        visit, name, "manage", "topped-up",
+        lambda campaign, form: campaign.top_up(form.text("amount", longest=40), form.key),
+    )  # fmt: skip
+
+
+@router.post("/dashboard/{name}/add")
+async def add(visit: Requesting, name: Name) -> Response:
+    """Add tasks."""
+    return await _change(
+        visit, name, "manage", "added",
+        lambda campaign, form: campaign.add(tasks=_tasks(form), key=form.key),
+    )  # fmt: skip
+
+
+@router.post("/dashboard/{name}/pause")
+async def pause(visit: Requesting, name: Name) -> Response:
+    """Hand out nothing for a while."""
+    return await _change(visit, name, "", "paused", lambda campaign, form: campaign.pause(form.key))
+
+
+@router.post("/dashboard/{name}/resume")
+async def resume(visit: Requesting, name: Name) -> Response:
+    """Go on."""
+    return await _change(
+        visit, name, "", "resumed", lambda campaign, form: campaign.resume(form.key)
+    )
+
+
+@router.post("/dashboard/{name}/begin")
+async def begin(visit: Requesting, name: Name) -> Response:
+    """Close the bidding: the first ask does."""
+
+    def work(campaign: Campaign, form: Form) -> None:
+        campaign.ask_around(visit.service.absences.away(name), key=form.key)
+
+    return await _change(visit, name, "", "begun", work)
+
+
+@router.get("/dashboard/{name}/stop")
+def confirm_stop(visit: Requesting, name: Name) -> Response:
+    """Ask whether it is meant: a campaign can't be started again."""
+    return visit.page("dashboard_stop.html", **shown.frame(visit, name, "manage"))
+
+
+@router.post("/dashboard/{name}/stop")
+async def stop(visit: Requesting, name: Name) -> Response:
+    """End a campaign for good."""
+
+    def work(campaign: Campaign, form: Form) -> None:
+        if form.fields.get("sure") != "yes":
+            raise refuse_form("tick the box: a campaign that was stopped can't be started again")
+        campaign.stop(form.key)
+
+    return await _change(visit, name, "", "stopped", work)
+
+
+@router.post("/dashboard/{name}/close")
+async def close(visit: Requesting, name: Name) -> Response:
+    """Ask no more about a task."""
+    return await _change_task(
+        visit, name, "closed", lambda campaign, form: campaign.close(_task(form), form.key)
+    )
+
+
+@router.post("/dashboard/{name}/truth")
+async def truth(visit: Requesting, name: Name) -> Response:
+    """Reveal the true option of a task."""
+    return await _change_task(
+        visit, name, "truth",
+        lambda campaign, form: campaign.truth(_task(form), form.fields.get("option", ""), form.key),
+    )  # fmt: skip
+
+
+Work = Callable[[Campaign, Form], None]
+
+
+async def _change(visit: Visit, name: str, tab: str, code: str, work: Work) -> Response:
+    """Change a campaign; leads back to the overview or to a tab of it."""
+    path = f"/dashboard/{name}/{tab}".rstrip("/")
+
+    def again(form: Form, message: str, status: int) -> Response:
+        if tab:
+            return _again(visit, name, form, message, status)
+        return shown.show_overview(visit, name, alert=message, status=status)
+
+    return await do(
+        visit,
+        lambda form: work(visit.service.hub.campaign(name), form),
+        lambda _: back(path, code),
+        again,
+    )
+
+
+async def _change_task(visit: Visit, name: str, code: str, work: Work) -> Response:
+    """Change a task; leads back to its page."""
+
+    def run(form: Form) -> str:
+        work(visit.service.hub.campaign(name), form)
+        return _task(form)
+
+    def then(task: str) -> Response:
+        query = urlencode({"id": task, "done": code})
+        return RedirectResponse(f"/dashboard/{name}/task?{query}", 303)
+
+    def again(form: Form, message: str, status: int) -> Response:
+        return shown.show_task(visit, name, _task(form), alert=message, status=status)
+
+    return await do(visit, run, then, again)
+
+
+def _task(form: Form) -> str:
+    # As it is: an id may begin or end with a space.
+    return form.fields.get("task", "")
+
+
+def _tasks(form: Form) -> list[Any]:
+    """One task a line: an id, or a JSON object with an id, a payload and so on."""
+    text = form.text("tasks", longest=2**24)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if len(lines) > MOST_TASKS:
+        raise refuse_form(
+            f"these are {len(lines)} tasks: add up to {MOST_TASKS} at a time here, or use the API"
+        )
+    found: list[Any] = []
+    for at, line in enumerate(lines, 1):
+        if not line.startswith("{"):
+            found.append(line)
+            continue
+        try:
+            raw = read_json(line.encode())
+            found.append(shapes.TaskBody.model_validate(raw).model_dump(exclude_unset=True))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise refuse_form(f"line {at}: {first['loc'][0]}: {first['msg']}") from None
+        except ValueError as error:
+            raise refuse_form(f"line {at} is not JSON: {error}") from None
+    return found
+
+
+def _again(visit: Visit, name: str, form: Form, message: str, status: int) -> Response:
+    return _manage(visit, name, alert=message, status=status, typed=dict(form.fields))
+
+
+def _manage(
+    visit: Visit,
+    name: str,
+    *,
+    page: int = 1,
+    invited: tuple[str, str] | None = None,
+    typed: dict[str, str] | None = None,
+    **values: Any,
+) -> Response:
+    frame = shown.frame(visit, name, "manage")
+    tokens = visit.service.identities.tokens(name)
+    part = cut(len(tokens), page)
+    return visit.page(
+        "dashboard_manage.html",
+        **frame,
+        tokens=tokens[part.start : part.end],
+        cut=part,
+        invited=invited,
+        typed=typed or {},
+        **values,
+    )

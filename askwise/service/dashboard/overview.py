@@ -1,0 +1,363 @@
+"""What the dashboard shows of campaigns: worked out once for all who watch.
+
+Numbers are worked out of a copy when the log has moved, and charts are drawn from them; who writes
+to the campaign waits for the copying alone. Both rest in between: for a second or two at the least,
+and for ten times as long as the work took. So a campaign with hundreds of events a second is worked
+out once a second, a huge one once in a few seconds, and one that nobody watches never; who looks
+meanwhile sees the last. What takes long is worked out by another thread, so that only the first
+look waits for it.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from askwise.campaign import Campaign, insight, outlook, reading
+from askwise.campaign.insight_views import (
+    Contested,
+    Forecast,
+    Outcomes,
+    Savings,
+    WorkerInsight,
+)
+from askwise.campaign.state import Engine
+from askwise.campaign.timeline import Series, Timeline
+from askwise.campaign.views import Answer, Status
+from askwise.core.arrays import Array
+from askwise.core.choices import Done
+from askwise.ledger import columns
+from askwise.ledger import columns as c
+from askwise.service.open_campaigns import Hub
+
+log = logging.getLogger("askwise.service")
+
+T = TypeVar("T")
+
+NUMBERS_REST, CHARTS_REST = 1.0, 2.0
+"""Seconds between two workings out, at the least."""
+
+SHARE, LONGEST_REST = 10.0, 15.0
+"""They rest so many times longer than they took, so that at most a tenth of the time is theirs; but
+not for longer than this.
+"""
+
+SLOW = 0.3
+"""What took longer than so many seconds is worked out behind the back of who asks for it."""
+
+MOST_WATCHED = 64
+"""Campaigns whose overview is kept; the one not looked at for longest goes."""
+
+PIECE = 2000
+"""Events of a log that are taken in at a time."""
+
+PIECES = 20
+"""Pieces of one log before another campaign's has its turn."""
+
+PATIENCE = 0.5
+"""Seconds that a page waits for the log to be read; the rest is read behind its back."""
+
+
+@dataclass(frozen=True)
+class Glance:
+    """A campaign in a line: cheap, and always of the present."""
+
+    status: Status
+    over: Done | None
+    last: float | None
+    """Time of the last event."""
+    bidding: bool = False
+    """Whether workers still name their prices: nobody is asked before that is closed."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What takes a walk over all tasks and answers, at the event ``seq``."""
+
+    seq: int
+    answers: list[Answer]
+    workers: list[WorkerInsight]
+    outcomes: Outcomes
+    contested: list[Contested]
+    options: tuple[str, ...]
+    range: tuple[float, float]
+    """Of utilities; 0 to 1 where there are options."""
+    votes: Array
+    """One row a task, one column an option."""
+
+
+@dataclass(frozen=True)
+class Kept(Generic[T]):
+    """Something worked out, how many seconds that took, and until when it is good enough."""
+
+    value: T
+    took: float
+    until: float
+
+
+class Shelf(Generic[T]):
+    """One thing that is worked out again when it is out of date, but not all the time.
+
+    What takes long is worked out behind the back of who asks: he gets the last one, as does
+    everybody who comes while it is worked out.
+
+    Parameters
+    ----------
+    rest : float
+        Seconds for which it is good enough, at the least.
+    later : callable
+        Does something in another thread, or says (False) that it won't.
+    """
+
+    def __init__(
+        self,
+        rest: float,
+        clock: Callable[[], float],
+        later: Callable[[Callable[[], None]], bool],
+    ) -> None:
+        self._rest = rest
+        self._clock = clock
+        self._later = later
+        self._kept: Kept[T] | None = None
+        self._lock = threading.Lock()
+        """Held while it is worked out, perhaps by another thread than the one that took it."""
+
+    def get(self, current: Callable[[T], bool], make: Callable[[], T], *, now: bool = False) -> T:
+        """What is kept if it is ``current`` or good enough; else it is made.
+
+        ``now`` takes nothing that is not current.
+        """
+        kept = self._kept
+        if kept is None or (now and not current(kept.value)):
+            with self._lock:
+                # Perhaps somebody has made it while we waited.
+                kept = self._kept
+                if kept is not None and (not now or current(kept.value)):
+                    return kept.value
+                return self._made(make)
+        if current(kept.value) or self._clock() < kept.until:
+            return kept.value
+        if not self._lock.acquire(blocking=False):
+            return kept.value
+        if kept.took > SLOW and self._later(lambda: self._make_behind(make)):
+            return kept.value
+        try:
+            return self._made(make)
+        finally:
+            self._lock.release()
+
+    def _made(self, make: Callable[[], T]) -> T:
+        begun = self._clock()
+        value = make()
+        ended = self._clock()
+        rest = max(self._rest, min(SHARE * (ended - begun), LONGEST_REST))
+        self._kept = Kept(value, ended - begun, ended + rest)
+        return value
+
+    def _make_behind(self, make: Callable[[], T]) -> None:
+        try:
+            self._made(make)
+        except Exception:
+            # Whoever asks next but finds it old tries again, and is told what is wrong.
+            log.exception("overview")
+            assert self._kept is not None
+            self._kept = replace(self._kept, took=0.0)
+        finally:
+            self._lock.release()
+
+
+@dataclass
+class _Watched:
+    """What is kept of one campaign."""
+
+    facts: Shelf[Facts]
+    charts: Shelf[tuple[tuple[int, int], Any]]
+    timeline: Timeline | None = None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    """Held while the timeline is read or fed."""
+    feeding: Future[None] | None = None
+
+
+class Overviews:
+    """The overviews of a process.
+
+    Parameters
+    ----------
+    clock : callable
+        Seconds, to rest by.
+    """
+
+    def __init__(self, hub: Hub, clock: Callable[[], float] = time.monotonic) -> None:
+        self._hub = hub
+        self._clock = clock
+        self._watched: OrderedDict[str, _Watched] = OrderedDict()
+        self._lock = threading.Lock()
+        self._readers = ThreadPoolExecutor(1, thread_name_prefix="timelines")
+        self._helpers = ThreadPoolExecutor(1, thread_name_prefix="overviews")
+        self._ending = self._warm = False
+
+    def close(self) -> None:
+        """Stop what is done behind the back of who looks."""
+        with self._lock:
+            self._ending = True
+        self._readers.shutdown(wait=True, cancel_futures=True)
+        self._helpers.shutdown(wait=True)
+
+    def warm(self) -> None:
+        """Load what draws, which takes a second or two, before it is needed."""
+        with self._lock:
+            if self._warm:
+                return
+            self._warm = True
+        self._do_later(lambda: importlib.import_module("matplotlib.backends.backend_svg"))
+
+    def glance(self, name: str) -> Glance:
+        """A campaign at a glance, as it is now."""
+
+        def look(campaign: Campaign) -> Glance:
+            with campaign.reading() as engine:
+                status, over = reading.status(name, engine), reading.over(engine)
+                bidding = engine.bidding and over is None
+            last = campaign.log(status.seq - 1, status.seq) if status.seq else []
+            return Glance(status, over, last[0].time if last else None, bidding)
+
+        return self._hub.view(name, "glance", look)[1]
+
+    def facts(self, name: str, *, now: bool = False) -> Facts:
+        """All that is counted; of a moment ago if the log moves fast, unless it must be ``now``."""
+        position = self._hub.store.position(name)
+        watched = self._of(name)
+
+        def make() -> Facts:
+            with self._hub.campaign(name).reading() as engine:
+                still = copied(engine)
+            return _facts(still)
+
+        return watched.facts.get(lambda kept: kept.seq >= position, make, now=now)
+
+    def savings(self, name: str, fixed: int | None) -> Savings | None:
+        """What was saved against asking so often about every task."""
+        with self._hub.campaign(name).reading() as engine:
+            return insight.savings(engine, fixed)
+
+    def series(self, name: str) -> tuple[int, Series]:
+        """Money and answers over time, and up to which event they were read.
+
+        A long log that nobody has watched is read bit by bit: then it ends earlier at first.
+        """
+        watched = self._fed(name)
+        with watched.lock:
+            assert watched.timeline is not None
+            return watched.timeline.seq, watched.timeline.series()
+
+    def forecast(self, name: str) -> Forecast | None:
+        """When it will end; None while the log is still being read, too."""
+        watched = self._fed(name)
+        # In this order, as when a timeline is made.
+        with watched.lock, self._hub.campaign(name).reading() as engine:
+            assert watched.timeline is not None
+            if watched.timeline.seq < engine.seq - PIECE:
+                return None
+            return outlook.forecast(watched.timeline, engine, time.time())
+
+    def charts(
+        self, name: str, draw: Callable[[Facts, Series], T], *, now: bool = False
+    ) -> tuple[tuple[int, int], T]:
+        """What ``draw`` makes of a campaign, and of which events; no lock is held meanwhile."""
+        facts = self.facts(name, now=now)
+        seq, series = self.series(name)
+        place = (facts.seq, seq)
+        return self._of(name).charts.get(
+            lambda kept: kept[0] == place, lambda: (place, draw(facts, series)), now=now
+        )
+
+    # Behind the back of who looks.
+
+    def _do_later(self, work: Callable[[], object]) -> bool:
+        with self._lock:
+            if self._ending:
+                return False
+            self._helpers.submit(work)
+            return True
+
+    # Campaigns that are watched.
+
+    def _of(self, name: str) -> _Watched:
+        with self._lock:
+            found = self._watched.get(name)
+            if found is None:
+                found = _Watched(
+                    Shelf(NUMBERS_REST, self._clock, self._do_later),
+                    Shelf(CHARTS_REST, self._clock, self._do_later),
+                )
+                self._watched[name] = found
+                while len(self._watched) > MOST_WATCHED:
+                    self._watched.popitem(last=False)
+            self._watched.move_to_end(name)
+            return found
+
+    def _fed(self, name: str) -> _Watched:
+        """Bring a campaign's timeline up to date, or as far as can be done in a moment."""
+        watched = self._of(name)
+        position = self._hub.store.position(name)
+        with watched.lock:
+            if watched.timeline is None:
+                with self._hub.campaign(name).reading() as engine:
+                    watched.timeline = Timeline(engine.spec.problem)
+            if watched.timeline.seq < position and (
+                watched.feeding is None or watched.feeding.done()
+            ):
+                watched.feeding = self._readers.submit(self._feed, name, watched)
+            feeding = watched.feeding
+        if feeding is not None and feeding in wait_for([feeding], PATIENCE).done:
+            feeding.result()
+        return watched
+
+    def _feed(self, name: str, watched: _Watched) -> None:
+        assert watched.timeline is not None
+        for _ in range(PIECES):
+            after = watched.timeline.seq
+            events = [] if self._ending else self._hub.store.read(name, after, after + PIECE)
+            if not events:
+                return
+            with watched.lock:
+                watched.timeline.take(events)
+        with self._lock:
+            # The others' turn; then it goes on.
+            if not self._ending:
+                watched.feeding = self._readers.submit(self._feed, name, watched)
+
+
+def copied(engine: Engine) -> Engine:
+    """A copy to be read while the campaign goes on: copying takes a tenth of what reading does."""
+    made = copy.copy(engine)
+    made.beliefs, made.rule_state = copy.deepcopy((engine.beliefs, engine.rule_state))
+    ledger = made.ledger = copy.copy(engine.ledger)
+    ledger.book = columns.Book(*(array.copy() for array in ledger.book))
+    ledger.workers, ledger.tasks = ledger.workers.copy(), ledger.tasks.copy()
+    ledger.closings, ledger.contexts = ledger.closings.copy(), ledger.contexts.copy()
+    return made
+
+
+def _facts(engine: Engine) -> Facts:
+    answers = reading.answers(engine)
+    ledger = engine.ledger
+    return Facts(
+        seq=engine.seq,
+        answers=answers,
+        workers=insight.workers(engine, answers),
+        outcomes=insight.outcomes(answers),
+        contested=insight.contested(engine, answers, 10),
+        options=engine.spec.problem.options,
+        range=engine.spec.problem.range,
+        votes=ledger.book.votes[: ledger.total(c.TASKS)],
+    )

@@ -1,0 +1,68 @@
+"""Signing in and out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import anyio.to_thread
+from fastapi import APIRouter, Query, Request
+from starlette.responses import RedirectResponse, Response
+
+from askwise.service.errors import Refused
+from askwise.service.pages.base import SESSION, PageRoute, form_of, page, service_of, set_cookie
+
+router = APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+@router.get("/")
+async def root() -> Response:
+    """Lead to the dashboard."""
+    return RedirectResponse("/dashboard", 303)
+
+
+@router.get("/login")
+async def login(next: Annotated[str, Query(max_length=300)] = "/dashboard") -> Response:
+    """The form for a key."""
+    return page("login.html", next=_inside(next), message=None)
+
+
+@router.post("/login")
+async def sign_in(request: Request) -> Response:
+    """Open a session for the owner of a key."""
+    fields = await form_of(request, None)
+    target = _inside(fields.get("next", ""))
+    identities = service_of(request).identities
+    try:
+        identity = await anyio.to_thread.run_sync(identities.find, fields.get("key", "").strip())
+    except Refused as refusal:
+        return page("login.html", status=401, next=target, message=str(refusal))
+    if identity.role == "worker":
+        return RedirectResponse(f"/join/{identity.secret}", 303)
+    lasts = service_of(request).settings.session
+    secret = await anyio.to_thread.run_sync(identities.open_session, identity, lasts)
+    reply = RedirectResponse(target, 303)
+    set_cookie(request, reply, SESSION, secret, path="/", lasts=lasts)
+    return reply
+
+
+@router.post("/logout")
+async def sign_out(request: Request) -> Response:
+    """End the session."""
+    secret = request.cookies.get(SESSION, "")
+    await form_of(request, secret)
+    await anyio.to_thread.run_sync(service_of(request).identities.close_session, secret)
+    reply = RedirectResponse("/login", 303)
+    reply.delete_cookie(SESSION, path="/")
+    return reply
+
+
+def _inside(path: str) -> str:
+    """A path of this service; anything else leads to the dashboard.
+
+    Examples
+    --------
+    >>> _inside("/dashboard/cats"), _inside("//evil.example"), _inside("https://evil.example")
+    ('/dashboard/cats', '/dashboard', '/dashboard')
+    """
+    fine = path.startswith("/dashboard") and all(c.isprintable() and c != "\\" for c in path)
+    return path if fine else "/dashboard"

@@ -1,0 +1,202 @@
+"""Rows of the dashboard's tables: read off a campaign for one page at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from askwise.campaign import Campaign, reading
+from askwise.campaign.insight_views import Contested, WorkerInsight
+from askwise.campaign.state import Engine
+from askwise.campaign.views import Answer
+from askwise.core.problem import Task
+from askwise.ledger import columns as c
+from askwise.service.dashboard.overview import Facts, Overviews
+from askwise.service.dashboard.view import Cut, cut
+
+MOST_ANSWERS = 200
+"""Answers to one task that its page shows, the newest."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One assignment of the log of decisions."""
+
+    seq: int
+    time: float | None
+    decision: int
+    worker: str
+    task: str | None
+    price: Decimal
+    propensity: float | None
+    state: str
+    value: str | float | None
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    """A task in a list."""
+
+    answer: Answer
+    votes: list[tuple[str, int]]
+    payload: Any
+
+
+@dataclass(frozen=True)
+class TaskPage:
+    """A task with all that was said about it."""
+
+    task: Task
+    answer: Answer
+    options: tuple[str, ...]
+    votes: list[tuple[str, int]]
+    truth: str | None
+    closed: bool
+    asked: list[Asked]
+    more: int
+    """Answers that are not shown."""
+
+
+def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[Asked], Cut]:
+    """What was asked, newest first."""
+    with campaign.reading() as engine:
+        total = engine.ledger.total(c.ASSIGNMENTS)
+        shown = cut(total, page, rows)
+        found = [_asked(campaign, engine, total - 1 - at) for at in range(shown.start, shown.end)]
+    # The log alone knows when; read without holding up who writes.
+    return _timed(campaign, found), shown
+
+
+def _asked(campaign: Campaign, engine: Engine, at: int) -> Asked:
+    row = engine.ledger.book.assignments[at]
+    handed = reading.handed(campaign.name, engine, int(row[c.SEQ]))
+    return Asked(
+        seq=int(row[c.SEQ]),
+        time=None,
+        decision=int(row[c.DECISION]),
+        worker=handed.assignment.worker,
+        task=handed.assignment.task,
+        price=handed.assignment.price,
+        propensity=handed.assignment.propensity,
+        state=handed.state,
+        value=handed.value,
+    )
+
+
+def _timed(campaign: Campaign, asked: list[Asked]) -> list[Asked]:
+    times = {event.seq: event.time for event in campaign.events(each.seq for each in asked)}
+    return [replace(each, time=times[each.seq]) for each in asked]
+
+
+TASK_SORTS = {
+    "unsure": "least sure first",
+    "sure": "surest first",
+    "most": "most answers first",
+    "least": "fewest answers first",
+    "added": "as they were added",
+}
+
+
+def tasks(
+    campaign: Campaign, facts: Facts, page: int, sort: str, outcome: str | None
+) -> tuple[list[TaskRow], Cut]:
+    """A page of tasks; those without a confidence or an answer come last of the unsure."""
+    answers = facts.answers
+    counts = np.array([each.count for each in answers], np.int64)
+    sure = np.array([np.nan if each.confidence is None else each.confidence for each in answers])
+    sure[counts == 0] = np.nan
+    if sort == "unsure" and facts.votes.shape[1] > 1:
+        best = np.partition(facts.votes, -2, axis=1)[:, -2:]
+        order = np.lexsort((-counts, best[:, 1] - best[:, 0], sure))
+    elif sort == "unsure":
+        order = np.lexsort((-counts, sure))
+    elif sort == "sure":
+        order = np.lexsort((-counts, -sure))
+    elif sort in ("most", "least"):
+        order = np.argsort(-counts if sort == "most" else counts, kind="stable")
+    else:
+        order = np.arange(len(answers))
+    if outcome is not None:
+        wanted = np.array([each.outcome == outcome for each in answers], bool)
+        order = order[wanted[order]]
+    shown = cut(len(order), page)
+    found = []
+    with campaign.reading() as engine:
+        options = engine.spec.problem.options
+        for at in order[shown.start : shown.end].tolist():
+            payload = engine.ledger.payload(at)
+            found.append(TaskRow(answers[at], _votes(options, facts.votes[at]), payload))
+    return found, shown
+
+
+def _votes(options: tuple[str, ...], votes: Any) -> list[tuple[str, int]]:
+    """The options that were named, most votes first."""
+    pairs = [(name, int(count)) for name, count in zip(options, votes, strict=False) if count]
+    return sorted(pairs, key=lambda pair: -pair[1])
+
+
+def contested(campaign: Campaign, facts: Facts, most: int) -> list[tuple[Contested, Any]]:
+    """The most contested tasks, each with its payload."""
+    with campaign.reading() as engine:
+        ledger = engine.ledger
+        return [
+            (each, ledger.payload(ledger.task_at(each.task))) for each in facts.contested[:most]
+        ]
+
+
+def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool) -> TaskPage:
+    """A task with its answers, newest first."""
+    index = _index(campaign, task)
+    facts = overviews.facts(campaign.name, now=now)
+    if index >= len(facts.answers):
+        facts = overviews.facts(campaign.name, now=True)
+    found: list[Asked] = []
+    more = 0
+    with campaign.reading() as engine:
+        ledger, options = engine.ledger, engine.spec.problem.options
+        book = ledger.book
+        last = int(book.tasks[index, c.TASK_LAST])
+        while last >= 0:
+            if len(found) < MOST_ANSWERS:
+                found.append(_asked(campaign, engine, last))
+            else:
+                more += 1
+            last = int(book.assignments[last, c.BEFORE_OF_TASK])
+        truth = int(book.tasks[index, c.TRUTH])
+        page = TaskPage(
+            task=ledger.tasks[index],
+            answer=facts.answers[index],
+            options=options,
+            votes=_votes(options, book.votes[index]),
+            truth=options[truth] if options and truth >= 0 else None,
+            closed=bool(book.tasks[index, c.CLOSED]),
+            asked=found,
+            more=more,
+        )
+    return replace(page, asked=_timed(campaign, found))
+
+
+def _index(campaign: Campaign, task: str) -> int:
+    with campaign.reading() as engine:
+        return int(engine.ledger.task_at(task))
+
+
+WORKER_SORTS = ("id", "price", "answered", "share", "paid", "agreement", "quality")
+
+
+def workers(
+    found: list[WorkerInsight], page: int, sort: str, down: bool
+) -> tuple[list[WorkerInsight], Cut]:
+    """A page of workers, by a column; those without a value there come last."""
+
+    def value(worker: WorkerInsight) -> Any:
+        cell = getattr(worker, sort)
+        return cell.value if sort == "quality" and cell is not None else cell
+
+    known = sorted((each for each in found if value(each) is not None), key=value, reverse=down)
+    rest = [each for each in found if value(each) is None]
+    shown = cut(len(found), page)
+    return [*known, *rest][shown.start : shown.end], shown

@@ -1,0 +1,264 @@
+"""What every request passes: size, rate, identity; and what every reply carries."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import secrets
+import time
+from typing import Any
+
+import anyio.to_thread
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from askwise.core.errors import AskwiseError
+from askwise.service import metrics
+from askwise.service.auth.identity import Identities, Identity
+from askwise.service.errors import Refused, fault, reply_to, unauthorized
+from askwise.service.middleware.rates import Buckets, bucket_of
+from askwise.service.middleware.shares import Place, Shares, campaign_in
+from askwise.service.settings import Settings
+
+log = logging.getLogger("askwise.service")
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""On every reply that does not say otherwise."""
+
+WRONG_KEY = 10.0
+"""As many requests does one count that shows a wrong key, or none where it takes one."""
+
+LARGEST_STRANGER = 64 * 2**10
+"""Bytes of a body that comes with neither a key nor a cookie: a form to sign in."""
+
+LARGEST_HEAD = 64 * 2**10
+"""Bytes of a request's headers, at the most."""
+
+CLOSE = {"Connection": "close"}
+"""On replies to what was not read to its end."""
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+GONE = 499
+"""Noted of a caller who went away before there was a reply."""
+
+PROBES = frozenset({"/healthz", "/readyz"})
+"""Paths that wait for no place among other requests: they need no thread, or have their own."""
+
+
+class Gate:
+    """Lets requests through to ``app``, with ``scope["state"]["identity"]`` set.
+
+    ``places`` is how many may be at work at a time, each in a thread.
+    """
+
+    def __init__(
+        self, app: ASGIApp, settings: Settings, identities: Identities, places: int
+    ) -> None:
+        self.app = app
+        self.shares = Shares(places)
+        self.settings = settings
+        self.identities = identities
+        self.keys = Buckets(settings.key_rate, settings.key_burst)
+        self.addresses = Buckets(settings.address_rate, settings.address_burst)
+        headers = dict(HEADERS)
+        if settings.https:
+            headers["Strict-Transport-Security"] = "max-age=31536000"
+        self.headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        self.prefix = secrets.token_hex(4)
+        self.numbers = itertools.count()
+        self.counts: dict[tuple[str, str, int], Any] = {}
+        self.times: dict[tuple[str, str], Any] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        passage = _Passage(self, scope, send)
+        if passage.bare:
+            # The same as GET, without the body.
+            scope = passage.scope = {**scope, "method": "GET"}
+        try:
+            _wait_for(self.addresses.take(_bucket(scope)), "this address")
+            shown, largest = _checked(scope, self.settings.largest_body)
+            if shown is not None:
+                passage.identity = await self._recognised(shown)
+            scope.setdefault("state", {})["identity"] = passage.identity
+            if scope["path"] not in PROBES:
+                # What comes with a body takes its place once that is there: it may come slowly.
+                receive = _taking(receive, passage.place)
+                if scope["method"] == "GET" or not _has_body(scope):
+                    await passage.place.take()
+            await self.app(scope, _measured(receive, largest), passage.send)
+        except AskwiseError as error:
+            metrics.REFUSED.labels(error.code).inc()
+            await reply_to(error)(scope, receive, passage.send)
+        except ClientDisconnect:
+            passage.status = passage.status or GONE
+        except Exception as error:
+            log.error("fault", exc_info=error, extra={"fields": {"id": passage.number}})
+            if passage.status:
+                raise
+            await fault()(scope, receive, passage.send)
+        finally:
+            passage.place.give_back()
+            if passage.status == 401:
+                self.addresses.take(_bucket(scope), WRONG_KEY)
+            passage.note()
+
+    async def _recognised(self, shown: str) -> Identity:
+        scheme, _, secret = shown.partition(" ")
+        secret = secret.strip()
+        if scheme.lower() != "bearer" or not secret:
+            raise unauthorized("Authorization is not 'Bearer KEY'")
+        identity = self.identities.known(secret)
+        if identity is None:
+            identity = await anyio.to_thread.run_sync(self.identities.find, secret)
+        _wait_for(self.keys.take(identity.id), "this key")
+        return identity
+
+
+class _Passage:
+    """One request on its way: what its reply carries and what is noted of it."""
+
+    def __init__(self, gate: Gate, scope: Scope, send: Send) -> None:
+        self.gate = gate
+        self.scope = scope
+        self.identity: Identity | None = None
+        self.bare = scope["method"] == "HEAD"
+        self.number = f"{gate.prefix}{next(gate.numbers) & 0xFFFFFFFF:08x}"
+        self.status = 0
+        self.begun = time.perf_counter()
+        self.place = Place(gate.shares, campaign_in(scope["path"]))
+        self._send = send
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.place.give_back()  # the work is done; the reply may be read slowly
+            said = list(message.get("headers", ()))
+            names = {name for name, _ in said}
+            more = [pair for pair in self.gate.headers if pair[0] not in names]
+            number = (b"x-request-id", self.number.encode())
+            message = {**message, "headers": [*said, *more, number]}
+        elif self.bare:
+            message = {**message, "body": b""}
+        await self._send(message)
+
+    def note(self) -> None:
+        """Count and log it, by its route: paths hold names and tokens."""
+        seconds = time.perf_counter() - self.begun
+        route = getattr(self.scope.get("route"), "path", "none")
+        method = "HEAD" if self.bare else self.scope["method"]
+        known = method if method in METHODS and route != "none" else "ANY"
+        counts, times = self.gate.counts, self.gate.times
+        if (known, route, self.status) not in counts:
+            status = str(self.status)
+            counts[known, route, self.status] = metrics.REQUESTS.labels(known, route, status)
+            times[known, route] = metrics.SECONDS.labels(known, route)
+        counts[known, route, self.status].inc()
+        times[known, route].observe(seconds)
+        if not log.isEnabledFor(logging.INFO):
+            return
+        fields: dict[str, Any] = {
+            "id": self.number,
+            "method": method,
+            "route": route,
+            "status": self.status,
+            "ms": round(1000 * seconds, 2),
+            "address": self.scope["client"][0] if self.scope.get("client") else None,
+        }
+        if self.identity is not None:
+            fields["key"] = self.identity.id
+        log.info("request", extra={"fields": fields})
+
+
+def _taking(receive: Receive, place: Place) -> Receive:
+    """Take a place once the body is there."""
+
+    async def whole() -> Message:
+        message = await receive()
+        if message["type"] == "http.request" and not message.get("more_body", False):
+            await place.take()
+        return message
+
+    return whole
+
+
+def _has_body(scope: Scope) -> bool:
+    for name, value in scope["headers"]:
+        if name == b"transfer-encoding" or (name == b"content-length" and int(value) > 0):
+            return True
+    return False
+
+
+def _measured(receive: Receive, largest: int) -> Receive:
+    """Count what comes in: a body need not say its length, nor the truth about it."""
+    seen = 0
+
+    async def counted() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > largest:
+            # Of this kind, as the framework lets it through while it reads a body.
+            raise HTTPException(413, _too_large(largest), CLOSE)
+        return message
+
+    return counted
+
+
+def _checked(scope: Scope, largest: int) -> tuple[str | None, int]:
+    """Refuse headers that promise no good; tells what shows a key, and how much may follow."""
+    shown, cookie, length, size = None, False, 0, 0
+    for name, value in scope["headers"]:
+        size += len(name) + len(value)
+        if name == b"authorization":
+            shown = value.decode("latin-1")
+        elif name == b"cookie":
+            cookie = True
+        elif name == b"content-length":
+            if not value.isdigit() or len(value) > 18:
+                raise Refused("bad_request", "Content-Length is not a number", headers=CLOSE)
+            length = int(value)
+        elif name == b"content-encoding" and value.lower() != b"identity":
+            raise Refused(
+                "unsupported_media_type", "the body is compressed: send it as it is",
+                headers=CLOSE,
+            )  # fmt: skip
+    if size > LARGEST_HEAD:
+        message = f"the headers are larger than {LARGEST_HEAD} bytes: send less"
+        raise Refused("headers_too_large", message, headers=CLOSE)
+    if shown is None and not cookie:
+        largest = min(largest, LARGEST_STRANGER)
+    if length > largest:
+        raise Refused("body_too_large", _too_large(largest), headers=CLOSE)
+    if b"%2f" in scope.get("raw_path", b"").lower():
+        # No name has a slash, and what is written in two ways passes walls that stand before us.
+        raise Refused("not_found", "there is nothing at this address: names have no slash")
+    return shown, largest
+
+
+def _bucket(scope: Scope) -> str:
+    return bucket_of(scope["client"][0]) if scope.get("client") else "unknown"
+
+
+def _wait_for(seconds: float, whose: str) -> None:
+    if seconds > 0:
+        raise Refused(
+            "rate_limited", f"too many requests of {whose}: wait {seconds:.1f} s",
+            headers={"Retry-After": str(int(seconds) + 1)},
+        )  # fmt: skip
+
+
+def _too_large(limit: int) -> str:
+    return f"the body is larger than {limit} bytes: send less at a time"

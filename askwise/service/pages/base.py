@@ -1,0 +1,192 @@
+"""What pages share: templates, cookies, forms that only they can send, errors as pages."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from collections.abc import Callable, Coroutine
+from functools import cache
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+import anyio.to_thread
+from fastapi import Depends, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from askwise import __version__
+from askwise.core.errors import AskwiseError
+from askwise.service.api.dependencies import Service
+from askwise.service.auth.identity import Identity, Role, csrf_token
+from askwise.service.errors import Refused, forbidden, status_of
+
+log = logging.getLogger("askwise.service")
+
+SESSION = "askwise_session"
+"""The cookie of a browser that is signed in."""
+
+POLICY = {
+    "default-src": "'none'",
+    "style-src": "'self'",
+    "script-src": "'self'",
+    "img-src": "'self'",
+    "connect-src": "'self'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+    "base-uri": "'none'",
+}
+"""What a page may load: its own style, script and pictures."""
+
+
+class PageRoute(APIRoute):
+    """A route whose errors are pages."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        plain = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            try:
+                return await plain(request)
+            except SignIn as wanted:
+                return RedirectResponse(f"/login?next={wanted.path}", 303)
+            except AskwiseError as error:
+                return trouble(request, status_of(error), self.words(error))
+            except RequestValidationError:
+                return trouble(request, 422, "the form is not filled in as it should be")
+
+        return handle
+
+    def words(self, error: AskwiseError) -> str:
+        """What is said of an error; what a store or a policy says of itself is not for here."""
+        if status_of(error) < 500:
+            return str(error)
+        log_error(error)
+        return "the service can't do that at the moment: go back and try again in a little while"
+
+
+class SignIn(Exception):
+    """A page that needs a session, which the browser does not have."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+@cache
+def templates() -> Environment:
+    """The pages' templates: everything put into them is escaped."""
+    made = Environment(
+        loader=PackageLoader("askwise.service"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals["version"] = __version__
+    return made
+
+
+def page(
+    template: str, /, *, status: int = 200, allow: dict[str, str] | None = None, **values: Any
+) -> Response:
+    """Render a template; ``allow`` widens what the page may load."""
+    text = templates().get_template(template).render(**values)
+    rules = {**POLICY, **(allow or {})}
+    policy = "; ".join(f"{what} {source}" for what, source in rules.items())
+    # A payload may hold half a character (a lone surrogate), which no page can.
+    body = text.encode("utf-8", "replace")
+    return HTMLResponse(body, status, {"Content-Security-Policy": policy})
+
+
+def trouble(request: Request, status: int, message: str) -> Response:
+    """What went wrong, as a page."""
+    return page("trouble.html", status=status, code=status, message=message, home=_home(request))
+
+
+def log_error(error: AskwiseError) -> None:
+    """Tell the operator of an error that is not the caller's."""
+    fields = {"code": error.code, "reason": error.reason, "message": str(error)}
+    log.error("page", extra={"fields": fields})
+
+
+def _home(request: Request) -> str:
+    name = request.path_params.get("name")
+    return f"/work/{name}" if request.url.path.startswith("/work/") and name else "/dashboard"
+
+
+def service_of(request: Request) -> Service:
+    """What the application works with."""
+    found: Service = request.app.state.service
+    return found
+
+
+async def _signed_in(request: Request) -> Identity:
+    secret = request.cookies.get(SESSION, "")
+    found = None
+    if secret:
+        found = await anyio.to_thread.run_sync(service_of(request).identities.session, secret)
+    if found is None:
+        raise SignIn(request.url.path if request.method == "GET" else "/dashboard")
+    return found
+
+
+def signed_in(role: Role) -> Any:
+    """A dependency: whoever is signed in, with at least this role."""
+
+    async def check(caller: Annotated[Identity, Depends(_signed_in)]) -> Identity:
+        if not caller.may(role):
+            raise forbidden(f"a {caller.role}'s key does not allow this: it takes a {role}'s")
+        return caller
+
+    return Depends(check)
+
+
+async def form_of(request: Request, secret: str | None) -> dict[str, str]:
+    """The fields of a form that a page of ours has sent, and no other site's.
+
+    ``secret`` is the cookie whose token the form must carry; None where there is none yet.
+    """
+    check_origin(request)
+    async with request.form(max_files=0, max_fields=100) as sent:
+        fields = {name: value for name, value in sent.items() if isinstance(value, str)}
+    if secret is not None:
+        token = fields.pop("csrf", "")
+        if not hmac.compare_digest(token.encode(), csrf_token(secret).encode()):
+            raise forbidden(
+                "this form is out of date: go back, reload the page and try again", "form_outdated"
+            )
+    return fields
+
+
+def check_origin(request: Request) -> None:
+    """Refuse what another site's page has sent; browsers say where a form comes from."""
+    site = request.headers.get("sec-fetch-site")
+    origin = request.headers.get("origin")
+    if site is not None and site not in ("same-origin", "none"):
+        raise forbidden("this form was sent by another site", "other_site")
+    # A proxy may ask for us by another name than people do.
+    ours = (request.headers.get("host"), urlsplit(service_of(request).settings.address).netloc)
+    if origin not in (None, "null") and urlsplit(origin).netloc not in ours:
+        raise forbidden("this form was sent by another site", "other_site")
+
+
+def set_cookie(
+    request: Request, reply: Response, name: str, value: str, *, path: str, lasts: float
+) -> None:
+    """Give a browser a cookie that scripts can't read and other sites can't send with forms."""
+    reply.set_cookie(
+        name,
+        value,
+        max_age=int(lasts),
+        path=path,
+        httponly=True,
+        samesite="lax",
+        secure=service_of(request).settings.https,
+    )
+
+
+def refuse_form(message: str) -> Refused:
+    """Build the refusal of what somebody typed."""
+    return Refused("invalid_form", message)

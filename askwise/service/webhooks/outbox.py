@@ -1,0 +1,325 @@
+"""Reading what is new in the logs and making deliveries of it: the log is the outbox.
+
+Each hook has a cursor for each campaign. It moves in the same change of records that makes the
+deliveries of what it moves over: none is missed or made twice, whoever crashes and however many
+processes look at once. All is derived from the log, so that it does not matter who looks or when,
+but for the end of a campaign, which is no event: it is looked for when the log has moved.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from askwise.campaign.reading import assignment_id, over
+from askwise.core.errors import AskwiseError, StoreError
+from askwise.core.events import Event, Kind
+from askwise.core.money import NO_CAP, from_micro
+from askwise.ledger import columns as c
+from askwise.service.open_campaigns import Hub
+from askwise.service.webhooks.hooks import Hooks
+from askwise.service.webhooks.records import (
+    CURSOR,
+    Cursor,
+    Hook,
+    make_delivery,
+    read_cursor,
+    unchanged,
+)
+from askwise.store import Change
+
+log = logging.getLogger("askwise.service")
+
+SHARE = 80
+"""Per cent of a budget whose use is told."""
+
+MOST_WAITING = 1000
+"""With so many deliveries waiting, a hook's cursor stays where it is until some are settled."""
+
+CHUNK = 500
+"""Events read at a time."""
+
+LAZY = 256
+"""Events over which a cursor moves in memory alone while nothing is to be told."""
+
+REST = 60.0
+"""Seconds for which a campaign is left alone whose policy failed."""
+
+RARELY = 20.0
+"""A look for the end of a campaign waits this many times as long as the last one took."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something to be told, to whoever wants to know."""
+
+    event: str
+    seq: int
+    time: float
+    data: dict[str, Any]
+
+
+@dataclass
+class Money:
+    """Spent and budgeted at one point of a log, in micro-units."""
+
+    spent: int
+    budget: int
+
+    @property
+    def used(self) -> bool:
+        """Whether as much is spent as is worth telling."""
+        return self.budget != NO_CAP and 100 * self.spent >= SHARE * self.budget
+
+    def take(self, event: Event) -> bool:
+        """Go on by an event; tells whether it is the one that used up the share."""
+        before = self.used
+        self.spent += _paid(event)
+        self.budget += _added(event)
+        return self.used and not before
+
+    def shown(self) -> dict[str, str | None]:
+        """As JSON."""
+        return {
+            "spent": str(from_micro(self.spent)),
+            "budget": None if self.budget == NO_CAP else str(from_micro(self.budget)),
+        }
+
+
+class _Ear:
+    """One hook at one campaign."""
+
+    def __init__(self, hook: Hook, campaign: str, kept: str | None, cursor: Cursor) -> None:
+        self.hook = hook
+        self.id = f"{hook.id}/{campaign}"
+        self.kept = kept
+        """The cursor as the store has it."""
+        self.cursor = cursor
+
+    def wants(self, event: str) -> bool:
+        return event in self.hook.events
+
+    @property
+    def unchecked(self) -> bool:
+        return self.wants("campaign.done") and self.cursor.checked < self.cursor.seq
+
+
+class Watcher:
+    """Makes the deliveries that the logs call for.
+
+    Parameters
+    ----------
+    timer : callable
+        Seconds that only go forward.
+    """
+
+    def __init__(self, hub: Hub, hooks: Hooks, timer: Callable[[], float] = time.monotonic) -> None:
+        self._hub = hub
+        self._store = hub.store
+        self._hooks = hooks
+        self._timer = timer
+        self._ahead: dict[str, tuple[str | None, Cursor]] = {}
+        self._next_check: dict[str, float] = {}
+        self._resting: dict[str, float] = {}
+
+    def look(self, hooks: Sequence[Hook] | None = None) -> int:
+        """Look at every campaign that ``hooks`` are told of; tells how many deliveries it made.
+
+        All hooks by default.
+        """
+        hooks = self._hooks.active() if hooks is None else hooks
+        known = {hook.id for hook in hooks}
+        for id in [id for id in self._ahead if id.partition("/")[0] not in known]:
+            del self._ahead[id]
+        kept = {record.id: record.body for record in self._store.records(CURSOR)}
+        names = {hook.campaign for hook in hooks if hook.campaign is not None}
+        if any(hook.campaign is None for hook in hooks):
+            names.update(self._store.names())
+        made = 0
+        for name in sorted(names):
+            if self._timer() < self._resting.get(name, 0.0):
+                continue
+            ears = [self._ear(hook, name, kept) for hook in hooks if hook.hears(name)]
+            try:
+                made += self._look_at(name, ears)
+            except Exception as error:
+                # Others are told none the later for it.
+                if not isinstance(error, StoreError):
+                    self._resting[name] = self._timer() + REST
+                fields = {"campaign": name, "message": str(error)}
+                ours = isinstance(error, AskwiseError)
+                log.warning("hooks", exc_info=not ours, extra={"fields": fields})
+        return made
+
+    def _ear(self, hook: Hook, name: str, kept: dict[str, str]) -> _Ear:
+        id = f"{hook.id}/{name}"
+        body = kept.get(id)
+        known, cursor = self._ahead.get(id, (None, None))
+        if cursor is None or known != body:
+            cursor = read_cursor(body)
+        return _Ear(hook, name, body, cursor)
+
+    def _look_at(self, name: str, ears: Sequence[_Ear]) -> int:
+        position = self._store.position(name)
+        for ear in ears:
+            if ear.cursor.seq > position:
+                # The log was restored from a backup, and the cursor was read a moment later.
+                back = replace(ear.cursor, seq=position, checked=min(position, ear.cursor.checked))
+                self._keep(ear, back, [unchanged(ear.hook)])
+        behind = [ear for ear in ears if ear.cursor.seq < position]
+        made = self._walk(name, behind, position) if behind else 0
+        unchecked = [ear for ear in ears if ear.unchecked and ear.cursor.seq >= position]
+        if unchecked and self._timer() >= self._next_check.get(name, 0.0):
+            made += self._check_end(name, unchecked)
+        return made
+
+    # Events.
+
+    def _walk(self, name: str, ears: list[_Ear], end: int) -> int:
+        """Take hooks along the log, up to ``end``."""
+        at = min(ear.cursor.seq for ear in ears)
+        wanted = {event for ear in ears for event in ear.hook.events}
+        money = self._money_at(name, at) if "budget.used" in wanted else None
+        made = 0
+        for events in self._chunks(name, at, end):
+            notices = [
+                notice
+                for event in events
+                for notice in noticed(name, event, money)
+                if notice.event in wanted
+            ]
+            for ear in list(ears):
+                told = self._tell_events(ear, events, notices)
+                if told is None:
+                    ears.remove(ear)
+                else:
+                    made += told
+            if not ears:
+                break
+        return made
+
+    def _tell_events(
+        self, ear: _Ear, events: Sequence[Event], notices: Sequence[Notice]
+    ) -> int | None:
+        """Take a hook over a chunk; None if it can't go on now."""
+        start = ear.cursor.seq
+        new = [event for event in events if event.seq > start]
+        if not new:
+            return 0
+        mine = [each for each in notices if each.seq > start and ear.wants(each.event)]
+        if mine and self._hooks.waiting(ear.hook.id, MOST_WAITING) >= MOST_WAITING:
+            return None
+        # Who is asked again was not done in between, whether or not somebody looked.
+        went_on = any(event.kind == Kind.ASKED for event in new)
+        done = None if went_on else ear.cursor.done
+        moved = replace(ear.cursor, seq=new[-1].seq, done=done)
+        return len(mine) if self._advance(ear, moved, mine) else None
+
+    def _advance(self, ear: _Ear, cursor: Cursor, notices: Sequence[Notice]) -> bool:
+        """Move a hook's cursor and make its deliveries; False if another process was first."""
+        campaign = ear.id.partition("/")[2]
+        kept = read_cursor(ear.kept)
+        idle = not notices and cursor.done == kept.done and cursor.seq - kept.seq < LAZY
+        if idle:
+            # Derived from the log, it is derived again should this process end.
+            ear.cursor = cursor
+            self._ahead[ear.id] = ear.kept, cursor
+            return True
+        changes = [unchanged(ear.hook)]
+        made = cursor.made
+        for notice in notices:
+            made = max(int(self._hooks.clock() * 1e6), made + 1)
+            about = {"seq": notice.seq, "time": notice.time, "data": notice.data}
+            unique = f"{notice.event}/{notice.seq}/{campaign}"
+            record = make_delivery(ear.hook, notice.event, campaign, about, made, unique).record
+            changes.append(Change(record.kind, record.id, None, record.body))
+        return self._keep(ear, replace(cursor, made=made), changes)
+
+    def _keep(self, ear: _Ear, cursor: Cursor, changes: list[Change]) -> bool:
+        """Write a hook's cursor, with what goes with it."""
+        self._ahead.pop(ear.id, None)
+        moved = Change(CURSOR, ear.id, ear.kept, cursor.body)
+        if not self._store.change([*changes, moved]):
+            return False
+        ear.cursor, ear.kept = cursor, cursor.body
+        return True
+
+    def _money_at(self, name: str, seq: int) -> Money:
+        """Spent and budgeted at a point of the log: of now, less what happened since."""
+        with self._hub.campaign(name).reading() as engine:
+            now, ledger = engine.seq, engine.ledger
+            money = Money(ledger.total(c.SPENT), ledger.total(c.BUDGET))
+        for events in self._chunks(name, seq, now):
+            money.spent -= sum(map(_paid, events))
+            money.budget -= sum(map(_added, events))
+        return money
+
+    def _chunks(self, name: str, after: int, upto: int) -> Iterator[list[Event]]:
+        while after < upto:
+            events = self._store.read(name, after, min(upto, after + CHUNK))
+            yield events
+            after = events[-1].seq
+
+    # The end.
+
+    def _check_end(self, name: str, ears: Sequence[_Ear]) -> int:
+        """Look whether a campaign is done; the policy is asked, so not too often."""
+        begun = self._timer()
+        try:
+            with self._hub.campaign(name).reading() as engine:
+                seq, end = engine.seq, over(engine)
+                ledger = engine.ledger
+                money = Money(ledger.total(c.SPENT), ledger.total(c.BUDGET))
+                answers = ledger.total(c.ANSWERS)
+        finally:
+            took = self._timer() - begun
+            self._next_check[name] = begun + max(1.0, RARELY * took)
+        why = None if end is None else end.why
+        data = {"why": why, "answers": answers, **money.shown()}
+        made = 0
+        for ear in ears:
+            if ear.cursor.seq != seq:
+                continue
+            notices = []
+            if why is not None and why != ear.cursor.done:
+                notices.append(Notice("campaign.done", seq, self._hooks.clock(), data))
+            moved = replace(ear.cursor, checked=seq, done=why)
+            if self._advance(ear, moved, notices):
+                made += len(notices)
+        return made
+
+
+def noticed(campaign: str, event: Event, money: Money | None) -> Iterator[Notice]:
+    """What an event of the log gives to tell; goes on with ``money``, if somebody counts it."""
+    if event.kind == Kind.ANSWER:
+        assert event.assignment is not None
+        data = {
+            "assignment": assignment_id(campaign, event.assignment),
+            "task": event.task,
+            "worker": event.worker,
+            "value": event.value,
+            "price": str(from_micro(_paid(event))),
+        }
+        yield Notice("answer.settled", event.seq, event.time, data)
+    if event.kind == Kind.CLOSED:
+        data = {
+            "task": event.task,
+            "value": event.value,
+            "outcome": event.outcome,
+            "confidence": event.confidence,
+        }
+        yield Notice("task.closed", event.seq, event.time, data)
+    if money is not None and money.take(event):
+        data = {"percent": SHARE, **money.shown()}
+        yield Notice("budget.used", event.seq, event.time, data)
+
+
+def _paid(event: Event) -> int:
+    return (event.price or 0) if event.kind == Kind.ANSWER else 0
+
+
+def _added(event: Event) -> int:
+    return (event.price or 0) if event.kind == Kind.TOPPED_UP else 0

@@ -1,0 +1,172 @@
+"""Sending deliveries: a lane a hook, so that whoever is slow or dead holds up himself alone."""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import secrets
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from threading import Event
+
+from askwise import __version__
+from askwise.core.errors import AskwiseError
+from askwise.service import metrics
+from askwise.service.webhooks.hooks import Hooks
+from askwise.service.webhooks.posting import Network, Outcome
+from askwise.service.webhooks.records import LANE, Delivery, Hook, sign, transition, unchanged
+from askwise.store import Change
+
+log = logging.getLogger("askwise.service")
+
+BACKOFF = (5.0, 30.0, 120.0, 600.0, 3600.0, 3 * 3600.0, 5 * 3600.0, 7 * 3600.0, 8 * 3600.0)
+"""Seconds between attempts, each drawn a fifth longer or shorter; then a delivery is given up."""
+
+LONGEST = 86400.0
+"""Seconds after which no further attempt follows one that failed."""
+
+LEASE = 60.0
+"""Seconds for which a lane is its sender's without a sign of life: several attempts' worth."""
+
+TURN, LONGEST_TURN = 50, 10.0
+"""Attempts in a row for one hook, and after how many seconds others have their turn anyway."""
+
+TOGETHER, AT_ONCE = 20, 0.5
+"""Deliveries that were taken are noted so many at a time, or after so many seconds: a commit for
+each would take the disk from the campaigns. After a crash, what was not noted is sent again.
+"""
+
+CLOSED_FIRST, CLOSED_MOST = 5.0, 600.0
+"""Seconds for which a lane closes when its receiver is down: doubled each time, up to the most."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Who sends to a hook now, if anybody, and how its receiver does.
+
+    ``until`` ends the holder's lease; ``failures`` counts what failed in a row because the receiver
+    was down, and ``closed`` is until when nothing is sent for it.
+    """
+
+    holder: str = ""
+    until: float = 0.0
+    failures: int = 0
+    closed: float = 0.0
+
+    @property
+    def body(self) -> str:
+        """As it is kept."""
+        return json.dumps(asdict(self))
+
+    def free(self, now: float) -> bool:
+        """Whether somebody may begin to send."""
+        return self.until <= now and self.closed <= now
+
+
+def read_lane(body: str | None) -> Lane:
+    """The lane that is kept so; a free one if none is."""
+    return Lane() if body is None else Lane(**json.loads(body))
+
+
+class Sender:
+    """Sends what is due.
+
+    Parameters
+    ----------
+    spread : callable
+        Draws a factor for the time to the next attempt, so that many do not come at once.
+    """
+
+    def __init__(
+        self,
+        hooks: Hooks,
+        network: Network,
+        spread: Callable[[], float] = lambda: random.uniform(0.8, 1.2),
+    ) -> None:
+        self._hooks = hooks
+        self._store = hooks.store
+        self._network = network
+        self._spread = spread
+
+    def run(self, hook: Hook, ending: Event) -> bool:
+        """Send what is due to a hook, one at a time and first attempts in order.
+
+        Returns
+        -------
+        bool
+            Whether more may be due that can be sent now.
+        """
+        kept = self._store.record(LANE, hook.id)
+        body = None if kept is None else kept.body
+        lane, now = read_lane(body), self._hooks.clock()
+        if not lane.free(now):
+            return False
+        held = replace(lane, holder=secrets.token_hex(8), until=now + LEASE)
+        if not self._store.change([unchanged(hook), Change(LANE, hook.id, body, held.body)]):
+            return False
+        due = self._hooks.due(hook.id, TURN)
+        lane, notes, noted, end = held, [], now, now + LONGEST_TURN
+        for delivery in due:
+            if ending.is_set() or lane.closed > now or now >= end:
+                break
+            outcome = self._post(hook, delivery)
+            now = self._hooks.clock()
+            lane = _after(lane, outcome, now)
+            notes += transition(delivery, self._outcome(delivery, outcome, now))
+            if not outcome.taken or len(notes) >= 2 * TOGETHER or now - noted >= AT_ONCE:
+                if not self._store.change([Change(LANE, hook.id, held.body, lane.body), *notes]):
+                    return False
+                held, notes, noted = lane, [], now
+        free = replace(lane, holder="", until=0.0)
+        if not self._store.change([Change(LANE, hook.id, held.body, free.body), *notes]):
+            return False
+        self._hooks.prune(hook.id)
+        more = len(due) == TURN or now >= end
+        return more and free.free(self._hooks.clock())
+
+    def _post(self, hook: Hook, delivery: Delivery) -> Outcome:
+        body = delivery.body.encode()
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": f"askwise/{__version__}",
+            "Askwise-Event": delivery.event,
+            "Askwise-Delivery": delivery.id,
+            "Askwise-Signature": sign(hook.secret, body, self._hooks.clock()),
+        }
+        try:
+            return self._network.post(hook.url, body, headers)
+        except AskwiseError as error:
+            return Outcome(None, str(error))
+
+    def _outcome(self, delivery: Delivery, outcome: Outcome, now: float) -> Delivery:
+        """The delivery after an attempt."""
+        after = replace(
+            delivery,
+            attempts=delivery.attempts + 1,
+            tried=now,
+            status=outcome.status,
+            said=outcome.said,
+        )
+        if outcome.taken:
+            after, result = replace(after, state="delivered", due=None), "delivered"
+        elif after.attempts > len(BACKOFF) or now - delivery.since >= LONGEST:
+            after, result = replace(after, state="given_up", due=None), "given_up"
+        else:
+            pause = BACKOFF[after.attempts - 1] * self._spread()
+            after, result = replace(after, due=now + pause), "failed"
+        metrics.DELIVERIES.labels(result).inc()
+        fields = {
+            "hook": delivery.hook, "delivery": delivery.id, "told": delivery.event,
+            "attempt": after.attempts, "result": result, "status": outcome.status,
+        }  # fmt: skip
+        log.info("hook", extra={"fields": fields})
+        return after
+
+
+def _after(lane: Lane, outcome: Outcome, now: float) -> Lane:
+    """The lane after an attempt: it closes if the receiver is down, for longer each time."""
+    if not outcome.down:
+        return replace(lane, until=now + LEASE, failures=0, closed=0.0)
+    pause = min(CLOSED_MOST, CLOSED_FIRST * 2.0 ** min(lane.failures, 10))
+    return replace(lane, until=now + LEASE, failures=lane.failures + 1, closed=now + pause)

@@ -1,0 +1,382 @@
+"""The worker's page: a link opens his inbox, one question at a time."""
+
+from __future__ import annotations
+
+import math
+import string
+import time
+from collections.abc import Callable, Coroutine
+from functools import cached_property
+from typing import Annotated, Any, NamedTuple
+
+import anyio.to_thread
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import RedirectResponse, Response
+
+from askwise.campaign import Campaign
+from askwise.core.choices import Batch, Done, Wait
+from askwise.core.errors import (
+    AskwiseError,
+    Conflict,
+    InvalidAnswer,
+    InvalidProblem,
+    OverBudget,
+    UnknownName,
+)
+from askwise.core.money import to_micro
+from askwise.core.problem import Problem
+from askwise.service.auth.identity import Identity, csrf_token
+from askwise.service.errors import Refused, forbidden, status_of
+from askwise.service.pages.base import PageRoute, form_of, log_error, page, service_of, set_cookie
+from askwise.service.pages.wording import money
+from askwise.service.work.inbox import inbox, may_ask, state_of
+from askwise.service.work.payload import scrolls, shown
+from askwise.service.work.sentences import (
+    RELEASED,
+    TOO_LATE,
+    WAITS,
+    end_of,
+    sentence_of,
+    wait_of,
+    words_of,
+)
+
+LONGEST = 400 * 86400.0
+"""Seconds for which a browser keeps a worker's token, as far as browsers go."""
+
+SKIP = "s"
+KEYS = string.digits[1:] + string.ascii_lowercase.replace(SKIP, "")
+"""What answers by a key: the first option by 1, the tenth by a."""
+
+
+class Stranger(Exception):
+    """Somebody without a token that opens this campaign, or not any more."""
+
+
+class WorkRoute(PageRoute):
+    """A route of the worker's page: strangers are told what to do, errors are told by reason."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        plain = super().get_route_handler()
+
+        async def handle(request: Request) -> Response:
+            try:
+                return await plain(request)
+            except Stranger:
+                return page("work_stranger.html", status=401)
+
+        return handle
+
+    def words(self, error: AskwiseError) -> str:
+        if status_of(error) >= 500:
+            log_error(error)
+        return words_of(error.reason)
+
+
+router = APIRouter(route_class=WorkRoute, include_in_schema=False)
+
+
+class Said(NamedTuple):
+    """What a worker is told about what he just did, if anything."""
+
+    words: str = ""
+    tone: str = "good"
+    status: int = 200
+
+
+NOTHING = Said()
+
+
+async def _recognised(request: Request, secret: str) -> Identity:
+    """The worker who shows this token."""
+    identities = service_of(request).identities
+    found = identities.known(secret)
+    if found is None:
+        try:
+            found = await anyio.to_thread.run_sync(identities.find, secret)
+        except Refused:
+            raise Stranger from None
+    if found.role != "worker":
+        raise Stranger
+    return found
+
+
+async def _worker(request: Request, name: str) -> Identity:
+    found = await _recognised(request, request.cookies.get(_cookie(name), ""))
+    if found.campaign != name:
+        raise Stranger
+    return found
+
+
+Worker = Annotated[Identity, Depends(_worker)]
+
+
+@router.get("/join/{token}")
+async def join(request: Request, token: str) -> Response:
+    """Let a browser keep the token of a link, out of sight; changes nothing else."""
+    found = await _recognised(request, token)
+    assert found.campaign is not None
+    lasts = LONGEST if found.expires is None else min(LONGEST, found.expires - time.time())
+    home = f"/work/{found.campaign}"
+    reply = RedirectResponse(home, 303)
+    set_cookie(request, reply, _cookie(found.campaign), token, path=home, lasts=lasts)
+    return reply
+
+
+@router.get("/work/{name}")
+def show(request: Request, name: str, worker: Worker) -> Response:
+    """His inbox as it is: looking reserves nothing."""
+    return _Visit(request, name, worker).show(None)
+
+
+@router.get("/work/{name}/{verb}")
+async def lead_back(name: str, verb: str, worker: Worker) -> Response:
+    """What was reached by sending a form is the inbox, when it is looked at."""
+    return RedirectResponse(f"/work/{name}", 303)
+
+
+@router.post("/work/{name}/next")
+async def next_question(request: Request, name: str, worker: Worker) -> Response:
+    """Ask for him; replies with the question."""
+    return await _act(request, name, worker, _Visit.next)
+
+
+@router.post("/work/{name}/answer")
+async def answer(request: Request, name: str, worker: Worker) -> Response:
+    """Take his answer and ask the next; replies with the next question."""
+    return await _act(request, name, worker, _Visit.answer)
+
+
+@router.post("/work/{name}/skip")
+async def skip(request: Request, name: str, worker: Worker) -> Response:
+    """Take back a question that he does not want, for good, and ask the next."""
+    return await _act(request, name, worker, _Visit.skip)
+
+
+@router.post("/work/{name}/away")
+async def away(request: Request, name: str, worker: Worker) -> Response:
+    """Let nobody ask him until he is back; what he has out may be asked again."""
+    return await _act(request, name, worker, _Visit.leave)
+
+
+@router.post("/work/{name}/back")
+async def back(request: Request, name: str, worker: Worker) -> Response:
+    """He is back: ask for him."""
+    return await _act(request, name, worker, _Visit.come_back)
+
+
+@router.post("/work/{name}/bid")
+async def bid(request: Request, name: str, worker: Worker) -> Response:
+    """Take the price that he names for an answer."""
+    return await _act(request, name, worker, _Visit.bid)
+
+
+async def _act(
+    request: Request,
+    name: str,
+    worker: Identity,
+    do: Callable[[_Visit, dict[str, str]], Response],
+) -> Response:
+    fields = await form_of(request, worker.secret)
+    return await anyio.to_thread.run_sync(do, _Visit(request, name, worker), fields)
+
+
+def _cookie(campaign: str) -> str:
+    return f"askwise_work_{campaign}"
+
+
+class _Visit:
+    """One request of a worker. Whatever he sends twice happens once."""
+
+    def __init__(self, request: Request, name: str, worker: Identity) -> None:
+        self.service = service_of(request)
+        self.name = name
+        self.token = worker
+        assert worker.worker is not None
+        self.worker = worker.worker
+
+    @property
+    def campaign(self) -> Campaign:
+        return self.service.hub.campaign(self.name)
+
+    @cached_property
+    def problem(self) -> Problem:
+        with self.campaign.reading() as engine:
+            return engine.spec.problem
+
+    # What he may do.
+
+    def next(self, fields: dict[str, str]) -> Response:
+        what, seen = fields.get("what", ""), _seen(fields)
+        if what in WAITS and seen == str(self.service.hub.store.position(self.name)):
+            # Nothing has happened since he was told to wait: he waits for the same.
+            return self.show(Wait(what))  # type: ignore[arg-type]
+        return self.show(self._ask("at", seen))
+
+    def answer(self, fields: dict[str, str]) -> Response:
+        id = self._his(fields)
+        value = self._value(fields.get("value", ""))
+        said = Said("Saved.")
+        expires = self.campaign.assignment(id).assignment.expires
+        if expires is not None and expires <= time.time():
+            said = Said("Your answer came after its time, and was still taken.", "warn")
+        try:
+            self.campaign.tell(id, value)
+        except (InvalidAnswer, OverBudget) as error:
+            if error.reason == "invalid_value":
+                return self.show(None, Said(self._how_to_answer(), "bad", status_of(error)))
+            said = self._not_taken(id, value, error)
+        return self.show(self._ask("after", id.rpartition(":")[2]), said)
+
+    def skip(self, fields: dict[str, str]) -> Response:
+        id = self._his(fields)
+        again = "" if self.problem.repeat else " It will not come again."
+        said = Said(f"Skipped.{again}")
+        try:
+            self.campaign.decline(id)
+        except Conflict as error:
+            if error.reason not in RELEASED:
+                raise
+            said = NOTHING
+        return self.show(self._ask("after", id.rpartition(":")[2]), said)
+
+    def leave(self, fields: dict[str, str]) -> Response:
+        self.service.absences.set(self.name, self.worker, available=False, until=None)
+        self.campaign.release(self.worker)
+        return self.show(None)
+
+    def come_back(self, fields: dict[str, str]) -> Response:
+        self.service.absences.set(self.name, self.worker, available=True, until=None)
+        return self.show(self._ask("at", _seen(fields)))
+
+    def bid(self, fields: dict[str, str]) -> Response:
+        amount = fields.get("amount", "").strip()
+        try:
+            key = self._key(f"bid-{to_micro(amount, 'amount')}", _seen(fields))
+            self.campaign.bid(self.worker, amount, key)
+        except (InvalidProblem, Conflict) as error:
+            tones = {"invalid_amount": "bad", "bidding_closed": "warn"}
+            if error.reason not in tones:
+                raise
+            said = Said(sentence_of(error.reason), tones[error.reason], status_of(error))
+            return self.show(None, said)
+        return self.show(None, Said("Your price is noted."))
+
+    def _ask(self, when: str, seen: str) -> Wait | Done | None:
+        """Ask for him unless he has something out; the same form again asks the same."""
+        if not may_ask(self.campaign, self.worker, time.time()):
+            return None
+        choice = self.campaign.ask(1, [self.worker], self._key(when, seen))
+        return None if isinstance(choice, Batch) else choice
+
+    # What he is told.
+
+    def show(self, said: Wait | Done | None, about: Said = NOTHING) -> Response:
+        own = inbox(self.campaign, self.worker, time.time())
+        away = self.worker in self.service.absences.away(self.name)
+        state = state_of(own, away=away, said=said)
+        done = said if isinstance(said, Done) else None
+        if state == "start":
+            done = self.service.hub.view(self.name, "over", Campaign.over)[1]
+            state = "start" if done is None else "over"
+        what = "resume" if own.paused or not isinstance(said, Wait) else said.what
+        question = own.question
+        payload = None if question is None else shown(question.payload)
+        picture = None if payload is None else payload.picture
+        return page(
+            "work.html",
+            status=about.status,
+            allow={"img-src": f"'self' {picture.origin}"} if picture else None,
+            campaign=self.name,
+            own=own,
+            state=state,
+            about=about,
+            question=question,
+            payload=payload,
+            origin=picture.origin if picture else "",
+            options=_keyed(own.options),
+            skip=SKIP,
+            scrolls=scrolls,
+            money=money,
+            what=what,
+            wait=wait_of(what),
+            end=end_of("stopped" if own.stopped else "" if done is None else done.why),
+            left=_words_of(question.left) if question and question.left is not None else "",
+            csrf=csrf_token(self.token.secret),
+        )
+
+    def _not_taken(self, id: str, value: str | float, error: AskwiseError) -> Said:
+        """Why an answer was not taken; one that was given before simply stays."""
+        if error.reason == "assignment_answered":
+            given = self.campaign.assignment(id).value
+            if given == value:
+                return NOTHING
+            first = given if self.problem.options else f"{given:g}"
+            return Said(f"You had answered that already, with “{first}”: that stays.", "warn")
+        if error.reason == "assignment_declined":
+            return Said(sentence_of(error.reason), "warn")
+        said = sentence_of(error.reason)
+        if error.reason in TOO_LATE:
+            why = words_of(error.reason)
+            said = f"Your answer came after its time and could not be taken: {why}."
+        return Said(said, "warn", status_of(error))
+
+    def _how_to_answer(self) -> str:
+        if self.problem.options:
+            return "That is none of the answers: choose one of these."
+        low, high = self.problem.range
+        return f"That is no number from {low:g} to {high:g}: give one."
+
+    def _value(self, sent: str) -> str | float:
+        """What he sent, as the campaign takes it: an option, or a number."""
+        if self.problem.options:
+            return sent
+        try:
+            return float(sent)
+        except ValueError:
+            return sent
+
+    def _his(self, fields: dict[str, str]) -> str:
+        """The assignment that a form is about, which must be his."""
+        id = fields.get("assignment", "")
+        try:
+            if self.campaign.assignment(id).assignment.worker == self.worker:
+                return id
+        except UnknownName:
+            pass
+        raise forbidden("this question is not yours: go back to your own", "not_yours")
+
+    def _key(self, what: str, seen: str) -> str | None:
+        """A retry's key for what a form asks for, which was made at this position of the log."""
+        # His token's own, so that nobody is answered with another's reply.
+        return f"{self.token.id}:page:{what}-{seen}" if seen else None
+
+
+def _seen(fields: dict[str, str]) -> str:
+    """The position of the log that a form was made at."""
+    seen = fields.get("seen", "")
+    return seen if seen.isascii() and seen.isdecimal() and len(seen) < 20 else ""
+
+
+def _keyed(options: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Options, each with the key that answers by it; there are keys for the first of them."""
+    keys = [*KEYS, *[""] * len(options)]
+    return list(zip(options, keys, strict=False))
+
+
+def _words_of(seconds: float) -> str:
+    """A time that is left, in words.
+
+    Examples
+    --------
+    >>> [_words_of(each) for each in (5.2, 65, 3600, 90061)]
+    ['6 s', '1 min 5 s', '60 min', '25 h 1 min']
+    """
+    whole = max(0, math.ceil(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 120:
+        return f"{minutes} min {rest} s" if rest and minutes < 60 else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
