@@ -18,7 +18,7 @@ from askwise.policies import policies
 from askwise.stopping import stopping
 from askwise.stopping.base import OUTCOMES
 from askwise.store import Portable
-from askwise.store.copying import Head
+from askwise.store.backup.portable import Head
 from askwise.store.rows import Row
 
 NAME = "bench"

@@ -23,7 +23,7 @@ from askwise.cli.outputs import progress
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from askwise.store.backup import Counts
+    from askwise.store.backup.file import Counts
 
 STREAM = "-"
 """Standard input or output."""
@@ -48,7 +48,7 @@ def backup(
     """
     from time import time
 
-    from askwise.store.backup import backup as write
+    from askwise.store.backup.file import backup as write
 
     with (
         closing(open_store(store)) as opened,
@@ -73,7 +73,7 @@ def restore(
     The file is checked before anything is written. It may be of another kind of store: this is
     also the way from SQLite to PostgreSQL and back.
     """
-    from askwise.store.backup import restore as read
+    from askwise.store.backup.file import restore as read
 
     with (
         closing(open_store(store)) as opened,

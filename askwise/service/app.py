@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
 from askwise import __version__
-from askwise.service import errors, logs, server
+from askwise.service import errors, logs, signals
 from askwise.service.api import reference
 from askwise.service.api.dependencies import Service
 from askwise.service.api.routes import (
@@ -19,12 +19,13 @@ from askwise.service.api.routes import (
     exports,
     health,
     keys,
-    webhooks,
     workers,
 )
+from askwise.service.api.routes import webhooks as webhook_routes
 from askwise.service.auth.identity import Identities
 from askwise.service.availability import Absences
-from askwise.service.dashboard import campaign, home, manage, sign_in, webhooks
+from askwise.service.dashboard import campaign, home, manage, sign_in
+from askwise.service.dashboard import webhooks as webhook_pages
 from askwise.service.dashboard.overview import Overviews
 from askwise.service.middleware.requests import Gate
 from askwise.service.open_campaigns import Hub
@@ -58,7 +59,7 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
-        server.heed_signals()
+        signals.heed_signals()
         hub.start()
         courier.start()
         yield
@@ -81,12 +82,12 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
     app.state.service = service
     app.state.overviews = overviews
     errors.install(app)
-    for module in (campaigns, workers, assignments, exports, webhooks, keys, health):
+    for module in (campaigns, workers, assignments, exports, webhook_routes, keys, health):
         app.include_router(module.router)
     app.include_router(sign_in.router)
     app.include_router(reference.router)
     app.include_router(page.router)
-    for part in (home, campaign, manage, webhooks):
+    for part in (home, campaign, manage, webhook_pages):
         app.include_router(part.router)
     app.mount("/static", StaticFiles(packages=[("askwise.service", "static")]), name="static")
     app.add_middleware(
@@ -99,6 +100,6 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
 def from_environment() -> FastAPI:
     """Build the application of a process that ``askwise serve`` started."""
     logs.configure()
-    server.own_process()
-    server.end_with_parent()
+    signals.own_process()
+    signals.end_with_parent()
     return make_app(Settings.published())

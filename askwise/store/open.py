@@ -19,10 +19,10 @@ GROUP = "askwise.stores"
 
 # As an installed distribution would declare them, so that a checkout needs no installation.
 _OURS = (
-    EntryPoint("memory", "askwise.store.memory:MemoryStore.from_url", GROUP),
-    EntryPoint("sqlite", "askwise.store.sqlite:SqliteStore.from_url", GROUP),
-    EntryPoint("postgresql", "askwise.store.postgres:PostgresStore [postgres]", GROUP),
-    EntryPoint("postgres", "askwise.store.postgres:PostgresStore [postgres]", GROUP),
+    EntryPoint("memory", "askwise.store.memory.store:MemoryStore.from_url", GROUP),
+    EntryPoint("sqlite", "askwise.store.sqlite.store:SqliteStore.from_url", GROUP),
+    EntryPoint("postgresql", "askwise.store.postgres.store:PostgresStore [postgres]", GROUP),
+    EntryPoint("postgres", "askwise.store.postgres.store:PostgresStore [postgres]", GROUP),
 )
 
 _FORMS = (

@@ -12,7 +12,7 @@ from functools import wraps
 from askwise.core.errors import Conflict, StoreError
 from askwise.core.events import Event, Kind
 from askwise.store import Change, Portable, Record, Reply, Store
-from askwise.store.copying import Head, Item
+from askwise.store.backup.portable import Head, Item
 from askwise.store.rows import Row, pack
 from askwise.testing.expecting import SOON, Check, MakeStore, opened, refused, same
 

@@ -18,7 +18,7 @@ from askwise.ledger import transitions
 from askwise.ledger.proposals import Proposal, new_proposal, propose
 from askwise.policies import Policy
 from askwise.policies.bounded.common import State
-from askwise.store.memory import MemoryStore
+from askwise.store.memory.store import MemoryStore
 
 TWO = [Worker("a", 1), Worker("b", 1)]
 

@@ -11,8 +11,9 @@ import pytest
 from askwise import Campaign, Done, Worker
 from askwise.core.choices import Batch
 from askwise.core.errors import TooLarge
+from askwise.ledger.columns import TOO_LARGE
 from askwise.policies import Kernels
-from askwise.policies.bounded.kube import TOO_LARGE, BoundedKube
+from askwise.policies.bounded.kube import BoundedKube
 
 BOTH = ("bounded-kube", "simplified-bounded-kube")
 

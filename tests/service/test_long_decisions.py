@@ -141,7 +141,7 @@ def test_a_stop_within_the_grace_loses_the_decision_and_nothing_else(
     until = tmp_path / "go"
     service = Served(store_url, tmp_path, **install(tmp_path))
     # The decision lasts longer than the grace, and less than twice as long.
-    service.prelude = "from askwise.service import running as r; r.GRACE, r.FOR_REQUESTS = 4, 1"
+    service.prelude = "from askwise.service import signals as r; r.GRACE, r.FOR_REQUESTS = 4, 1"
     try:
         with ask_and_begin(service.start(), until, most=7.0):
             service.stop()

@@ -15,7 +15,7 @@ from askwise.service.api.dependencies import Service
 from askwise.service.app import make_app
 from askwise.service.settings import Settings
 from askwise.store import open_store
-from askwise.store.connections import Link
+from askwise.store.sqlite.connections import Link
 from tests.service.work.visiting import Bench
 
 T = TypeVar("T")

@@ -26,7 +26,7 @@ from askwise.core.choices import Batch
 from askwise.core.errors import Conflict, StoreError
 from askwise.core.events import Event, Kind
 from askwise.store import Change, MemoryStore, Portable, Reply, Snapshot, Store, open_store
-from askwise.store.backup import Counts, backup, check, restore
+from askwise.store.backup.file import Counts, backup, check, restore
 from askwise.testing.sessions import comparable
 from askwise.testing.stores import sample_events
 from tests.campaign.runner import run, value_of
@@ -295,7 +295,7 @@ def test_a_restore_that_is_killed_leaves_an_empty_store(kind: str, fresh: MakeUr
 import os, signal, sys
 from askwise.core.events import Event, Kind
 from askwise.store import Record, open_store
-from askwise.store.copying import Head
+from askwise.store.backup.portable import Head
 from askwise.store.rows import pack
 
 def items():

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from askwise.store import MemoryStore, SqliteStore, Store, Transaction
-from askwise.store.postgres import PostgresStore
+from askwise.store.postgres.store import PostgresStore
 from askwise.testing import stores
 from tests.store.json_store import JsonStore
 

@@ -18,7 +18,7 @@ from askwise import Campaign
 from askwise.core.choices import Batch
 from askwise.service.auth.identity import Identities
 from askwise.store import SqliteStore, open_store
-from askwise.store.backup import Counts, restore
+from askwise.store.backup.file import Counts, restore
 from tests.store.older import make
 
 OLDER = Path(make.__file__).parent

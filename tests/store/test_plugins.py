@@ -13,7 +13,7 @@ from askwise import Campaign, Worker
 from askwise.core.choices import Batch
 from askwise.core.errors import StoreError
 from askwise.store import MemoryStore, open_store, pending_steps
-from askwise.store.backup import backup, restore
+from askwise.store.backup.file import backup, restore
 from tests.store import json_store
 
 Install = Callable[..., None]

@@ -18,9 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askwise.core.errors import StoreError
-from askwise.store import Change, Record, SqliteStore, open_store, postgres_text
+from askwise.store import Change, Record, SqliteStore, open_store
 from askwise.store.migrations import loader
-from askwise.store.postgres import PostgresStore
+from askwise.store.postgres import text as postgres_text
+from askwise.store.postgres.store import PostgresStore
 from askwise.store.records import end_of
 from tests.processes import kill
 from tests.store.test_processes import let_go, until_settled, wait_until_ready

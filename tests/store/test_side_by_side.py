@@ -30,7 +30,7 @@ from askwise.store import (
     Store,
     Transaction,
 )
-from askwise.store.postgres import PostgresStore
+from askwise.store.postgres.store import PostgresStore
 
 NAMES = st.sampled_from(["a", "b", "A"])
 KEYS = st.sampled_from(["k1", "k2", "k3", ""])

@@ -25,7 +25,7 @@ from askwise import Batch, Campaign, Task, Wait, Worker
 from askwise.campaign import writer
 from askwise.service.auth.identity import Identities
 from askwise.store import Store, open_store
-from askwise.store.backup import backup
+from askwise.store.backup.file import backup
 
 OPTIONS = ["cat", "dog"]
 PEOPLE = [Worker("ann", "0.05"), Worker("bob", "0.03", limit=9), Worker("eve", "0.01")]

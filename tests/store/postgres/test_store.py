@@ -18,20 +18,13 @@ from hypothesis import strategies as st
 
 from askwise.core.errors import StoreError, UnknownName
 from askwise.core.events import Event, Kind
-from askwise.store import (
-    MemoryStore,
-    Record,
-    Reply,
-    Snapshot,
-    open_store,
-    pending_steps,
-    postgres,
-    postgres_link,
-    postgres_text,
-)
-from askwise.store.backup import backup, restore
+from askwise.store import MemoryStore, Record, Reply, Snapshot, open_store, pending_steps
+from askwise.store.backup.file import backup, restore
 from askwise.store.migrations import Step, loader
-from askwise.store.postgres import PostgresStore
+from askwise.store.postgres import link as postgres_link
+from askwise.store.postgres import store as postgres
+from askwise.store.postgres import text as postgres_text
+from askwise.store.postgres.store import PostgresStore
 from tests.servers import until_no_sessions
 
 KNOWN = loader.latest("postgres")

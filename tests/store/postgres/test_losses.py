@@ -23,8 +23,8 @@ from askwise.core.choices import Batch
 from askwise.core.errors import StoreError
 from askwise.core.events import Event, Kind
 from askwise.store import Change, Reply, Snapshot
-from askwise.store.copying import Head
-from askwise.store.postgres import PostgresStore
+from askwise.store.backup.portable import Head
+from askwise.store.postgres.store import PostgresStore
 from scripts.postgres import Cluster, Unavailable
 from tests.servers import until_no_sessions, with_place
 

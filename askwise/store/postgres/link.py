@@ -16,7 +16,7 @@ from psycopg.pq import TransactionStatus
 from askwise.core.errors import StoreError
 from askwise.store.base import nothing_kept
 from askwise.store.migrations import on_postgres
-from askwise.store.postgres_address import Address
+from askwise.store.postgres.address import Address
 
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 

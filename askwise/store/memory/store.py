@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from askwise.core.errors import StoreError
 from askwise.core.events import Event
+from askwise.store.backup.portable import Item, Portable, lent, not_empty
 from askwise.store.base import (
     Reply,
     Snapshot,
@@ -22,9 +23,8 @@ from askwise.store.base import (
     unknown_campaign,
     write_is_over,
 )
-from askwise.store.copying import Item, Portable, lent, not_empty
-from askwise.store.memory_copying import MemoryFilling, MemoryView
-from askwise.store.memory_parts import Campaign, Log, Shelf, cut
+from askwise.store.memory.copying import MemoryFilling, MemoryView
+from askwise.store.memory.parts import Campaign, Log, Shelf, cut
 from askwise.store.records import Change, Record, check_limit, in_order, whole
 from askwise.store.rows import pack
 

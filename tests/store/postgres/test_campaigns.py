@@ -21,7 +21,7 @@ from askwise.core.choices import Batch, Done
 from askwise.core.errors import StoreError
 from askwise.core.events import Event, Kind
 from askwise.store import Transaction
-from askwise.store.postgres import PostgresStore
+from askwise.store.postgres.store import PostgresStore
 from askwise.testing.referee import Referee
 from askwise.testing.sessions import comparable, spec_of_campaign
 from tests.campaign.runner import run, value_of

@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from askwise.store.backup.portable import CHUNK, Filling, Head, Item, not_empty
 from askwise.store.base import Reply, campaign_exists
-from askwise.store.copying import CHUNK, Filling, Head, Item, not_empty
-from askwise.store.postgres_link import Link
-from askwise.store.postgres_rows import APPEND, CREATE, KEEP, event_row, reply_row
-from askwise.store.postgres_text import given, given_in_order, kept, kept_in_order
+from askwise.store.postgres.link import Link
+from askwise.store.postgres.rows import APPEND, CREATE, KEEP, event_row, reply_row
+from askwise.store.postgres.text import given, given_in_order, kept, kept_in_order
 from askwise.store.records import Record
 from askwise.store.rows import Row
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from askwise.core.errors import StoreError, UnknownName
 from askwise.core.events import Event
+from askwise.store.backup.portable import Item, Portable, lent
 from askwise.store.base import (
     Reply,
     Snapshot,
@@ -24,12 +25,11 @@ from askwise.store.base import (
     unknown_campaign,
     write_is_over,
 )
-from askwise.store.connections import Connections, Link
-from askwise.store.copying import Item, Portable, lent
 from askwise.store.migrations.on_sqlite import pending
 from askwise.store.records import Change, Record, check_limit, end_of, in_order, whole
 from askwise.store.rows import pack, unpack
-from askwise.store.sqlite_copying import SqliteFilling, SqliteView
+from askwise.store.sqlite.connections import Connections, Link
+from askwise.store.sqlite.copying import SqliteFilling, SqliteView
 
 _PATIENCE = 30.0
 _END = 2**62

@@ -20,8 +20,8 @@ from typing import Any, BinaryIO
 
 from askwise.core.errors import StoreError
 from askwise.core.events import Event
+from askwise.store.backup.portable import CHUNK, Head, Item, not_empty, portable
 from askwise.store.base import Reply, Store
-from askwise.store.copying import CHUNK, Head, Item, not_empty, portable
 from askwise.store.records import Record, whole
 from askwise.store.rows import Row, pack
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from askwise.core.errors import StoreError
+from askwise.store.backup.portable import CHUNK, Filling, Head, Item
 from askwise.store.base import Reply, campaign_exists, reply_exists
-from askwise.store.copying import CHUNK, Filling, Head, Item
-from askwise.store.memory_parts import Campaign, Shelf, cut
+from askwise.store.memory.parts import Campaign, Shelf, cut
 from askwise.store.records import Record
 from askwise.store.rows import Row, pack, unpack
 

@@ -6,8 +6,8 @@ import pytest
 
 from askwise.core.errors import StoreError
 from askwise.store import open_store
-from askwise.store.postgres import PostgresStore
-from askwise.store.postgres_address import read_address
+from askwise.store.postgres.address import read_address
+from askwise.store.postgres.store import PostgresStore
 from tests.servers import with_database
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from askwise.store.base import Reply
-from askwise.store.postgres_text import kept
+from askwise.store.postgres.text import kept
 from askwise.store.rows import Row
 
 CREATE = """

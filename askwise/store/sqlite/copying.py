@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from askwise.store.backup.portable import CHUNK, Filling, Head, Item, not_empty
 from askwise.store.base import Reply, campaign_exists
-from askwise.store.connections import Link
-from askwise.store.copying import CHUNK, Filling, Head, Item, not_empty
 from askwise.store.records import Record
 from askwise.store.rows import Row
+from askwise.store.sqlite.connections import Link
 
 T = TypeVar("T")
 

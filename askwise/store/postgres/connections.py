@@ -16,8 +16,8 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from askwise.core.errors import StoreError
 from askwise.store.base import inside_write, store_closed
-from askwise.store.postgres_address import Address
-from askwise.store.postgres_link import Connection, Link, busy, has_news, open_connection
+from askwise.store.postgres.address import Address
+from askwise.store.postgres.link import Connection, Link, busy, has_news, open_connection
 
 _FIRST_LOOK, _LONGEST_LOOK = 0.02, 1.0
 """Seconds between looks at whether connecting has failed: the pool tells nobody who waits."""

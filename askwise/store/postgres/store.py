@@ -9,7 +9,7 @@ from typing import Any
 
 from askwise.core.errors import StoreError
 from askwise.core.events import Event
-from askwise.store import postgres_records
+from askwise.store.backup.portable import Item, Portable, lent
 from askwise.store.base import (
     Reply,
     Snapshot,
@@ -22,14 +22,14 @@ from askwise.store.base import (
     unknown_campaign,
     write_is_over,
 )
-from askwise.store.copying import Item, Portable, lent
 from askwise.store.migrations.on_postgres import pending
-from askwise.store.postgres_address import read_address
-from askwise.store.postgres_connections import Connections
-from askwise.store.postgres_copying import PostgresFilling, PostgresView
-from askwise.store.postgres_link import Link, connect
-from askwise.store.postgres_rows import APPEND, CREATE, KEEP, event_row, reply_row
-from askwise.store.postgres_text import given, kept
+from askwise.store.postgres import records as postgres_records
+from askwise.store.postgres.address import read_address
+from askwise.store.postgres.connections import Connections
+from askwise.store.postgres.copying import PostgresFilling, PostgresView
+from askwise.store.postgres.link import Link, connect
+from askwise.store.postgres.rows import APPEND, CREATE, KEEP, event_row, reply_row
+from askwise.store.postgres.text import given, kept
 from askwise.store.records import Change, Record, check_limit, in_order
 from askwise.store.rows import pack, unpack
 

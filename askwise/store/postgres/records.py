@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from askwise.store.postgres_link import Link, Statement
-from askwise.store.postgres_text import given, given_in_order, kept, kept_in_order
+from askwise.store.postgres.link import Link, Statement
+from askwise.store.postgres.text import given, given_in_order, kept, kept_in_order
 from askwise.store.records import Change, Record, end_of
 
 _ONE = "SELECT body FROM askwise.records WHERE kind = %s AND id = %s"

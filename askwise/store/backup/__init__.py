@@ -1,0 +1,1 @@
+"""A whole store in one file, and back."""
