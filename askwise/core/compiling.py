@@ -402,16 +402,18 @@ def bind(
     ``inline`` it is a step; with ``live`` it runs compiled if the cache has it and plain if not,
     from the first call on; else the first call compiles it.
     """
-    source = getattr(template, "py_func", template)
     label += _digest_of_others(names.values())
-    bound = types.FunctionType(
-        source.__code__,
-        {**source.__globals__, **names},
-        f"{source.__name__}_{re.sub('[^a-z0-9]', '_', label.lower())}",
-        source.__defaults__,
+    name = f"{template.__name__}_{re.sub('[^a-z0-9]', '_', label.lower())}"
+    bound = rebuilt(template, name, **names)
+    return step(bound) if inline else _compile(bound, eager=not live, look=0.0)
+
+
+def rebuilt(template: Function, name: str, **names: Any) -> Function:
+    """``template`` as plain Python, over a namespace in which ``names`` stand for its own."""
+    source = getattr(template, "py_func", template)
+    made = types.FunctionType(
+        source.__code__, {**source.__globals__, **names}, name, source.__defaults__
     )
-    bound.__qualname__ = bound.__name__
-    bound.__module__ = source.__module__
-    if inline:
-        return step(bound)  # type: ignore[return-value]
-    return _compile(bound, eager=not live, look=0.0)  # type: ignore[return-value]
+    made.__qualname__ = name
+    made.__module__ = source.__module__
+    return made  # type: ignore[return-value]

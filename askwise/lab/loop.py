@@ -10,18 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from askwise.core.arrays import Array
-from askwise.core.compiling import bind, step
+from askwise.core.compiling import bind, rebuilt, step
 from askwise.core.draws import Draw
-from askwise.core.events import Fact, Kind
+from askwise.core.events import Fact
 from askwise.lab.worlds.assured import AssuredWorld, assured_reply, assured_truth
 from askwise.lab.worlds.base import World, no_truth, reply_with_utility
 from askwise.lab.worlds.crowds import SurveyWorld, survey_reply, survey_truth
 from askwise.lab.worlds.recorded import RecordedWorld, recorded_reply, recorded_truth
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal, fault
 from askwise.ledger.queries import new_cell_of, next_task
-from askwise.ledger.transitions import close_task, decide, hand_out, settle
+from askwise.ledger.transitions import advance, take_plan
 from askwise.policies.base import Kernels
 from askwise.stopping.base import (
     CONFIDENT,
@@ -33,10 +34,6 @@ from askwise.stopping.base import (
 )
 
 FULL, FAULTY = -1001, -1002
-
-DECIDED_KIND, ASKED_KIND, ANSWER_KIND, CLOSED_KIND, TRUTH_KIND = (
-    int(kind) for kind in (Kind.DECIDED, Kind.ASKED, Kind.ANSWER, Kind.CLOSED, Kind.TRUTH)
-)
 
 # What is counted up: utility, events, and the first task whose truth may still come.
 UTILITY, SEQ, NEXT_TRUTH = range(3)
@@ -145,63 +142,54 @@ def run_campaign(
     """
     totals, plan, tasks = book.totals, book.plan, book.tasks
     assignments, ruling, closings = book.assignments, rulings.ruling, rulings.closings
-    choosing, absorbing, judging = streams.choosing, streams.absorbing, streams.judging
+    choosing, learning, judging = streams.choosing, streams.absorbing, streams.judging
     window = len(due)
-    code = c.PROPOSED
-    row = 0
+    code, row, seq = c.PROPOSED, 0, int(tally[SEQ])
     while True:
         while row < totals[c.PLAN_ROWS] and plan[row, c.PLAN_COUNT] <= 0:
             row += 1
         pending = totals[c.PENDING]
         if pending == window or (pending > 0 and code != c.PROPOSED):
             at = totals[c.ANSWERS]
-            task, worker, value = (
-                assignments[at, c.TASK],
-                assignments[at, c.WORKER],
-                due[at % window],
-            )
+            task, worker = assignments[at, c.TASK], assignments[at, c.WORKER]
+            value = due[at % window]
             tally[UTILITY] += value
-            tally[SEQ] += 1
-            draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
-            settle(book, at, value)
-            absorb(book, state, params, Fact(ANSWER_KIND, task, worker, value, 0, at), draw)
+            seq += 1
+            advance(book, k.ANSWER, task, worker, at, value, seq)
+            fact = Fact(k.ANSWER, task, worker, value, 0, at)
+            absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
             if tasks[task, c.CLOSED] == 0:
-                draw = Draw(judging[0], judging[1], int(tally[SEQ]))
+                draw = Draw(judging[0], judging[1], seq)
                 ruled = judge(book, rulings.params, task, draw, ruling)
                 if ruled == GO_ON:
                     ruled = at_limit(book, task, rulings.limits)
                 if ruled != GO_ON:
-                    tally[SEQ] += 1
-                    draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
+                    seq += 1
                     closings[task, CLOSED_OPTION] = ruling[OPTION]
                     closings[task, CLOSED_SURE] = ruling[SURE]
                     closings[task, CLOSED_CODE] = ruled
-                    closings[task, CLOSED_SEQ] = tally[SEQ]
-                    close_task(book, task)
+                    closings[task, CLOSED_SEQ] = seq
+                    advance(book, k.CLOSED, task, -1, -1, ruling[OPTION], seq)
                     sure = 1 if ruled == CONFIDENT else 0
-                    fact = Fact(CLOSED_KIND, task, -1, ruling[OPTION], sure, -1)
-                    absorb(book, state, params, fact, draw)
+                    fact = Fact(k.CLOSED, task, -1, ruling[OPTION], sure, -1)
+                    absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
             code = c.PROPOSED
         elif row < totals[c.PLAN_ROWS]:
             if totals[c.ASSIGNMENTS] == len(assignments):
                 return FULL
-            worker = plan[row, c.PLAN_WORKER]
-            task = plan[row, c.PLAN_TASK]
-            named = task
-            if totals[c.TASKLESS] == 1:
-                task = 0
-            elif task < 0:
-                task = next_task(book, worker)
-                named = task
-            k = times_asked(book, task, worker)
-            if k == 0 and totals[c.CELLS] == len(book.cells):
+            worker, named = plan[row, c.PLAN_WORKER], plan[row, c.PLAN_TASK]
+            if totals[c.TASKLESS] == 0 and named < 0:
+                named = next_task(book, worker)
+            task = max(named, 0)
+            before = times_asked(book, task, worker)
+            if before == 0 and totals[c.CELLS] == len(book.cells):
                 return FULL
             elapsed = totals[c.SPENT] / totals[c.BUDGET]
-            tally[SEQ] += 1
-            draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
-            at = hand_out(book, row, task, int(tally[SEQ]), np.inf)
-            absorb(book, state, params, Fact(ASKED_KIND, named, worker, np.nan, 0, at), draw)
-            due[at % window] = reply(world, task, worker, k, elapsed)
+            seq += 1
+            at = advance(book, k.ASKED, named, worker, row, np.inf, seq)
+            fact = Fact(k.ASKED, named, worker, np.nan, 0, at)
+            absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
+            due[at % window] = reply(world, task, worker, before, elapsed)
         elif code != c.PROPOSED:
             if code != c.WAIT_TRUTH:
                 return code
@@ -209,11 +197,11 @@ def run_campaign(
             truth = reveal(world, task) if task >= 0 else -1
             if truth < 0:
                 return code
-            tally[SEQ] += 1
-            closings[task, TRUTH_SEQ] = tally[SEQ]
-            tasks[task, c.TRUTH] = truth
-            draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
-            absorb(book, state, params, Fact(TRUTH_KIND, task, -1, float(truth), 0, -1), draw)
+            seq += 1
+            closings[task, TRUTH_SEQ] = seq
+            advance(book, k.TRUTH, task, -1, -1, float(truth), seq)
+            fact = Fact(k.TRUTH, task, -1, float(truth), 0, -1)
+            absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
             code = c.PROPOSED
         else:
             out.head[0] = 0
@@ -223,12 +211,12 @@ def run_campaign(
             if code == c.PROPOSED:
                 if fault(book, out, available) != c.FINE:
                     return FAULTY
-                decide(book, out)
+                take_plan(book, out.rows, out.odds, 0, out.head[0])
                 row = 0
-                tally[SEQ] += 1
-                draw = Draw(absorbing[0], absorbing[1], int(tally[SEQ]))
-                fact = Fact(DECIDED_KIND, -1, -1, np.nan, out.head[1], -1)
-                absorb(book, state, params, fact, draw)
+                seq += 1
+                fact = Fact(k.DECIDED, -1, -1, np.nan, out.head[1], -1)
+                absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
+        tally[SEQ] = seq
 
 
 @cache
@@ -240,13 +228,21 @@ def compiled(kernels: Kernels, world: Any, judging: Callable[..., int]) -> Any:
     functions = (kernels.choose, kernels.absorb, judging, world)
     names = "_".join(f"{each.__module__}.{each.__name__}" for each in functions)
     # Hashed, as it becomes part of a file's name, which may not be long.
-    label = hashlib.sha256(names.encode()).hexdigest()[:16]
+    digest = hashlib.sha256(names.encode()).hexdigest()[:16]
+    label = f"{kernels.choose.__module__.rpartition('.')[2]}_{digest}"
     return bind(
         run_campaign,
-        f"{kernels.choose.__module__.rpartition('.')[2]}_{label}",
+        label,
         choose=kernels.choose,
         absorb=kernels.absorb,
         reply=REPLIES[world],
         reveal=TRUTHS[world],
         judge=judging,
+    )
+
+
+def uncompiled(world: Any, **names: Callable[..., Any]) -> Any:
+    """The same loop as plain Python, around functions that need not be kernels."""
+    return rebuilt(
+        run_campaign, "run_campaign", reply=REPLIES[world], reveal=TRUTHS[world], **names
     )

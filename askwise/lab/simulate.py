@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from askwise.aggregation import aggregation
 from askwise.core import draws
 from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
 from askwise.core.compiling import allowed
 from askwise.core.draws import Draw
-from askwise.core.errors import InvalidParameter, PolicyFault
+from askwise.core.errors import PolicyFault
 from askwise.core.events import Fact
 from askwise.core.money import MICRO, NO_CAP
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.lab.loop import (
-    ANSWER_KIND,
-    ASKED_KIND,
     CLOSED_CODE,
-    CLOSED_KIND,
-    CLOSED_SEQ,
-    DECIDED_KIND,
     FAULTY,
     FULL,
-    REPLIES,
     SEQ,
-    TRUTH_KIND,
-    TRUTH_SEQ,
-    TRUTHS,
     UTILITY,
     AnyWorld,
     NoParams,
@@ -37,19 +30,20 @@ from askwise.lab.loop import (
     Streams,
     compiled,
     never,
-    next_truth,
-    times_asked,
+    uncompiled,
 )
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import fault, new_proposal
-from askwise.ledger.queries import IDLE, next_task
-from askwise.ledger.transitions import close_task, decide, hand_out, settle
+from askwise.ledger.proposals import Proposal, new_proposal
+from askwise.ledger.queries import CODES, IDLE
 from askwise.policies.base import KernelPolicy, Policy
 from askwise.stopping.base import (
-    CONFIDENT,
+    GO_ON,
+    OPTION,
     OUTCOMES,
+    SURE,
     KernelRule,
     Limits,
     StoppingRule,
@@ -80,7 +74,7 @@ class Outcome:
         return Verdict(
             int(option) if option >= 0 else None,
             OUTCOMES[int(code)],
-            sure if option >= 0 else None,
+            sure if option >= 0 and not math.isnan(sure) else None,
         )
 
 
@@ -114,164 +108,136 @@ def simulate(
         draws.stream(seed, draws.RULE, replication),
     )
     closings = np.zeros((ledger.total(c.TASKS), 5))
-    if not (isinstance(policy, KernelPolicy) and policy.compiles) or not isinstance(
-        rule, KernelRule | None
-    ):
-        plain = _Plain(policy, problem, world, rule, ledger, state, streams, closings, window)
-        with allowed(policy.name):
-            ended = plain.run()
-        return _outcome(ledger, ended, closings, plain.state)
     workers = ledger.total(c.WORKERS)
     ledger.room_for_plan(workers)
     kind: Any = type(world)
-    loop = compiled(policy.kernels, kind, rule.judge if rule else never)
-    rulings = Rulings(
-        rule.params() if rule else NoParams(0),
-        rule.limits() if rule else Limits(UNLIMITED, NO_CAP),
-        new_ruling(len(problem.options)),
-        closings,
-    )
+    params: Any
+    if isinstance(policy, KernelPolicy) and policy.compiles and isinstance(rule, KernelRule | None):
+        loop, params = (
+            compiled(policy.kernels, kind, rule.judge if rule else never),
+            policy.params(),
+        )
+        judging: Any = rule.params() if rule else NoParams(0)
+    else:
+        loop = uncompiled(kind, choose=_choose, absorb=_absorb, judge=_judge)
+        params = judging = _Plain(policy, rule, problem, ledger, seed, replication)
+    limits = rule.limits() if isinstance(rule, KernelRule) else Limits(UNLIMITED, NO_CAP)
+    rulings = Rulings(judging, limits, new_ruling(len(problem.options)), closings)
     out, available, tally = new_proposal(workers), np.ones(workers, np.int8), np.zeros(3)
-    params, due = policy.params(), np.zeros(window)
-    while True:
-        with allowed(policy.name):
-            code = loop(
-                *(ledger.book, state, params, world, rulings, streams, available),
-                *(out, tally, due),
-            )
-        if code != FULL:
-            break
-        ledger.room_for_assignments(max(1024, 3 * len(ledger.book.assignments)))
-        state = policy.grow(state, ledger)
+    due = np.zeros(window)
+    code = FULL
+    while code == FULL:
+        try:
+            with allowed(policy.name):
+                code = loop(
+                    *(ledger.book, state, params, world, rulings, streams, available),
+                    *(out, tally, due),
+                )
+        except _LongPlan as plan:
+            ledger.room_for_plan(plan.rows)
+            out = new_proposal(plan.rows)
+            continue
+        if code == FULL:
+            ledger.room_for_assignments(max(1024, 3 * len(ledger.book.assignments)))
+            state = policy.grow(state, ledger)
     if code == FAULTY:
         raise PolicyFault(f"policy {policy.name!r} proposed something illegal", field="policy")
     if code == c.TOO_LARGE:
+        assert isinstance(policy, KernelPolicy)
         raise policy.too_large()
     ledger.seq = int(tally[SEQ])
     ledger.utility = 0.0 if problem.options else float(tally[UTILITY])
-    return _outcome(ledger, IDLE[code], closings, state)
-
-
-def _outcome(ledger: Ledger, ended: Wait | Done, closings: Array, state: Any) -> Outcome:
     return Outcome(
         utility=ledger.utility,
         spent=ledger.total(c.SPENT) / MICRO,
         answers=ledger.total(c.ANSWERS),
         decisions=ledger.total(c.DECISIONS),
-        ended=ended,
+        ended=IDLE[code],
         ledger=ledger,
         closings=closings,
         state=state,
     )
 
 
-@dataclass
 class _Plain:
-    """The compiled loop's steps, one by one from Python: for policies and rules without kernels."""
+    """A policy and a rule of which at least one is plain Python, as the loop's parameters."""
 
-    policy: Policy
-    problem: Problem
-    world: AnyWorld
-    rule: StoppingRule | None
-    ledger: Ledger
-    state: Any
-    streams: Streams
-    closings: Array
-    window: int
-    due: dict[int, float] = field(default_factory=dict)
-    tally: Array = field(default_factory=lambda: np.zeros(3))
+    def __init__(
+        self,
+        policy: Policy,
+        rule: StoppingRule | None,
+        problem: Problem,
+        ledger: Ledger,
+        seed: int,
+        replication: int,
+    ) -> None:
+        self.policy, self.rule, self.problem, self.ledger = policy, rule, problem, ledger
+        self.state: Any = None
+        """What the policy believes, as last seen by it."""
+        self.rule_state: Any = rule.start(problem, ledger) if rule else ()
+        self.naming = Draw(*draws.stream(seed, draws.AGGREGATION, replication), 0)
 
-    def run(self) -> Wait | Done:
-        """Ask and answer to the end."""
-        ledger, policy = self.ledger, self.policy
-        if self.rule is not None and type(self.rule).absorb is not StoppingRule.absorb:
-            raise InvalidParameter(
-                f"stopping {self.rule.name!r} keeps a state: the lab runs rules that read votes",
-                field="stopping",
-            )
-        available = np.ones(ledger.total(c.WORKERS), np.int8)
-        while True:
-            draw = Draw(*self.streams.choosing, ledger.total(c.DECISIONS))
-            choice = policy.choose(self.problem, self.state, ledger, draw, available)
-            if isinstance(choice, Wait | Done):
-                if self.due:
-                    self._answer()
-                elif choice != Wait("truth") or not self._reveal():
-                    return choice
-                continue
-            if fault(ledger.book, choice, available) != c.FINE:
-                raise PolicyFault(
-                    f"policy {policy.name!r} proposed something illegal", field="policy"
-                )
-            ledger.room_for_plan(int(choice.head[0]))
-            decide(ledger.book, choice)
-            self._take_in(DECIDED_KIND, -1, -1, np.nan, int(choice.head[1]), -1)
-            for row in range(ledger.total(c.PLAN_ROWS)):
-                while ledger.book.plan[row, c.PLAN_COUNT] > 0:
-                    self._ask(row)
-                    if len(self.due) == self.window:
-                        self._answer()
+    def label(self, task: int) -> tuple[float | None, float | None]:
+        """Answer and confidence of a task, as a campaign names them unless told otherwise."""
+        if self.policy.labels_itself:
+            return self.policy.labels(self.problem, self.state, self.ledger, [task], self.naming)[0]
+        majority = aggregation.make("majority")
+        return majority.label(self.problem, self.ledger, task, self.naming, self.state)
 
-    def _ask(self, row: int) -> None:
-        ledger = self.ledger
-        ledger.room_for_assignments(1)
-        book = ledger.book
-        worker, task = int(book.plan[row, c.PLAN_WORKER]), int(book.plan[row, c.PLAN_TASK])
-        if self.problem.taskless:
-            named, task = -1, 0
-        else:
-            task = task if task >= 0 else int(next_task(book, worker))
-            named = task
-        k = int(times_asked(book, task, worker))
-        elapsed = ledger.total(c.SPENT) / ledger.total(c.BUDGET)
-        at = int(hand_out(book, row, task, ledger.seq + 1, np.inf))
-        self._take_in(ASKED_KIND, named, worker, np.nan, 0, at)
-        self.due[at] = float(REPLIES[type(self.world)](self.world, task, worker, k, elapsed))
 
-    def _answer(self) -> None:
-        """Settle what was asked first."""
-        ledger = self.ledger
-        at = min(self.due)
-        value = self.due.pop(at)
-        task, worker = (int(ledger.book.assignments[at, column]) for column in (c.TASK, c.WORKER))
-        ledger.utility += 0.0 if self.problem.options else value
-        settle(ledger.book, at, value)
-        self._take_in(ANSWER_KIND, task, worker, value, 0, at)
-        self._judge(task)
+class _LongPlan(Exception):
+    """A plan has more rows than there is room for: to be chosen again with more of it."""
 
-    def _reveal(self) -> bool:
-        """Let the next truth come, if there is one."""
-        task = int(next_truth(self.ledger.book, self.tally))
-        truth = int(TRUTHS[type(self.world)](self.world, task)) if task >= 0 else -1
-        if truth >= 0:
-            self.ledger.book.tasks[task, c.TRUTH] = truth
-            self._take_in(TRUTH_KIND, task, -1, float(truth), 0, -1)
-            self.closings[task, TRUTH_SEQ] = self.ledger.seq
-        return truth >= 0
+    def __init__(self, rows: int) -> None:
+        super().__init__(rows)
+        self.rows = rows
 
-    def _judge(self, task: int) -> None:
-        ledger = self.ledger
-        if self.rule is None or ledger.book.tasks[task, c.CLOSED]:
-            return
-        draw = Draw(*self.streams.judging, ledger.seq)
-        verdict = self.rule.verdict(self.problem, (), ledger, task, draw, self.state)
-        if verdict is None:
-            return
-        option = -1.0 if verdict.option is None else float(verdict.option)
-        code = OUTCOMES.index(verdict.outcome)
-        close_task(ledger.book, task)
-        self._take_in(CLOSED_KIND, task, -1, option, int(code == CONFIDENT), -1)
-        sure = verdict.confidence or 0.0
-        self.closings[task, : CLOSED_SEQ + 1] = option, sure, code, ledger.seq
 
-    def _take_in(self, kind: int, task: int, worker: int, value: float, note: int, at: int) -> None:
-        self.ledger.seq += 1
-        self.state = self.policy.grow(self.state, self.ledger)
-        fact, draw = (
-            Fact(kind, task, worker, value, note, at),
-            Draw(*self.streams.absorbing, self.ledger.seq),
-        )
-        self.policy.absorb(self.problem, self.state, self.ledger, fact, draw)
+def _choose(
+    book: Book, state: Any, plain: _Plain, draw: Draw, available: Array, out: Proposal
+) -> int:
+    plain.state = state
+    choice = plain.policy.choose(plain.problem, state, plain.ledger, draw, available)
+    if isinstance(choice, Wait | Done):
+        return CODES[choice]
+    rows = int(choice.head[0])
+    if rows > len(book.plan) or rows > len(out.rows):
+        raise _LongPlan(rows)
+    out.rows[:rows], out.odds[:rows], out.head[:] = (
+        choice.rows[:rows],
+        choice.odds[:rows],
+        choice.head,
+    )
+    return c.PROPOSED
+
+
+def _absorb(book: Book, state: Any, plain: _Plain, fact: Fact, draw: Draw) -> None:
+    ledger, problem = plain.ledger, plain.problem
+    kind, task, worker, value, note, at = fact
+    fact = Fact(kind, int(task), int(worker), float(value), int(note), int(at))
+    plain.state, ledger.seq = state, draw.decision
+    if kind == k.ANSWER and not problem.options:
+        ledger.utility += fact.value
+    plain.policy.absorb(problem, state, ledger, fact, draw)
+    if plain.rule is not None:
+        plain.rule.absorb(problem, plain.rule_state, ledger, fact, draw)
+
+
+def _judge(book: Book, plain: _Plain, task: int, draw: Draw, ruling: Array) -> int:
+    if plain.rule is None:
+        return GO_ON
+    ledger, problem, task = plain.ledger, plain.problem, int(task)
+    verdict = plain.rule.verdict(problem, plain.rule_state, ledger, task, draw, plain.state)
+    if verdict is None:
+        return GO_ON
+    option: float | None
+    option, sure = verdict.option, verdict.confidence
+    if option is None and problem.options:
+        # As in a campaign: the answer stays as it is at this moment.
+        option, sure = plain.label(task)
+    ruling[OPTION] = -1.0 if option is None else option
+    ruling[SURE] = np.nan if sure is None else sure
+    return OUTCOMES.index(verdict.outcome)
 
 
 def fork(ledger: Ledger) -> Ledger:

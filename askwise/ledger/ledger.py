@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from askwise.core.events import Event, Fact, Kind
 from askwise.core.money import NO_CAP, to_micro
 from askwise.core.problem import UNLIMITED, Problem, Task, Worker
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger import transitions
 from askwise.ledger.columns import Book
 
@@ -36,6 +37,34 @@ _BY_ROW = {
 
 _NAMELESS = Task("unit")
 """The one task of a campaign that buys units of work; it has a row and no name."""
+
+
+BRINGS_NAMES = frozenset((Kind.ADDED, Kind.JOINED, Kind.QUOTED))
+"""Events with names of tasks or workers in them; all others are numbers to kernels."""
+
+ABOUT_ASSIGNMENTS = frozenset((Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED))
+
+
+class Entry(NamedTuple):
+    """One event in numbers: see :func:`askwise.ledger.transitions.advance`, and ``Fact``."""
+
+    kind: int
+    task: int
+    worker: int
+    number: int
+    note: int
+    value: float
+
+
+class Plan(NamedTuple):
+    """Rows of decisions (task, worker, count) and their odds, being read."""
+
+    rows: list[tuple[int, int, int]]
+    odds: list[float]
+
+    def arrays(self) -> tuple[Array, Array]:
+        """The same as arrays."""
+        return np.array(self.rows, np.int64).reshape(-1, 3), np.array(self.odds, np.float64)
 
 
 class Ledger:
@@ -142,76 +171,72 @@ class Ledger:
         at = transitions.find_assignment(book.assignments, self.total(c.ASSIGNMENTS), seq)
         return None if at < 0 else int(at)
 
-    def read_plan(self, event: Event, rows: list[tuple[int, int, int]], odds: list[float]) -> None:
-        """Add the rows of a DECIDED (task, worker, count) and their odds to lists."""
-        for row in event.rows or ():
-            task = -1 if row.task is None else self.task_at(row.task)
-            rows.append((task, self.worker_at(row.worker), row.count))
-            odds.append(np.nan if row.propensity is None else row.propensity)
-
     # Writing.
 
     def apply(self, event: Event) -> Fact:
         """Fold one event; returns it as kernels see it."""
         self.seq = event.seq
+        if event.kind in BRINGS_NAMES:
+            self._take_names(event)
+            return Fact(event.kind, -1, -1, np.nan, 0, -1)
+        plan = Plan([], [])
+        entry = self.read(event, plan)
+        kind, task, worker, number, note, value = entry
+        if kind == k.DECIDED:
+            self.room_for_plan(len(plan.rows))
+            transitions.take_plan(self.book, *plan.arrays(), 0, len(plan.rows))
+            return Fact(kind, task, worker, value, note, -1)
+        if kind == k.ASKED:
+            self.room_for_assignments(1)
+        elif kind in ABOUT_ASSIGNMENTS:
+            number = -1 if (found := self.assignment_at(number)) is None else found
+        at = int(transitions.advance(self.book, kind, task, worker, number, value, event.seq))
+        assert at != transitions.MISFIT, f"event {event.seq} does not follow from those before it"
+        fact = transitions.as_fact(self.book, kind, task, worker, value, note, at)
+        return fact._replace(task=int(fact.task))
+
+    def read(self, event: Event, plan: Plan) -> Entry:
+        """An event in numbers, as ``transitions.advance`` takes it, and what no kernel reads noted.
+
+        ``number`` of what is about an assignment is that of its ASKED in the log; the rows of a
+        DECIDED are added to ``plan``, and ``number`` says where they begin.
+        """
+        kind = int(event.kind)
         task = -1 if event.task is None else self.task_at(event.task)
         worker = -1 if event.worker is None else self.worker_at(event.worker)
-        value, note, at = np.nan, 0, -1
-        kind, totals = event.kind, self.book.totals
-        if kind == Kind.DECIDED:
-            rows: list[tuple[int, int, int]] = []
-            odds: list[float] = []
-            self.read_plan(event, rows, odds)
-            self.room_for_plan(len(rows))
-            plan = np.array(rows, np.int64).reshape(-1, 3)
-            transitions.take_plan(self.book, plan, np.array(odds, np.float64), 0, len(rows))
-        elif kind == Kind.ASKED:
-            self.room_for_assignments(1)
-            where = 0 if self.problem.taskless else task
-            expires = np.inf if event.expires is None else float(event.expires)
-            at = int(transitions.ask(self.book, where, worker, event.seq, expires))
-            assert at >= 0, f"event {event.seq} asks what was not decided"
-        elif kind in (Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED):
-            seq = event.assignment or 0
-            if kind == Kind.ANSWER:
+        number, note, value = event.price or 0, 0, np.nan
+        if kind == k.DECIDED:
+            number = len(plan.rows)
+            for row in event.rows or ():
+                about = -1 if row.task is None else self.task_at(row.task)
+                plan.rows.append((about, self.worker_at(row.worker), row.count))
+                plan.odds.append(np.nan if row.propensity is None else row.propensity)
+        elif kind == k.ASKED:
+            number, value = -1, np.inf if event.expires is None else float(event.expires)
+        elif kind in ABOUT_ASSIGNMENTS:
+            number = event.assignment or 0
+            if kind == k.ANSWER:
                 value = self.number(event.value)
-                at = int(transitions.answer(self.book, seq, value))
                 self.passed_over.clear()
                 self.utility += 0.0 if self.problem.options else value
-            else:
-                if kind == Kind.DECLINED and self.problem.repeat:
-                    self.passed_over.add(worker)
-                status = c.EXPIRED if kind == Kind.EXPIRED else c.DECLINED
-                at = int(transitions.take_back(self.book, seq, status))
-            assert at >= 0, f"event {event.seq} is about an unknown assignment"
-            task = self.book.assignments.item(at, c.TASK)
-        elif kind == Kind.TRUTH:
+            elif kind == k.DECLINED and self.problem.repeat:
+                self.passed_over.add(worker)
+        elif kind == k.TRUTH:
             value = self.number(event.value)
-            self.book.tasks[task, c.TRUTH] = int(value)
-        elif kind == Kind.CLOSED:
+        elif kind == k.CLOSED:
             answer = None if event.value is None else self.number(event.value)
             self.closings[task] = (answer, event.outcome or "", event.confidence)
             value = np.nan if answer is None else answer
             note = int(event.outcome == "confident")
-            transitions.close_task(self.book, task)
-        elif kind == Kind.ADDED:
+        return Entry(kind, task, worker, number, note, value)
+
+    def _take_names(self, event: Event) -> None:
+        if event.kind == Kind.ADDED:
             self._add([Task(**raw) for raw in event.tasks or ()])
-        elif kind == Kind.JOINED:
+        elif event.kind == Kind.JOINED:
             self._join([Worker(**raw) for raw in event.workers or ()])
-        elif kind == Kind.LEFT:
-            transitions.leave(self.book, worker)
-        elif kind == Kind.BID:
-            self._set_price(worker, bid=event.price or 0)
-        elif kind == Kind.QUOTED:
+        else:
             self._quote(event.workers or ())
-        elif kind == Kind.TOPPED_UP:
-            totals[c.BUDGET] += event.price or 0
-        elif kind in (Kind.PAUSED, Kind.RESUMED):
-            totals[c.PAUSED] = kind == Kind.PAUSED
-        elif kind == Kind.STOPPED:
-            totals[c.STOPPED] = 1
-            transitions.drop_plan(self.book)
-        return Fact(int(kind), task, worker, value, note, at)
 
     def number(self, value: float | str | None) -> float:
         """An answer as a number: a utility as it is, an option by its index."""
@@ -232,7 +257,7 @@ class Ledger:
                 self.book.totals[c.WORKERS] = at + 1
             self.workers[at] = worker
             row = self.book.workers[at]
-            self._set_price(at, bid=worker.micro)
+            transitions.set_price(self.book, at, worker.micro)
             row[c.LIMIT] = UNLIMITED if worker.limit is None else worker.limit
             row[c.JOINED] = 1
             row[c.TRUSTED] = worker.trusted
@@ -240,10 +265,6 @@ class Ledger:
             if worker.rating is not None and worker.rating_weight is not None:
                 self.book.ratings[at] = (worker.rating - low) / (high - low), worker.rating_weight
             self.passed_over.discard(at)
-
-    def _set_price(self, worker: int, bid: int) -> None:
-        row = self.book.workers[worker]
-        row[c.BID] = row[c.PRICE] = row[c.RANKED_AT] = bid
 
     def _quote(self, quotes: Sequence[Mapping[str, str]]) -> None:
         """Take a mechanism's prices for the bids; what is out keeps the price it was asked at."""

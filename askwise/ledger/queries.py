@@ -241,3 +241,6 @@ IDLE: dict[int, Wait | Done] = {
     c.DONE_TARGET: Done("target"),
 }
 """What the codes that kernels return mean."""
+
+CODES = {choice: code for code, choice in IDLE.items()}
+"""The codes of what choosing may say instead of a proposal."""

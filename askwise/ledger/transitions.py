@@ -1,4 +1,4 @@
-"""Writing the ledger's arrays: only the ledger and the lab's loop call these kernels."""
+"""What events do to the ledger's arrays: one state machine, whoever folds or simulates."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import numpy as np
 
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
+from askwise.core.events import Fact
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal
 from askwise.ledger.queries import ahead, new_cell_of, tasks_left
+
+MISFIT = -2
+"""An event that does not follow from those before it."""
 
 
 @step
@@ -53,12 +57,6 @@ def take_plan(book: Book, rows: Array, odds: Array, first: int, length: int) -> 
     totals[c.PLAN_ROWS] = length
     totals[c.PLANNED] = planned
     totals[c.DECISIONS] += 1
-
-
-@step
-def decide(book: Book, out: Proposal) -> None:
-    """Take a proposal as the current decision."""
-    take_plan(book, out.rows, out.odds, 0, out.head[0])
 
 
 @kernel
@@ -163,26 +161,6 @@ def find_assignment(assignments: Array, count: int, seq: int) -> int:
     return low if low < count and assignments[low, c.SEQ] == seq else -1
 
 
-@step
-def ask(book: Book, task: int, worker: int, seq: int, expires: float) -> int:
-    """Hand out by the first row of the plan that fits; the assignment, -1 if none was planned."""
-    plan = book.plan
-    for row in range(book.totals[c.PLAN_ROWS]):
-        fits = plan[row, c.PLAN_TASK] == task or plan[row, c.PLAN_TASK] == -1
-        if plan[row, c.PLAN_WORKER] == worker and plan[row, c.PLAN_COUNT] > 0 and fits:
-            return hand_out(book, row, task, seq, expires)
-    return -1
-
-
-@step
-def answer(book: Book, seq: int, value: float) -> int:
-    """Settle the assignment of a sequence number; returns it, -1 if there is none."""
-    at = find_assignment(book.assignments, book.totals[c.ASSIGNMENTS], seq)
-    if at >= 0:
-        settle(book, at, value)
-    return at
-
-
 @kernel
 def trim_plan(book: Book) -> None:
     """Give up what the plan holds for workers beyond the tasks that are left for them."""
@@ -219,15 +197,6 @@ def release(book: Book, at: int, status: int) -> None:
         trim_plan(book)
 
 
-@step
-def take_back(book: Book, seq: int, status: int) -> int:
-    """Release the assignment of a sequence number; returns it, -1 if there is none."""
-    at = find_assignment(book.assignments, book.totals[c.ASSIGNMENTS], seq)
-    if at >= 0:
-        release(book, at, status)
-    return at
-
-
 @kernel
 def close_task(book: Book, task: int) -> None:
     """Close a task; rows of the plan that ask about it (or about any, when none is left) go."""
@@ -262,8 +231,91 @@ def leave(book: Book, worker: int) -> None:
             drop_row(book, row)
 
 
+@step
+def set_price(book: Book, worker: int, amount: int) -> None:
+    """Take what a worker asks for as what they are paid and ranked at; a mechanism may differ."""
+    workers = book.workers
+    workers[worker, c.BID] = amount
+    workers[worker, c.PRICE] = amount
+    workers[worker, c.RANKED_AT] = amount
+
+
 @kernel
 def drop_plan(book: Book) -> None:
     """Give up the rest of the current decision."""
     for row in range(book.totals[c.PLAN_ROWS]):
         drop_row(book, row)
+
+
+@step
+def fitting_row(book: Book, task: int, worker: int) -> int:
+    """The first row of the plan that asks a worker about a task, or about any; -1 if none does."""
+    plan = book.plan
+    for row in range(book.totals[c.PLAN_ROWS]):
+        fits = plan[row, c.PLAN_TASK] == task or plan[row, c.PLAN_TASK] == -1
+        if plan[row, c.PLAN_WORKER] == worker and plan[row, c.PLAN_COUNT] > 0 and fits:
+            return row
+    return -1
+
+
+@kernel
+def change(book: Book, kind: int, task: int, worker: int, number: int, value: float) -> int:
+    """The rarer events of ``advance``: compiled once, where those of every step are inlined."""
+    totals = book.totals
+    if kind == k.EXPIRED or kind == k.DECLINED:
+        if number < 0 or number >= totals[c.ASSIGNMENTS]:
+            return MISFIT
+        release(book, number, c.EXPIRED if kind == k.EXPIRED else c.DECLINED)
+        return number
+    if kind == k.TRUTH:
+        book.tasks[task, c.TRUTH] = int(value)
+    elif kind == k.CLOSED:
+        close_task(book, task)
+    elif kind == k.LEFT:
+        leave(book, worker)
+    elif kind == k.BID:
+        set_price(book, worker, number)
+    elif kind == k.TOPPED_UP:
+        totals[c.BUDGET] += number
+    elif kind == k.PAUSED or kind == k.RESUMED:
+        totals[c.PAUSED] = 1 if kind == k.PAUSED else 0
+    elif kind == k.STOPPED:
+        totals[c.STOPPED] = 1
+        drop_plan(book)
+    return -1
+
+
+@step
+def advance(
+    book: Book, kind: int, task: int, worker: int, number: int, value: float, seq: int
+) -> int:
+    """Do to the book what one event does; returns the assignment it is about, or -1.
+
+    The one state machine: folding an event, folding a long log and the lab's loop all come here.
+    ``number`` is of an ASKED the plan's row (-1: the first that fits), of an ANSWER, EXPIRED or
+    DECLINED the assignment, of a TOPPED_UP or BID the amount. ``value`` is an answer or a truth, of
+    an ASKED when it expires. Returns MISFIT where the event does not follow from those before it.
+
+    A DECIDED brings rows (``take_plan``); ADDED, JOINED and QUOTED bring names, and are the
+    ledger's own.
+    """
+    if kind == k.ASKED:
+        where = max(task, 0)
+        row = number if number >= 0 else fitting_row(book, where, worker)
+        return hand_out(book, row, where, seq, value) if row >= 0 else MISFIT
+    if kind == k.ANSWER:
+        if number < 0 or number >= book.totals[c.ASSIGNMENTS]:
+            return MISFIT
+        settle(book, number, value)
+        return number
+    return change(book, kind, task, worker, number, value)
+
+
+@step
+def as_fact(
+    book: Book, kind: int, task: int, worker: int, value: float, note: int, at: int
+) -> Fact:
+    """An event that ``advance`` has taken in, as policies learn from it."""
+    if kind == k.ANSWER or kind == k.EXPIRED or kind == k.DECLINED:
+        task = book.assignments[at, c.TASK]
+    return Fact(kind, task, worker, np.nan if kind == k.ASKED else value, note, at)

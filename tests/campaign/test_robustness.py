@@ -53,7 +53,7 @@ def test_a_fold_that_was_interrupted_is_begun_anew(monkeypatch: pytest.MonkeyPat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as broken:
-        broken.setattr(transitions, "ask", interrupted)
+        broken.setattr(transitions, "advance", interrupted)
         with pytest.raises(KeyboardInterrupt):
             other.status()
     assert other.status() == one.status()
