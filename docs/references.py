@@ -44,12 +44,14 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ),
     ("Mechanisms", "askwise.mechanisms", "Mechanism SealedBids Quote Owed"),
     ("Registries", "askwise.core.registry", "Registry from_label label_of spec_of"),
+    ("For kernels: the ledger", "askwise.ledger.columns", "Book"),
     (
-        "For kernels: reading the ledger",
-        "askwise.ledger.columns",
-        "Book Proposal new_proposal propose money_left room idle scaled next_task asked_before "
-        "may_answer may_put tasks_for tasks_left has_task",
+        "For kernels: asking the ledger",
+        "askwise.ledger.queries",
+        "money_left room idle scaled next_task asked_before may_answer may_put tasks_for "
+        "tasks_left has_task",
     ),
+    ("For kernels: proposals", "askwise.ledger.proposals", "Proposal new_proposal propose"),
     (
         "For kernels: counting votes",
         "askwise.kernels.votes",
