@@ -57,11 +57,12 @@ test-slow: .venv/.ready ## run every test, the slow ones too
 	@ASKWISE_JIT= HYPOTHESIS_PROFILE=slow $(PYTEST) tests -n $(JOBS) -m compiled
 	@$(MAKE) test-bounds
 
-lint: .venv/.ready ## check style, format, types and the direction of imports
+lint: .venv/.ready ## check style, format, types, the direction of imports and that none go in circles
 	@echo "== ruff";         $(BIN)/ruff check --quiet .
 	@echo "== ruff format";  $(BIN)/ruff format --check --quiet . || { echo "run: make format"; exit 1; }
 	@echo "== mypy";         $(BIN)/mypy
 	@echo "== lint-imports"; $(BIN)/lint-imports --no-logo
+	@echo "== floor plan";   $(BIN)/python scripts/floor_plan.py > /dev/null || { $(BIN)/python scripts/floor_plan.py | tail -3; exit 1; }
 
 format: .venv/.ready ## put the code into the house format
 	@$(BIN)/ruff check --quiet --fix-only .
