@@ -10,7 +10,7 @@ from datetime import timedelta
 from numbers import Real
 from typing import Any, TypeVar
 
-from askwise.campaign import reading
+from askwise.campaign import views
 from askwise.campaign.requests import Action
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.state import Engine
@@ -273,22 +273,22 @@ class Campaign:
     def answers(self) -> list[Answer]:
         """Every task's answer so far; one nameless entry in a campaign without tasks."""
         with self._state() as engine:
-            return reading.answers(engine)
+            return views.answers(engine)
 
     def payments(self) -> list[Payment]:
         """What each worker has earned and what is reserved for him."""
         with self._state() as engine:
-            return reading.payments(engine)
+            return views.payments(engine)
 
     def status(self) -> Status:
         """The campaign at a glance."""
         with self._state() as engine:
-            return reading.status(self.name, engine)
+            return views.status(self.name, engine)
 
     def explain(self, assignment_id: str) -> Explanation:
         """Why an assignment was made, recomputed from the log."""
         seq = self._seq_of(assignment_id)
-        return reading.explain(self.name, seq, self._store, self._spec, self._writer.engine_at)
+        return views.explain(self.name, seq, self._store, self._spec, self._writer.engine_at)
 
     def log(self, after: int = 0, upto: int | None = None) -> list[Event]:
         """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
@@ -297,13 +297,13 @@ class Campaign:
     def assignments(self, worker: str | None = None) -> list[Assignment]:
         """What is out, of all or of one worker: handed out, neither answered nor released."""
         with self._state() as engine:
-            return reading.outstanding(self.name, engine, worker)
+            return views.outstanding(self.name, engine, worker)
 
     def assignment(self, assignment_id: str) -> Handed:
         """One assignment, and what has become of it."""
         seq = self._seq_of(assignment_id)
         with self._state() as engine:
-            return reading.handed(self.name, engine, seq)
+            return views.handed(self.name, engine, views.place_of(self.name, engine.ledger, seq))
 
     def task(self, task: str) -> Task:
         """A task as it was added, with its payload."""
@@ -317,7 +317,7 @@ class Campaign:
         Compare it with ``None``: a ``Done`` is an empty sequence, and so false.
         """
         with self._state() as engine:
-            return reading.over(engine)
+            return views.over(engine)
 
     # For whoever keeps campaigns open.
 
@@ -383,7 +383,7 @@ class Campaign:
         action = Action(
             lambda rules: rules.ask(limit, offered, away),
             lambda choice: choice.to_json(),
-            reading.recalled,
+            views.recalled,
         )
         return self._write("ask", {"limit": limit, "workers": offered}, key, action)
 
@@ -408,7 +408,7 @@ class Campaign:
     # Ids.
 
     def _seq_of(self, assignment_id: str) -> int:
-        return reading.seq_of(self.name, assignment_id)
+        return views.seq_of(self.name, assignment_id)
 
     def _offered(self, workers: Iterable[str]) -> list[str]:
         found = listed(workers, "workers")

@@ -7,7 +7,7 @@ import heapq
 import json
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -132,6 +132,21 @@ class Engine:
             self._leases = [lease for lease in self._leases if rows[lease[2], c.STATUS] == c.OUT]
             heapq.heapify(self._leases)
 
+    def available(self, offered: Iterable[str] | None = None) -> Array:
+        """Who can be asked, a cell a worker: everyone who joined, or those of them on offer."""
+        ledger = self.ledger
+        joined = ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED].astype(np.int8)
+        if offered is None:
+            return joined
+        mask, places = np.zeros_like(joined), [ledger.worker_at(worker) for worker in offered]
+        mask[places] = joined[places]
+        return mask
+
+    def named(self, value: float | None) -> str | float | None:
+        """An answer as workers give it: an option by its name, a utility as it is."""
+        options = self.spec.problem.options
+        return options[int(value)] if options and value is not None else value
+
     def choose(self, available: Array) -> Proposal | Wait | Done:
         """Ask the policy; changes nothing."""
         draw = self.draw(draws.POLICY, self.ledger.total(c.DECISIONS))
@@ -178,8 +193,7 @@ class Engine:
         """
         if self.spec.rule is None:
             return "open"
-        everyone = self.ledger.book.workers[: self.ledger.total(c.WORKERS), c.JOINED]
-        code = queries.idle(self.ledger.book, everyone.astype(np.int8))
+        code = queries.idle(self.ledger.book, self.available())
         if code == c.DONE_BUDGET:
             return "over_budget"
         return "low_confidence" if code in (c.DONE_LIMITS, c.DONE_TASKS) else "open"

@@ -10,8 +10,14 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import bidding
-from askwise.campaign.reading import STATES, assignment_id, assignment_of, places_out
 from askwise.campaign.state import Engine
+from askwise.campaign.views.assignments import (
+    STATES,
+    assignment_at,
+    assignment_id,
+    place_of,
+    places_out,
+)
 from askwise.core.arrays import Array
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import (
@@ -20,8 +26,6 @@ from askwise.core.errors import (
     InvalidProblem,
     OverBudget,
     PolicyFault,
-    UnknownName,
-    nearest,
 )
 from askwise.core.events import Event, Kind
 from askwise.core.money import LARGEST, NO_CAP, from_micro
@@ -108,17 +112,11 @@ class Rules:
 
     def _available(self, offered: Sequence[str] | None, away: Collection[str]) -> Array:
         ledger = self.ledger
-        joined = ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED]
+        mask = self.engine.available(offered)
         if offered is None:
-            mask = joined.astype(np.int8)
             # Whoever just declined is not asked again before somebody has answered.
             mask[list(ledger.passed_over)] = 0
             mask[[ledger.worker_at(worker) for worker in away if ledger.has_worker(worker)]] = 0
-            return mask
-        mask = np.zeros(len(joined), np.int8)
-        for worker in offered:
-            at = ledger.worker_at(worker)
-            mask[at] = joined[at]
         return mask
 
     def _hand_out(self, row: int, task: int) -> Assignment:
@@ -126,7 +124,7 @@ class Rules:
         worker = int(ledger.book.plan[row, c.PLAN_WORKER])
         chance = float(ledger.book.odds[row])
         lease = self.engine.spec.lease
-        event = self.emit(
+        self.emit(
             Kind.ASKED,
             decision=ledger.total(c.DECISIONS) - 1,
             task=ledger.task_id(task),
@@ -135,7 +133,7 @@ class Rules:
             propensity=None if math.isnan(chance) else chance,
             expires=None if lease is None else self.now + lease,
         )
-        return assignment_of(self.name, event, ledger.payload(task))
+        return assignment_at(self.name, ledger, ledger.total(c.ASSIGNMENTS) - 1)
 
     def _decide(
         self, available: Array, offered: Sequence[str] | None, away: Collection[str]
@@ -144,8 +142,7 @@ class Rules:
         policy = self.engine.spec.policy
         self._quote(bidding.closing_quotes(self.engine))
         if policy.plans:
-            everyone = self.ledger.book.workers[: len(available), c.JOINED]
-            available, offered = everyone.astype(np.int8), None
+            available, offered = self.engine.available(), None
         elif offered is None and (self.ledger.passed_over or away):
             offered = [self.ledger.workers[at].id for at in np.flatnonzero(available)]
         choice = self.engine.choose(available)
@@ -179,7 +176,7 @@ class Rules:
     def tell(self, seq: int, value: float | str) -> None:
         """Take an answer, in time or late; close the task if the rule says so."""
         ledger = self.ledger
-        at = self._assignment(seq)
+        at = place_of(self.name, self.ledger, seq)
         value = self._valid_answer(value)
         row = ledger.book.assignments[at]
         status, worker, task = (int(row[column]) for column in (c.STATUS, c.WORKER, c.TASK))
@@ -308,7 +305,7 @@ class Rules:
 
     def release(self, seq: int, kind: Kind) -> None:
         """Take an assignment back."""
-        at = self._assignment(seq)
+        at = place_of(self.name, self.ledger, seq)
         row = self.ledger.book.assignments[at]
         if row[c.STATUS] != c.OUT:
             status = int(row[c.STATUS])
@@ -445,11 +442,10 @@ class Rules:
 
     def _close(self, task: int, answer: float | None, outcome: str, sure: float | None) -> None:
         """Close a task; what is answered later changes nothing about its answer."""
-        options = self.engine.spec.problem.options
         self.emit(
             Kind.CLOSED,
             task=self.ledger.task_id(task),
-            value=options[int(answer)] if options and answer is not None else answer,
+            value=self.engine.named(answer),
             outcome=outcome,
             confidence=sure,
         )
@@ -457,20 +453,6 @@ class Rules:
     def _check_running(self) -> None:
         if self.ledger.total(c.STOPPED):
             raise _stopped()
-
-    def _assignment(self, seq: int) -> int:
-        at: int | None = self.ledger.assignment_at(seq)
-        if at is None:
-            count = self.ledger.total(c.ASSIGNMENTS)
-            last = self.ledger.book.assignments[max(0, count - 3) : count, c.SEQ]
-            known = [assignment_id(self.name, int(each)) for each in last]
-            raise UnknownName(
-                f"assignment {assignment_id(self.name, seq)!r} is not known: "
-                f"{nearest(assignment_id(self.name, seq), known)}",
-                field="assignment",
-                reason="unknown_assignment",
-            )
-        return at
 
 
 def _stopped() -> Conflict:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from askwise.campaign import Campaign, reading
+from askwise.campaign import Campaign, views
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import Engine
 from askwise.core.events import Event, Kind
@@ -137,15 +137,15 @@ def check_told(name: str, log: list[Event], told: Told) -> None:
 def compare_live(service: Served, name: str, engine: Engine, log: list[Event]) -> None:
     """The state of the running service is that of a fresh fold of the log."""
     status = service.call("GET", f"/campaigns/{name}")[1]
-    assert status == as_json(reading.status(name, engine))
+    assert status == as_json(views.status(name, engine))
     answers = everything(service, f"/campaigns/{name}/answers")
-    assert answers == [as_json(each) for each in reading.answers(engine)]
+    assert answers == [as_json(each) for each in views.answers(engine)]
     payments = everything(service, f"/campaigns/{name}/payments")
-    assert payments == [as_json(each) for each in reading.payments(engine)]
+    assert payments == [as_json(each) for each in views.payments(engine)]
     out = everything(service, f"/campaigns/{name}/assignments")
     for each in out:
         each.pop("payload", None)
-    assert out == [as_json(each) for each in reading.outstanding(name, engine)]
+    assert out == [as_json(each) for each in views.outstanding(name, engine)]
     events = everything(service, f"/campaigns/{name}/log")
     assert events == [as_json(event) for event in log]
 

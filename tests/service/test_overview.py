@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from askwise.campaign import Campaign, insight, reading
-from askwise.campaign.timeline import Timeline
+from askwise.campaign import Campaign, views
+from askwise.campaign.views import Timeline
 from askwise.core.choices import Batch
 from askwise.core.problem import Worker
 from askwise.service.dashboard import overview
@@ -196,11 +196,11 @@ def test_facts_are_those_of_the_campaign(hub: Hub) -> None:
     work(campaign, 20)
     facts = Overviews(hub).facts("cats")
     with campaign.reading() as engine:
-        answers = reading.answers(engine)
+        answers = views.answers(engine)
         assert facts.answers == answers
-        assert facts.workers == insight.workers(engine, answers)
-        assert facts.outcomes == insight.outcomes(answers)
-        assert facts.contested == insight.contested(engine, answers, 10)
+        assert facts.workers == views.workers(engine, answers)
+        assert facts.outcomes == views.outcomes(answers)
+        assert facts.contested == views.contested(engine, answers, 10)
         assert facts.seq == engine.seq
 
 
@@ -215,7 +215,7 @@ def test_a_copy_stays_as_it_was_while_the_campaign_goes_on(hub: Hub) -> None:
     campaign.add(tasks=["more"], workers=[Worker("dave", "0.10")])
     campaign.truth("t1", "yes")
     assert still.snapshot() == before
-    assert [answer.task for answer in reading.answers(still)] == [f"t{at}" for at in range(10)]
+    assert [answer.task for answer in views.answers(still)] == [f"t{at}" for at in range(10)]
 
 
 def test_a_busy_campaign_is_worked_out_and_drawn_once_a_while(

@@ -22,17 +22,19 @@ from concurrent.futures import wait as wait_for
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from askwise.campaign import Campaign, insight, outlook, reading
-from askwise.campaign.insight_views import (
+from askwise.campaign import Campaign, views
+from askwise.campaign.state import Engine
+from askwise.campaign.views import (
+    Answer,
     Contested,
     Forecast,
     Outcomes,
     Savings,
-    WorkerInsight,
+    Series,
+    Status,
+    Timeline,
+    WorkerSummary,
 )
-from askwise.campaign.state import Engine
-from askwise.campaign.timeline import Series, Timeline
-from askwise.campaign.views import Answer, Status
 from askwise.core.arrays import Array
 from askwise.core.choices import Done
 from askwise.ledger import columns
@@ -85,7 +87,7 @@ class Facts:
 
     seq: int
     answers: list[Answer]
-    workers: list[WorkerInsight]
+    workers: list[WorkerSummary]
     outcomes: Outcomes
     contested: list[Contested]
     options: tuple[str, ...]
@@ -225,7 +227,7 @@ class Overviews:
 
         def look(campaign: Campaign) -> Glance:
             with campaign.reading() as engine:
-                status, over = reading.status(name, engine), reading.over(engine)
+                status, over = views.status(name, engine), views.over(engine)
                 bidding = engine.bidding and over is None
             last = campaign.log(status.seq - 1, status.seq) if status.seq else []
             return Glance(status, over, last[0].time if last else None, bidding)
@@ -247,7 +249,7 @@ class Overviews:
     def savings(self, name: str, fixed: int | None) -> Savings | None:
         """What was saved against asking so often about every task."""
         with self._hub.campaign(name).reading() as engine:
-            return insight.savings(engine, fixed)
+            return views.savings(engine, fixed)
 
     def series(self, name: str) -> tuple[int, Series]:
         """Money and answers over time, and up to which event they were read.
@@ -267,7 +269,7 @@ class Overviews:
             assert watched.timeline is not None
             if watched.timeline.seq < engine.seq - PIECE:
                 return None
-            return outlook.forecast(watched.timeline, engine, time.time())
+            return views.forecast(watched.timeline, engine, time.time())
 
     def charts(
         self, name: str, draw: Callable[[Facts, Series], T], *, now: bool = False
@@ -349,14 +351,14 @@ def copied(engine: Engine) -> Engine:
 
 
 def _facts(engine: Engine) -> Facts:
-    answers = reading.answers(engine)
+    answers = views.answers(engine)
     ledger = engine.ledger
     return Facts(
         seq=engine.seq,
         answers=answers,
-        workers=insight.workers(engine, answers),
-        outcomes=insight.outcomes(answers),
-        contested=insight.contested(engine, answers, 10),
+        workers=views.workers(engine, answers),
+        outcomes=views.outcomes(answers),
+        contested=views.contested(engine, answers, 10),
         options=engine.spec.problem.options,
         range=engine.spec.problem.range,
         votes=ledger.book.votes[: ledger.total(c.TASKS)],

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from askwise.campaign import Campaign, reading
-from askwise.campaign.insight_views import Contested, WorkerInsight
+from askwise.campaign import Campaign, views
 from askwise.campaign.state import Engine
-from askwise.campaign.views import Answer
+from askwise.campaign.views import Answer, Contested, WorkerSummary
 from askwise.core.problem import Task
 from askwise.ledger import columns as c
 from askwise.service.dashboard.overview import Facts, Overviews
@@ -72,7 +71,7 @@ def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[Asked], Cu
 
 def _asked(campaign: Campaign, engine: Engine, at: int) -> Asked:
     row = engine.ledger.book.assignments[at]
-    handed = reading.handed(campaign.name, engine, int(row[c.SEQ]))
+    handed = views.handed(campaign.name, engine, at)
     return Asked(
         seq=int(row[c.SEQ]),
         time=None,
@@ -106,15 +105,10 @@ def tasks(
     """A page of tasks; those without a confidence or an answer come last of the unsure."""
     answers = facts.answers
     counts = np.array([each.count for each in answers], np.int64)
-    sure = np.array([np.nan if each.confidence is None else each.confidence for each in answers])
-    sure[counts == 0] = np.nan
-    if sort == "unsure" and facts.votes.shape[1] > 1:
-        best = np.partition(facts.votes, -2, axis=1)[:, -2:]
-        order = np.lexsort((-counts, best[:, 1] - best[:, 0], sure))
-    elif sort == "unsure":
-        order = np.lexsort((-counts, sure))
+    if sort == "unsure":
+        order = views.least_sure(answers, facts.votes)
     elif sort == "sure":
-        order = np.lexsort((-counts, -sure))
+        order = np.lexsort((-counts, -views.confidences(answers)))
     elif sort in ("most", "least"):
         order = np.argsort(-counts if sort == "most" else counts, kind="stable")
     else:
@@ -188,11 +182,11 @@ WORKER_SORTS = ("id", "price", "answered", "share", "paid", "agreement", "qualit
 
 
 def workers(
-    found: list[WorkerInsight], page: int, sort: str, down: bool
-) -> tuple[list[WorkerInsight], Cut]:
+    found: list[WorkerSummary], page: int, sort: str, down: bool
+) -> tuple[list[WorkerSummary], Cut]:
     """A page of workers, by a column; those without a value there come last."""
 
-    def value(worker: WorkerInsight) -> Any:
+    def value(worker: WorkerSummary) -> Any:
         cell = getattr(worker, sort)
         return cell.value if sort == "quality" and cell is not None else cell
 

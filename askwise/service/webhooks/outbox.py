@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from askwise.campaign.reading import assignment_id, over
+from askwise.campaign.views import assignment_id, over
 from askwise.core.errors import AskwiseError, StoreError
 from askwise.core.events import Event, Kind
 from askwise.core.money import NO_CAP, from_micro

@@ -9,8 +9,8 @@ from decimal import Decimal
 from typing import Any
 
 from askwise.campaign import Campaign
-from askwise.campaign.reading import assignment_id
 from askwise.campaign.state import Engine
+from askwise.campaign.views import assignment_at
 from askwise.core.choices import Done, Wait
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c
@@ -112,16 +112,9 @@ def may_ask(campaign: Campaign, worker: str, now: float) -> bool:
 
 
 def _question(campaign: Campaign, engine: Engine, at: int, number: int, now: float) -> Question:
-    ledger = engine.ledger
-    row, expires = ledger.book.assignments[at], float(ledger.book.marks[at, c.EXPIRES])
-    return Question(
-        id=assignment_id(campaign.name, int(row[c.SEQ])),
-        number=number,
-        task=ledger.task_id(int(row[c.TASK])),
-        payload=ledger.payload(int(row[c.TASK])),
-        price=from_micro(int(row[c.COST])),
-        left=None if expires == float("inf") else expires - now,
-    )
+    asked = assignment_at(campaign.name, engine.ledger, at)
+    left = None if asked.expires is None else asked.expires - now
+    return Question(asked.id, number, asked.task, asked.payload, asked.price, left)
 
 
 def _bidding(engine: Engine, bid: int) -> Bidding | None:

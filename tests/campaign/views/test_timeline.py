@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askwise import Batch
-from askwise.campaign.timeline import MOST_POINTS, Timeline
+from askwise.campaign.views.timeline import MOST_POINTS, Timeline
 from askwise.core.errors import Conflict
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.money import NO_CAP

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from askwise import Batch, Campaign, Worker
-from askwise.campaign.outlook import forecast
-from askwise.campaign.timeline import Timeline
+from askwise.campaign.views import Timeline, forecast
 from askwise.ledger import queries
 from askwise.testing.sessions import spec_of_campaign
 
@@ -140,7 +139,7 @@ def test_a_thinned_timeline_gives_nearly_the_same_pace(monkeypatch: pytest.Monke
     for paced in (exact, thinned):
         paced.answer(300)
     found = exact.forecast()
-    monkeypatch.setattr("askwise.campaign.timeline.MOST_POINTS", 50)
+    monkeypatch.setattr("askwise.campaign.views.timeline.MOST_POINTS", 50)
     rough = thinned.forecast()
     assert len(thinned.timeline.series().times) <= 51
     assert found.answers == 60 <= rough.answers <= 80
