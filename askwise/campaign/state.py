@@ -41,7 +41,7 @@ _told: set[str] = set()
 _ROLES = (draws.POLICY, draws.ABSORB, draws.RULE, draws.AGGREGATION, draws.MECHANISM)
 
 
-class Engine:
+class CampaignState:
     """Ledger, beliefs and rule state at one point of the log. Only ``fold`` writes them."""
 
     def __init__(self, spec: Spec) -> None:
@@ -230,11 +230,11 @@ class Engine:
         return version_of(self.spec)
 
     def snapshot(self) -> bytes:
-        """The engine as bytes."""
+        """The state as bytes."""
         return self.freeze()()
 
     def freeze(self) -> Callable[[], bytes]:
-        """Copy the engine as it is now; what is returned packs the copy, whenever it is called."""
+        """Copy the state as it is now; what is returned packs the copy, whenever it is called."""
         held = {f"ledger.{name}": array for name, array in self.ledger.arrays().items()}
         kept = self.spec.policy.used(self.beliefs, self.ledger)
         held.update({f"beliefs.{name}": array for name, array in kept.items()})
@@ -245,21 +245,21 @@ class Engine:
         return lambda: packing.pack(copies, names())
 
     @classmethod
-    def restore(cls, spec: Spec, blob: bytes) -> Engine:
-        """The engine that a snapshot was taken of."""
+    def restore(cls, spec: Spec, blob: bytes) -> CampaignState:
+        """The state that a snapshot was taken of."""
         held, names = packing.unpack(blob)
         groups: dict[str, dict[str, Any]] = {"ledger": {}, "beliefs": {}, "rule": {}}
         for name, array in held.items():
             group, _, field = name.partition(".")
             groups[group][field] = array
         ledger = Ledger.restore(spec.problem, groups["ledger"], names)
-        # Not by way of a new engine, which would read all tasks for nothing.
-        engine = cls.__new__(cls)
-        engine._set(spec, ledger, spec.policy.restore(spec.problem, ledger, groups["beliefs"]))
-        engine.take_leases(0)
+        # Not by way of a new state, which would read all tasks for nothing.
+        state = cls.__new__(cls)
+        state._set(spec, ledger, spec.policy.restore(spec.problem, ledger, groups["beliefs"]))
+        state.take_leases(0)
         if groups["rule"]:
-            engine.rule_state = type(engine.rule_state)(**groups["rule"])
-        return engine
+            state.rule_state = type(state.rule_state)(**groups["rule"])
+        return state
 
 
 def _tell_if_slow(policy: KernelPolicy) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, get_args, get_type_hints
 
 
 class Jsonable:
-    """A frozen dataclass whose JSON has its fields, under their names and in their order.
+    """A dataclass whose JSON has its fields, under their names and in their order.
 
     Money is written as a string, a tuple as a list. A field that does not count in comparisons is
     no part of the value, and none of its JSON.

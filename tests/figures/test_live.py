@@ -241,10 +241,10 @@ def test_what_a_campaign_shows_of_itself_can_be_drawn() -> None:
         assert isinstance(batch, Batch)
         now[0] += 600
         campaign.tell(batch[0].id, ("no", "yes")[at % 5 == 0])
-    with campaign.reading() as engine:
-        timeline = Timeline(engine.spec.problem, created=START)
+    with campaign.reading() as state:
+        timeline = Timeline(state.spec.problem, created=START)
         timeline.take(campaign.log())
-        people, end = views.workers(engine), forecast(timeline, engine)
+        people, end = views.workers(state), forecast(timeline, state)
     found, series = views.outcomes(campaign.answers()), timeline.series()
     assert end is not None
     assert end.ends is not None

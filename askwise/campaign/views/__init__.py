@@ -5,17 +5,8 @@ and changes nothing.
 """
 
 from askwise.campaign.views.answers import Answer, answers
-from askwise.campaign.views.assignments import (
-    Handed,
-    assignment_at,
-    assignment_id,
-    handed,
-    outstanding,
-    place_of,
-    recalled,
-    seq_of,
-)
-from askwise.campaign.views.contested import Contested, confidences, contested, least_sure
+from askwise.campaign.views.assignments import Handed, assignment_id, handed, outstanding
+from askwise.campaign.views.contested import Contested, contested
 from askwise.campaign.views.explain import Candidate, Explanation, explain
 from askwise.campaign.views.forecast import Forecast, forecast
 from askwise.campaign.views.outcomes import OutcomeCount, Outcomes, outcomes
@@ -44,22 +35,16 @@ __all__ = [
     "Timeline",
     "WorkerSummary",
     "answers",
-    "assignment_at",
     "assignment_id",
-    "confidences",
     "contested",
     "explain",
     "forecast",
     "handed",
-    "least_sure",
     "outcomes",
     "outstanding",
     "over",
     "payments",
-    "place_of",
-    "recalled",
     "savings",
-    "seq_of",
     "status",
     "workers",
 ]

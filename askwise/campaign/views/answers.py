@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.jsonable import Jsonable
 from askwise.ledger import columns as c
 
@@ -30,24 +30,24 @@ class Answer(Jsonable):
     majority_error: float | None = None
 
 
-def answers(engine: Engine) -> list[Answer]:
+def answers(state: CampaignState) -> list[Answer]:
     """Every task's answer: the rule's where it closed the task or came to no end, else the
     aggregator's.
     """
-    ledger = engine.ledger
-    ran_out = engine.ran_out()
+    ledger = state.ledger
+    ran_out = state.ran_out()
     total = ledger.total(c.TASKS)
     named = []
     for task in range(total):
         value, outcome, sure = ledger.closings.get(task, (None, ran_out, None))
         if value is None and outcome in ("over_budget", "low_confidence"):
-            value, sure = engine.guess(task)
+            value, sure = state.guess(task)
         named.append((value, outcome, sure))
     # All at once: an aggregator may have to learn from every answer there is.
     rest = [task for task, (value, _, _) in enumerate(named) if value is None]
-    for task, (value, sure) in zip(rest, engine.labels(rest), strict=True):
+    for task, (value, sure) in zip(rest, state.labels(rest), strict=True):
         named[task] = (value, named[task][1], sure)
-    assured = engine.assurances(list(range(total)))
+    assured = state.assurances(list(range(total)))
     counts = ledger.book.tasks[:total, c.TASK_ANSWERED].tolist()
     found = []
     for task, (value, outcome, sure) in enumerate(named):
@@ -55,7 +55,7 @@ def answers(engine: Engine) -> list[Answer]:
         found.append(
             Answer(
                 task=ledger.task_id(task),
-                value=engine.named(value),
+                value=state.named(value),
                 confidence=sure,
                 outcome=worth.outcome if worth is not None and outcome == "open" else outcome,
                 count=counts[task],

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.choices import Assignment, Batch, Done, Wait, read_choice
 from askwise.core.errors import UnknownName, nearest
 from askwise.core.money import from_micro
@@ -98,22 +98,22 @@ def assignment_at(name: str, ledger: Ledger, at: int) -> Assignment:
     )
 
 
-def outstanding(name: str, engine: Engine, worker: str | None = None) -> list[Assignment]:
+def outstanding(name: str, state: CampaignState, worker: str | None = None) -> list[Assignment]:
     """What is out, of all or of one worker, oldest first."""
-    return [assignment_at(name, engine.ledger, at) for at in places_out(engine.ledger, worker)]
+    return [assignment_at(name, state.ledger, at) for at in places_out(state.ledger, worker)]
 
 
-def handed(name: str, engine: Engine, at: int) -> Handed:
+def handed(name: str, state: CampaignState, at: int) -> Handed:
     """The assignment at a place of the book, and what has become of it."""
-    book = engine.ledger.book
+    book = state.ledger.book
     outcome = STATES[int(book.assignments[at, c.STATUS])]
-    value = engine.named(float(book.marks[at, c.VALUE])) if outcome == "answered" else None
-    return Handed(assignment_at(name, engine.ledger, at), outcome, value)
+    value = state.named(float(book.marks[at, c.VALUE])) if outcome == "answered" else None
+    return Handed(assignment_at(name, state.ledger, at), outcome, value)
 
 
-def recalled(engine: Engine, kept: dict[str, Any]) -> Batch | Wait | Done:
+def recalled(state: CampaignState, kept: dict[str, Any]) -> Batch | Wait | Done:
     """What an ask came to, from its JSON as it was kept, with the payloads of its tasks."""
-    choice, ledger = read_choice(kept), engine.ledger
+    choice, ledger = read_choice(kept), state.ledger
     if not isinstance(choice, Batch):
         return choice
     return Batch(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.campaign.views.answers import Answer
 from askwise.core.arrays import Array
 from askwise.core.checks import whole
@@ -29,7 +29,7 @@ class Contested(Jsonable):
     truth: str | None
 
 
-def contested(engine: Engine, answers: Sequence[Answer], limit: int = 20) -> list[Contested]:
+def contested(state: CampaignState, answers: Sequence[Answer], limit: int = 20) -> list[Contested]:
     """The tasks that are least sure, with their votes; open ones and closed ones.
 
     By confidence (tasks without one come last), then by the lead of the first option over the
@@ -37,7 +37,7 @@ def contested(engine: Engine, answers: Sequence[Answer], limit: int = 20) -> lis
     answered are left out; with utilities there are no votes and the list is empty.
     """
     whole(limit, "limit", least=1)
-    ledger, options = engine.ledger, engine.spec.problem.options
+    ledger, options = state.ledger, state.spec.problem.options
     if not options:
         return []
     votes = ledger.book.votes[: ledger.total(c.TASKS)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from askwise.campaign.spec import Spec
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.campaign.views.assignments import assignment_id
 from askwise.core.choices import Done, Wait
 from askwise.core.errors import UnknownName
@@ -57,7 +57,7 @@ class Explanation(Jsonable):
 
 
 def explain(
-    name: str, seq: int, store: Store, spec: Spec, engine_at: Callable[[int], Engine]
+    name: str, seq: int, store: Store, spec: Spec, state_at: Callable[[int], CampaignState]
 ) -> Explanation:
     """Fold the log up to the decision behind an ASKED and choose again."""
     asked = next(iter(store.read(name, seq - 1, seq)), None)
@@ -71,11 +71,11 @@ def explain(
     assert asked.worker is not None
     assert asked.price is not None
     decided = _decision_before(name, seq, asked.decision, store)
-    engine = engine_at(decided.seq - 1)
-    ledger, available = engine.ledger, engine.available(decided.available)
-    again = engine.choose(available)
+    state = state_at(decided.seq - 1)
+    ledger, available = state.ledger, state.available(decided.available)
+    again = state.choose(available)
     money = int(queries.money_left(ledger.book.totals))
-    scores = {score.worker: score for score in engine.scores(available)}
+    scores = {score.worker: score for score in state.scores(available)}
     candidates = []
     for at, worker in enumerate(ledger.workers):
         if not ledger.book.workers[at, c.JOINED]:
@@ -106,7 +106,7 @@ def explain(
         budget_left=None if ledger.total(c.BUDGET) == NO_CAP else from_micro(money),
         rows=tuple((r.task, r.worker, r.count, r.propensity) for r in decided.rows or ()),
         candidates=tuple(candidates),
-        reproduced=not isinstance(again, Wait | Done) and engine.rows(again) == decided.rows,
+        reproduced=not isinstance(again, Wait | Done) and state.rows(again) == decided.rows,
     )
 
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.campaign.views.timeline import Timeline
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import NO_CAP, from_micro
@@ -50,7 +50,7 @@ class Forecast(Jsonable):
     assumes: str
 
 
-def forecast(timeline: Timeline, engine: Engine, now: float | None = None) -> Forecast | None:
+def forecast(timeline: Timeline, state: CampaignState, now: float | None = None) -> Forecast | None:
     """When money or work runs out at the pace of the recent past; None while nothing moves.
 
     The pace is that of the last fifth of the answers (at least 20, or all since the first was
@@ -67,12 +67,12 @@ def forecast(timeline: Timeline, engine: Engine, now: float | None = None) -> Fo
     Parameters
     ----------
     timeline : Timeline
-        Fed up to the engine's place in the log, or nearly so.
+        Fed up to the state's place in the log, or nearly so.
     now : float, optional
         The present time; that of the last event if not given.
     """
-    ledger, series = engine.ledger, timeline.series()
-    if timeline.answers == 0 or _stands(engine):
+    ledger, series = state.ledger, timeline.series()
+    if timeline.answers == 0 or _stands(state):
         return None
     now = max(timeline.now, timeline.now if now is None else now)
     came, spent, closed, since = timeline.answers, timeline.spent, timeline.closed, timeline.began
@@ -92,9 +92,9 @@ def forecast(timeline: Timeline, engine: Engine, now: float | None = None) -> Fo
     money_ends = work_ends = None
     if budget != NO_CAP and spent:
         money_ends = now + (budget - ledger.total(c.SPENT)) * (passed / spent)
-    assumes = _BY_CLOSING if engine.spec.rule else _BY_ASKING
-    if engine.spec.rule is None:
-        work = _answers_left(engine)
+    assumes = _BY_CLOSING if state.spec.rule else _BY_ASKING
+    if state.spec.rule is None:
+        work = _answers_left(state)
         work_ends = None if work is None else now + work * (passed / came)
     elif closed:
         work_ends = now + ledger.total(c.OPEN) * (passed / closed)
@@ -118,17 +118,17 @@ def forecast(timeline: Timeline, engine: Engine, now: float | None = None) -> Fo
     )
 
 
-def _stands(engine: Engine) -> bool:
+def _stands(state: CampaignState) -> bool:
     """Whether nothing is to be asked: paused, stopped, or nothing and nobody left."""
-    ledger = engine.ledger
+    ledger = state.ledger
     if ledger.total(c.STOPPED) or ledger.total(c.PAUSED):
         return True
-    return int(queries.idle(ledger.book, engine.available())) <= c.DONE_BUDGET
+    return int(queries.idle(ledger.book, state.available())) <= c.DONE_BUDGET
 
 
-def _answers_left(engine: Engine) -> int | None:
+def _answers_left(state: CampaignState) -> int | None:
     """How many more answers those who joined may give, whatever the money; None without end."""
-    ledger = engine.ledger
+    ledger = state.ledger
     book, total = ledger.book, ledger.total
     workers = book.workers[: total(c.WORKERS)]
     there = workers[:, c.JOINED] == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
 
@@ -21,11 +21,11 @@ class Payment(Jsonable):
     why: str
 
 
-def payments(engine: Engine) -> list[Payment]:
+def payments(state: CampaignState) -> list[Payment]:
     """What the mechanism owes each worker."""
     return [
         Payment(
             each.worker, each.answers, from_micro(each.paid), from_micro(each.reserved), each.why
         )
-        for each in engine.spec.mechanism.settle(engine.spec.problem, engine.ledger)
+        for each in state.spec.mechanism.settle(state.spec.problem, state.ledger)
     ]

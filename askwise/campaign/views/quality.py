@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv
 
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.campaign.views.answers import Answer
 from askwise.core.arrays import Array
 from askwise.core.jsonable import Jsonable
@@ -47,10 +47,10 @@ class Quality(Jsonable):
 
 
 def judged(
-    engine: Engine, answers: Sequence[Answer]
+    state: CampaignState, answers: Sequence[Answer]
 ) -> tuple[list[float | None], list[Quality | None]]:
     """Each worker's agreement with the present answers, and their quality."""
-    ledger, options = engine.ledger, engine.spec.problem.options
+    ledger, options = state.ledger, state.spec.problem.options
     size = ledger.total(c.WORKERS)
     number = {option: at for at, option in enumerate(options)}
     present = np.array([number.get(each.value, -1) for each in answers], np.int64)  # type: ignore[arg-type]
@@ -91,10 +91,10 @@ def _hits(cells: Array, option: Array, size: int) -> Array:
     return np.stack([np.bincount(who, each * counts, minlength=size) for each in (hit, given)])
 
 
-def rated(engine: Engine, rows: Array) -> list[Quality | None]:
+def rated(state: CampaignState, rows: Array) -> list[Quality | None]:
     """Each worker's mean utility."""
-    ledger = engine.ledger
-    size, (low, high) = ledger.total(c.WORKERS), engine.spec.problem.range
+    ledger = state.ledger
+    size, (low, high) = ledger.total(c.WORKERS), state.spec.problem.range
     settled = rows[:, c.STATUS] == c.SETTLED
     values = ledger.book.marks[: len(rows), c.VALUE][settled]
     who = rows[settled, c.WORKER]

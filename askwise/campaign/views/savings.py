@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.checks import whole
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
@@ -31,7 +31,7 @@ class Savings(Jsonable):
     why: str
 
 
-def savings(engine: Engine, fixed: int | None = None) -> Savings | None:
+def savings(state: CampaignState, fixed: int | None = None) -> Savings | None:
     """What was saved against asking every settled task ``fixed`` times.
 
     Settled are the tasks that were answered and closed, and all that were answered where none
@@ -46,8 +46,8 @@ def savings(engine: Engine, fixed: int | None = None) -> Savings | None:
     """
     if fixed is not None:
         whole(fixed, "fixed", least=1, most=10**6)
-    ledger = engine.ledger
-    if engine.spec.problem.taskless:
+    ledger = state.ledger
+    if state.spec.problem.taskless:
         return None
     rows = ledger.book.tasks[: ledger.total(c.TASKS)]
     answered, closed = rows[:, c.TASK_ANSWERED], rows[:, c.CLOSED] == 1
@@ -57,7 +57,7 @@ def savings(engine: Engine, fixed: int | None = None) -> Savings | None:
     else:
         chosen = "as given"
     settled, which = (answered > 0) & closed, "closed tasks"
-    if engine.spec.rule is None or ledger.total(c.STOPPED) or engine.ran_out() != "open":
+    if state.spec.rule is None or ledger.total(c.STOPPED) or state.ran_out() != "open":
         settled, which = answered > 0, "answered tasks"
     tasks, count = int(settled.sum()), int(answered[settled].sum())
     if fixed == 0 or tasks == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.choices import Done
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import NO_CAP, from_micro
@@ -42,9 +42,9 @@ class Status(Jsonable):
     needs_gold: tuple[NeedsGold, ...] = ()
 
 
-def status(name: str, engine: Engine) -> Status:
+def status(name: str, state: CampaignState) -> Status:
     """Counts and money of a campaign."""
-    ledger, problem, policy = engine.ledger, engine.spec.problem, engine.spec.policy
+    ledger, problem, policy = state.ledger, state.spec.problem, state.spec.policy
     total = ledger.total
     budget, spent = total(c.BUDGET), total(c.SPENT)
     capped = budget != NO_CAP
@@ -56,29 +56,29 @@ def status(name: str, engine: Engine) -> Status:
         spent=from_micro(spent),
         reserved=from_micro(ledger.reserved),
         left=from_micro(budget - spent - ledger.reserved) if capped else None,
-        workers=int(engine.available().sum()),
+        workers=int(state.available().sum()),
         tasks=0 if problem.taskless else total(c.TASKS),
         open_tasks=0 if problem.taskless else total(c.OPEN),
         decisions=total(c.DECISIONS),
         answers=total(c.ANSWERS),
         pending=total(c.PENDING),
         utility=None if problem.options else ledger.utility,
-        seq=engine.seq,
+        seq=state.seq,
         needs_gold=tuple(
             NeedsGold(context, tuple(tasks))
-            for context, tasks in policy.needs_gold(problem, engine.beliefs, ledger)
+            for context, tasks in policy.needs_gold(problem, state.beliefs, ledger)
         ),
     )
 
 
-def over(engine: Engine) -> Done | None:
+def over(state: CampaignState) -> Done | None:
     """Why nothing can be asked any more and nothing is out, if so."""
-    ledger = engine.ledger
+    ledger = state.ledger
     if ledger.total(c.PENDING):
         return None
     if ledger.total(c.STOPPED):
         return Done("stopped")
     if (ledger.book.plan[: ledger.total(c.PLAN_ROWS), c.PLAN_COUNT] > 0).any():
         return None
-    choice = engine.choose(engine.available())
+    choice = state.choose(state.available())
     return choice if isinstance(choice, Done) else None

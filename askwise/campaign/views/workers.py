@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.campaign.views.answers import Answer
 from askwise.campaign.views.answers import answers as answers_of
 from askwise.campaign.views.quality import Quality, judged, rated
@@ -44,7 +44,7 @@ class WorkerSummary(Jsonable):
     quality: Quality | None
 
 
-def workers(engine: Engine, answers: Sequence[Answer] | None = None) -> list[WorkerSummary]:
+def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> list[WorkerSummary]:
     """Every worker who ever joined, in that order.
 
     Workers are judged by the truth where that is known for ``ENOUGH_TRUTHS`` of their answers, or
@@ -63,18 +63,18 @@ def workers(engine: Engine, answers: Sequence[Answer] | None = None) -> list[Wor
     answers : sequence of Answer, optional
         What ``Campaign.answers()`` says at the same point of the log; worked out if not given.
     """
-    ledger, problem = engine.ledger, engine.spec.problem
+    ledger, problem = state.ledger, state.spec.problem
     size, total = ledger.total(c.WORKERS), ledger.total(c.ANSWERS)
     rows = ledger.book.assignments[: ledger.total(c.ASSIGNMENTS)]
     tally = np.bincount(4 * rows[:, c.WORKER] + rows[:, c.STATUS], minlength=4 * size)
     states = tally.reshape(size, 4).tolist()
-    paid = [each.paid for each in engine.spec.mechanism.settle(problem, ledger)]
-    sealed = engine.bidding
+    paid = [each.paid for each in state.spec.mechanism.settle(problem, ledger)]
+    sealed = state.bidding
     agreement: list[float | None] = [None] * size
     if problem.options:
-        agreement, quality = judged(engine, answers_of(engine) if answers is None else answers)
+        agreement, quality = judged(state, answers_of(state) if answers is None else answers)
     else:
-        quality = rated(engine, rows)
+        quality = rated(state, rows)
     found = []
     for at, worker in enumerate(ledger.workers):
         row = ledger.book.workers[at]

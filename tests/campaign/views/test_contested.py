@@ -8,7 +8,7 @@ from askwise import Batch, Campaign, Worker
 from askwise.campaign import views
 from askwise.campaign.views import Answer
 from askwise.core.errors import InvalidParameter
-from tests.campaign.views.voting import engine_of, votes
+from tests.campaign.views.voting import state_of, votes
 
 
 def test_the_least_sure_come_first() -> None:
@@ -23,16 +23,16 @@ def test_the_least_sure_come_first() -> None:
     campaign.add(tasks=["nobody"])
     campaign.close("split")
     campaign.truth("clear", "yes")
-    found = views.contested(engine_of(campaign), campaign.answers(), 10)
+    found = views.contested(state_of(campaign), campaign.answers(), 10)
     assert [each.task for each in found] == ["split", "long", "close", "thin", "clear"]
     assert [round(each.confidence or 0, 2) for each in found] == [0.33, 0.5, 0.67, 1.0, 1.0]
     assert [each.lead for each in found] == [0, 0, 1, 1, 4]
     assert found[0].outcome == "closed"
     assert found[1].votes == {"no": 2, "yes": 2, "maybe": 0}
     assert [each.truth for each in found] == [None, None, None, None, "yes"]
-    assert views.contested(engine_of(campaign), campaign.answers(), 2) == found[:2]
+    assert views.contested(state_of(campaign), campaign.answers(), 2) == found[:2]
     with pytest.raises(InvalidParameter, match="limit"):
-        views.contested(engine_of(campaign), campaign.answers(), 0)
+        views.contested(state_of(campaign), campaign.answers(), 0)
 
 
 def test_tasks_without_a_confidence_come_last_by_lead() -> None:
@@ -43,7 +43,7 @@ def test_tasks_without_a_confidence_come_last_by_lead() -> None:
     campaign = votes(table)
     answers = [Answer("t", "yes", None, "open", 2), Answer("u", "no", None, "open", 2)]
     answers.append(Answer("v", "yes", 0.99, "open", 2))
-    found = views.contested(engine_of(campaign), answers)
+    found = views.contested(state_of(campaign), answers)
     assert [each.task for each in found] == ["v", "u", "t"]
 
 
@@ -54,4 +54,4 @@ def test_utilities_are_not_contested() -> None:
     batch = campaign.ask()
     assert isinstance(batch, Batch)
     campaign.tell(batch[0].id, 0.5)
-    assert views.contested(engine_of(campaign), campaign.answers()) == []
+    assert views.contested(state_of(campaign), campaign.answers()) == []

@@ -15,12 +15,12 @@ from scipy.stats import beta, binom
 from askwise import Batch, Campaign, Worker
 from askwise.campaign import views
 from askwise.campaign.views import quality
-from tests.campaign.views.voting import OPTIONS, engine_of, votes
+from tests.campaign.views.voting import OPTIONS, state_of, votes
 from tests.mechanisms.cheapest import known, make
 
 
 def workers(campaign: Campaign) -> dict[str, views.WorkerSummary]:
-    return {each.id: each for each in views.workers(engine_of(campaign))}
+    return {each.id: each for each in views.workers(state_of(campaign))}
 
 
 def test_a_worker_is_counted_by_what_became_of_his_work() -> None:
@@ -46,7 +46,7 @@ def test_a_worker_is_counted_by_what_became_of_his_work() -> None:
     again = campaign.ask(workers=["bob"])
     assert isinstance(again, Batch)
     campaign.leave("bob")
-    ann, bob = views.workers(engine_of(campaign))
+    ann, bob = views.workers(state_of(campaign))
     assert (ann.joined, ann.price, ann.limit, ann.asked) == (True, Decimal("0.5"), 5, 5)
     assert (ann.answered, ann.out, ann.expired, ann.declined) == (3, 0, 1, 1)
     assert (ann.paid, ann.share) == (Decimal("1.5"), 1.0)
@@ -129,7 +129,7 @@ def test_shares_equal_those_counted_one_by_one(
     for task, option in truth.items():
         campaign.truth(task, option)
     present = {each.task: each.value for each in campaign.answers()}
-    for one in views.workers(engine_of(campaign), campaign.answers()):
+    for one in views.workers(state_of(campaign), campaign.answers()):
         mine = [(task, option) for worker, task, option in kept if worker == one.id]
         shared, backed, right = [], [], []
         for task, option in mine:

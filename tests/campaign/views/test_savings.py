@@ -10,7 +10,7 @@ from askwise import Batch, Campaign, Worker
 from askwise.campaign import views
 from askwise.core.errors import InvalidParameter
 from askwise.ledger import columns as c
-from tests.campaign.views.voting import engine_of, votes
+from tests.campaign.views.voting import state_of, votes
 
 
 def ruled(told: int) -> Campaign:
@@ -34,11 +34,11 @@ def ruled(told: int) -> Campaign:
 
 def test_savings_are_against_a_fixed_number_for_every_settled_task() -> None:
     campaign = ruled(15)
-    engine = engine_of(campaign)
-    rows = engine.ledger.book.tasks[:10]
+    state = state_of(campaign)
+    rows = state.ledger.book.tasks[:10]
     closed = rows[:, c.CLOSED] == 1
     assert 0 < closed.sum() < 10
-    found = views.savings(engine)
+    found = views.savings(state)
     assert found is not None
     most = int(rows[closed, c.TASK_ANSWERED].max())
     cost = int(rows[closed, c.TASK_SPENT].sum())
@@ -53,7 +53,7 @@ def test_savings_are_against_a_fixed_number_for_every_settled_task() -> None:
     assert found.share == pytest.approx(float(found.saved / found.fixed_cost))
     assert found.why == "closed tasks; fixed number: the most answers that a closed task took"
     # One answer each would have been cheaper, and that is said.
-    given = views.savings(engine, fixed=1)
+    given = views.savings(state, fixed=1)
     assert given is not None
     assert given.saved < 0
     assert given.why == "closed tasks; fixed number: as given"
@@ -61,9 +61,9 @@ def test_savings_are_against_a_fixed_number_for_every_settled_task() -> None:
 
 def test_open_tasks_count_once_nothing_will_close_them() -> None:
     campaign = ruled(15)
-    before = views.savings(engine_of(campaign), 5)
+    before = views.savings(state_of(campaign), 5)
     campaign.stop()
-    after = views.savings(engine_of(campaign), 5)
+    after = views.savings(state_of(campaign), 5)
     assert before is not None
     assert after is not None
     assert after.tasks == sum(each.count > 0 for each in campaign.answers()) > before.tasks
@@ -72,16 +72,16 @@ def test_open_tasks_count_once_nothing_will_close_them() -> None:
 
 def test_without_a_rule_what_is_answered_is_settled() -> None:
     campaign = votes({"a": {"t": "yes", "u": "no"}, "b": {"t": "yes"}})
-    assert views.savings(engine_of(campaign)) is None
-    found = views.savings(engine_of(campaign), 3)
+    assert views.savings(state_of(campaign)) is None
+    found = views.savings(state_of(campaign), 3)
     assert found is not None
     assert (found.tasks, found.answers, str(found.saved)) == (2, 3, "0.3")
 
 
 def test_nothing_settled_saves_nothing() -> None:
-    assert views.savings(engine_of(ruled(0))) is None
-    assert views.savings(engine_of(ruled(0)), 3) is None
+    assert views.savings(state_of(ruled(0))) is None
+    assert views.savings(state_of(ruled(0)), 3) is None
     units = Campaign.create(workers=[Worker("a", 1)], outcome="utility", policy="uniform", budget=3)
-    assert views.savings(engine_of(units), 3) is None
+    assert views.savings(state_of(units), 3) is None
     with pytest.raises(InvalidParameter, match="fixed is 0"):
-        views.savings(engine_of(ruled(0)), 0)
+        views.savings(state_of(ruled(0)), 0)

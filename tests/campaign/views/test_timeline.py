@@ -65,7 +65,7 @@ def test_it_equals_the_ledger_at_every_event(name: str) -> None:
         policy = policies.make(name)
         scenes = scenes_for(policy)
         session = sessions.play(policy, scenes[number % len(scenes)], script)
-        follow(session.engine.spec.problem, session.log)
+        follow(session.state.spec.problem, session.log)
 
     played()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from askwise import Batch, Campaign, Worker
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 
 OPTIONS = ("no", "yes", "maybe")
 
@@ -33,6 +33,6 @@ def votes(
     return campaign
 
 
-def engine_of(campaign: Campaign) -> Engine:
-    with campaign.reading() as engine:
-        return engine
+def state_of(campaign: Campaign) -> CampaignState:
+    with campaign.reading() as state:
+        return state

@@ -49,8 +49,8 @@ def workers(
     """
 
     def look(campaign: Campaign) -> list[views.WorkerSummary]:
-        with campaign.reading() as engine:
-            return views.workers(engine)
+        with campaign.reading() as state:
+            return views.workers(state)
 
     position, found = service.hub.view(name, "workers", look)
     return polled(request, position, lambda: page.cut(found, lambda each: each.to_json()))
