@@ -111,11 +111,11 @@ def starts(store: SqliteStore, log: Recorded) -> tuple[list[str], Snapshot]:
 
 def packed(writer: Writer, seq: int) -> tuple[Snapshot, float]:
     """A snapshot, and the seconds that its packing took."""
-    engine = writer.engine_at(seq)
-    pack = engine.freeze()
+    state = writer.state_at(seq)
+    pack = state.freeze()
     begun = time.perf_counter()
     blob = pack()
-    return Snapshot(seq, engine.version, blob), time.perf_counter() - begun
+    return Snapshot(seq, state.version, blob), time.perf_counter() - begun
 
 
 class CountingMemory(MemoryStore):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core import draws
 from askwise.core.errors import Conflict, MechanismFault
 from askwise.core.money import from_micro
@@ -16,11 +16,11 @@ EXPLOIT = "exploit"
 """The note of a decision by which a policy uses what it has learned."""
 
 
-def check_bid(engine: Engine, worker: str, amount: int) -> None:
+def check_bid(state: CampaignState, worker: str, amount: int) -> None:
     """Refuse a bid that comes too late, is not wanted, or that the mechanism can't take."""
-    mechanism = engine.spec.mechanism
-    at = engine.ledger.worker_at(worker)
-    if not engine.ledger.book.workers[at, c.JOINED]:
+    mechanism = state.spec.mechanism
+    at = state.ledger.worker_at(worker)
+    if not state.ledger.book.workers[at, c.JOINED]:
         raise Conflict(f"worker {worker!r} has left", field="worker", reason="worker_left")
     if not mechanism.bidding:
         raise Conflict(
@@ -28,32 +28,32 @@ def check_bid(engine: Engine, worker: str, amount: int) -> None:
             field="worker",
             reason="no_bids",
         )
-    if not engine.bidding:
+    if not state.bidding:
         raise Conflict("bidding closed at the first ask", field="amount", reason="bidding_closed")
     mechanism.check_bid(worker, amount)
 
 
-def closing_quotes(engine: Engine) -> Sequence[Quote]:
+def closing_quotes(state: CampaignState) -> Sequence[Quote]:
     """The prices that the bids come to, when the first decision closes the bidding."""
-    spec, ledger = engine.spec, engine.ledger
-    if not engine.bidding:
+    spec, ledger = state.spec, state.ledger
+    if not state.bidding:
         return ()
-    return spec.mechanism.quote(spec.problem, ledger, engine.draw(draws.MECHANISM, 0))
+    return spec.mechanism.quote(spec.problem, ledger, state.draw(draws.MECHANISM, 0))
 
 
-def new_quotes(engine: Engine, choice: Proposal) -> Sequence[Quote]:
+def new_quotes(state: CampaignState, choice: Proposal) -> Sequence[Quote]:
     """The prices that change as a decision uses what was learned, before they are reserved."""
-    spec = engine.spec
+    spec = state.spec
     length, note = int(choice.head[0]), spec.policy.notes[int(choice.head[1])]
     if not spec.mechanism.bidding or note != EXPLOIT:
         return ()
     members = [int(worker) for worker in choice.rows[:length, c.PLAN_WORKER]]
-    return spec.mechanism.requote(spec.problem, engine.ledger, spec.policy, engine.beliefs, members)
+    return spec.mechanism.requote(spec.problem, state.ledger, spec.policy, state.beliefs, members)
 
 
-def check_paid(engine: Engine, worker: int, price: int) -> None:
+def check_paid(state: CampaignState, worker: int, price: int) -> None:
     """Nobody is paid below his bid, whatever a mechanism made of it."""
-    mechanism, ledger = engine.spec.mechanism, engine.ledger
+    mechanism, ledger = state.spec.mechanism, state.ledger
     bid = int(ledger.book.workers[worker, c.BID])
     if mechanism.bidding and price < bid:
         raise MechanismFault(

@@ -10,12 +10,13 @@ from datetime import timedelta
 from numbers import Real
 from typing import Any, TypeVar
 
-from askwise.campaign import reading
+from askwise.campaign import views
 from askwise.campaign.requests import Action
 from askwise.campaign.spec import Spec, check_name, make_spec
-from askwise.campaign.state import Engine
-from askwise.campaign.verbs import Rules
+from askwise.campaign.state import CampaignState
+from askwise.campaign.verbs import Verbs
 from askwise.campaign.views import Answer, Explanation, Handed, Payment, Status
+from askwise.campaign.views.assignments import place_of, recalled, seq_of
 from askwise.campaign.writer import Writer
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidProblem
@@ -194,17 +195,18 @@ class Campaign:
         if isinstance(value, Real) and not isinstance(value, bool):
             # One number is one request, however it is typed.
             value = float(value)
-        self._do("tell", {"assignment": seq, "value": value}, key, lambda r: r.tell(seq, value))
+        arguments = {"assignment": seq, "value": value}
+        self._do("tell", arguments, key, lambda verbs: verbs.tell(seq, value))
 
     def truth(self, task: str, option: str, key: str | None = None) -> None:
         """Reveal the true option of a task."""
         arguments = {"task": task, "option": option}
-        self._do("truth", arguments, key, lambda rules: rules.truth(task, option))
+        self._do("truth", arguments, key, lambda verbs: verbs.truth(task, option))
 
     def expire(self, assignment_id: str, key: str | None = None) -> None:
         """Release an assignment that will not be answered."""
         seq = self._seq_of(assignment_id)
-        self._do("expire", {"assignment": seq}, key, lambda r: r.release(seq, Kind.EXPIRED))
+        self._do("expire", {"assignment": seq}, key, lambda verbs: verbs.release(seq, Kind.EXPIRED))
 
     def decline(self, assignment_id: str, key: str | None = None) -> None:
         """Release an assignment that its worker turns down.
@@ -213,7 +215,8 @@ class Campaign:
         over until somebody has answered, unless ``ask(workers=...)`` names him.
         """
         seq = self._seq_of(assignment_id)
-        self._do("decline", {"assignment": seq}, key, lambda r: r.release(seq, Kind.DECLINED))
+        arguments = {"assignment": seq}
+        self._do("decline", arguments, key, lambda verbs: verbs.release(seq, Kind.DECLINED))
 
     # Changing what there is.
 
@@ -231,7 +234,7 @@ class Campaign:
             "tasks": [task.to_json() for task in new_tasks],
             "workers": [worker.to_json() for worker in new_workers],
         }
-        self._do("add", arguments, key, lambda rules: rules.add(new_tasks, new_workers))
+        self._do("add", arguments, key, lambda verbs: verbs.add(new_tasks, new_workers))
 
     def bid(self, worker: str, amount: Amount, key: str | None = None) -> None:
         """Name a worker's price for an answer, sealed; a later bid takes its place.
@@ -241,54 +244,54 @@ class Campaign:
         """
         micro = to_micro(amount, "amount")
         arguments = {"worker": worker, "amount": micro}
-        self._do("bid", arguments, key, lambda rules: rules.bid(worker, micro))
+        self._do("bid", arguments, key, lambda verbs: verbs.bid(worker, micro))
 
     def leave(self, worker: str, key: str | None = None) -> None:
         """Let a worker go; what he has out may still be answered."""
-        self._do("leave", {"worker": worker}, key, lambda rules: rules.leave(worker))
+        self._do("leave", {"worker": worker}, key, lambda verbs: verbs.leave(worker))
 
     def top_up(self, amount: Amount, key: str | None = None) -> None:
         """Add money to the budget."""
         micro = to_micro(amount, "amount")
-        self._do("top_up", {"amount": micro}, key, lambda rules: rules.top_up(micro))
+        self._do("top_up", {"amount": micro}, key, lambda verbs: verbs.top_up(micro))
 
     def pause(self, key: str | None = None) -> None:
         """Hand out nothing until :meth:`resume`; answers are still taken."""
-        self._do("pause", {}, key, lambda rules: rules.switch(Kind.PAUSED))
+        self._do("pause", {}, key, lambda verbs: verbs.switch(Kind.PAUSED))
 
     def resume(self, key: str | None = None) -> None:
         """Go on after :meth:`pause`."""
-        self._do("resume", {}, key, lambda rules: rules.switch(Kind.RESUMED))
+        self._do("resume", {}, key, lambda verbs: verbs.switch(Kind.RESUMED))
 
     def stop(self, key: str | None = None) -> None:
         """End the campaign for good; answers to what is out are still taken."""
-        self._do("stop", {}, key, lambda rules: rules.switch(Kind.STOPPED))
+        self._do("stop", {}, key, lambda verbs: verbs.switch(Kind.STOPPED))
 
     def close(self, task: str, key: str | None = None) -> None:
         """Ask no more about a task."""
-        self._do("close", {"task": task}, key, lambda rules: rules.close(task))
+        self._do("close", {"task": task}, key, lambda verbs: verbs.close(task))
 
     # Reading.
 
     def answers(self) -> list[Answer]:
         """Every task's answer so far; one nameless entry in a campaign without tasks."""
-        with self._state() as engine:
-            return reading.answers(engine)
+        with self.reading() as state:
+            return views.answers(state)
 
     def payments(self) -> list[Payment]:
         """What each worker has earned and what is reserved for him."""
-        with self._state() as engine:
-            return reading.payments(engine)
+        with self.reading() as state:
+            return views.payments(state)
 
     def status(self) -> Status:
         """The campaign at a glance."""
-        with self._state() as engine:
-            return reading.status(self.name, engine)
+        with self.reading() as state:
+            return views.status(self.name, state)
 
     def explain(self, assignment_id: str) -> Explanation:
         """Why an assignment was made, recomputed from the log."""
         seq = self._seq_of(assignment_id)
-        return reading.explain(self.name, seq, self._store, self._spec, self._writer.engine_at)
+        return views.explain(self.name, seq, self._store, self._spec, self._writer.state_at)
 
     def log(self, after: int = 0, upto: int | None = None) -> list[Event]:
         """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
@@ -296,19 +299,19 @@ class Campaign:
 
     def assignments(self, worker: str | None = None) -> list[Assignment]:
         """What is out, of all or of one worker: handed out, neither answered nor released."""
-        with self._state() as engine:
-            return reading.outstanding(self.name, engine, worker)
+        with self.reading() as state:
+            return views.outstanding(self.name, state, worker)
 
     def assignment(self, assignment_id: str) -> Handed:
         """One assignment, and what has become of it."""
         seq = self._seq_of(assignment_id)
-        with self._state() as engine:
-            return reading.handed(self.name, engine, seq)
+        with self.reading() as state:
+            return views.handed(self.name, state, place_of(self.name, state.ledger, seq))
 
     def task(self, task: str) -> Task:
         """A task as it was added, with its payload."""
-        with self._state() as engine:
-            found: Task = engine.ledger.tasks[engine.ledger.task_at(task)]
+        with self.reading() as state:
+            found: Task = state.ledger.tasks[state.ledger.task_at(task)]
             return found
 
     def over(self) -> Done | None:
@@ -316,19 +319,19 @@ class Campaign:
 
         Compare it with ``None``: a ``Done`` is an empty sequence, and so false.
         """
-        with self._state() as engine:
-            return reading.over(engine)
+        with self.reading() as state:
+            return views.over(state)
 
     # For whoever keeps campaigns open.
 
     @contextmanager
-    def reading(self) -> Iterator[Engine]:
+    def reading(self) -> Iterator[CampaignState]:
         """Lend the folded state, to read several things at one point of the log.
 
         Writes wait meanwhile; change nothing.
         """
-        with self._state() as engine:
-            yield engine
+        with self._writer.lock:
+            yield self._writer.current()
 
     def events(self, seqs: Iterable[int]) -> list[Event]:
         """The events with these sequence numbers, in order, in one look at the store."""
@@ -345,7 +348,7 @@ class Campaign:
 
     def release(self, worker: str) -> None:
         """Release all that a worker has out, in one write."""
-        self._do("release", {"worker": worker}, None, lambda rules: rules.release_all(worker))
+        self._do("release", {"worker": worker}, None, lambda verbs: verbs.release_all(worker))
 
     def sweep(self) -> int:
         """Release what is past its lease now, rather than with the next write; tells how many."""
@@ -381,14 +384,14 @@ class Campaign:
             raise InvalidProblem(f"limit is {limit!r}: give a whole number from 1", field="limit")
 
         action = Action(
-            lambda rules: rules.ask(limit, offered, away),
+            lambda verbs: verbs.ask(limit, offered, away),
             lambda choice: choice.to_json(),
-            reading.recalled,
+            recalled,
         )
         return self._write("ask", {"limit": limit, "workers": offered}, key, action)
 
     def _do(
-        self, verb: str, arguments: dict[str, Any], key: str | None, act: Callable[[Rules], None]
+        self, verb: str, arguments: dict[str, Any], key: str | None, act: Callable[[Verbs], None]
     ) -> None:
         self._write(verb, arguments, key, Action(act, lambda _: {}, lambda _, kept: None))
 
@@ -399,16 +402,10 @@ class Campaign:
         check_text(request, arguments, _REFUSALS.get(verb, InvalidProblem))
         return self._writer.write(request, key, action)
 
-    @contextmanager
-    def _state(self) -> Iterator[Engine]:
-        """Lend the engine at the end of the log."""
-        with self._writer.lock:
-            yield self._writer.current()
-
     # Ids.
 
     def _seq_of(self, assignment_id: str) -> int:
-        return reading.seq_of(self.name, assignment_id)
+        return seq_of(self.name, assignment_id)
 
     def _offered(self, workers: Iterable[str]) -> list[str]:
         found = listed(workers, "workers")

@@ -26,7 +26,7 @@ from askwise.ledger.transitions import MISFIT, advance, as_fact, take_plan
 from askwise.policies.base import KernelPolicy
 
 if TYPE_CHECKING:
-    from askwise.campaign.state import Engine
+    from askwise.campaign.state import CampaignState
 
 STRETCH = 50_000
 """Events that are read and folded at a time, at the most."""
@@ -89,15 +89,15 @@ _NOTHING = Stretch(
 """Has the types of every stretch."""
 
 
-def pays(engine: Engine, count: int) -> bool:
+def pays(state: CampaignState, count: int) -> bool:
     """Whether so many events are better folded in one loop: if that is compiled already."""
-    policy = engine.spec.policy
-    if not isinstance(policy, KernelPolicy) or not engine.in_kernels:
+    policy = state.spec.policy
+    if not isinstance(policy, KernelPolicy) or not state.in_kernels:
         return False
     kernel = policy.kernels.absorb
     if count < (SHORT if kernel in _loaded else LONG):
         return False
-    if not ready(_loop(kernel), *_arguments(engine, _NOTHING)):
+    if not ready(_loop(kernel), *_arguments(state, _NOTHING)):
         return False
     _loaded.add(kernel)
     return True
@@ -110,36 +110,36 @@ def _loop(kernel: Callable[..., None]) -> Any:
     return _loops[kernel]
 
 
-def _arguments(engine: Engine, stretch: Stretch) -> tuple[Any, ...]:
-    policy = engine.spec.policy
+def _arguments(state: CampaignState, stretch: Stretch) -> tuple[Any, ...]:
+    policy = state.spec.policy
     assert isinstance(policy, KernelPolicy)
-    key = engine.key(draws.ABSORB)
-    return engine.ledger.book, engine.beliefs, policy.params(), stretch, key
+    key = state.key(draws.ABSORB)
+    return state.ledger.book, state.beliefs, policy.params(), stretch, key
 
 
-def fold_long(engine: Engine, events: Sequence[Event]) -> None:
-    """Fold events as ``engine.fold`` would, one after the other."""
+def fold_long(state: CampaignState, events: Sequence[Event]) -> None:
+    """Fold events as ``state.fold`` would, one after the other."""
     for names, stretch in groupby(events, key=lambda event: event.kind in BRINGS_NAMES):
         if names:
             for event in stretch:
-                engine.fold(event)
+                state.fold(event)
         else:
-            _fold_numbers(engine, list(stretch))
+            _fold_numbers(state, list(stretch))
 
 
-def _fold_numbers(engine: Engine, events: Sequence[Event]) -> None:
-    policy, ledger = engine.spec.policy, engine.ledger
+def _fold_numbers(state: CampaignState, events: Sequence[Event]) -> None:
+    policy, ledger = state.spec.policy, state.ledger
     assert isinstance(policy, KernelPolicy)
     stretch = _in_numbers(ledger, events, policy.notes)
     assert stretch.first + len(events) - 1 == events[-1].seq, "the log has a gap"
     ledger.room_for_assignments(int(np.count_nonzero(stretch.lines[:, KIND] == k.ASKED)))
     ledger.room_for_plan(int(stretch.lines[:, ROWS].max()))
-    engine.beliefs = policy.grow(engine.beliefs, ledger)
+    state.beliefs = policy.grow(state.beliefs, ledger)
     handed_out = ledger.total(c.ASSIGNMENTS)
-    wrong = _loop(policy.kernels.absorb)(*_arguments(engine, stretch))
+    wrong = _loop(policy.kernels.absorb)(*_arguments(state, stretch))
     assert wrong < 0, f"event {stretch.first + wrong} does not follow from those before it"
     ledger.seq = events[-1].seq
-    engine.take_leases(handed_out)
+    state.take_leases(handed_out)
 
 
 def _in_numbers(ledger: Ledger, events: Sequence[Event], notes: Sequence[str]) -> Stretch:

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from askwise.campaign.state import Engine
-from askwise.campaign.verbs import Rules
+from askwise.campaign.state import CampaignState
+from askwise.campaign.verbs import Verbs
 from askwise.core.errors import Conflict, InvalidProblem, StoreError
 from askwise.core.events import Event
 from askwise.core.text import flaw
@@ -23,14 +23,14 @@ T = TypeVar("T")
 class Action(Generic[T]):
     """What a write does, and how its result is kept and recalled for a retry.
 
-    All of it happens while the engine is in hand, so that nobody has to look up afterwards what
+    All of it happens while the state is in hand, so that nobody has to look up afterwards what
     the result is about.
     """
 
-    act: Callable[[Rules], T]
+    act: Callable[[Verbs], T]
     keep: Callable[[T], dict[str, Any]]
     """The result as JSON; asked only if the write has a key."""
-    recall: Callable[[Engine, dict[str, Any]], T]
+    recall: Callable[[CampaignState, dict[str, Any]], T]
     """The result of the first time, from what was kept."""
 
 

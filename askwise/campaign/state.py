@@ -7,7 +7,7 @@ import heapq
 import json
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ _told: set[str] = set()
 _ROLES = (draws.POLICY, draws.ABSORB, draws.RULE, draws.AGGREGATION, draws.MECHANISM)
 
 
-class Engine:
+class CampaignState:
     """Ledger, beliefs and rule state at one point of the log. Only ``fold`` writes them."""
 
     def __init__(self, spec: Spec) -> None:
@@ -132,6 +132,21 @@ class Engine:
             self._leases = [lease for lease in self._leases if rows[lease[2], c.STATUS] == c.OUT]
             heapq.heapify(self._leases)
 
+    def available(self, offered: Iterable[str] | None = None) -> Array:
+        """Who can be asked, a cell a worker: everyone who joined, or those of them on offer."""
+        ledger = self.ledger
+        joined = ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED].astype(np.int8)
+        if offered is None:
+            return joined
+        mask, places = np.zeros_like(joined), [ledger.worker_at(worker) for worker in offered]
+        mask[places] = joined[places]
+        return mask
+
+    def named(self, value: float | None) -> str | float | None:
+        """An answer as workers give it: an option by its name, a utility as it is."""
+        options = self.spec.problem.options
+        return options[int(value)] if options and value is not None else value
+
     def choose(self, available: Array) -> Proposal | Wait | Done:
         """Ask the policy; changes nothing."""
         draw = self.draw(draws.POLICY, self.ledger.total(c.DECISIONS))
@@ -178,8 +193,7 @@ class Engine:
         """
         if self.spec.rule is None:
             return "open"
-        everyone = self.ledger.book.workers[: self.ledger.total(c.WORKERS), c.JOINED]
-        code = queries.idle(self.ledger.book, everyone.astype(np.int8))
+        code = queries.idle(self.ledger.book, self.available())
         if code == c.DONE_BUDGET:
             return "over_budget"
         return "low_confidence" if code in (c.DONE_LIMITS, c.DONE_TASKS) else "open"
@@ -216,11 +230,11 @@ class Engine:
         return version_of(self.spec)
 
     def snapshot(self) -> bytes:
-        """The engine as bytes."""
+        """The state as bytes."""
         return self.freeze()()
 
     def freeze(self) -> Callable[[], bytes]:
-        """Copy the engine as it is now; what is returned packs the copy, whenever it is called."""
+        """Copy the state as it is now; what is returned packs the copy, whenever it is called."""
         held = {f"ledger.{name}": array for name, array in self.ledger.arrays().items()}
         kept = self.spec.policy.used(self.beliefs, self.ledger)
         held.update({f"beliefs.{name}": array for name, array in kept.items()})
@@ -231,21 +245,21 @@ class Engine:
         return lambda: packing.pack(copies, names())
 
     @classmethod
-    def restore(cls, spec: Spec, blob: bytes) -> Engine:
-        """The engine that a snapshot was taken of."""
+    def restore(cls, spec: Spec, blob: bytes) -> CampaignState:
+        """The state that a snapshot was taken of."""
         held, names = packing.unpack(blob)
         groups: dict[str, dict[str, Any]] = {"ledger": {}, "beliefs": {}, "rule": {}}
         for name, array in held.items():
             group, _, field = name.partition(".")
             groups[group][field] = array
         ledger = Ledger.restore(spec.problem, groups["ledger"], names)
-        # Not by way of a new engine, which would read all tasks for nothing.
-        engine = cls.__new__(cls)
-        engine._set(spec, ledger, spec.policy.restore(spec.problem, ledger, groups["beliefs"]))
-        engine.take_leases(0)
+        # Not by way of a new state, which would read all tasks for nothing.
+        state = cls.__new__(cls)
+        state._set(spec, ledger, spec.policy.restore(spec.problem, ledger, groups["beliefs"]))
+        state.take_leases(0)
         if groups["rule"]:
-            engine.rule_state = type(engine.rule_state)(**groups["rule"])
-        return engine
+            state.rule_state = type(state.rule_state)(**groups["rule"])
+        return state
 
 
 def _tell_if_slow(policy: KernelPolicy) -> None:

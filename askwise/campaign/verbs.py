@@ -10,8 +10,14 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import bidding
-from askwise.campaign.reading import STATES, assignment_id, assignment_of, places_out
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
+from askwise.campaign.views.assignments import (
+    STATES,
+    assignment_at,
+    assignment_id,
+    place_of,
+    places_out,
+)
 from askwise.core.arrays import Array
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import (
@@ -20,8 +26,6 @@ from askwise.core.errors import (
     InvalidProblem,
     OverBudget,
     PolicyFault,
-    UnknownName,
-    nearest,
 )
 from askwise.core.events import Event, Kind
 from askwise.core.money import LARGEST, NO_CAP, from_micro
@@ -49,25 +53,25 @@ SETTLED: dict[int, Reason] = {
 """Why an assignment that is not out can't be released."""
 
 
-class Rules:
-    """One write on an engine that is up to date: checks, then emits and folds events."""
+class Verbs:
+    """One write on a state that is up to date: checks, then emits and folds events."""
 
-    def __init__(self, name: str, engine: Engine, now: float, key: str | None) -> None:
+    def __init__(self, name: str, state: CampaignState, now: float, key: str | None) -> None:
         self.name = name
-        self.engine = engine
+        self.state = state
         self.now = now
         self.key = key
         self.events: list[Event] = []
 
     @property
     def ledger(self) -> Ledger:
-        """The engine's ledger."""
-        return self.engine.ledger
+        """The state's ledger."""
+        return self.state.ledger
 
     def emit(self, kind: Kind, **fields: Any) -> Event:
         """Make an event the next of the log, and fold it."""
-        event = Event(kind, seq=self.engine.seq + 1, time=self.now, key=self.key, **fields)
-        self.engine.fold(event)
+        event = Event(kind, seq=self.state.seq + 1, time=self.now, key=self.key, **fields)
+        self.state.fold(event)
         self.events.append(event)
         return event
 
@@ -94,7 +98,7 @@ class Rules:
                 found.append(self._hand_out(int(row), int(task)))
                 decided = False
                 continue
-            if alive and self.engine.spec.policy.plans:
+            if alive and self.state.spec.policy.plans:
                 nothing: Wait | Done = Wait("workers")
                 break
             if decided:
@@ -108,25 +112,19 @@ class Rules:
 
     def _available(self, offered: Sequence[str] | None, away: Collection[str]) -> Array:
         ledger = self.ledger
-        joined = ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED]
+        mask = self.state.available(offered)
         if offered is None:
-            mask = joined.astype(np.int8)
             # Whoever just declined is not asked again before somebody has answered.
             mask[list(ledger.passed_over)] = 0
             mask[[ledger.worker_at(worker) for worker in away if ledger.has_worker(worker)]] = 0
-            return mask
-        mask = np.zeros(len(joined), np.int8)
-        for worker in offered:
-            at = ledger.worker_at(worker)
-            mask[at] = joined[at]
         return mask
 
     def _hand_out(self, row: int, task: int) -> Assignment:
         ledger = self.ledger
         worker = int(ledger.book.plan[row, c.PLAN_WORKER])
         chance = float(ledger.book.odds[row])
-        lease = self.engine.spec.lease
-        event = self.emit(
+        lease = self.state.spec.lease
+        self.emit(
             Kind.ASKED,
             decision=ledger.total(c.DECISIONS) - 1,
             task=ledger.task_id(task),
@@ -135,23 +133,22 @@ class Rules:
             propensity=None if math.isnan(chance) else chance,
             expires=None if lease is None else self.now + lease,
         )
-        return assignment_of(self.name, event, ledger.payload(task))
+        return assignment_at(self.name, ledger, ledger.total(c.ASSIGNMENTS) - 1)
 
     def _decide(
         self, available: Array, offered: Sequence[str] | None, away: Collection[str]
     ) -> Wait | Done | None:
         """Let the policy choose and take its decision into the log; None when it did."""
-        policy = self.engine.spec.policy
-        self._quote(bidding.closing_quotes(self.engine))
+        policy = self.state.spec.policy
+        self._quote(bidding.closing_quotes(self.state))
         if policy.plans:
-            everyone = self.ledger.book.workers[: len(available), c.JOINED]
-            available, offered = everyone.astype(np.int8), None
+            available, offered = self.state.available(), None
         elif offered is None and (self.ledger.passed_over or away):
             offered = [self.ledger.workers[at].id for at in np.flatnonzero(available)]
-        choice = self.engine.choose(available)
+        choice = self.state.choose(available)
         if isinstance(choice, Wait | Done):
             return choice
-        self._quote(bidding.new_quotes(self.engine, choice))
+        self._quote(bidding.new_quotes(self.state, choice))
         wrong = proposals.fault(self.ledger.book, choice, available)
         if wrong != c.FINE:
             raise self._fault(int(wrong))
@@ -159,7 +156,7 @@ class Rules:
             Kind.DECIDED,
             decision=self.ledger.total(c.DECISIONS),
             note=policy.notes[int(choice.head[1])],
-            rows=self.engine.rows(choice),
+            rows=self.state.rows(choice),
             available=None if offered is None else tuple(offered),
         )
         return None
@@ -169,7 +166,7 @@ class Rules:
             self.emit(Kind.QUOTED, workers=tuple(quote.to_json() for quote in quotes))
 
     def _fault(self, wrong: int) -> PolicyFault:
-        name = self.engine.spec.policy.name
+        name = self.state.spec.policy.name
         return PolicyFault(
             f"policy {name!r} proposed {FAULTS[wrong]}; nothing was asked", field="policy"
         )
@@ -179,7 +176,7 @@ class Rules:
     def tell(self, seq: int, value: float | str) -> None:
         """Take an answer, in time or late; close the task if the rule says so."""
         ledger = self.ledger
-        at = self._assignment(seq)
+        at = place_of(self.name, self.ledger, seq)
         value = self._valid_answer(value)
         row = ledger.book.assignments[at]
         status, worker, task = (int(row[column]) for column in (c.STATUS, c.WORKER, c.TASK))
@@ -195,7 +192,7 @@ class Rules:
                 field="assignment",
                 reason="assignment_declined",
             )
-        bidding.check_paid(self.engine, worker, int(row[c.COST]))
+        bidding.check_paid(self.state, worker, int(row[c.COST]))
         if status == c.EXPIRED:
             self._check_late(seq, worker, task, int(row[c.COST]))
         self.emit(
@@ -206,12 +203,12 @@ class Rules:
             value=value,
             price=int(row[c.COST]),
         )
-        verdict = self.engine.verdict(task)
+        verdict = self.state.verdict(task)
         if verdict is not None:
             named: tuple[float | None, float | None] = (verdict.option, verdict.confidence)
             if verdict.option is None:
                 # Without an option of the rule's the answer stays as it is at this moment.
-                named = self.engine.label(task)
+                named = self.state.label(task)
             self._close(task, named[0], verdict.outcome, named[1])
 
     def _check_late(self, seq: int, worker: int, task: int, cost: int) -> None:
@@ -251,7 +248,7 @@ class Rules:
             )
 
     def _valid_answer(self, value: float | str) -> float | str:
-        problem = self.engine.spec.problem
+        problem = self.state.spec.problem
         if problem.options:
             if not isinstance(value, str) or value not in problem.options:
                 raise InvalidAnswer(
@@ -278,7 +275,7 @@ class Rules:
 
     def truth(self, task: str, option: str) -> None:
         """Record a task's truth; the same again changes nothing, another is refused."""
-        problem, ledger = self.engine.spec.problem, self.ledger
+        problem, ledger = self.state.spec.problem, self.ledger
         if not problem.options:
             raise InvalidAnswer("a utility campaign has no true option", field="option")
         at = ledger.task_at(task)
@@ -303,12 +300,12 @@ class Rules:
 
     def expire_overdue(self) -> None:
         """Release what is past its lease: whoever comes next does it for all."""
-        while (seq := self.engine.overdue(self.now)) is not None:
+        while (seq := self.state.overdue(self.now)) is not None:
             self.release(seq, Kind.EXPIRED)
 
     def release(self, seq: int, kind: Kind) -> None:
         """Take an assignment back."""
-        at = self._assignment(seq)
+        at = place_of(self.name, self.ledger, seq)
         row = self.ledger.book.assignments[at]
         if row[c.STATUS] != c.OUT:
             status = int(row[c.STATUS])
@@ -333,7 +330,7 @@ class Rules:
 
     def add(self, tasks: Sequence[Task], workers: Sequence[Worker]) -> None:
         """Add tasks and workers, all of them or none."""
-        ledger, problem = self.ledger, self.engine.spec.problem
+        ledger, problem = self.ledger, self.state.spec.problem
         self._check_running()
         if tasks and problem.taskless:
             raise Conflict(
@@ -341,9 +338,9 @@ class Rules:
                 field="tasks",
                 reason="no_tasks",
             )
-        if workers and not self.engine.spec.policy.admits:
+        if workers and not self.state.spec.policy.admits:
             raise Conflict(
-                f"policy {self.engine.spec.policy.name!r} takes nobody in after the start: begin "
+                f"policy {self.state.spec.policy.name!r} takes nobody in after the start: begin "
                 "another campaign with them",
                 field="workers",
                 reason="no_newcomers",
@@ -361,11 +358,11 @@ class Rules:
                 )
             coming.add(worker.id)
             problem.check_rating(worker)
-            self.engine.spec.policy.check_worker(worker)
+            self.state.spec.policy.check_worker(worker)
         if workers:
             new = sum(not ledger.has_worker(worker.id) for worker in workers)
             total = ledger.total(c.WORKERS) + new
-            self.engine.spec.policy.check_size(len(problem.options), total)
+            self.state.spec.policy.check_size(len(problem.options), total)
         known = coming | {worker.id for worker in ledger.workers}
         names: set[str] = set()
         for task in tasks:
@@ -385,7 +382,7 @@ class Rules:
     def bid(self, worker: str, amount: int) -> None:
         """Take a worker's price, in place of the one he named before."""
         self._check_running()
-        bidding.check_bid(self.engine, worker, amount)
+        bidding.check_bid(self.state, worker, amount)
         self.emit(Kind.BID, worker=worker, price=amount)
 
     def leave(self, worker: str) -> None:
@@ -431,7 +428,7 @@ class Rules:
 
     def close(self, task: str) -> None:
         """Close a task by hand."""
-        if self.engine.spec.problem.taskless:
+        if self.state.spec.problem.taskless:
             raise Conflict(
                 "this campaign has no tasks to close: stop() ends it",
                 field="task",
@@ -440,16 +437,15 @@ class Rules:
         at = self.ledger.task_at(task)
         if self.ledger.book.tasks[at, c.CLOSED]:
             raise Conflict(f"task {task!r} is closed already", field="task", reason="task_closed")
-        answer, sure = self.engine.label(at)
+        answer, sure = self.state.label(at)
         self._close(at, answer, "closed", sure)
 
     def _close(self, task: int, answer: float | None, outcome: str, sure: float | None) -> None:
         """Close a task; what is answered later changes nothing about its answer."""
-        options = self.engine.spec.problem.options
         self.emit(
             Kind.CLOSED,
             task=self.ledger.task_id(task),
-            value=options[int(answer)] if options and answer is not None else answer,
+            value=self.state.named(answer),
             outcome=outcome,
             confidence=sure,
         )
@@ -457,20 +453,6 @@ class Rules:
     def _check_running(self) -> None:
         if self.ledger.total(c.STOPPED):
             raise _stopped()
-
-    def _assignment(self, seq: int) -> int:
-        at: int | None = self.ledger.assignment_at(seq)
-        if at is None:
-            count = self.ledger.total(c.ASSIGNMENTS)
-            last = self.ledger.book.assignments[max(0, count - 3) : count, c.SEQ]
-            known = [assignment_id(self.name, int(each)) for each in last]
-            raise UnknownName(
-                f"assignment {assignment_id(self.name, seq)!r} is not known: "
-                f"{nearest(assignment_id(self.name, seq), known)}",
-                field="assignment",
-                reason="unknown_assignment",
-            )
-        return at
 
 
 def _stopped() -> Conflict:

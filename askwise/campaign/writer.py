@@ -1,6 +1,6 @@
 """One campaign's state and the one way to write to it: transactions shared by those who wait.
 
-The log is the truth; the engine here is a cache of it. Writes that arrive while a commit is under
+The log is the truth; the state here is a cache of it. Writes that arrive while a commit is under
 way share the next transaction (group commit): a disk that syncs two hundred times a second then
 serves thousands of writes. Each still is all or nothing, and is answered once it is durable.
 
@@ -32,8 +32,8 @@ from askwise.campaign.requests import (
     reply_again,
 )
 from askwise.campaign.spec import Spec
-from askwise.campaign.state import Engine, version_of
-from askwise.campaign.verbs import Rules
+from askwise.campaign.state import CampaignState, version_of
+from askwise.campaign.verbs import Verbs
 from askwise.core.errors import AskwiseError, StoreError
 from askwise.core.events import Event
 from askwise.store import Reply, Snapshot, Store
@@ -61,7 +61,7 @@ SHARED_FOR = 64
 
 
 class Writer:
-    """The engine of one campaign, at the end of its log, and the writes to it.
+    """The state of one campaign, at the end of its log, and the writes to it.
 
     Parameters
     ----------
@@ -86,11 +86,11 @@ class Writer:
         self.clock = clock
         self.later = later
         self.lock = threading.RLock()
-        """Held while the engine is read or written."""
+        """Held while the state is read or written."""
         self._turn = threading.Lock()
         self._writing = False
         self._waiting: deque[Request] = deque()
-        self._engine: Engine | None = None
+        self._state: CampaignState | None = None
         self._saved = 0
         """Position of the newest snapshot that we know of."""
         self._mark = 0
@@ -221,18 +221,18 @@ class Writer:
         keys = [each.key for each in group if each.key is not None]
         try:
             if inside:
-                engine = self._loaded()
+                state = self._loaded()
                 with self.store.write(self.name) as transaction:
-                    tail = transaction.tail(engine.seq)
+                    tail = transaction.tail(state.seq)
                     self._shared = SHARED_FOR if tail else max(0, self._shared - 1)
-                    self._fold(engine, tail)
-                    before = engine.seq
-                    work = self._work(group, engine, transaction.replies(keys))
+                    self._fold(state, tail)
+                    before = state.seq
+                    work = self._work(group, state, transaction.replies(keys))
                     work.append_to(transaction, before)
             else:
-                engine = self.current()
-                before = engine.seq
-                work = self._work(group, engine, self.store.replies(self.name, keys))
+                state = self.current()
+                before = state.seq
+                work = self._work(group, state, self.store.replies(self.name, keys))
                 if work.events or work.kept:
                     with self.store.write(self.name) as transaction:
                         if transaction.tail(before) or transaction.replies(work.keys):
@@ -240,8 +240,8 @@ class Writer:
                         work.append_to(transaction, before)
         except BaseException as error:
             # What was folded may not be in the store: forget it, restore on next use.
-            if self._engine is not None and before is not None and self._engine.seq != before:
-                self._engine = None
+            if self._state is not None and before is not None and self._state.seq != before:
+                self._state = None
             if isinstance(error, HalfDone | Overtaken):
                 raise
             for request in group:
@@ -249,41 +249,41 @@ class Writer:
             if not isinstance(error, Exception):
                 raise
             return
-        self._maybe_snapshot(engine, before)
+        self._maybe_snapshot(state, before)
 
-    def _work(self, group: list[Request], engine: Engine, known: dict[str, Reply]) -> Work:
-        """Act for all requests that are not refused, on an engine at the end of the log."""
+    def _work(self, group: list[Request], state: CampaignState, known: dict[str, Reply]) -> Work:
+        """Act for all requests that are not refused, on a state at the end of the log."""
         now = self.clock()
         # What is overdue is released whether or not the requests are granted.
-        expiry = Rules(self.name, engine, now, None)
+        expiry = Verbs(self.name, state, now, None)
         expiry.expire_overdue()
         work = Work(expiry.events)
         self._released = len(expiry.events)
         for request in group:
-            self._run(request, engine, now, known, work)
+            self._run(request, state, now, known, work)
         return work
 
     def _run(
         self,
         request: Request,
-        engine: Engine,
+        state: CampaignState,
         now: float,
         known: dict[str, Reply],
         work: Work,
     ) -> None:
         """Do one write of a group; a refusal is the request's own affair."""
-        before = engine.seq
+        before = state.seq
         try:
             if request.key in known:
                 kept = reply_again(known[request.key], request.text)
-                request.succeed(request.action.recall(engine, kept))
+                request.succeed(request.action.recall(state, kept))
                 return
-            rules = Rules(self.name, engine, now, request.key)
-            found = request.action.act(rules)
+            verbs = Verbs(self.name, state, now, request.key)
+            found = request.action.act(verbs)
         except StoreError:
             raise
         except Exception as error:
-            if engine.seq != before:
+            if state.seq != before:
                 raise HalfDone(error) from error
             request.fail(error)
             return
@@ -292,23 +292,23 @@ class Writer:
             known[request.key] = Reply(request.key, request.text, body)
             work.kept.append(known[request.key])
         request.succeed(found)
-        work.events += rules.events
+        work.events += verbs.events
 
     # State is a cache of the log.
 
-    def current(self) -> Engine:
-        """The engine at the end of the log; hold ``lock`` while you use it."""
-        engine = self._loaded()
-        for events in self._stretches(engine):
-            self._fold(engine, events)
-        return engine
+    def current(self) -> CampaignState:
+        """The state at the end of the log; hold ``lock`` while you use it."""
+        state = self._loaded()
+        for events in self._stretches(state):
+            self._fold(state, events)
+        return state
 
-    def engine_at(self, seq: int) -> Engine:
-        """A new engine that has folded exactly the first ``seq`` events."""
-        engine, _ = self._nearest(seq)
-        for events in self._stretches(engine, seq):
-            _fold_all(engine, events)
-        return engine
+    def state_at(self, seq: int) -> CampaignState:
+        """A new state that has folded exactly the first ``seq`` events."""
+        state, _ = self._nearest(seq)
+        for events in self._stretches(state, seq):
+            _fold_all(state, events)
+        return state
 
     def settle(self) -> None:
         """Save a snapshot if much has happened since the last one: before a graceful stop.
@@ -318,58 +318,58 @@ class Writer:
         if not self.lock.acquire(blocking=False):
             return
         try:
-            if self._engine is None:
+            if self._state is None:
                 return
-            engine = self.current()
-            if engine.seq - self._saved < max(FIRST_SNAPSHOT, engine.seq // 100):
+            state = self.current()
+            if state.seq - self._saved < max(FIRST_SNAPSHOT, state.seq // 100):
                 return
-            seq, version, pack = engine.seq, engine.version, engine.freeze()
+            seq, version, pack = state.seq, state.version, state.freeze()
         finally:
             self.lock.release()
         self._save(seq, version, pack)
 
-    def _stretches(self, engine: Engine, upto: int | None = None) -> Iterator[list[Event]]:
-        """The events that an engine has not folded yet, so many at a time."""
+    def _stretches(self, state: CampaignState, upto: int | None = None) -> Iterator[list[Event]]:
+        """The events that a state has not folded yet, so many at a time."""
         while True:
-            end = engine.seq + folding.STRETCH
-            events = self.store.read(self.name, engine.seq, end if upto is None else min(end, upto))
+            end = state.seq + folding.STRETCH
+            events = self.store.read(self.name, state.seq, end if upto is None else min(end, upto))
             yield events
             if len(events) < folding.STRETCH:
                 return
 
-    def _fold(self, engine: Engine, events: list[Event]) -> None:
+    def _fold(self, state: CampaignState, events: list[Event]) -> None:
         try:
-            _fold_all(engine, events)
+            _fold_all(state, events)
         except BaseException:
             # Interrupted within an event: what is half folded must not be used again.
-            self._engine = None
+            self._state = None
             raise
 
-    def _loaded(self) -> Engine:
-        if self._engine is None:
-            engine, self._saved = self._nearest(None)
+    def _loaded(self) -> CampaignState:
+        if self._state is None:
+            state, self._saved = self._nearest(None)
             # Before any transaction: nobody else has to wait while a long log is folded.
-            for events in self._stretches(engine):
-                _fold_all(engine, events)
-            self._engine = engine
-        return self._engine
+            for events in self._stretches(state):
+                _fold_all(state, events)
+            self._state = state
+        return self._state
 
-    def _nearest(self, upto: int | None) -> tuple[Engine, int]:
-        """The engine at the newest snapshot (not beyond ``upto``), or at the beginning."""
+    def _nearest(self, upto: int | None) -> tuple[CampaignState, int]:
+        """The state at the newest snapshot (not beyond ``upto``), or at the beginning."""
         found = self.store.snapshot(self.name, version_of(self.spec), upto)
         if found is None:
-            return Engine(self.spec), 0
-        return Engine.restore(self.spec, found.blob), found.seq
+            return CampaignState(self.spec), 0
+        return CampaignState.restore(self.spec, found.blob), found.seq
 
-    def _maybe_snapshot(self, engine: Engine, before: int) -> None:
+    def _maybe_snapshot(self, state: CampaignState, before: int) -> None:
         if self._mark <= before:
             self._mark = FIRST_SNAPSHOT
             while self._mark <= before:
                 self._mark += max(1, self._mark // 4)
         # Also if the log was folded from far back: the snapshots are gone, or of another version.
         far = before >= FIRST_SNAPSHOT and self._saved < before // 2
-        if engine.seq >= self._mark or far:
-            seq, version, pack = engine.seq, engine.version, engine.freeze()
+        if state.seq >= self._mark or far:
+            seq, version, pack = state.seq, state.version, state.freeze()
             self._saved = seq
             self.later(lambda: self._save(seq, version, pack))
 
@@ -382,9 +382,9 @@ class Writer:
             logging.getLogger(__name__).warning("no snapshot at event %d: %s", seq, error)
 
 
-def _fold_all(engine: Engine, events: list[Event]) -> None:
-    if folding.pays(engine, len(events)):
-        folding.fold_long(engine, events)
+def _fold_all(state: CampaignState, events: list[Event]) -> None:
+    if folding.pays(state, len(events)):
+        folding.fold_long(state, events)
         return
     for event in events:
-        engine.fold(event)
+        state.fold(event)

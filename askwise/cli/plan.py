@@ -148,18 +148,18 @@ def _print_lines(made: Plan) -> None:
     line("unsure", made.unsure)
     if made.funds is not None:
         finished = made.funds.finished
-        line("budget", made.funds.budget, made.funds.chance)
+        line("budget", made.funds.amount, made.funds.chance)
         line("finished", finished.mean, finished.low, finished.high)
     for kind in made.kinds:
         error = kind.error
         line(
-            *("kind", kind.name, kind.share, kind.answers, kind.cost, kind.of_money),
+            *("kind", kind.name, kind.share, kind.answers, kind.cost, kind.share_of_money),
             *(error.mean, error.low, error.high),
         )
     for crowd in made.crowds:
         line(
             *("crowd", crowd.id, crowd.price, crowd.answers, crowd.cost),
-            *(crowd.of_answers, crowd.of_money),
+            *(crowd.share_of_answers, crowd.share_of_money),
         )
     for remark in made.remarks:
         line("remark", remark)
@@ -222,8 +222,9 @@ def _kinds(made: Plan) -> Any:
         ),
         (
             (
-                *(kind.name, percent(kind.share), span(*kind.best), f"{kind.answers:.2f}", cost),
-                *(percent(kind.of_money), *interval(kind.error, made.error)),
+                *(kind.name, percent(kind.share), span(*kind.best_accuracy)),
+                *(f"{kind.answers:.2f}", cost, percent(kind.share_of_money)),
+                *interval(kind.error, made.error),
             )
             for kind, cost in zip(made.kinds, costs, strict=True)
         ),
@@ -239,8 +240,8 @@ def _crowds(made: Plan) -> Any:
         ("crowd", ">price", ">answers", ">of answers", ">cost", ">of money", ""),
         (
             (
-                *(crowd.id, price, f"{crowd.answers:.2f}", percent(crowd.of_answers)),
-                *(cost, percent(crowd.of_money), output.bar(crowd.of_money)),
+                *(crowd.id, price, f"{crowd.answers:.2f}", percent(crowd.share_of_answers)),
+                *(cost, percent(crowd.share_of_money), output.bar(crowd.share_of_money)),
             )
             for crowd, price, cost in zip(made.crowds, prices, costs, strict=True)
         ),

@@ -138,7 +138,7 @@ def _run_policy(policy: Policy) -> None:
 
 def _look_at(session: Session) -> None:
     from askwise.campaign import folding
-    from askwise.campaign.state import Engine
+    from askwise.campaign.state import CampaignState
     from askwise.core.events import Kind
     from askwise.testing.sessions import spec_of_campaign
 
@@ -149,9 +149,9 @@ def _look_at(session: Session) -> None:
     asked = next(event for event in session.log if event.kind == Kind.ASKED)
     campaign.explain(f"{campaign.name}:{asked.seq}")
     spec = spec_of_campaign(campaign)
-    engine = Engine(spec)
-    if engine.in_kernels:
-        folding.fold_long(engine, session.log)
+    state = CampaignState(spec)
+    if state.in_kernels:
+        folding.fold_long(state, session.log)
 
 
 def _run_rule(name: str) -> None:

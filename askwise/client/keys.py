@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+
+from askwise.core.jsonable import Jsonable
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Caller:
 
 
 @dataclass(frozen=True)
-class Key:
+class Key(Jsonable):
     """A key, or a worker's token, without its secret. Times in seconds since 1970."""
 
     id: str
@@ -30,11 +31,6 @@ class Key:
     revoked: float | None
     campaign: str | None
     worker: str | None
-
-    @classmethod
-    def from_json(cls, raw: dict[str, Any]) -> Key:
-        """Read what a service tells."""
-        return cls(**raw)
 
 
 @dataclass(frozen=True)

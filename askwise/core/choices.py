@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, overload
 
+from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro, to_micro
 
 WaitFor = Literal["truth", "answers", "workers", "resume"]
@@ -18,7 +19,7 @@ DoneWhy = Literal["budget", "limits", "tasks", "target", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(Jsonable):
     """One question put to one worker, at a price that is reserved.
 
     ``payload`` is the task's: what the worker is shown. It goes with the assignment so that nobody
@@ -33,17 +34,6 @@ class Assignment:
     propensity: float | None
     expires: float | None
     payload: Any = field(default=None, compare=False, repr=False)
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, money as a string, without the payload."""
-        return {
-            "id": self.id,
-            "task": self.task,
-            "worker": self.worker,
-            "price": str(self.price),
-            "propensity": self.propensity,
-            "expires": self.expires,
-        }
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Assignment:

@@ -7,13 +7,13 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
 
-from askwise.campaign import Campaign
+from askwise.campaign import Answer, Campaign, Payment
 from askwise.core.errors import UnknownName
 from askwise.ledger import columns as c
 
@@ -70,9 +70,7 @@ def export(campaign: Campaign, what: str) -> Export:
 
 
 def _answers(campaign: Campaign) -> Iterator[bytes]:
-    head = ("task", "value", "confidence", "outcome", "count", "assured_error", "majority_error")
-    found = campaign.answers()
-    return _csv(head, _cells([getattr(each, name) for name in head] for each in found))
+    return _table(Answer, campaign.answers())
 
 
 def _answer_lines(campaign: Campaign) -> Iterator[bytes]:
@@ -91,14 +89,12 @@ def _log(campaign: Campaign) -> Iterator[bytes]:
 
 
 def _payments(campaign: Campaign) -> Iterator[bytes]:
-    head = ("worker", "answers", "paid", "reserved", "why")
-    found = campaign.payments()
-    return _csv(head, _cells([getattr(each, name) for name in head] for each in found))
+    return _table(Payment, campaign.payments())
 
 
 def _labels(campaign: Campaign) -> Iterator[bytes]:
-    with campaign.reading() as engine:
-        ledger, options = engine.ledger, engine.spec.problem.options
+    with campaign.reading() as state:
+        ledger, options = state.ledger, state.spec.problem.options
         size = ledger.total(c.ASSIGNMENTS)
         settled = np.flatnonzero(ledger.book.assignments[:size, c.STATUS] == c.SETTLED)
         pairs = ledger.book.assignments[settled][:, [c.TASK, c.WORKER]]
@@ -117,6 +113,12 @@ def _labels(campaign: Campaign) -> Iterator[bytes]:
             ]
 
     return _csv(("task", "worker", "label"), batches())
+
+
+def _table(kind: type[Answer | Payment], found: Iterable[Answer | Payment]) -> Iterator[bytes]:
+    """One row each, one column a field."""
+    head = [field.name for field in fields(kind)]
+    return _csv(head, _cells([getattr(each, name) for name in head] for each in found))
 
 
 def _cells(rows: Iterable[Iterable[object]]) -> Iterator[list[list[object]]]:

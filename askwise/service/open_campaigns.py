@@ -186,8 +186,8 @@ class Hub:
                 # Others do not wait for it; what is overdue in it goes with its next write.
                 return 0
             released = campaign.sweep()
-            with campaign.reading() as engine:
-                known.position, known.soonest = engine.seq, engine.soonest()
+            with campaign.reading() as state:
+                known.position, known.soonest = state.seq, state.soonest()
         known.rest(now)
         return released
 

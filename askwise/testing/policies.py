@@ -25,7 +25,7 @@ import numpy as np
 
 from askwise.campaign import campaign as campaigns
 from askwise.campaign import writer
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core import draws
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.events import Event, Kind, PlanRow
@@ -106,15 +106,15 @@ def choosing_changes_nothing(policy: Policy) -> None:
     """Neither beliefs nor ledger change by a byte, and choosing again gives the same."""
     for scene in scenes_for(policy):
         session = start(policy, scene, seed=3)
-        engine = session.engine
+        state = session.state
         for _ in range(12):
-            everyone = _available(engine)
+            everyone = _available(state)
             for mask in (everyone, everyone * (np.arange(len(everyone)) % 2 == 0), everyone * 0):
-                before = _bytes(engine)
-                one = _written(engine.choose(mask.astype(np.int8)))
-                engine.scores(mask.astype(np.int8))
-                assert _bytes(engine) == before, "choosing wrote into the ledger or the beliefs"
-                again = _written(engine.choose(mask.astype(np.int8)))
+                before = _bytes(state)
+                one = _written(state.choose(mask.astype(np.int8)))
+                state.scores(mask.astype(np.int8))
+                assert _bytes(state) == before, "choosing wrote into the ledger or the beliefs"
+                again = _written(state.choose(mask.astype(np.int8)))
                 assert one == again, f"choosing again gave {again} instead of {one}"
             session.ask(limit=2)
             if session.referee.out:
@@ -181,8 +181,8 @@ def snapshots_change_nothing(policy: Policy) -> None:
                     session.reveal()
                 if step % 5 == 0:
                     session.campaign = Campaign.open(session.store, "scene")
-                    restored = Engine.restore(session.engine.spec, session.engine.snapshot())
-                    _same_state(restored, session.engine)
+                    restored = CampaignState.restore(session.state.spec, session.state.snapshot())
+                    _same_state(restored, session.state)
                 for seq in tuple(session.referee.out):
                     session.tell(seq)
         same_logs(session.log, whole.log, "with snapshots")
@@ -277,14 +277,14 @@ def growing_changes_nothing(policy: Policy) -> None:
             session.ask(limit=3)
             for seq in tuple(session.referee.out):
                 session.tell(seq)
-        roomy = Engine(session.engine.spec)
+        roomy = CampaignState(session.state.spec)
         roomy.ledger = Ledger(roomy.spec.problem, spare=512)
         roomy.beliefs = policy.start(roomy.spec.problem, roomy.ledger)
         for event in session.log:
             roomy.fold(event)
-        _same_state(session.engine, roomy)
+        _same_state(session.state, roomy)
         everyone = _available(roomy)
-        one, other = _written(session.engine.choose(everyone)), _written(roomy.choose(everyone))
+        one, other = _written(session.state.choose(everyone)), _written(roomy.choose(everyone))
         assert one == other, f"grown it chooses {one}, with room from the start {other}"
 
 
@@ -312,28 +312,28 @@ def propensities_are_frequencies(policy: Policy) -> None:
     session.finish()
     decided = [event for event in session.log if event.kind == Kind.DECIDED]
     for event in decided[:: max(1, len(decided) // 3)]:
-        engine = Engine(session.engine.spec)
+        state = CampaignState(session.state.spec)
         for earlier in session.log[: event.seq - 1]:
-            engine.fold(earlier)
-        _compare_frequencies(engine, _stated(event.rows or ()))
+            state.fold(earlier)
+        _compare_frequencies(state, _stated(event.rows or ()))
 
 
-def _compare_frequencies(engine: Engine, stated: dict[Any, float] | None) -> None:
+def _compare_frequencies(state: CampaignState, stated: dict[Any, float] | None) -> None:
     if stated is None:
         return
     drawn: Counter[Any] = Counter()
     odds: dict[Any, float] = {}
     count = DRAWS if min(stated.values()) < 1.0 else 20
     for number in range(count):
-        choice = engine.spec.policy.choose(
-            engine.spec.problem,
-            engine.beliefs,
-            engine.ledger,
-            engine.draw(draws.POLICY, number),
-            _available(engine),
+        choice = state.spec.policy.choose(
+            state.spec.problem,
+            state.beliefs,
+            state.ledger,
+            state.draw(draws.POLICY, number),
+            _available(state),
         )
         assert not isinstance(choice, Wait | Done), f"another draw says {choice}"
-        for what, chance in (_stated(engine.rows(choice)) or {}).items():
+        for what, chance in (_stated(state.rows(choice)) or {}).items():
             assert odds.setdefault(what, chance) == chance, f"{what} has two propensities"
             drawn[what] += 1
     for what, chance in odds.items():
@@ -368,13 +368,13 @@ def the_plain_log_is_the_compiled_one(*policies: Policy) -> None:
             same_runs(runs[seed], compiled, f"{policy} in plain Python, case {seed}")
 
 
-def _available(engine: Engine) -> Any:
-    ledger = engine.ledger
+def _available(state: CampaignState) -> Any:
+    ledger = state.ledger
     return ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED].astype(np.int8)
 
 
-def _bytes(engine: Engine) -> list[bytes]:
-    return [np.asarray(array).tobytes() for array in (*engine.ledger.book, *engine.beliefs)]
+def _bytes(state: CampaignState) -> list[bytes]:
+    return [np.asarray(array).tobytes() for array in (*state.ledger.book, *state.beliefs)]
 
 
 def _written(choice: Proposal | Wait | Done) -> Any:
@@ -385,7 +385,7 @@ def _written(choice: Proposal | Wait | Done) -> Any:
     return choice.rows[:length].tolist(), repr(choice.odds[:length].tolist()), int(choice.head[1])
 
 
-def _same_state(one: Engine, other: Engine) -> None:
+def _same_state(one: CampaignState, other: CampaignState) -> None:
     """Compare the used part of ledger and beliefs, and the names."""
     policy = one.spec.policy
     for mine, theirs in (

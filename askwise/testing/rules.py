@@ -15,7 +15,7 @@ from unittest import mock
 
 import numpy as np
 
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.choices import Batch
 from askwise.core.events import Kind
 from askwise.ledger import columns as c
@@ -64,14 +64,14 @@ def _sessions(rule: StoppingRule, seed: int = 1) -> list[Session]:
 def a_verdict_changes_nothing(rule: StoppingRule) -> None:
     """Neither the rule's state nor the ledger changes by a byte, and asking again agrees."""
     for session in _sessions(rule):
-        engine = session.engine
+        state = session.state
         while isinstance(session.ask(), Batch):
-            for task in range(engine.ledger.total(c.TASKS)):
-                arrays = (*engine.ledger.book, *engine.beliefs, *engine.rule_state)
+            for task in range(state.ledger.total(c.TASKS)):
+                arrays = (*state.ledger.book, *state.beliefs, *state.rule_state)
                 before = [np.asarray(array).tobytes() for array in arrays]
-                verdict = engine.verdict(task)
+                verdict = state.verdict(task)
                 assert [np.asarray(array).tobytes() for array in arrays] == before
-                assert engine.verdict(task) == verdict, "a second verdict differs"
+                assert state.verdict(task) == verdict, "a second verdict differs"
             session.tell(session.referee.out[0])
 
 
@@ -80,7 +80,7 @@ def a_task_is_closed_by_an_answer_in_its_words(rule: StoppingRule) -> None:
     """CLOSED follows an ANSWER to its task, with a known outcome and a possible option."""
     for session in _sessions(rule):
         session.finish()
-        options = session.engine.spec.problem.options
+        options = session.state.spec.problem.options
         for before, event in zip(session.log, session.log[1:], strict=False):
             if event.kind == Kind.CLOSED:
                 assert (before.kind, before.task) == (Kind.ANSWER, event.task)
@@ -107,10 +107,10 @@ def folding_never_asks_the_rule(rule: StoppingRule) -> None:
     for session in _sessions(rule):
         session.finish()
         with mock.patch.object(type(rule), "verdict", side_effect=AssertionError("was asked")):
-            engine = Engine(session.engine.spec)
+            state = CampaignState(session.state.spec)
             for event in session.log:
-                engine.fold(event)
-        assert engine.ledger.names() == session.engine.ledger.names()
+                state.fold(event)
+        assert state.ledger.names() == session.state.ledger.names()
 
 
 @_listed
@@ -119,11 +119,11 @@ def an_answer_to_a_closed_task_changes_no_verdict(rule: StoppingRule) -> None:
     for session in _sessions(rule):
         while isinstance(session.ask(limit=50), Batch):
             for seq in tuple(session.referee.out):
-                closed = dict(session.engine.ledger.closings)
+                closed = dict(session.state.ledger.closings)
                 paid = session.referee.spent
                 session.tell(seq)
                 assert session.referee.spent > paid, "the answer is not paid"
-                now = session.engine.ledger.closings
+                now = session.state.ledger.closings
                 assert all(now[task] == closing for task, closing in closed.items())
 
 

@@ -9,7 +9,7 @@ from unittest import mock
 
 from askwise.campaign import Campaign
 from askwise.campaign.spec import Spec, make_spec
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import InvalidAnswer, OverBudget
 from askwise.core.events import Event
@@ -38,7 +38,7 @@ class Session:
         self.names = names or {}
         spec = spec_of_campaign(campaign)
         self.policy = type(spec.policy)
-        self.engine = Engine(spec)
+        self.state = CampaignState(spec)
         self.referee = Referee(spec.problem)
         self.log: list[Event] = []
         self.catch_up()
@@ -47,9 +47,9 @@ class Session:
         """Take in what is new in the log."""
         for event in self.campaign.log(after=len(self.log)):
             self.log.append(event)
-            self.engine.fold(event)
+            self.state.fold(event)
             self.referee.see(event, offered)
-        self.referee.compare(self.engine.ledger)
+        self.referee.compare(self.state.ledger)
 
     def ask(self, limit: int = 1, workers: list[str] | None = None) -> Batch | Wait | Done:
         """Ask, and judge what comes back."""

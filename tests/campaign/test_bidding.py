@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from askwise import Batch, Campaign, Done, Worker
 from askwise.campaign.spec import Spec
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.draws import Draw
 from askwise.core.errors import Conflict, InvalidProblem, MechanismFault, UnknownName
 from askwise.core.events import Event, Kind
@@ -218,10 +218,10 @@ def test_the_log_folded_anew_is_the_live_state_and_so_is_a_snapshot(name: str) -
     campaign.bid("dev", 4)
     finish(campaign)
     live = campaign._writer.current()
-    folded = Engine(live.spec)
+    folded = CampaignState(live.spec)
     for event in campaign.log():
         folded.fold(event)
-    restored = Engine.restore(live.spec, live.snapshot())
+    restored = CampaignState.restore(live.spec, live.snapshot())
     for other in (folded, restored):
         assert other.ledger.names() == live.ledger.names()
         for key, array in live.ledger.arrays().items():
@@ -232,8 +232,8 @@ def test_the_log_folded_anew_is_the_live_state_and_so_is_a_snapshot(name: str) -
 def test_a_snapshot_between_bids_and_the_first_ask_keeps_the_bids() -> None:
     campaign = make(resampling())
     campaign.bid("ann", "1.5")
-    engine = campaign._writer.current()
-    restored = Engine.restore(engine.spec, engine.snapshot())
+    state = campaign._writer.current()
+    restored = CampaignState.restore(state.spec, state.snapshot())
     assert restored.ledger.book.workers[0, c.BID] == 1_500_000
     assert restored.ledger.total(c.QUOTED) == 0
 

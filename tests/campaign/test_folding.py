@@ -12,7 +12,7 @@ import pytest
 from askwise import Batch, Campaign, Worker
 from askwise.campaign import folding, writer
 from askwise.campaign.spec import Spec
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.events import Event, Kind
 from askwise.policies import policies
 from askwise.policies.base import KernelPolicy
@@ -23,7 +23,7 @@ from askwise.testing.sessions import play, spec_of_campaign
 SCRIPT = [(7 * number + number // 5) % 61 for number in range(90)]
 
 
-def same_state(one: Engine, other: Engine) -> None:
+def same_state(one: CampaignState, other: CampaignState) -> None:
     policy = one.spec.policy
     for mine, theirs in (
         (one.ledger.arrays(), other.ledger.arrays()),
@@ -36,11 +36,11 @@ def same_state(one: Engine, other: Engine) -> None:
     assert one.soonest() == other.soonest()
 
 
-def one_by_one(spec: Spec, log: list[Event]) -> Engine:
-    engine = Engine(spec)
+def one_by_one(spec: Spec, log: list[Event]) -> CampaignState:
+    state = CampaignState(spec)
     for event in log:
-        engine.fold(event)
-    return engine
+        state.fold(event)
+    return state
 
 
 def uncompiled(template: Callable[..., Any], label: str, *, live: bool, **names: Any) -> Any:
@@ -65,10 +65,10 @@ def test_all_kinds_of_events_are_folded_alike(name: str, monkeypatch: pytest.Mon
     spec, log = spec_of_campaign(session.campaign), session.campaign.log()
     due = one_by_one(spec, log)
     for stride in (len(log), 7):
-        engine = Engine(spec)
+        state = CampaignState(spec)
         for first in range(0, len(log), stride):
-            folding.fold_long(engine, log[first : first + stride])
-        same_state(engine, due)
+            folding.fold_long(state, log[first : first + stride])
+        same_state(state, due)
     assert len({event.kind for event in log}) > 5
 
 
@@ -97,9 +97,9 @@ def test_a_start_folds_a_long_log_in_one_loop(monkeypatch: pytest.MonkeyPatch) -
     stretches: list[int] = []
     fold_long = folding.fold_long
 
-    def watched(engine: Engine, events: list[Event]) -> None:
+    def watched(state: CampaignState, events: list[Event]) -> None:
         stretches.append(len(events))
-        fold_long(engine, events)
+        fold_long(state, events)
 
     monkeypatch.setattr(folding, "bind", uncompiled)
     monkeypatch.setattr(folding, "ready", lambda *_: True)
@@ -124,23 +124,23 @@ def test_what_does_not_follow_is_found_out() -> None:
     campaign = campaign_with_a_log(store, 3)
     spec, log = spec_of_campaign(campaign), campaign.log()
     answered = next(event for event in log if event.kind == Kind.ANSWER)
-    engine = Engine(spec)
+    state = CampaignState(spec)
     with pytest.raises(AssertionError, match="event 1 does not follow"):
-        folding.fold_long(engine, [Event(Kind.ANSWER, 1, assignment=answered.seq, value="no")])
+        folding.fold_long(state, [Event(Kind.ANSWER, 1, assignment=answered.seq, value="no")])
     with pytest.raises(AssertionError, match="gap"):
-        folding.fold_long(Engine(spec), [log[0], log[2]])
+        folding.fold_long(CampaignState(spec), [log[0], log[2]])
 
 
 def test_the_loop_is_used_where_it_is_compiled_and_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = Engine(spec_of_campaign(campaign_with_a_log(MemoryStore(), 1)))
+    state = CampaignState(spec_of_campaign(campaign_with_a_log(MemoryStore(), 1)))
     monkeypatch.setattr(folding, "bind", uncompiled)
     monkeypatch.setattr(folding, "_loops", {})
     monkeypatch.setattr(folding, "_loaded", set())
     monkeypatch.setattr(folding, "ready", lambda *_: False)
-    assert not folding.pays(engine, folding.LONG)
+    assert not folding.pays(state, folding.LONG)
     monkeypatch.setattr(folding, "ready", lambda *_: True)
-    assert not folding.pays(engine, folding.LONG - 1)
-    assert folding.pays(engine, folding.LONG)
-    assert folding.pays(engine, folding.SHORT)
-    assert not folding.pays(engine, folding.SHORT - 1)
+    assert not folding.pays(state, folding.LONG - 1)
+    assert folding.pays(state, folding.LONG)
+    assert folding.pays(state, folding.SHORT)
+    assert not folding.pays(state, folding.SHORT - 1)
     assert writer.FIRST_SNAPSHOT > folding.SHORT

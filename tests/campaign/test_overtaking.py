@@ -10,7 +10,7 @@ import pytest
 
 from askwise import Campaign, Worker
 from askwise.campaign import writer
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.events import Kind
 from askwise.store import SqliteStore, Store, open_store
 
@@ -43,13 +43,13 @@ def pair(store: Store) -> tuple[Campaign, Campaign]:
 @pytest.fixture
 def meddle(monkeypatch: pytest.MonkeyPatch) -> Meddle:
     """Let something happen in the middle of the next decisions."""
-    plain = Engine.choose
+    plain = CampaignState.choose
 
     def start(act: Callable[[], Any], times: int) -> None:
         left = [times]
         inside = [False]
 
-        def choose(engine: Engine, available: Any) -> Any:
+        def choose(state: CampaignState, available: Any) -> Any:
             if left[0] and not inside[0]:
                 left[0] -= 1
                 inside[0] = True
@@ -57,9 +57,9 @@ def meddle(monkeypatch: pytest.MonkeyPatch) -> Meddle:
                     act()
                 finally:
                     inside[0] = False
-            return plain(engine, available)
+            return plain(state, available)
 
-        monkeypatch.setattr(Engine, "choose", choose)
+        monkeypatch.setattr(CampaignState, "choose", choose)
 
     return start
 

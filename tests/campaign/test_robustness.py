@@ -173,8 +173,8 @@ def test_whoever_rejoins_without_a_rating_has_none() -> None:
     campaign = utility(workers=[Worker("a", 1, rating=0.9, rating_weight=50), Worker("b", 1)])
     campaign.leave("a")
     campaign.add(workers=[Worker("a", 1)])
-    engine = campaign._writer.current()
-    assert engine.ledger.book.ratings[0].tolist() == [0.0, 0.0]
+    state = campaign._writer.current()
+    assert state.ledger.book.ratings[0].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -99,8 +99,8 @@ def test_leases_of_what_was_answered_are_not_kept() -> None:
         batch = campaign.ask()
         assert isinstance(batch, Batch)
         campaign.tell(batch[0].id, 0.5)
-    with campaign.reading() as engine:
-        assert len(engine._leases) <= 1030
-        assert engine.soonest() == 160
+    with campaign.reading() as state:
+        assert len(state._leases) <= 1030
+        assert state.soonest() == 160
     clock.now = 160
     assert campaign.sweep() == 2

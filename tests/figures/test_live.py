@@ -13,9 +13,8 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from askwise import Batch, Campaign, Worker
-from askwise.campaign import insight
-from askwise.campaign.outlook import forecast
-from askwise.campaign.timeline import Timeline
+from askwise.campaign import views
+from askwise.campaign.views import Timeline, forecast
 from askwise.core.money import to_micro
 from askwise.figures import live, svg
 from askwise.figures.clock import DAY, HOUR, bucket, clock_ticks, moment
@@ -242,11 +241,11 @@ def test_what_a_campaign_shows_of_itself_can_be_drawn() -> None:
         assert isinstance(batch, Batch)
         now[0] += 600
         campaign.tell(batch[0].id, ("no", "yes")[at % 5 == 0])
-    with campaign.reading() as engine:
-        timeline = Timeline(engine.spec.problem, created=START)
+    with campaign.reading() as state:
+        timeline = Timeline(state.spec.problem, created=START)
         timeline.take(campaign.log())
-        people, end = insight.workers(engine), forecast(timeline, engine)
-    found, series = insight.outcomes(campaign.answers()), timeline.series()
+        people, end = views.workers(state), forecast(timeline, state)
+    found, series = views.outcomes(campaign.answers()), timeline.series()
     assert end is not None
     assert end.ends is not None
     assert end.spent is not None

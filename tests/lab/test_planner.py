@@ -65,8 +65,8 @@ def test_a_fixed_number_of_answers_costs_exactly_that() -> None:
     assert [(at, money.mean) for at, money in made.path][-1] == (30, Decimal("4.2"))
     panel, vendor = made.crowds
     assert (panel.answers, vendor.answers) == (1, 1)
-    assert (panel.of_answers, vendor.of_answers) == (0.5, 0.5)
-    assert panel.of_money == pytest.approx(0.10 / 0.14)
+    assert (panel.share_of_answers, vendor.share_of_answers) == (0.5, 0.5)
+    assert panel.share_of_money == pytest.approx(0.10 / 0.14)
     assert (panel.cost, vendor.cost) == (Decimal("0.1"), Decimal("0.04"))
     # The dial is in the label: nothing is aimed at.
     assert (made.dial, made.target_error, made.reached) == (
@@ -79,7 +79,7 @@ def test_a_fixed_number_of_answers_costs_exactly_that() -> None:
 def test_a_free_crowd_costs_nothing() -> None:
     made = plan(Beliefs([Crowd("us", 0, 0.9)]), rule="fixed(n=3)", runs=100, budget=0)
     assert made.total.mean == 0
-    assert made.crowds[0].of_money == 0
+    assert made.crowds[0].share_of_money == 0
     assert made.funds is not None
     assert made.funds.chance == 1
 
@@ -136,12 +136,12 @@ def test_kinds_have_their_shares_and_the_error_is_made_of_theirs() -> None:
     kinds = [Kind("sure", 0.75, {"good": 1}), Kind("coin", 0.25, {"good": 0.5})]
     made = plan(Beliefs(GOOD.crowds, kinds), rule="fixed(n=1)", runs=4000)
     sure, coin = made.kinds
-    assert (sure.name, sure.share, sure.best, sure.error.mean) == ("sure", 0.75, (1, 1), 0)
-    assert (coin.name, coin.share, coin.best) == ("coin", 0.25, (0.5, 0.5))
+    assert (sure.name, sure.share, sure.best_accuracy, sure.error.mean) == ("sure", 0.75, (1, 1), 0)
+    assert (coin.name, coin.share, coin.best_accuracy) == ("coin", 0.25, (0.5, 0.5))
     # A thousand coins: five standard deviations are 0.08.
     assert coin.error.mean == pytest.approx(0.5, abs=0.08)
     assert made.error.mean == pytest.approx(0.25 * coin.error.mean)
-    assert (sure.of_money, coin.of_money) == (0.75, 0.25)
+    assert (sure.share_of_money, coin.share_of_money) == (0.75, 0.25)
 
 
 def test_without_kinds_questions_are_parted_in_thirds_by_their_best_crowd() -> None:
@@ -149,7 +149,8 @@ def test_without_kinds_questions_are_parted_in_thirds_by_their_best_crowd() -> N
     easy, medium, hard = made.kinds
     assert [kind.name for kind in made.kinds] == ["easy", "medium", "hard"]
     assert [kind.share for kind in made.kinds] == [pytest.approx(1 / 3)] * 3
-    assert easy.best[0] >= medium.best[1] >= medium.best[0] >= hard.best[1] >= 0.6
+    easy_best, medium_best, hard_best = (each.best_accuracy for each in (easy, medium, hard))
+    assert easy_best[0] >= medium_best[1] >= medium_best[0] >= hard_best[1] >= 0.6
 
 
 @pytest.mark.parametrize("options", [2, 4])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askwise import Campaign, Task, Worker
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import AskwiseError, InvalidProblem, PolicyFault
 from askwise.core.events import Kind
@@ -100,7 +100,7 @@ class Player:
             clock=lambda: self.now,
             **raw,
         )
-        self.engine = Engine(spec_of_campaign(self.campaign))
+        self.state = CampaignState(spec_of_campaign(self.campaign))
 
     def move(self, number: int) -> None:
         moves = (
@@ -120,7 +120,7 @@ class Player:
         self.campaign.ask(1 + number % 4)
 
     def some(self, number: int) -> None:
-        known = [worker.id for worker in self.engine.ledger.workers]
+        known = [worker.id for worker in self.state.ledger.workers]
         self.campaign.ask(2, [name for at, name in enumerate(known) if number >> at & 1])
 
     def tell(self, number: int) -> None:
@@ -151,13 +151,13 @@ class Player:
         self.campaign.add(workers=[Worker(name, 1 + number % 3, trusted=number % 5 == 0)])
 
     def close(self, number: int) -> None:
-        tasks = [task.id for task in self.engine.ledger.tasks]
+        tasks = [task.id for task in self.state.ledger.tasks]
         self.campaign.close(tasks[number % len(tasks)])
 
     def add(self, number: int) -> None:
-        known = [worker.id for worker in self.engine.ledger.workers]
+        known = [worker.id for worker in self.state.ledger.workers]
         named = tuple(name for at, name in enumerate(known) if number >> at & 1)
-        at = len(self.engine.ledger.tasks)
+        at = len(self.state.ledger.tasks)
         kind = None if number % 3 == 0 else f"kind {number % 3}"
         self.campaign.add(tasks=[Task(f"t{at}", context=kind, workers=named or None)])
 
@@ -165,9 +165,9 @@ class Player:
         self.now += number % 60
 
     def compare(self) -> None:
-        for event in self.campaign.log(after=self.engine.seq):
-            self.engine.fold(event)
-        ledger, book, due = self.engine.ledger, self.engine.ledger.book, Count(self.campaign)
+        for event in self.campaign.log(after=self.state.seq):
+            self.state.fold(event)
+        ledger, book, due = self.state.ledger, self.state.ledger.book, Count(self.campaign)
         tasks = [task.id for task in ledger.tasks]
         named = [task for task in due.open if due.tasks[task].workers is not None]
         assert ledger.total(c.OPEN_NAMED) == len(named)
@@ -238,23 +238,23 @@ def test_a_snapshot_with_named_tasks_goes_on_as_if_nothing_had_been(
     player = Player("hem", repeat=repeat, utility=False)
     for number in script[:cut]:
         player.move(number)
-    again = Engine.restore(player.engine.spec, player.engine.snapshot())
+    again = CampaignState.restore(player.state.spec, player.state.snapshot())
     for number in script[cut:]:
         player.move(number)
     for event in player.campaign.log(after=again.seq):
         again.fold(event)
-    for name, array in player.engine.ledger.arrays().items():
+    for name, array in player.state.ledger.arrays().items():
         np.testing.assert_array_equal(again.ledger.arrays()[name], array, err_msg=name)
-    policy, ledger = player.engine.spec.policy, player.engine.ledger
-    kept = policy.used(player.engine.beliefs, ledger)
+    policy, ledger = player.state.spec.policy, player.state.ledger
+    kept = policy.used(player.state.beliefs, ledger)
     for name, array in policy.used(again.beliefs, again.ledger).items():
         np.testing.assert_array_equal(array, kept[name], err_msg=name)
     assert again.ledger.contexts == ledger.contexts
     everyone = np.ones(len(ledger.workers), np.int8)
-    one, other = player.engine.choose(everyone), again.choose(everyone)
+    one, other = player.state.choose(everyone), again.choose(everyone)
     assert type(one) is type(other)
     if not isinstance(one, Wait | Done):
-        assert player.engine.rows(one) == again.rows(other)
+        assert player.state.rows(one) == again.rows(other)
 
 
 def test_a_worker_whom_only_closed_tasks_name_is_not_waited_for() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from askwise import Campaign, Worker
 from askwise.campaign.spec import Spec
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.choices import Assignment, Batch
 from askwise.core.draws import Draw
 from askwise.core.events import Event, Kind
@@ -79,28 +79,28 @@ def asked_crowds(campaign: Campaign, task: str | None = None) -> str:
 
 
 class Desk:
-    """The engine of a campaign, kept up to date from its log."""
+    """The state of a campaign, kept up to date from its log."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
-        self.engine = Engine(Spec.from_json(json.dumps(campaign.spec)))
+        self.state = CampaignState(Spec.from_json(json.dumps(campaign.spec)))
         self.catch_up()
 
     def catch_up(self) -> list[Event]:
         """Fold what is new."""
-        news = self.campaign.log(after=self.engine.seq)
+        news = self.campaign.log(after=self.state.seq)
         for event in news:
-            self.engine.fold(event)
+            self.state.fold(event)
         return news
 
     @property
     def beliefs(self) -> Any:
         """What the policy believes."""
-        return self.engine.beliefs
+        return self.state.beliefs
 
     def suppose(self, votes: Mapping[str, Sequence[int]], task: int = 0) -> None:
         """Replace the votes of crowds that have answered, in ledger and beliefs."""
-        ledger = self.engine.ledger
+        ledger = self.state.ledger
         for crowd, counts in votes.items():
             cell = int(cell_of(ledger.book, task, ledger.worker_at(crowd)))
             ledger.book.cells[cell, c.CELL_ANSWERS] = sum(counts)
@@ -109,7 +109,7 @@ class Desk:
 
     def chosen(self, number: int, absent: str = "") -> str:
         """Whom the policy chooses with the draws of a number."""
-        spec, ledger = self.engine.spec, self.engine.ledger
+        spec, ledger = self.state.spec, self.state.ledger
         available = np.array([worker.id not in absent for worker in ledger.workers], np.int8)
         draw = Draw(11, 12, number)
         choice: Any = spec.policy.choose(spec.problem, self.beliefs, ledger, draw, available)
@@ -119,13 +119,13 @@ class Desk:
     def frequencies(self, many: int, absent: str = "") -> dict[str, float]:
         """How often each crowd is chosen over many draws."""
         found = Counter(self.chosen(number, absent) for number in range(many))
-        names = [worker.id for worker in self.engine.ledger.workers]
+        names = [worker.id for worker in self.state.ledger.workers]
         return {name: found[name] / many for name in names}
 
     def indices(self, crowd: str, many: int, task: int = 0) -> list[float]:
         """The index of a crowd over many draws."""
-        policy: Any = self.engine.spec.policy
-        book, worker = self.engine.ledger.book, self.engine.ledger.worker_at(crowd)
+        policy: Any = self.state.spec.policy
+        book, worker = self.state.ledger.book, self.state.ledger.worker_at(crowd)
         return [
             policy.index(book, self.beliefs, task, worker, Draw(11, 12, number))
             for number in range(many)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from askwise import Campaign, Task, Worker
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.allocation import Allocation
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.draws import Draw
@@ -59,10 +59,10 @@ def decisions(campaign):
 
 def beliefs(campaign):
     """What the policy knows: the log folded anew."""
-    engine = Engine(spec_of_campaign(campaign))
+    state = CampaignState(spec_of_campaign(campaign))
     for event in campaign.log():
-        engine.fold(event)
-    return engine.beliefs
+        state.fold(event)
+    return state.beliefs
 
 
 # Truths.

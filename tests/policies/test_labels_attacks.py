@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import betaln
 
 from askwise import Campaign, Task, Worker
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import AskwiseError, PolicyFault
 from askwise.lab.simulate import simulate
@@ -48,23 +48,23 @@ def run(campaign: Campaign, answer: Any, most: int = 2000) -> tuple[list[tuple[s
     return asked, None
 
 
-def engine_of(campaign: Campaign) -> Engine:
-    engine = Engine(spec_of_campaign(campaign))
+def state_of(campaign: Campaign) -> CampaignState:
+    state = CampaignState(spec_of_campaign(campaign))
     for event in campaign.log():
-        engine.fold(event)
-    return engine
+        state.fold(event)
+    return state
 
 
-def all_numbers(campaign: Campaign) -> Engine:
+def all_numbers(campaign: Campaign) -> CampaignState:
     """Nothing is infinite or no number, but for the keys of tasks that are done."""
-    engine = engine_of(campaign)
-    for name, array in engine.beliefs._asdict().items():
+    state = state_of(campaign)
+    for name, array in state.beliefs._asdict().items():
         found = array.astype(float)
         fine = ~np.isnan(found) if name == "keys" else np.isfinite(found)
         assert fine.all(), name
     for answer in campaign.answers():
         assert answer.confidence is None or 0.0 < answer.confidence <= 1.0 + 1e-12
-    return engine
+    return state
 
 
 # Coming and going.
@@ -94,7 +94,7 @@ def test_a_task_added_to_a_new_context_is_asked_about(policy: Any) -> None:
 def test_tasks_that_are_out_are_ranked_anew_in_the_second_half() -> None:
     campaign = campaign_of(5, 4, budget=10)
     campaign.ask(5)
-    state = engine_of(campaign).beliefs
+    state = state_of(campaign).beliefs
     assert state.meta[MODE] % 2 == 1
     # Each that is out adds .1 + .7; before, those with the most were pursued.
     out = [sum(work.task == f"t{at}" for work in campaign.assignments()) for at in range(4)]
@@ -182,7 +182,7 @@ def test_extremes_end_properly(policy: str, workers: Any, tasks: Any, more: Any)
 
 def test_a_large_budget_times_many_workers_does_not_wrap_round() -> None:
     campaign = campaign_of(10_000, 2, budget=10**9)
-    assert engine_of(campaign).beliefs.meta[MODE] % 2 == 0
+    assert state_of(campaign).beliefs.meta[MODE] % 2 == 0
 
 
 # Truths and experts.
@@ -241,10 +241,10 @@ def test_a_truth_overrules_an_expert_and_counts_once() -> None:
     campaign.tell(campaign.ask(workers=["vet"])[0].id, "yes")
     campaign.truth("t0", "no")
     campaign.truth("t0", "no")
-    engine = all_numbers(campaign)
-    assert engine.beliefs.sides[0, GOLD] == 1.0
+    state = all_numbers(campaign)
+    assert state.beliefs.sides[0, GOLD] == 1.0
     # Who agreed with the expert was wrong.
-    assert engine.beliefs.counts[0].tolist() == [[0.0, 1.0], [0.0, 0.0]]
+    assert state.beliefs.counts[0].tolist() == [[0.0, 1.0], [0.0, 0.0]]
     assert (campaign.answers()[0].value, campaign.answers()[0].confidence) == ("no", 1.0)
 
 
@@ -254,7 +254,7 @@ def test_an_expert_who_contradicts_a_truth_changes_nothing() -> None:
     campaign.truth("t0", "no")
     campaign.tell(work.id, "yes")
     assert campaign.answers()[0].value == "no"
-    assert engine_of(campaign).beliefs.known[0] == 1
+    assert state_of(campaign).beliefs.known[0] == 1
 
 
 def test_answers_to_a_closed_task_and_its_truth_teach_about_those_who_gave_them() -> None:
@@ -290,7 +290,7 @@ def test_whatever_happens_there_are_numbers_an_end_and_a_faithful_snapshot(
     campaign = campaign_of(
         [Worker("w0", 1), Worker("w1", 2, limit=6), vet("w2", 3)], "ab", policy, repeat=repeat
     )
-    again = Engine(spec_of_campaign(campaign))
+    again = CampaignState(spec_of_campaign(campaign))
     for at, number in enumerate(script):
         try:
             move(campaign, number % 9, number // 9)
@@ -299,22 +299,22 @@ def test_whatever_happens_there_are_numbers_an_end_and_a_faithful_snapshot(
         except AskwiseError:
             pass
         if at == cut:
-            engine = engine_of(campaign)
-            again = Engine.restore(engine.spec, engine.snapshot())
-    engine = all_numbers(campaign)
+            state = state_of(campaign)
+            again = CampaignState.restore(state.spec, state.snapshot())
+    state = all_numbers(campaign)
     for event in campaign.log(after=again.seq):
         again.fold(event)
-    kept = engine.spec.policy.used(engine.beliefs, engine.ledger)
-    for name, array in engine.spec.policy.used(again.beliefs, again.ledger).items():
+    kept = state.spec.policy.used(state.beliefs, state.ledger)
+    for name, array in state.spec.policy.used(again.beliefs, again.ledger).items():
         np.testing.assert_array_equal(array, kept[name], err_msg=name)
     # Nothing but the facts counts: soft counts add up to the answers of ordinary workers.
-    if engine.spec.policy.name == "hem":
-        for at, worker in enumerate(engine.ledger.workers):
-            due = 0 if worker.trusted else engine.ledger.book.workers[at, 4]
-            assert engine.beliefs.totals[at].sum() == pytest.approx(due, abs=1e-6)
+    if state.spec.policy.name == "hem":
+        for at, worker in enumerate(state.ledger.workers):
+            due = 0 if worker.trusted else state.ledger.book.workers[at, 4]
+            assert state.beliefs.totals[at].sum() == pytest.approx(due, abs=1e-6)
     for each in campaign.assignments():
         campaign.tell(each.id, "yes")
-    here = [worker.id for worker in engine.ledger.workers]
+    here = [worker.id for worker in state.ledger.workers]
     for _ in range(300):
         choice = campaign.ask(4, here)
         if not isinstance(choice, Batch):
@@ -535,7 +535,7 @@ def test_a_whole_run_is_that_of_the_design_notes(
     labels = np.where(right, truth[:, None], 1 - truth[:, None])
     campaign = campaign_of(workers, contexts, budget=budget, seed=seed)
     notes = Notes(contexts, workers, budget)
-    engine = Engine(spec_of_campaign(campaign))
+    state = CampaignState(spec_of_campaign(campaign))
     refits = 0
     while isinstance(batch := campaign.ask(), Batch):
         task, worker = int(str(batch[0].task)[1:]), int(batch[0].worker[1:])
@@ -549,11 +549,11 @@ def test_a_whole_run_is_that_of_the_design_notes(
         campaign.tell(batch[0].id, ("no", "yes")[label])
         notes.take(task, worker, label)
         refits += notes.news == 0
-        for event in campaign.log(after=engine.seq):
-            engine.fold(event)
+        for event in campaign.log(after=state.seq):
+            state.fold(event)
         for each, q in notes.q.items():
-            assert engine.beliefs.posterior[each, 1] == pytest.approx(q, abs=1e-9)
-        assert engine.beliefs.shares.tolist() == [notes.lam, notes.rho]
+            assert state.beliefs.posterior[each, 1] == pytest.approx(q, abs=1e-9)
+        assert state.beliefs.shares.tolist() == [notes.lam, notes.rho]
     assert notes.used == min(budget, tasks * workers)
     assert refits == budget // 30
     notes.refit(6)

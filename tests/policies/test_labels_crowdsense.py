@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from askwise import Campaign, Worker
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
@@ -32,22 +32,22 @@ def crowdsense(**parameters):
     return {"name": "crowdsense", **parameters}
 
 
-def engine_of(campaign):
-    engine = Engine(spec_of_campaign(campaign))
+def state_of(campaign):
+    state = CampaignState(spec_of_campaign(campaign))
     for event in campaign.log():
-        engine.fold(event)
-    return engine
+        state.fold(event)
+    return state
 
 
 def labels_of(campaign, *tasks, draw=3):
-    engine = engine_of(campaign)
-    return engine.spec.policy.labels(
-        engine.spec.problem, engine.beliefs, engine.ledger, tasks, Draw(1, 2, draw)
+    state = state_of(campaign)
+    return state.spec.policy.labels(
+        state.spec.problem, state.beliefs, state.ledger, tasks, Draw(1, 2, draw)
     )
 
 
 def qualities(campaign):
-    scores = engine_of(campaign).scores(np.ones(len(campaign.spec["workers"]), np.int8))
+    scores = state_of(campaign).scores(np.ones(len(campaign.spec["workers"]), np.int8))
     return {score.worker: score.index for score in scores}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from askwise import Campaign, Task, Worker
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.choices import Batch, Done
 from askwise.core.errors import InvalidParameter
 from askwise.lab.simulate import simulate
@@ -33,11 +33,11 @@ def campaign_of(workers=3, tasks=4, policy="hem", **more):
     return Campaign.create(**raw)
 
 
-def engine_of(campaign):
-    engine = Engine(spec_of_campaign(campaign))
+def state_of(campaign):
+    state = CampaignState(spec_of_campaign(campaign))
     for event in campaign.log():
-        engine.fold(event)
-    return engine
+        state.fold(event)
+    return state
 
 
 def answer_all(campaign, answer, most=1000):
@@ -82,11 +82,11 @@ def test_a_newcomer_is_believed_two_to_one_and_agreement_adds_up():
     # Four right and two wrong beforehand; both classes alike.
     (answer,) = campaign.answers()
     assert answer.value == "yes"
-    first = engine_of(campaign).beliefs.posterior[0]
+    first = state_of(campaign).beliefs.posterior[0]
     assert first[1] == pytest.approx(2 / 3)
     (work,) = campaign.ask()
     campaign.tell(work.id, "yes")
-    second = engine_of(campaign).beliefs.posterior[0]
+    second = state_of(campaign).beliefs.posterior[0]
     # The second worker has shown nothing yet: the odds double again.
     assert second[1] == pytest.approx(4 / 5)
 
@@ -169,7 +169,7 @@ def test_an_expert_is_bought_where_he_tells_more_for_his_price():
         assert (work.worker == "vet") == bought
         campaign.tell(work.id, "yes")
         if bought:
-            state = engine_of(campaign).beliefs
+            state = state_of(campaign).beliefs
             assert state.posterior[0].tolist() == [0.0, 1.0]
             assert state.known[0] == 2
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from askwise import Campaign, Worker
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.choices import Done, Wait
 from askwise.core.errors import InvalidParameter
 from askwise.policies import policies
@@ -34,10 +34,10 @@ def iethresh(**parameters):
 
 
 def bounds(campaign):
-    engine = Engine(spec_of_campaign(campaign))
+    state = CampaignState(spec_of_campaign(campaign))
     for event in campaign.log():
-        engine.fold(event)
-    scores = engine.scores(np.ones(len(engine.ledger.workers), np.int8))
+        state.fold(event)
+    scores = state.scores(np.ones(len(state.ledger.workers), np.int8))
     return {score.worker: score.index for score in scores}
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from askwise import Campaign, Task, Worker
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.choices import Batch
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, InvalidProblem
@@ -206,17 +206,17 @@ def number(name):
     return int(name[1:])
 
 
-def engine_of(campaign):
-    engine = Engine(spec_of_campaign(campaign))
+def state_of(campaign):
+    state = CampaignState(spec_of_campaign(campaign))
     for event in campaign.log():
-        engine.fold(event)
-    return engine
+        state.fold(event)
+    return state
 
 
 def label_of(campaign, *tasks):
-    engine = engine_of(campaign)
-    return engine.spec.policy.labels(
-        engine.spec.problem, engine.beliefs, engine.ledger, tasks, Draw(1, 2, 3)
+    state = state_of(campaign)
+    return state.spec.policy.labels(
+        state.spec.problem, state.beliefs, state.ledger, tasks, Draw(1, 2, 3)
     )
 
 
@@ -328,18 +328,18 @@ def test_bounds_kept_up_event_by_event_are_those_worked_out_anew(name, workers):
     for at, scene in enumerate(scenes_for(policy)):
         script = random.Random(at).choices(range(2**16), k=60)
         session = play(policy, scene, script)
-        engine = Engine(session.engine.spec)
+        state = CampaignState(session.state.spec)
         for event in session.log:
-            engine.fold(event)
+            state.fold(event)
             if event.kind in (Kind.ANSWER, Kind.EXPIRED, Kind.LEFT, Kind.JOINED, Kind.CLOSED):
-                kept = engine.beliefs
+                kept = state.beliefs
                 anew = kept._replace(
                     **{
                         name: np.zeros_like(getattr(kept, name))
                         for name in ("order", "keys", "tops", "leaves", "tree")
                     }
                 )
-                derive(engine.ledger.book, anew, policy.params())
+                derive(state.ledger.book, anew, policy.params())
                 for field in ("order", "keys", "tops", "leaves", "tree"):
                     np.testing.assert_array_equal(
                         getattr(kept, field), getattr(anew, field), err_msg=field
@@ -349,8 +349,8 @@ def test_bounds_kept_up_event_by_event_are_those_worked_out_anew(name, workers):
 def test_scores_are_the_gains_of_the_task_that_is_next():
     campaign = campaign_of("optkg", 2, 2)
     campaign.tell(campaign.ask()[0].id, "yes")
-    engine = engine_of(campaign)
-    found = engine.scores(np.ones(2, np.int8))
+    state = state_of(campaign)
+    found = state.scores(np.ones(2, np.int8))
     assert [each.worker for each in found] == ["w0", "w1"]
     assert found[0].index == pytest.approx(score(1.0, 1.0, 4.0, 1.0))
     assert found[0].details["accuracy"] == pytest.approx(0.8)

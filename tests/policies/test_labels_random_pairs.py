@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from askwise import Campaign, Task, Worker
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.choices import Done
 from askwise.core.draws import Draw
 from askwise.core.problem import UNLIMITED
@@ -25,21 +25,21 @@ CLOSE = 5.0
 """In standard deviations; draws are fixed."""
 
 
-def engine_of(campaign):
-    engine = Engine(spec_of_campaign(campaign))
+def state_of(campaign):
+    state = CampaignState(spec_of_campaign(campaign))
     for event in campaign.log():
-        engine.fold(event)
-    return engine
+        state.fold(event)
+    return state
 
 
 def pairs_drawn(campaign, absent=(), many=MANY):
     """How often each pair is drawn, and the propensities that were stated."""
-    engine = engine_of(campaign)
-    spec, ledger = engine.spec, engine.ledger
+    state = state_of(campaign)
+    spec, ledger = state.spec, state.ledger
     here = np.array([worker.id not in absent for worker in ledger.workers], np.int8)
     drawn, stated = Counter(), set()
     for number in range(many):
-        choice = spec.policy.choose(spec.problem, engine.beliefs, ledger, Draw(5, 6, number), here)
+        choice = spec.policy.choose(spec.problem, state.beliefs, ledger, Draw(5, 6, number), here)
         drawn[ledger.task_id(choice.rows[0, 0]), ledger.workers[choice.rows[0, 1]].id] += 1
         stated.add(float(choice.odds[0]))
     return drawn, stated
@@ -96,14 +96,14 @@ def test_pairs_left_are_the_tasks_left_whatever_happened():
         for seed in range(3):
             script = random.Random(10 * at + seed).choices(range(2**16), k=60)
             session = play(policy, scene, script)
-            engine = Engine(session.engine.spec)
+            state = CampaignState(session.state.spec)
             for event in session.log:
-                engine.fold(event)
-                book = engine.ledger.book
-                for worker in range(len(engine.ledger.workers)):
+                state.fold(event)
+                book = state.ledger.book
+                for worker in range(len(state.ledger.workers)):
                     due = tasks_left(book, worker)
                     if due != UNLIMITED:
-                        assert pairs_left(book, engine.beliefs, worker) == due, event
+                        assert pairs_left(book, state.beliefs, worker) == due, event
 
 
 def test_every_pair_is_asked_in_the_end():
@@ -130,5 +130,5 @@ def test_scores_say_how_likely_each_worker_is():
         policy="random-pairs",
         name="labels",
     )
-    found = engine_of(campaign).scores(np.ones(2, np.int8))
+    found = state_of(campaign).scores(np.ones(2, np.int8))
     assert [each.index for each in found] == pytest.approx([2 / 3, 1 / 3])

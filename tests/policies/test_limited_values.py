@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from askwise import Campaign, Worker
 from askwise.campaign.spec import Spec
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core import draws
 from askwise.core.choices import Batch
 from askwise.core.draws import Draw
@@ -153,19 +153,19 @@ def campaign_after(
     return campaign
 
 
-def folded(campaign: Campaign) -> Engine:
-    engine = Engine(Spec.from_json(json.dumps(campaign.spec)))
+def folded(campaign: Campaign) -> CampaignState:
+    state = CampaignState(Spec.from_json(json.dumps(campaign.spec)))
     for event in campaign.log():
-        engine.fold(event)
-    return engine
+        state.fold(event)
+    return state
 
 
 def labels_of(campaign: Campaign) -> Any:
-    engine = folded(campaign)
-    policy = engine.spec.policy
-    tasks = range(len(engine.ledger.tasks))
+    state = folded(campaign)
+    policy = state.spec.policy
+    tasks = range(len(state.ledger.tasks))
     return policy.labels(
-        engine.spec.problem, engine.beliefs, engine.ledger, tasks, Draw(1, 2, draws.AGGREGATION)
+        state.spec.problem, state.beliefs, state.ledger, tasks, Draw(1, 2, draws.AGGREGATION)
     )
 
 
@@ -228,10 +228,10 @@ def test_ties_are_broken_by_the_draw_and_every_label_has_its_turn() -> None:
     script = [("a", "t1", "x"), ("b", "t1", "y")]
     for inference in ("majority", [[1, 0], [0, 1]]):
         campaign = campaign_after(script, {"name": "b-kube", "inference": inference})
-        engine = folded(campaign)
+        state = folded(campaign)
         found = [
-            engine.spec.policy.labels(
-                engine.spec.problem, engine.beliefs, engine.ledger, [0], Draw(seed, 2, 0)
+            state.spec.policy.labels(
+                state.spec.problem, state.beliefs, state.ledger, [0], Draw(seed, 2, 0)
             )[0]
             for seed in range(60)
         ]

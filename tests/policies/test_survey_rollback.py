@@ -128,7 +128,7 @@ def test_the_smooth_rule_stops_as_often_as_rounding_goes_down():
     campaign = poll(policy)
     say(campaign, "a", "xxx")
     desk = Desk(campaign)
-    ledger = desk.engine.ledger
+    ledger = desk.state.ledger
     assert ledger.book.cells[0, c.CELL_ANSWERS] == 3
     fact = Fact(int(Kind.ANSWER), 0, 0, 0.0, 0, 2)
     many, stopped = 800, 0

@@ -1,4 +1,4 @@
-"""Whether a log is sound, read twice: by the engine, and by a few lines that do not know it."""
+"""Whether a log is sound, read twice: by the campaign, and by a few lines that do not know it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from askwise.campaign import Campaign, reading
+from askwise.campaign import Campaign, views
 from askwise.campaign.spec import Spec
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.events import Event, Kind
 from askwise.core.money import to_micro
 from askwise.ledger import columns as c
@@ -26,13 +26,13 @@ def audit(service: Served, name: str, told: Told | None = None) -> list[Event]:
         log, spec = store.read(name), Spec.from_json(store.spec(name))
         assert [event.seq for event in log] == list(range(1, len(log) + 1))
         spent = read_by_hand(log, spec.problem.budget)
-        engine = read_by_engine(log, spec)
+        state = read_by_state(log, spec)
         assert spent == payments_of(service, name)
         if told is not None:
             check_told(name, log, told)
-        compare_live(service, name, engine, log)
+        compare_live(service, name, state, log)
         with Campaign.open(store, name).reading() as another:
-            assert same_arrays(engine, another)
+            assert same_arrays(state, another)
     return log
 
 
@@ -68,14 +68,14 @@ def read_by_hand(log: list[Event], budget: int | None) -> dict[str, int]:
     return dict(paid)
 
 
-def read_by_engine(log: list[Event], spec: Spec) -> Engine:
+def read_by_state(log: list[Event], spec: Spec) -> CampaignState:
     """Fold a log event by event; the budget holds at each."""
-    engine = Engine(spec)
+    state = CampaignState(spec)
     for event in log:
-        engine.fold(event)
-        held = engine.ledger.reserved + engine.ledger.total(c.SPENT)
-        assert held <= engine.ledger.total(c.BUDGET), event
-    return engine
+        state.fold(event)
+        held = state.ledger.reserved + state.ledger.total(c.SPENT)
+        assert held <= state.ledger.total(c.BUDGET), event
+    return state
 
 
 def payments_of(service: Served, name: str) -> dict[str, int]:
@@ -134,18 +134,18 @@ def check_told(name: str, log: list[Event], told: Told) -> None:
     assert set(by_key) - set(told.asked) <= told.unknown
 
 
-def compare_live(service: Served, name: str, engine: Engine, log: list[Event]) -> None:
+def compare_live(service: Served, name: str, state: CampaignState, log: list[Event]) -> None:
     """The state of the running service is that of a fresh fold of the log."""
     status = service.call("GET", f"/campaigns/{name}")[1]
-    assert status == as_json(reading.status(name, engine))
+    assert status == as_json(views.status(name, state))
     answers = everything(service, f"/campaigns/{name}/answers")
-    assert answers == [as_json(each) for each in reading.answers(engine)]
+    assert answers == [as_json(each) for each in views.answers(state)]
     payments = everything(service, f"/campaigns/{name}/payments")
-    assert payments == [as_json(each) for each in reading.payments(engine)]
+    assert payments == [as_json(each) for each in views.payments(state)]
     out = everything(service, f"/campaigns/{name}/assignments")
     for each in out:
         each.pop("payload", None)
-    assert out == [as_json(each) for each in reading.outstanding(name, engine)]
+    assert out == [as_json(each) for each in views.outstanding(name, state)]
     events = everything(service, f"/campaigns/{name}/log")
     assert events == [as_json(event) for event in log]
 
@@ -154,8 +154,8 @@ def as_json(view: Any) -> Any:
     return json.loads(json.dumps(view.to_json()))
 
 
-def same_arrays(first: Engine, second: Engine) -> bool:
-    """Whether two engines hold the same facts and beliefs, to the last bit."""
+def same_arrays(first: CampaignState, second: CampaignState) -> bool:
+    """Whether two states hold the same facts and beliefs, to the last bit."""
     facts, beliefs = (
         [each.ledger.arrays() for each in (first, second)],
         [each.spec.policy.used(each.beliefs, each.ledger) for each in (first, second)],

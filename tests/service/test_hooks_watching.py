@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from askwise import Campaign, Worker
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
 from askwise.core.errors import UnknownName
 from askwise.core.events import Kind
 from askwise.service.webhooks import outbox
@@ -275,16 +275,16 @@ def test_the_policy_is_not_asked_at_every_look(
     campaign, bench = units(store, budget=50), Bench(store, clock)
     hook = bench.make(URL, "campaign.done", campaign="units")
     asked = []
-    plain = Engine.choose
+    plain = CampaignState.choose
 
-    def counted(self: Engine, available: Any) -> Any:
+    def counted(self: CampaignState, available: Any) -> Any:
         asked.append(clock.now)
         clock.pass_by(0.5)  # a policy that takes its time
         return plain(self, available)
 
     for _ in range(40):
         with monkeypatch.context() as patch:
-            patch.setattr(Engine, "choose", counted)
+            patch.setattr(CampaignState, "choose", counted)
             bench.watcher.look()
         buy(campaign, 1)
         clock.pass_by(0.5)
@@ -304,7 +304,7 @@ def test_a_quiet_log_is_not_looked_into(clock: Clock, monkeypatch: pytest.Monkey
     buy(campaign, 2)
     look(bench, clock)
     monkeypatch.setattr(store, "read", None)
-    monkeypatch.setattr(Engine, "choose", None)
+    monkeypatch.setattr(CampaignState, "choose", None)
     look(bench, clock)
 
 
@@ -423,17 +423,17 @@ def test_a_campaign_that_fails_does_not_keep_others_from_being_told(
     hook = bench.make(URL, "campaign.done", "answer.settled")
     buy(bad, 1)
     buy(good, 1)
-    plain = Engine.choose
-    broken: list[Engine] = []
-    with bench.hub.campaign("bad").reading() as engine:
-        broken.append(engine)
+    plain = CampaignState.choose
+    broken: list[CampaignState] = []
+    with bench.hub.campaign("bad").reading() as state:
+        broken.append(state)
 
-    def choose(self: Engine, available: Any) -> Any:
+    def choose(self: CampaignState, available: Any) -> Any:
         if self in broken:
             raise ZeroDivisionError("a policy's mistake")
         return plain(self, available)
 
-    monkeypatch.setattr(Engine, "choose", choose)
+    monkeypatch.setattr(CampaignState, "choose", choose)
     look(bench, clock)
     buy(good, 1)
     look(bench, clock)

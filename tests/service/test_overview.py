@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from askwise.campaign import Campaign, insight, reading
-from askwise.campaign.timeline import Timeline
+from askwise.campaign import Campaign, views
+from askwise.campaign.views import Timeline
 from askwise.core.choices import Batch
 from askwise.core.problem import Worker
 from askwise.service.dashboard import overview
@@ -195,27 +195,27 @@ def test_facts_are_those_of_the_campaign(hub: Hub) -> None:
     campaign = create(hub)
     work(campaign, 20)
     facts = Overviews(hub).facts("cats")
-    with campaign.reading() as engine:
-        answers = reading.answers(engine)
+    with campaign.reading() as state:
+        answers = views.answers(state)
         assert facts.answers == answers
-        assert facts.workers == insight.workers(engine, answers)
-        assert facts.outcomes == insight.outcomes(answers)
-        assert facts.contested == insight.contested(engine, answers, 10)
-        assert facts.seq == engine.seq
+        assert facts.workers == views.workers(state, answers)
+        assert facts.outcomes == views.outcomes(answers)
+        assert facts.contested == views.contested(state, answers, 10)
+        assert facts.seq == state.seq
 
 
 def test_a_copy_stays_as_it_was_while_the_campaign_goes_on(hub: Hub) -> None:
     campaign = create(hub, policy="optkg")
     work(campaign, 12)
-    with campaign.reading() as engine:
-        still = copied(engine)
+    with campaign.reading() as state:
+        still = copied(state)
         before = still.snapshot()
-        assert before == engine.snapshot()
+        assert before == state.snapshot()
     work(campaign, 8)
     campaign.add(tasks=["more"], workers=[Worker("dave", "0.10")])
     campaign.truth("t1", "yes")
     assert still.snapshot() == before
-    assert [answer.task for answer in reading.answers(still)] == [f"t{at}" for at in range(10)]
+    assert [answer.task for answer in views.answers(still)] == [f"t{at}" for at in range(10)]
 
 
 def test_a_busy_campaign_is_worked_out_and_drawn_once_a_while(
@@ -226,7 +226,7 @@ def test_a_busy_campaign_is_worked_out_and_drawn_once_a_while(
     overviews = Overviews(hub, clock)
     worked, drawn = [], []
     plain = overview._facts
-    monkeypatch.setattr(overview, "_facts", lambda engine: worked.append(1) or plain(engine))
+    monkeypatch.setattr(overview, "_facts", lambda state: worked.append(1) or plain(state))
     for _ in range(100):
         work(campaign, 1)
         overviews.charts("cats", lambda facts, series: drawn.append(1))
@@ -277,8 +277,8 @@ def test_the_series_are_those_of_the_whole_log_read_in_pieces(
     monkeypatch.setattr(overview, "PATIENCE", 0.01)
     campaign = create(hub)
     overviews = Overviews(hub)
-    with campaign.reading() as engine:
-        whole = Timeline(engine.spec.problem)
+    with campaign.reading() as state:
+        whole = Timeline(state.spec.problem)
     for _ in range(3):
         work(campaign, 5)
         while overviews.series("cats")[0] < campaign.status().seq:

@@ -26,7 +26,7 @@ def write_plan(plan: Plan, beliefs: Beliefs, directory: Path, command: str) -> P
     title = f"What {count(plan.questions, 'question')} will cost: about {amount(plan.total.mean)}"
     reference = []
     if plan.funds is not None:
-        series, level = f"budget: {plan.funds.budget}", float(plan.funds.budget)
+        series, level = f"budget: {plan.funds.amount}", float(plan.funds.amount)
         reference = [
             ReferenceRow.at(series, x, "cost", level, style="line") for x in (0, plan.questions)
         ]
@@ -83,12 +83,13 @@ def _words(plan: Plan) -> Iterator[str]:
         yield funds_text(plan)
     if plan.kinds:
         yield "Of the money " + listing(
-            f"{percent(kind.of_money)} goes to the {kind.name} questions "
+            f"{percent(kind.share_of_money)} goes to the {kind.name} questions "
             f"({percent(kind.share)} of all; {kind.answers:.3g} answers, {amount(kind.cost)} each)"
             for kind in plan.kinds
         )
     yield "Of the answers " + listing(
-        f"{percent(crowd.of_answers)} are {crowd.id}'s, for {percent(crowd.of_money)} of the money"
+        f"{percent(crowd.share_of_answers)} are {crowd.id}'s, for "
+        f"{percent(crowd.share_of_money)} of the money"
         for crowd in plan.crowds
     )
     yield f"{error_text(plan).capitalize()}."
@@ -116,7 +117,7 @@ def funds_text(plan: Plan) -> str:
     ends = [f"{end:.0f}" for end in (finished.low, finished.high)]
     between = "" if ends[0] == ends[1] else f", {ends[0]} to {ends[1]} in eight cases of ten"
     return (
-        f"A budget of {funds.budget} suffices with a chance of {chance}; it finishes about "
+        f"A budget of {funds.amount} suffices with a chance of {chance}; it finishes about "
         f"{finished.mean:.0f} of {count(plan.questions, 'question')}{between}."
     )
 

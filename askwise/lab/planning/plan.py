@@ -9,108 +9,68 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from scipy.special import betaincinv
-
+from askwise.campaign.views.quality import clopper_pearson
+from askwise.core.jsonable import Jsonable
 from askwise.core.registry import changed_parameters
 from askwise.lab.planning.search import Dial, Value
-from askwise.lab.results import CONFIDENCE
 from askwise.policies import Policy
 from askwise.stopping import StoppingRule
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Jsonable):
     """An expected value and two ends: of a 95% interval, or between which 8 of 10 lie."""
 
     mean: float
     low: float
     high: float
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON."""
-        return {"mean": self.mean, "low": self.low, "high": self.high}
-
 
 @dataclass(frozen=True, slots=True)
-class MoneyRange:
+class MoneyRange(Jsonable):
     """Expected money, and between which ends 8 of 10 campaigns (or questions) lie."""
 
     mean: Decimal
     low: Decimal
     high: Decimal
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, money as strings."""
-        return {"mean": str(self.mean), "low": str(self.low), "high": str(self.high)}
-
 
 @dataclass(frozen=True, slots=True)
-class KindPart:
+class KindPart(Jsonable):
     """What questions of one kind take, on average.
 
-    ``best`` says from where to where the best crowd's accuracy goes, ``of_money`` which part of
-    the money goes to these questions.
+    ``best_accuracy`` says from where to where the best crowd's accuracy goes, ``share_of_money``
+    which part of the money goes to these questions.
     """
 
     name: str
     share: float
-    best: tuple[float, float]
+    best_accuracy: tuple[float, float]
     answers: float
     cost: Decimal
-    of_money: float
+    share_of_money: float
     error: Estimate
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, money as a string."""
-        return {
-            "name": self.name,
-            "share": self.share,
-            "best_accuracy": list(self.best),
-            "answers": self.answers,
-            "cost": str(self.cost),
-            "share_of_money": self.of_money,
-            "error": self.error.to_json(),
-        }
 
 
 @dataclass(frozen=True, slots=True)
-class CrowdPart:
+class CrowdPart(Jsonable):
     """What one crowd gets: answers and money a question, and which part of all."""
 
     id: str
     price: Decimal
     answers: float
     cost: Decimal
-    of_answers: float
-    of_money: float
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, money as strings."""
-        return {
-            "id": self.id,
-            "price": str(self.price),
-            "answers": self.answers,
-            "cost": str(self.cost),
-            "share_of_answers": self.of_answers,
-            "share_of_money": self.of_money,
-        }
+    share_of_answers: float
+    share_of_money: float
 
 
 @dataclass(frozen=True, slots=True)
-class Funds:
+class Funds(Jsonable):
     """How far a budget goes: the chance that it does, and how many questions it finishes."""
 
-    budget: Decimal
+    amount: Decimal
     chance: float
     finished: Estimate
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, money as a string."""
-        return {
-            "amount": str(self.budget),
-            "chance": self.chance,
-            "finished": self.finished.to_json(),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,10 +281,7 @@ def rate(hits: int, runs: int) -> Estimate:
     >>> rate(0, 5000).high < 0.001
     True
     """
-    tail = (1 - CONFIDENCE) / 2
-    low = float(betaincinv(hits, runs - hits + 1, tail)) if hits > 0 else 0.0
-    high = float(betaincinv(hits + 1, runs - hits, 1 - tail)) if hits < runs else 1.0
-    return Estimate(hits / runs, low, high)
+    return Estimate(hits / runs, *map(float, clopper_pearson(hits, runs)))
 
 
 def settings_text(policy: Policy, rule: StoppingRule) -> str:

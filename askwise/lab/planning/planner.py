@@ -264,10 +264,10 @@ def _kinds(drawn: Drawn, sample: Sample) -> tuple[KindPart, ...]:
         KindPart(
             name=name,
             share=len(group) / len(best),
-            best=(float(best[group].min()), float(best[group].max())),
+            best_accuracy=(float(best[group].min()), float(best[group].max())),
             answers=float(answers[group].mean()),
             cost=from_micro(round(float(sample.spent[group].mean()))),
-            of_money=_ratio(sample.spent[group].sum(), sample.spent.sum()),
+            share_of_money=_ratio(sample.spent[group].sum(), sample.spent.sum()),
             error=rate(int(sample.wrong[group].sum()), len(group)),
         )
         for name, group in zip(names, groups, strict=True)
@@ -283,8 +283,8 @@ def _crowds(beliefs: Beliefs, sample: Sample) -> tuple[CrowdPart, ...]:
             price=price,
             answers=float(count / len(sample.spent)),
             cost=from_micro(round(float(spent / len(sample.spent)))),
-            of_answers=_ratio(count, answers.sum()),
-            of_money=_ratio(spent, money.sum()),
+            share_of_answers=_ratio(count, answers.sum()),
+            share_of_money=_ratio(spent, money.sum()),
         )
         for crowd, price, count, spent in zip(
             beliefs.crowds, beliefs.prices, answers, money, strict=True

@@ -14,6 +14,7 @@ from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.jsonable import Jsonable
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.core.problem import Worker
 from askwise.data.labels import LabelTable
@@ -33,7 +34,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Saving:
+class Saving(Jsonable):
     """What a policy costs at the accuracy that another has at its full budget.
 
     ``cost`` is None where it does not get there within the budget; ``at_most`` tells that it was
@@ -55,14 +56,7 @@ class Saving:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as a string."""
-        return {
-            "other": self.other,
-            "accuracy": self.accuracy,
-            "other_cost": str(self.other_cost),
-            "cost": None if self.cost is None else str(self.cost),
-            "at_most": self.at_most,
-            "share": self.share,
-        }
+        return {**super().to_json(), "share": self.share}
 
 
 @dataclass(frozen=True)

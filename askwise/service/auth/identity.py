@@ -10,9 +10,10 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from askwise.core.errors import InvalidParameter, UnknownName
+from askwise.core.jsonable import Jsonable
 from askwise.service.errors import Refused, unauthorized
 from askwise.service.retries import was_made
 from askwise.store import Change, Record, Store
@@ -65,7 +66,7 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class Issued:
+class Issued(Jsonable):
     """A key or token as shown to those who manage them: never its secret."""
 
     id: str
@@ -76,10 +77,6 @@ class Issued:
     revoked: float | None
     campaign: str | None = None
     worker: str | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON."""
-        return dict(self.__dict__)
 
 
 def digest(secret: str) -> str:

@@ -22,17 +22,19 @@ from concurrent.futures import wait as wait_for
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from askwise.campaign import Campaign, insight, outlook, reading
-from askwise.campaign.insight_views import (
+from askwise.campaign import Campaign, views
+from askwise.campaign.state import CampaignState
+from askwise.campaign.views import (
+    Answer,
     Contested,
     Forecast,
     Outcomes,
     Savings,
-    WorkerInsight,
+    Series,
+    Status,
+    Timeline,
+    WorkerSummary,
 )
-from askwise.campaign.state import Engine
-from askwise.campaign.timeline import Series, Timeline
-from askwise.campaign.views import Answer, Status
 from askwise.core.arrays import Array
 from askwise.core.choices import Done
 from askwise.ledger import columns
@@ -85,7 +87,7 @@ class Facts:
 
     seq: int
     answers: list[Answer]
-    workers: list[WorkerInsight]
+    workers: list[WorkerSummary]
     outcomes: Outcomes
     contested: list[Contested]
     options: tuple[str, ...]
@@ -224,9 +226,9 @@ class Overviews:
         """A campaign at a glance, as it is now."""
 
         def look(campaign: Campaign) -> Glance:
-            with campaign.reading() as engine:
-                status, over = reading.status(name, engine), reading.over(engine)
-                bidding = engine.bidding and over is None
+            with campaign.reading() as state:
+                status, over = views.status(name, state), views.over(state)
+                bidding = state.bidding and over is None
             last = campaign.log(status.seq - 1, status.seq) if status.seq else []
             return Glance(status, over, last[0].time if last else None, bidding)
 
@@ -238,16 +240,16 @@ class Overviews:
         watched = self._of(name)
 
         def make() -> Facts:
-            with self._hub.campaign(name).reading() as engine:
-                still = copied(engine)
+            with self._hub.campaign(name).reading() as state:
+                still = copied(state)
             return _facts(still)
 
         return watched.facts.get(lambda kept: kept.seq >= position, make, now=now)
 
     def savings(self, name: str, fixed: int | None) -> Savings | None:
         """What was saved against asking so often about every task."""
-        with self._hub.campaign(name).reading() as engine:
-            return insight.savings(engine, fixed)
+        with self._hub.campaign(name).reading() as state:
+            return views.savings(state, fixed)
 
     def series(self, name: str) -> tuple[int, Series]:
         """Money and answers over time, and up to which event they were read.
@@ -263,11 +265,11 @@ class Overviews:
         """When it will end; None while the log is still being read, too."""
         watched = self._fed(name)
         # In this order, as when a timeline is made.
-        with watched.lock, self._hub.campaign(name).reading() as engine:
+        with watched.lock, self._hub.campaign(name).reading() as state:
             assert watched.timeline is not None
-            if watched.timeline.seq < engine.seq - PIECE:
+            if watched.timeline.seq < state.seq - PIECE:
                 return None
-            return outlook.forecast(watched.timeline, engine, time.time())
+            return views.forecast(watched.timeline, state, time.time())
 
     def charts(
         self, name: str, draw: Callable[[Facts, Series], T], *, now: bool = False
@@ -311,8 +313,8 @@ class Overviews:
         position = self._hub.store.position(name)
         with watched.lock:
             if watched.timeline is None:
-                with self._hub.campaign(name).reading() as engine:
-                    watched.timeline = Timeline(engine.spec.problem)
+                with self._hub.campaign(name).reading() as state:
+                    watched.timeline = Timeline(state.spec.problem)
             if watched.timeline.seq < position and (
                 watched.feeding is None or watched.feeding.done()
             ):
@@ -337,27 +339,27 @@ class Overviews:
                 watched.feeding = self._readers.submit(self._feed, name, watched)
 
 
-def copied(engine: Engine) -> Engine:
+def copied(state: CampaignState) -> CampaignState:
     """A copy to be read while the campaign goes on: copying takes a tenth of what reading does."""
-    made = copy.copy(engine)
-    made.beliefs, made.rule_state = copy.deepcopy((engine.beliefs, engine.rule_state))
-    ledger = made.ledger = copy.copy(engine.ledger)
+    made = copy.copy(state)
+    made.beliefs, made.rule_state = copy.deepcopy((state.beliefs, state.rule_state))
+    ledger = made.ledger = copy.copy(state.ledger)
     ledger.book = columns.Book(*(array.copy() for array in ledger.book))
     ledger.workers, ledger.tasks = ledger.workers.copy(), ledger.tasks.copy()
     ledger.closings, ledger.contexts = ledger.closings.copy(), ledger.contexts.copy()
     return made
 
 
-def _facts(engine: Engine) -> Facts:
-    answers = reading.answers(engine)
-    ledger = engine.ledger
+def _facts(state: CampaignState) -> Facts:
+    answers = views.answers(state)
+    ledger = state.ledger
     return Facts(
-        seq=engine.seq,
+        seq=state.seq,
         answers=answers,
-        workers=insight.workers(engine, answers),
-        outcomes=insight.outcomes(answers),
-        contested=insight.contested(engine, answers, 10),
-        options=engine.spec.problem.options,
-        range=engine.spec.problem.range,
+        workers=views.workers(state, answers),
+        outcomes=views.outcomes(answers),
+        contested=views.contested(state, answers, 10),
+        options=state.spec.problem.options,
+        range=state.spec.problem.range,
         votes=ledger.book.votes[: ledger.total(c.TASKS)],
     )

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from askwise.campaign.insight_views import Forecast
-from askwise.campaign.timeline import Series
+from askwise.campaign.views import Forecast, Series
 from askwise.core.money import from_micro, to_micro
 from askwise.figures import live
 from askwise.service.dashboard import tables as rows

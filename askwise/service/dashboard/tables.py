@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from askwise.campaign import Campaign, reading
-from askwise.campaign.insight_views import Contested, WorkerInsight
-from askwise.campaign.state import Engine
-from askwise.campaign.views import Answer
+from askwise.campaign import Campaign, views
+from askwise.campaign.state import CampaignState
+from askwise.campaign.views import Answer, Contested, WorkerSummary
+from askwise.campaign.views.contested import confidences, least_sure
 from askwise.core.problem import Task
 from askwise.ledger import columns as c
 from askwise.service.dashboard.overview import Facts, Overviews
@@ -62,17 +62,17 @@ class TaskPage:
 
 def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[Asked], Cut]:
     """What was asked, newest first."""
-    with campaign.reading() as engine:
-        total = engine.ledger.total(c.ASSIGNMENTS)
+    with campaign.reading() as state:
+        total = state.ledger.total(c.ASSIGNMENTS)
         shown = cut(total, page, rows)
-        found = [_asked(campaign, engine, total - 1 - at) for at in range(shown.start, shown.end)]
+        found = [_asked(campaign, state, total - 1 - at) for at in range(shown.start, shown.end)]
     # The log alone knows when; read without holding up who writes.
     return _timed(campaign, found), shown
 
 
-def _asked(campaign: Campaign, engine: Engine, at: int) -> Asked:
-    row = engine.ledger.book.assignments[at]
-    handed = reading.handed(campaign.name, engine, int(row[c.SEQ]))
+def _asked(campaign: Campaign, state: CampaignState, at: int) -> Asked:
+    row = state.ledger.book.assignments[at]
+    handed = views.handed(campaign.name, state, at)
     return Asked(
         seq=int(row[c.SEQ]),
         time=None,
@@ -106,15 +106,10 @@ def tasks(
     """A page of tasks; those without a confidence or an answer come last of the unsure."""
     answers = facts.answers
     counts = np.array([each.count for each in answers], np.int64)
-    sure = np.array([np.nan if each.confidence is None else each.confidence for each in answers])
-    sure[counts == 0] = np.nan
-    if sort == "unsure" and facts.votes.shape[1] > 1:
-        best = np.partition(facts.votes, -2, axis=1)[:, -2:]
-        order = np.lexsort((-counts, best[:, 1] - best[:, 0], sure))
-    elif sort == "unsure":
-        order = np.lexsort((-counts, sure))
+    if sort == "unsure":
+        order = least_sure(answers, facts.votes)
     elif sort == "sure":
-        order = np.lexsort((-counts, -sure))
+        order = np.lexsort((-counts, -confidences(answers)))
     elif sort in ("most", "least"):
         order = np.argsort(-counts if sort == "most" else counts, kind="stable")
     else:
@@ -124,10 +119,10 @@ def tasks(
         order = order[wanted[order]]
     shown = cut(len(order), page)
     found = []
-    with campaign.reading() as engine:
-        options = engine.spec.problem.options
+    with campaign.reading() as state:
+        options = state.spec.problem.options
         for at in order[shown.start : shown.end].tolist():
-            payload = engine.ledger.payload(at)
+            payload = state.ledger.payload(at)
             found.append(TaskRow(answers[at], _votes(options, facts.votes[at]), payload))
     return found, shown
 
@@ -140,8 +135,8 @@ def _votes(options: tuple[str, ...], votes: Any) -> list[tuple[str, int]]:
 
 def contested(campaign: Campaign, facts: Facts, most: int) -> list[tuple[Contested, Any]]:
     """The most contested tasks, each with its payload."""
-    with campaign.reading() as engine:
-        ledger = engine.ledger
+    with campaign.reading() as state:
+        ledger = state.ledger
         return [
             (each, ledger.payload(ledger.task_at(each.task))) for each in facts.contested[:most]
         ]
@@ -155,13 +150,13 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
         facts = overviews.facts(campaign.name, now=True)
     found: list[Asked] = []
     more = 0
-    with campaign.reading() as engine:
-        ledger, options = engine.ledger, engine.spec.problem.options
+    with campaign.reading() as state:
+        ledger, options = state.ledger, state.spec.problem.options
         book = ledger.book
         last = int(book.tasks[index, c.TASK_LAST])
         while last >= 0:
             if len(found) < MOST_ANSWERS:
-                found.append(_asked(campaign, engine, last))
+                found.append(_asked(campaign, state, last))
             else:
                 more += 1
             last = int(book.assignments[last, c.BEFORE_OF_TASK])
@@ -180,19 +175,19 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
 
 
 def _index(campaign: Campaign, task: str) -> int:
-    with campaign.reading() as engine:
-        return int(engine.ledger.task_at(task))
+    with campaign.reading() as state:
+        return int(state.ledger.task_at(task))
 
 
 WORKER_SORTS = ("id", "price", "answered", "share", "paid", "agreement", "quality")
 
 
 def workers(
-    found: list[WorkerInsight], page: int, sort: str, down: bool
-) -> tuple[list[WorkerInsight], Cut]:
+    found: list[WorkerSummary], page: int, sort: str, down: bool
+) -> tuple[list[WorkerSummary], Cut]:
     """A page of workers, by a column; those without a value there come last."""
 
-    def value(worker: WorkerInsight) -> Any:
+    def value(worker: WorkerSummary) -> Any:
         cell = getattr(worker, sort)
         return cell.value if sort == "quality" and cell is not None else cell
 

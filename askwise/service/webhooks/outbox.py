@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from askwise.campaign.reading import assignment_id, over
+from askwise.campaign.views import assignment_id, over
 from askwise.core.errors import AskwiseError, StoreError
 from askwise.core.events import Event, Kind
 from askwise.core.money import NO_CAP, from_micro
@@ -249,8 +249,8 @@ class Watcher:
 
     def _money_at(self, name: str, seq: int) -> Money:
         """Spent and budgeted at a point of the log: of now, less what happened since."""
-        with self._hub.campaign(name).reading() as engine:
-            now, ledger = engine.seq, engine.ledger
+        with self._hub.campaign(name).reading() as state:
+            now, ledger = state.seq, state.ledger
             money = Money(ledger.total(c.SPENT), ledger.total(c.BUDGET))
         for events in self._chunks(name, seq, now):
             money.spent -= sum(map(_paid, events))
@@ -269,9 +269,9 @@ class Watcher:
         """Look whether a campaign is done; the policy is asked, so not too often."""
         begun = self._timer()
         try:
-            with self._hub.campaign(name).reading() as engine:
-                seq, end = engine.seq, over(engine)
-                ledger = engine.ledger
+            with self._hub.campaign(name).reading() as state:
+                seq, end = state.seq, over(state)
+                ledger = state.ledger
                 money = Money(ledger.total(c.SPENT), ledger.total(c.BUDGET))
                 answers = ledger.total(c.ANSWERS)
         finally:

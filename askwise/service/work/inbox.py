@@ -9,11 +9,12 @@ from decimal import Decimal
 from typing import Any
 
 from askwise.campaign import Campaign
-from askwise.campaign.reading import assignment_id
-from askwise.campaign.state import Engine
+from askwise.campaign.state import CampaignState
+from askwise.campaign.views.assignments import assignment_at
 from askwise.core.choices import Done, Wait
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ class Inbox:
 
 def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
     """Look up what is a worker's own."""
-    with campaign.reading() as engine:
-        ledger = engine.ledger
+    with campaign.reading() as state:
+        ledger = state.ledger
         row = ledger.book.workers[ledger.worker_at(worker)]
         assignments, marks = ledger.book.assignments, ledger.book.marks
         number = earned = 0
@@ -78,17 +79,19 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
             elif status == c.OUT and not is_late:
                 oldest = at
             at = before
-        problem = engine.spec.problem
+        problem = state.spec.problem
         return Inbox(
-            position=engine.seq,
+            position=state.seq,
             joined=bool(row[c.JOINED]),
             stopped=bool(ledger.total(c.STOPPED)),
             paused=bool(ledger.total(c.PAUSED)),
             answers=int(row[c.ANSWERED]),
             earned=from_micro(earned),
-            question=None if oldest is None else _question(campaign, engine, oldest, number, now),
+            question=None
+            if oldest is None
+            else _question(campaign.name, ledger, oldest, number, now),
             ran_out=ran_out,
-            bidding=_bidding(engine, int(row[c.BID])),
+            bidding=_bidding(state, int(row[c.BID])),
             options=tuple(problem.options),
             range=(0.0, 1.0) if problem.options else problem.range,
         )
@@ -96,10 +99,10 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
 
 def may_ask(campaign: Campaign, worker: str, now: float) -> bool:
     """Whether he is to be asked: he is there, has nothing out, and no bidding is open."""
-    with campaign.reading() as engine:
-        ledger = engine.ledger
+    with campaign.reading() as state:
+        ledger = state.ledger
         row = ledger.book.workers[ledger.worker_at(worker)]
-        if not row[c.JOINED] or _bidding(engine, 0) is not None:
+        if not row[c.JOINED] or _bidding(state, 0) is not None:
             return False
         out, at = int(row[c.ASKED] - row[c.ANSWERED]), int(row[c.LAST])
         while out:
@@ -111,23 +114,16 @@ def may_ask(campaign: Campaign, worker: str, now: float) -> bool:
         return True
 
 
-def _question(campaign: Campaign, engine: Engine, at: int, number: int, now: float) -> Question:
-    ledger = engine.ledger
-    row, expires = ledger.book.assignments[at], float(ledger.book.marks[at, c.EXPIRES])
-    return Question(
-        id=assignment_id(campaign.name, int(row[c.SEQ])),
-        number=number,
-        task=ledger.task_id(int(row[c.TASK])),
-        payload=ledger.payload(int(row[c.TASK])),
-        price=from_micro(int(row[c.COST])),
-        left=None if expires == float("inf") else expires - now,
-    )
+def _question(name: str, ledger: Ledger, at: int, number: int, now: float) -> Question:
+    asked = assignment_at(name, ledger, at)
+    left = None if asked.expires is None else asked.expires - now
+    return Question(asked.id, number, asked.task, asked.payload, asked.price, left)
 
 
-def _bidding(engine: Engine, bid: int) -> Bidding | None:
-    if not engine.bidding:
+def _bidding(state: CampaignState, bid: int) -> Bidding | None:
+    if not state.bidding:
         return None
-    highest = getattr(engine.spec.mechanism, "highest", None)
+    highest = getattr(state.spec.mechanism, "highest", None)
     return Bidding(from_micro(bid), None if highest is None else from_micro(highest))
 
 

@@ -201,8 +201,8 @@ class _Visit:
 
     @cached_property
     def problem(self) -> Problem:
-        with self.campaign.reading() as engine:
-            return engine.spec.problem
+        with self.campaign.reading() as state:
+            return state.spec.problem
 
     # What he may do.
 

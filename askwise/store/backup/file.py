@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 
 from askwise.core.errors import StoreError
 from askwise.core.events import Event
+from askwise.core.jsonable import Jsonable
 from askwise.store.backup.portable import CHUNK, Head, Item, not_empty, portable
 from askwise.store.base import Reply, Store
 from askwise.store.records import Record, whole
@@ -41,17 +42,13 @@ def _nobody(done: int, of: int) -> None:
 
 
 @dataclass(slots=True)
-class Counts:
+class Counts(Jsonable):
     """What is in a backup."""
 
     campaigns: int = 0
     events: int = 0
     replies: int = 0
     records: int = 0
-
-    def to_json(self) -> dict[str, int]:
-        """As JSON."""
-        return asdict(self)
 
 
 def backup(store: Store, file: BinaryIO, time: float, tell: Tell = _nobody) -> Counts:

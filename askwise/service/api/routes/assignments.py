@@ -46,8 +46,8 @@ def ask(
     campaign = service.hub.campaign(name)
     workers = offered(caller, wanted.workers)
     if caller.role == "worker":
-        with campaign.reading() as engine:
-            if engine.bidding:  # it is for the requester to close it, by the first ask
+        with campaign.reading() as state:
+            if state.bidding:  # it is for the requester to close it, by the first ask
                 return Reply(Wait("workers").to_json())
     if workers is None:
         choice = campaign.ask_around(service.absences.away(name), wanted.limit, key)

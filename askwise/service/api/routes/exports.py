@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response, StreamingResponse
 
-from askwise.campaign import Campaign, insight
-from askwise.campaign.insight_views import WorkerInsight
+from askwise.campaign import Campaign, views
 from askwise.service.api import shapes
 from askwise.service.api.dependencies import ERRORS, Page, Service, Serving, Viewer, polled
 from askwise.service.exports import EXPORTS, export
@@ -49,9 +48,9 @@ def workers(
     with the other workers, which is not the same.
     """
 
-    def look(campaign: Campaign) -> list[WorkerInsight]:
-        with campaign.reading() as engine:
-            return insight.workers(engine)
+    def look(campaign: Campaign) -> list[views.WorkerSummary]:
+        with campaign.reading() as state:
+            return views.workers(state)
 
     position, found = service.hub.view(name, "workers", look)
     return polled(request, position, lambda: page.cut(found, lambda each: each.to_json()))

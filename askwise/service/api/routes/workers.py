@@ -76,8 +76,8 @@ def availability(
 ) -> Response:
     """Say whether a worker takes questions; one who asks for himself is always given them."""
     worker = himself(caller, body.worker)
-    with service.hub.campaign(name).reading() as engine:
-        engine.ledger.worker_at(worker)
+    with service.hub.campaign(name).reading() as state:
+        state.ledger.worker_at(worker)
     until = None if body.available else body.until
     note = note_of(key, "availability", name, worker, body.available, until)
     service.absences.set(name, worker, available=body.available, until=until, note=note)
@@ -115,8 +115,8 @@ def invite_worker(
         except Conflict as error:
             if error.reason != "worker_exists":  # else somebody else was quicker
                 raise
-    with campaign.reading() as engine:
-        engine.ledger.worker_at(body.worker)
+    with campaign.reading() as state:
+        state.ledger.worker_at(body.worker)
     secret, issued = service.identities.issue(
         "worker",
         body.worker,
@@ -131,8 +131,8 @@ def invite_worker(
 
 def _joined(campaign: Campaign, worker: str) -> bool:
     """Whether he is in a campaign, and has not left it."""
-    with campaign.reading() as engine:
-        ledger = engine.ledger
+    with campaign.reading() as state:
+        ledger = state.ledger
         if not ledger.has_worker(worker):
             return False
         return bool(ledger.book.workers[ledger.worker_at(worker), c.JOINED])

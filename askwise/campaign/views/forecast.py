@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from decimal import Decimal
+
 import numpy as np
 
-from askwise.campaign.insight_views import Forecast
-from askwise.campaign.state import Engine
-from askwise.campaign.timeline import Timeline
+from askwise.campaign.state import CampaignState
+from askwise.campaign.views.timeline import Timeline
+from askwise.core.jsonable import Jsonable
 from askwise.core.money import NO_CAP, from_micro
 from askwise.core.problem import UNLIMITED
 from askwise.ledger import columns as c
@@ -24,16 +27,39 @@ _BY_CLOSING = "tasks go on being closed as fast as of late"
 _BY_ASKING = "all that may be asked is asked"
 
 
-def forecast(timeline: Timeline, engine: Engine, now: float | None = None) -> Forecast | None:
+@dataclass(frozen=True, slots=True)
+class Forecast(Jsonable):
+    """When a campaign ends if it goes on as of late. Times in seconds, as in the log.
+
+    ``since`` is where the window begins that the pace is taken from, ``answers`` how many came
+    in it. ``money_ends`` and ``work_ends`` are when the budget is used up and when there is
+    nothing more to ask, None where that is not in sight; ``ends`` is the sooner of them, ``why``
+    says which (``money`` or ``work``), and ``spent`` is what will be spent by then.
+    """
+
+    now: float
+    since: float
+    answers: int
+    answers_an_hour: float
+    spent_an_hour: Decimal
+    money_ends: float | None
+    work_ends: float | None
+    ends: float | None
+    why: str | None
+    spent: Decimal | None
+    assumes: str
+
+
+def forecast(timeline: Timeline, state: CampaignState, now: float | None = None) -> Forecast | None:
     """When money or work runs out at the pace of the recent past; None while nothing moves.
 
     The pace is that of the last fifth of the answers (at least 20, or all since the first was
     asked for), up to ``now``, so that it falls while nobody answers. The money ends when what is
     left of the budget is spent at that pace. The work ends when the open tasks are closed, at the
     pace at which tasks were closed in that time; without a stopping rule, when every worker has
-    answered all that he may be asked within his limit. It assumes that workers, prices and habits
-    stay as they are, that nothing is added, and of closings that they come evenly: a policy that
-    asks about all tasks in turn closes them late and all at once, which shows only when it
+    answered all that they may be asked within their limit. It assumes that workers, prices and
+    habits stay as they are, that nothing is added, and of closings that they come evenly: a policy
+    that asks about all tasks in turn closes them late and all at once, which shows only when it
     happens.
 
     None without an answer yet, while paused, when stopped, and when nothing more can be asked.
@@ -41,12 +67,12 @@ def forecast(timeline: Timeline, engine: Engine, now: float | None = None) -> Fo
     Parameters
     ----------
     timeline : Timeline
-        Fed up to the engine's place in the log, or nearly so.
+        Fed up to the state's place in the log, or nearly so.
     now : float, optional
         The present time; that of the last event if not given.
     """
-    ledger, series = engine.ledger, timeline.series()
-    if timeline.answers == 0 or _stands(engine):
+    ledger, series = state.ledger, timeline.series()
+    if timeline.answers == 0 or _stands(state):
         return None
     now = max(timeline.now, timeline.now if now is None else now)
     came, spent, closed, since = timeline.answers, timeline.spent, timeline.closed, timeline.began
@@ -66,9 +92,9 @@ def forecast(timeline: Timeline, engine: Engine, now: float | None = None) -> Fo
     money_ends = work_ends = None
     if budget != NO_CAP and spent:
         money_ends = now + (budget - ledger.total(c.SPENT)) * (passed / spent)
-    assumes = _BY_CLOSING if engine.spec.rule else _BY_ASKING
-    if engine.spec.rule is None:
-        work = _answers_left(engine)
+    assumes = _BY_CLOSING if state.spec.rule else _BY_ASKING
+    if state.spec.rule is None:
+        work = _answers_left(state)
         work_ends = None if work is None else now + work * (passed / came)
     elif closed:
         work_ends = now + ledger.total(c.OPEN) * (passed / closed)
@@ -92,18 +118,17 @@ def forecast(timeline: Timeline, engine: Engine, now: float | None = None) -> Fo
     )
 
 
-def _stands(engine: Engine) -> bool:
+def _stands(state: CampaignState) -> bool:
     """Whether nothing is to be asked: paused, stopped, or nothing and nobody left."""
-    ledger = engine.ledger
+    ledger = state.ledger
     if ledger.total(c.STOPPED) or ledger.total(c.PAUSED):
         return True
-    joined = ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED]
-    return int(queries.idle(ledger.book, joined.astype(np.int8))) <= c.DONE_BUDGET
+    return int(queries.idle(ledger.book, state.available())) <= c.DONE_BUDGET
 
 
-def _answers_left(engine: Engine) -> int | None:
+def _answers_left(state: CampaignState) -> int | None:
     """How many more answers those who joined may give, whatever the money; None without end."""
-    ledger = engine.ledger
+    ledger = state.ledger
     book, total = ledger.book, ledger.total
     workers = book.workers[: total(c.WORKERS)]
     there = workers[:, c.JOINED] == 1

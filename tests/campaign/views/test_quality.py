@@ -1,11 +1,10 @@
-"""What the dashboard says about workers, tasks and savings."""
+"""What is said about workers, and how good they seem."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,49 +13,14 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binom
 
 from askwise import Batch, Campaign, Worker
-from askwise.campaign import insight
-from askwise.campaign.state import Engine
-from askwise.campaign.views import Answer
-from askwise.core.errors import InvalidParameter
-from askwise.ledger import columns as c
+from askwise.campaign import views
+from askwise.campaign.views import quality
+from tests.campaign.views.voting import OPTIONS, state_of, votes
 from tests.mechanisms.cheapest import known, make
 
-OPTIONS = ("no", "yes", "maybe")
 
-
-def votes(
-    table: dict[str, dict[str, str]], options: tuple[str, ...] = OPTIONS, **more: Any
-) -> Campaign:
-    """A campaign in which each worker gives the answers named for him: task, then option."""
-    tasks = list(dict.fromkeys(task for said in table.values() for task in said))
-    campaign = Campaign.create(
-        workers=[Worker(name, "0.10") for name in table],
-        tasks=tasks,
-        options=options,
-        policy="random-pairs",
-        seed=1,
-        **{"budget": "1000", **more},
-    )
-    for name, said in table.items():
-        while isinstance(batch := campaign.ask(workers=[name]), Batch):
-            (one,) = batch
-            if one.task in said:
-                campaign.tell(one.id, said[one.task])
-            else:
-                campaign.decline(one.id)
-    return campaign
-
-
-def engine_of(campaign: Campaign) -> Engine:
-    with campaign.reading() as engine:
-        return engine
-
-
-def workers(campaign: Campaign) -> dict[str, insight.WorkerInsight]:
-    return {each.id: each for each in insight.workers(engine_of(campaign))}
-
-
-# Workers.
+def workers(campaign: Campaign) -> dict[str, views.WorkerSummary]:
+    return {each.id: each for each in views.workers(state_of(campaign))}
 
 
 def test_a_worker_is_counted_by_what_became_of_his_work() -> None:
@@ -82,7 +46,7 @@ def test_a_worker_is_counted_by_what_became_of_his_work() -> None:
     again = campaign.ask(workers=["bob"])
     assert isinstance(again, Batch)
     campaign.leave("bob")
-    ann, bob = insight.workers(engine_of(campaign))
+    ann, bob = views.workers(state_of(campaign))
     assert (ann.joined, ann.price, ann.limit, ann.asked) == (True, Decimal("0.5"), 5, 5)
     assert (ann.answered, ann.out, ann.expired, ann.declined) == (3, 0, 1, 1)
     assert (ann.paid, ann.share) == (Decimal("1.5"), 1.0)
@@ -121,7 +85,7 @@ def test_enough_truths_take_the_place_of_agreement() -> None:
     for told, task in enumerate(tasks):
         ann = workers(campaign)["ann"].quality
         assert ann is not None
-        enough = told >= insight.ENOUGH_TRUTHS
+        enough = told >= quality.ENOUGH_TRUTHS
         assert ann.basis == ("truth" if enough else "agreement")
         assert (ann.value, ann.answers) == ((1.0, told) if enough else (0.0, 12))
         campaign.truth(task, "no")
@@ -131,11 +95,11 @@ def test_few_truths_are_better_than_nothing() -> None:
     campaign = votes({"ann": {"t": "yes", "u": "no"}})
     assert workers(campaign)["ann"].quality is None
     campaign.truth("t", "yes")
-    quality = workers(campaign)["ann"].quality
-    assert quality is not None
+    found = workers(campaign)["ann"].quality
+    assert found is not None
     # With one right of one the 97.5% point from below is q for which q = 0.025.
-    assert (quality.value, quality.basis, quality.answers) == (1.0, "truth", 1)
-    assert (quality.low, quality.high) == (pytest.approx(0.025), 1.0)
+    assert (found.value, found.basis, found.answers) == (1.0, "truth", 1)
+    assert (found.low, found.high) == (pytest.approx(0.025), 1.0)
 
 
 @given(
@@ -165,7 +129,7 @@ def test_shares_equal_those_counted_one_by_one(
     for task, option in truth.items():
         campaign.truth(task, option)
     present = {each.task: each.value for each in campaign.answers()}
-    for one in insight.workers(engine_of(campaign), campaign.answers()):
+    for one in views.workers(state_of(campaign), campaign.answers()):
         mine = [(task, option) for worker, task, option in kept if worker == one.id]
         shared, backed, right = [], [], []
         for task, option in mine:
@@ -179,7 +143,7 @@ def test_shares_equal_those_counted_one_by_one(
                 right.append(option == truth[task])
         assert one.answered == len(mine)
         assert one.agreement == (sum(shared) / len(shared) if shared else None)
-        due = right if len(right) >= insight.ENOUGH_TRUTHS or not backed else backed
+        due = right if len(right) >= quality.ENOUGH_TRUTHS or not backed else backed
         if not due:
             assert one.quality is None
             continue
@@ -196,7 +160,7 @@ def test_blocks_of_cells_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     }
     campaign = votes(table)
     whole = workers(campaign)
-    monkeypatch.setattr(insight, "_BLOCK", 5)
+    monkeypatch.setattr(quality, "_BLOCK", 5)
     assert workers(campaign) == whole
 
 
@@ -204,7 +168,7 @@ def test_the_interval_of_a_share_is_clopper_and_pearsons() -> None:
     tries = np.repeat(np.arange(1, 30), 30)
     hits = np.tile(np.arange(30), 29)
     tries, hits = tries[hits <= tries], hits[hits <= tries]
-    low, high = insight._clopper_pearson(hits, tries)
+    low, high = quality.clopper_pearson(hits, tries)
     some, most = hits > 0, hits < tries
     assert low[some] == pytest.approx(beta.ppf(0.025, hits[some], tries[some] - hits[some] + 1))
     assert high[most] == pytest.approx(beta.ppf(0.975, hits[most] + 1, tries[most] - hits[most]))
@@ -218,7 +182,7 @@ def test_the_interval_of_a_mean_covers_whatever_the_answers_are() -> None:
     # Exactly, for the answers that are hardest to bound: all at the ends of the range.
     for count in (1, 2, 5, 17, 60):
         hits = np.arange(count + 1)
-        low, high = insight._chernoff(hits / count, np.full(count + 1, count))
+        low, high = quality._chernoff(hits / count, np.full(count + 1, count))
         for chance in (0.0, 0.03, 0.2, 0.5, 0.77, 1.0):
             inside = (low <= chance) & (chance <= high)
             assert binom.pmf(hits, count, chance)[inside].sum() >= 0.95
@@ -259,148 +223,3 @@ def test_no_price_is_shown_while_bids_are_sealed() -> None:
         assert [each.price for each in workers(campaign).values()] == [None] * 4
         assert isinstance(campaign.ask(), Batch)
         assert None not in [each.price for each in workers(campaign).values()]
-
-
-# Tasks.
-
-
-def test_the_least_sure_come_first() -> None:
-    table = {
-        "a": {"clear": "yes", "split": "yes", "close": "yes", "thin": "yes", "long": "yes"},
-        "b": {"clear": "yes", "split": "no", "close": "yes", "long": "no"},
-        "c": {"clear": "yes", "split": "maybe", "close": "no", "long": "yes"},
-        "d": {"long": "no"},
-        "e": {"clear": "yes"},
-    }
-    campaign = votes(table)
-    campaign.add(tasks=["nobody"])
-    campaign.close("split")
-    campaign.truth("clear", "yes")
-    found = insight.contested(engine_of(campaign), campaign.answers(), 10)
-    assert [each.task for each in found] == ["split", "long", "close", "thin", "clear"]
-    assert [round(each.confidence or 0, 2) for each in found] == [0.33, 0.5, 0.67, 1.0, 1.0]
-    assert [each.lead for each in found] == [0, 0, 1, 1, 4]
-    assert found[0].outcome == "closed"
-    assert found[1].votes == {"no": 2, "yes": 2, "maybe": 0}
-    assert [each.truth for each in found] == [None, None, None, None, "yes"]
-    assert insight.contested(engine_of(campaign), campaign.answers(), 2) == found[:2]
-    with pytest.raises(InvalidParameter, match="limit"):
-        insight.contested(engine_of(campaign), campaign.answers(), 0)
-
-
-def test_tasks_without_a_confidence_come_last_by_lead() -> None:
-    table = {
-        "a": {"t": "yes", "u": "yes", "v": "yes"},
-        "b": {"t": "yes", "u": "no", "v": "yes"},
-    }
-    campaign = votes(table)
-    answers = [Answer("t", "yes", None, "open", 2), Answer("u", "no", None, "open", 2)]
-    answers.append(Answer("v", "yes", 0.99, "open", 2))
-    found = insight.contested(engine_of(campaign), answers)
-    assert [each.task for each in found] == ["v", "u", "t"]
-
-
-def test_utilities_are_not_contested() -> None:
-    campaign = Campaign.create(
-        workers=[Worker("a", 1)], tasks=["t"], outcome="utility", policy="uniform", budget=9
-    )
-    batch = campaign.ask()
-    assert isinstance(batch, Batch)
-    campaign.tell(batch[0].id, 0.5)
-    assert insight.contested(engine_of(campaign), campaign.answers()) == []
-
-
-def test_outcomes_are_counted_by_confidence() -> None:
-    sure = [0.0, 0.3, 0.29999, 0.9, 0.95, 1.0, None]
-    answers = [Answer(f"t{at}", "yes", each, "confident", 3) for at, each in enumerate(sure)]
-    answers += [Answer("u", None, None, "open", 0), Answer("v", "no", 0.5, "open", 1)]
-    answers += [Answer("w", "no", 0.5, "of my own", 1)]
-    found = insight.outcomes(answers)
-    assert [each.outcome for each in found.counts] == ["confident", "of my own", "open"]
-    confident, _, still = found.counts
-    assert (confident.tasks, confident.unanswered, confident.unknown) == (7, 0, 1)
-    assert confident.bins == (1, 0, 1, 1, 0, 0, 0, 0, 0, 3)
-    assert (still.tasks, still.unanswered, still.unknown, still.bins[5]) == (2, 1, 0, 1)
-    assert found.edges[3] == 0.3
-    assert found.to_json()["counts"][0]["bins"] == list(confident.bins)
-
-
-def test_units_of_work_have_no_outcomes() -> None:
-    assert insight.outcomes([Answer(None, 0.5, None, "open", 3)]).counts == ()
-
-
-# Savings.
-
-
-def ruled(told: int) -> Campaign:
-    """Ten tasks, closed at a lead of two of up to five answers, of which so many are given."""
-    campaign = Campaign.create(
-        workers=[Worker(f"w{at}", at + 1) for at in range(5)],
-        tasks=[f"t{at}" for at in range(10)],
-        options=("no", "yes"),
-        budget=1000,
-        policy="random-pairs",
-        stopping={"name": "lead", "lead": 2, "horizon": 5},
-        seed=3,
-    )
-    for at in range(told):
-        batch = campaign.ask()
-        if not isinstance(batch, Batch):
-            break
-        campaign.tell(batch[0].id, ("no", "yes")[at % 7 == 0])
-    return campaign
-
-
-def test_savings_are_against_a_fixed_number_for_every_settled_task() -> None:
-    campaign = ruled(15)
-    engine = engine_of(campaign)
-    rows = engine.ledger.book.tasks[:10]
-    closed = rows[:, c.CLOSED] == 1
-    assert 0 < closed.sum() < 10
-    found = insight.savings(engine)
-    assert found is not None
-    most = int(rows[closed, c.TASK_ANSWERED].max())
-    cost = int(rows[closed, c.TASK_SPENT].sum())
-    assert (found.fixed, found.tasks) == (most, closed.sum())
-    assert found.answers == rows[closed, c.TASK_ANSWERED].sum()
-    assert found.cost == Decimal(cost) / 1_000_000
-    price = campaign.status().spent / 15
-    assert float(found.fixed_cost) == pytest.approx(
-        most * float(price) * int(closed.sum()), abs=1e-6
-    )
-    assert found.saved == found.fixed_cost - found.cost
-    assert found.share == pytest.approx(float(found.saved / found.fixed_cost))
-    assert found.why == "closed tasks; fixed number: the most answers that a closed task took"
-    # One answer each would have been cheaper, and that is said.
-    given = insight.savings(engine, fixed=1)
-    assert given is not None
-    assert given.saved < 0
-    assert given.why == "closed tasks; fixed number: as given"
-
-
-def test_open_tasks_count_once_nothing_will_close_them() -> None:
-    campaign = ruled(15)
-    before = insight.savings(engine_of(campaign), 5)
-    campaign.stop()
-    after = insight.savings(engine_of(campaign), 5)
-    assert before is not None
-    assert after is not None
-    assert after.tasks == sum(each.count > 0 for each in campaign.answers()) > before.tasks
-    assert after.why.startswith("answered tasks")
-
-
-def test_without_a_rule_what_is_answered_is_settled() -> None:
-    campaign = votes({"a": {"t": "yes", "u": "no"}, "b": {"t": "yes"}})
-    assert insight.savings(engine_of(campaign)) is None
-    found = insight.savings(engine_of(campaign), 3)
-    assert found is not None
-    assert (found.tasks, found.answers, str(found.saved)) == (2, 3, "0.3")
-
-
-def test_nothing_settled_saves_nothing() -> None:
-    assert insight.savings(engine_of(ruled(0))) is None
-    assert insight.savings(engine_of(ruled(0)), 3) is None
-    units = Campaign.create(workers=[Worker("a", 1)], outcome="utility", policy="uniform", budget=3)
-    assert insight.savings(engine_of(units), 3) is None
-    with pytest.raises(InvalidParameter, match="fixed is 0"):
-        insight.savings(engine_of(ruled(0)), 0)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from askwise import Batch, Campaign, Worker
-from askwise.campaign.outlook import forecast
-from askwise.campaign.timeline import Timeline
+from askwise.campaign.views import Timeline, forecast
 from askwise.ledger import queries
 from askwise.testing.sessions import spec_of_campaign
 
@@ -37,8 +36,8 @@ class Paced:
 
     def forecast(self, now: float | None = None) -> Any:
         self.timeline.take(self.campaign.log(after=self.timeline.seq))
-        with self.campaign.reading() as engine:
-            return forecast(self.timeline, engine, now)
+        with self.campaign.reading() as state:
+            return forecast(self.timeline, state, now)
 
 
 def test_money_ends_at_the_pace_of_late() -> None:
@@ -120,8 +119,8 @@ def test_without_a_rule_work_ends_when_all_is_asked() -> None:
     assert found.work_ends - found.now == pytest.approx((30 + 12 - 20) * 60)
     for at in range(10):
         paced.campaign.close(f"t{at}")
-    with paced.campaign.reading() as engine:
-        book = engine.ledger.book
+    with paced.campaign.reading() as state:
+        book = state.ledger.book
     left = sum(int(queries.room(book, worker, 10**15)) for worker in (0, 1))
     assert left < 22
     assert paced.forecast().work_ends - found.now == pytest.approx(left * 60)
@@ -140,7 +139,7 @@ def test_a_thinned_timeline_gives_nearly_the_same_pace(monkeypatch: pytest.Monke
     for paced in (exact, thinned):
         paced.answer(300)
     found = exact.forecast()
-    monkeypatch.setattr("askwise.campaign.timeline.MOST_POINTS", 50)
+    monkeypatch.setattr("askwise.campaign.views.timeline.MOST_POINTS", 50)
     rough = thinned.forecast()
     assert len(thinned.timeline.series().times) <= 51
     assert found.answers == 60 <= rough.answers <= 80

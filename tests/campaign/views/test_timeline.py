@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askwise import Batch
-from askwise.campaign.timeline import MOST_POINTS, Timeline
+from askwise.campaign.views.timeline import MOST_POINTS, Timeline
 from askwise.core.errors import Conflict
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.money import NO_CAP
@@ -65,7 +65,7 @@ def test_it_equals_the_ledger_at_every_event(name: str) -> None:
         policy = policies.make(name)
         scenes = scenes_for(policy)
         session = sessions.play(policy, scenes[number % len(scenes)], script)
-        follow(session.engine.spec.problem, session.log)
+        follow(session.state.spec.problem, session.log)
 
     played()
 

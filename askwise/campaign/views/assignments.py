@@ -1,0 +1,121 @@
+"""Assignments: their ids, what is out, and what has become of each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from askwise.campaign.state import CampaignState
+from askwise.core.choices import Assignment, Batch, Done, Wait, read_choice
+from askwise.core.errors import UnknownName, nearest
+from askwise.core.money import from_micro
+from askwise.ledger import columns as c
+from askwise.ledger.ledger import Ledger
+
+STATES = ("out", "answered", "expired", "declined")
+"""What may become of an assignment, by its code in the book."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """An assignment and what has become of it: ``out``, ``answered``, ``expired``, ``declined``.
+
+    ``value`` is the answer, once there is one.
+    """
+
+    assignment: Assignment
+    state: str
+    value: str | float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as a string."""
+        return {**self.assignment.to_json(), "state": self.state, "value": self.value}
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Handed:
+        """Read back what ``to_json`` wrote, and the payload where a service has added it."""
+        return cls(Assignment.from_json(raw), raw["state"], raw["value"])
+
+
+def assignment_id(name: str, seq: int) -> str:
+    """An assignment's id: the campaign and the sequence number of its ASKED."""
+    return f"{name}:{seq}"
+
+
+def seq_of(name: str, assignment: str) -> int:
+    """The sequence number in an assignment's id."""
+    campaign, _, seq = str(assignment).rpartition(":")
+    if campaign != name or not seq.isdecimal() or len(seq) > 18:
+        raise UnknownName(
+            f"assignment {assignment!r} is not of this campaign: ids look like {name}:12",
+            field="assignment",
+            reason="unknown_assignment",
+        )
+    return int(seq)
+
+
+def place_of(name: str, ledger: Ledger, seq: int) -> int:
+    """Where in the book the assignment is whose ASKED has this sequence number."""
+    at: int | None = ledger.assignment_at(seq)
+    if at is None:
+        count = ledger.total(c.ASSIGNMENTS)
+        last = ledger.book.assignments[max(0, count - 3) : count, c.SEQ]
+        known = [assignment_id(name, int(each)) for each in last]
+        raise UnknownName(
+            f"assignment {assignment_id(name, seq)!r} is not known: "
+            f"{nearest(assignment_id(name, seq), known)}",
+            field="assignment",
+            reason="unknown_assignment",
+        )
+    return at
+
+
+def places_out(ledger: Ledger, worker: str | None = None) -> list[int]:
+    """Where in the book the assignments are that are out, of all or of one worker."""
+    rows = ledger.book.assignments[: ledger.total(c.ASSIGNMENTS)]
+    wanted = rows[:, c.STATUS] == c.OUT
+    if worker is not None:
+        wanted &= rows[:, c.WORKER] == ledger.worker_at(worker)
+    found: list[int] = np.flatnonzero(wanted).tolist()
+    return found
+
+
+def assignment_at(name: str, ledger: Ledger, at: int) -> Assignment:
+    """The assignment at a place of the book, with its task's payload."""
+    row, mark = ledger.book.assignments[at], ledger.book.marks[at]
+    chance, expires = float(mark[c.PROPENSITY]), float(mark[c.EXPIRES])
+    return Assignment(
+        id=assignment_id(name, int(row[c.SEQ])),
+        task=ledger.task_id(int(row[c.TASK])),
+        worker=ledger.workers[int(row[c.WORKER])].id,
+        price=from_micro(int(row[c.COST])),
+        propensity=None if math.isnan(chance) else chance,
+        expires=None if math.isinf(expires) else expires,
+        payload=ledger.payload(int(row[c.TASK])),
+    )
+
+
+def outstanding(name: str, state: CampaignState, worker: str | None = None) -> list[Assignment]:
+    """What is out, of all or of one worker, oldest first."""
+    return [assignment_at(name, state.ledger, at) for at in places_out(state.ledger, worker)]
+
+
+def handed(name: str, state: CampaignState, at: int) -> Handed:
+    """The assignment at a place of the book, and what has become of it."""
+    book = state.ledger.book
+    outcome = STATES[int(book.assignments[at, c.STATUS])]
+    value = state.named(float(book.marks[at, c.VALUE])) if outcome == "answered" else None
+    return Handed(assignment_at(name, state.ledger, at), outcome, value)
+
+
+def recalled(state: CampaignState, kept: dict[str, Any]) -> Batch | Wait | Done:
+    """What an ask came to, from its JSON as it was kept, with the payloads of its tasks."""
+    choice, ledger = read_choice(kept), state.ledger
+    if not isinstance(choice, Batch):
+        return choice
+    return Batch(
+        tuple(replace(each, payload=ledger.payload(ledger.task_at(each.task))) for each in choice)
+    )

@@ -1,0 +1,134 @@
+"""Why an assignment was made: its decision, taken again from the log."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from askwise.campaign.spec import Spec
+from askwise.campaign.state import CampaignState
+from askwise.campaign.views.assignments import assignment_id
+from askwise.core.choices import Done, Wait
+from askwise.core.errors import UnknownName
+from askwise.core.events import Event, Kind
+from askwise.core.jsonable import Jsonable
+from askwise.core.money import NO_CAP, from_micro
+from askwise.core.problem import UNLIMITED
+from askwise.ledger import columns as c
+from askwise.ledger import queries
+from askwise.policies.base import Score
+from askwise.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate(Jsonable):
+    """One worker as the policy saw them. ``index`` is what it ranks by, where it does."""
+
+    worker: str
+    available: bool
+    room: int | None
+    index: float | None
+    details: dict[str, float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation(Jsonable):
+    """Why an assignment was made, recomputed from the log.
+
+    ``reproduced`` tells that choosing again, at the same place of the log with the same
+    draws, gave the same decision.
+    """
+
+    assignment: str
+    task: str | None
+    worker: str
+    price: Decimal
+    propensity: float | None
+    decision: int
+    purpose: str
+    policy: str
+    rule: str
+    budget_left: Decimal | None
+    rows: tuple[tuple[str | None, str, int, float | None], ...]
+    candidates: tuple[Candidate, ...]
+    reproduced: bool
+
+
+def explain(
+    name: str, seq: int, store: Store, spec: Spec, state_at: Callable[[int], CampaignState]
+) -> Explanation:
+    """Fold the log up to the decision behind an ASKED and choose again."""
+    asked = next(iter(store.read(name, seq - 1, seq)), None)
+    if asked is None or asked.kind != Kind.ASKED:
+        raise UnknownName(
+            f"assignment {assignment_id(name, seq)!r} is not known: event {seq} of the log is no "
+            "ASKED",
+            field="assignment",
+            reason="unknown_assignment",
+        )
+    assert asked.worker is not None
+    assert asked.price is not None
+    decided = _decision_before(name, seq, asked.decision, store)
+    state = state_at(decided.seq - 1)
+    ledger, available = state.ledger, state.available(decided.available)
+    again = state.choose(available)
+    money = int(queries.money_left(ledger.book.totals))
+    scores = {score.worker: score for score in state.scores(available)}
+    candidates = []
+    for at, worker in enumerate(ledger.workers):
+        if not ledger.book.workers[at, c.JOINED]:
+            continue
+        score = scores.get(worker.id)
+        details = {} if score is None else score.details
+        candidates.append(
+            Candidate(
+                worker=worker.id,
+                available=bool(available[at]),
+                room=_limited(int(queries.room(ledger.book, at, money))),
+                index=_finite(score.index) if score is not None else None,
+                details={name: _finite(value) for name, value in details.items()},
+            )
+        )
+    # An index beyond all numbers (a crowd never asked) is shown as none, and comes first.
+    candidates.sort(key=lambda each: _rank(scores.get(each.worker)), reverse=True)
+    return Explanation(
+        assignment=assignment_id(name, seq),
+        task=asked.task,
+        worker=asked.worker,
+        price=from_micro(asked.price),
+        propensity=asked.propensity,
+        decision=asked.decision or 0,
+        purpose=decided.note or "",
+        policy=spec.policy.name,
+        rule=spec.policy.rule,
+        budget_left=None if ledger.total(c.BUDGET) == NO_CAP else from_micro(money),
+        rows=tuple((r.task, r.worker, r.count, r.propensity) for r in decided.rows or ()),
+        candidates=tuple(candidates),
+        reproduced=not isinstance(again, Wait | Done) and state.rows(again) == decided.rows,
+    )
+
+
+def _decision_before(name: str, seq: int, decision: int | None, store: Store) -> Event:
+    """Look for the DECIDED backwards, in growing strides: it is near as a rule."""
+    upto, stride = seq, 64
+    while upto > 0:
+        for event in reversed(store.read(name, max(0, upto - stride), upto)):
+            if event.kind == Kind.DECIDED and event.decision == decision:
+                return event
+        upto, stride = upto - stride, 2 * stride
+    raise AssertionError(f"decision {decision} is not in the log before event {seq}")
+
+
+def _rank(score: Score | None) -> float:
+    return -math.inf if score is None or score.index is None else score.index
+
+
+def _limited(room: int) -> int | None:
+    """How often somebody can be asked; None without limit."""
+    return None if room > UNLIMITED // 2 else room
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value

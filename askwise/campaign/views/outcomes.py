@@ -1,0 +1,80 @@
+"""How many tasks ended how, and how sure of them one is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from askwise.campaign.views.answers import Answer
+from askwise.core.jsonable import Jsonable
+
+BINS = 10
+"""Of confidence, from 0 to 1."""
+
+_ORDER = (
+    *("confident", "assured", "everyone_asked", "not_assured", "low_confidence"),
+    *("target_not_reachable", "over_budget", "closed", "open"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeCount(Jsonable):
+    """The tasks of one outcome: all, those nobody has answered, the rest by confidence.
+
+    ``unknown`` counts answered tasks without a confidence.
+    """
+
+    outcome: str
+    tasks: int
+    unanswered: int
+    unknown: int
+    bins: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes(Jsonable):
+    """Tasks by outcome and confidence. A bin holds its lower edge, and the last also its upper."""
+
+    edges: tuple[float, ...]
+    counts: tuple[OutcomeCount, ...]
+
+
+def outcomes(answers: Sequence[Answer]) -> Outcomes:
+    """Count tasks by outcome and confidence; none where units of work are bought.
+
+    Examples
+    --------
+    >>> found = outcomes(
+    ...     [Answer("a", "yes", 0.95, "confident", 5), Answer("b", None, None, "open", 0)]
+    ... )
+    >>> [(each.outcome, each.tasks, each.unanswered, each.bins[9]) for each in found.counts]
+    [('confident', 1, 0, 1), ('open', 1, 1, 0)]
+    """
+    edges = np.arange(BINS + 1) / BINS
+    groups: dict[str, list[Answer]] = {}
+    for answer in answers:
+        if answer.task is not None:
+            groups.setdefault(answer.outcome, []).append(answer)
+    counts = []
+    for outcome in sorted(groups, key=_place):
+        group = groups[outcome]
+        known = [each.confidence for each in group if each.count and each.confidence is not None]
+        places = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, BINS - 1)
+        unanswered = sum(each.count == 0 for each in group)
+        counts.append(
+            OutcomeCount(
+                outcome=outcome,
+                tasks=len(group),
+                unanswered=unanswered,
+                unknown=len(group) - unanswered - len(known),
+                bins=tuple(np.bincount(places, minlength=BINS).tolist()),
+            )
+        )
+    return Outcomes(tuple(edges.tolist()), tuple(counts))
+
+
+def _place(outcome: str) -> tuple[int, str]:
+    """Settled tasks first, open ones last, words of others' rules before these."""
+    return (_ORDER.index(outcome) if outcome in _ORDER else len(_ORDER) - 2, outcome)

@@ -1,0 +1,84 @@
+"""A campaign at a glance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from askwise.campaign.state import CampaignState
+from askwise.core.choices import Done
+from askwise.core.jsonable import Jsonable
+from askwise.core.money import NO_CAP, from_micro
+from askwise.ledger import columns as c
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsGold(Jsonable):
+    """A context in which answers alone can't tell who is right, and tasks whose truth would."""
+
+    context: str | None
+    tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Status(Jsonable):
+    """A campaign at a glance. Money in whole units; ``budget`` and ``left`` None without a cap."""
+
+    name: str
+    state: str
+    policy: str
+    budget: Decimal | None
+    spent: Decimal
+    reserved: Decimal
+    left: Decimal | None
+    workers: int
+    tasks: int
+    open_tasks: int
+    decisions: int
+    answers: int
+    pending: int
+    utility: float | None
+    seq: int
+    needs_gold: tuple[NeedsGold, ...] = ()
+
+
+def status(name: str, state: CampaignState) -> Status:
+    """Counts and money of a campaign."""
+    ledger, problem, policy = state.ledger, state.spec.problem, state.spec.policy
+    total = ledger.total
+    budget, spent = total(c.BUDGET), total(c.SPENT)
+    capped = budget != NO_CAP
+    return Status(
+        name=name,
+        state="stopped" if total(c.STOPPED) else "paused" if total(c.PAUSED) else "running",
+        policy=policy.name,
+        budget=from_micro(budget) if capped else None,
+        spent=from_micro(spent),
+        reserved=from_micro(ledger.reserved),
+        left=from_micro(budget - spent - ledger.reserved) if capped else None,
+        workers=int(state.available().sum()),
+        tasks=0 if problem.taskless else total(c.TASKS),
+        open_tasks=0 if problem.taskless else total(c.OPEN),
+        decisions=total(c.DECISIONS),
+        answers=total(c.ANSWERS),
+        pending=total(c.PENDING),
+        utility=None if problem.options else ledger.utility,
+        seq=state.seq,
+        needs_gold=tuple(
+            NeedsGold(context, tuple(tasks))
+            for context, tasks in policy.needs_gold(problem, state.beliefs, ledger)
+        ),
+    )
+
+
+def over(state: CampaignState) -> Done | None:
+    """Why nothing can be asked any more and nothing is out, if so."""
+    ledger = state.ledger
+    if ledger.total(c.PENDING):
+        return None
+    if ledger.total(c.STOPPED):
+        return Done("stopped")
+    if (ledger.book.plan[: ledger.total(c.PLAN_ROWS), c.PLAN_COUNT] > 0).any():
+        return None
+    choice = state.choose(state.available())
+    return choice if isinstance(choice, Done) else None

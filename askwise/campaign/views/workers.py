@@ -1,0 +1,101 @@
+"""The workers of a campaign: their work, their money, how good they seem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from askwise.campaign.state import CampaignState
+from askwise.campaign.views.answers import Answer
+from askwise.campaign.views.answers import answers as answers_of
+from askwise.campaign.views.quality import Quality, judged, rated
+from askwise.core.jsonable import Jsonable
+from askwise.core.money import from_micro
+from askwise.core.problem import UNLIMITED
+from askwise.ledger import columns as c
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSummary(Jsonable):
+    """One worker: their work, their money, how good they seem.
+
+    ``asked`` counts all that was ever handed to them and is the sum of ``answered``, ``out``,
+    ``expired`` and ``declined``. ``price`` is None while sealed bids are taken. ``share`` is of
+    all answers. ``agreement`` is the share of their answers that are the task's present answer,
+    among tasks that somebody else answered too; None where there is none, and for utilities.
+    """
+
+    id: str
+    joined: bool
+    trusted: bool
+    price: Decimal | None
+    limit: int | None
+    asked: int
+    answered: int
+    out: int
+    expired: int
+    declined: int
+    paid: Decimal
+    share: float
+    agreement: float | None
+    quality: Quality | None
+
+
+def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> list[WorkerSummary]:
+    """Every worker who ever joined, in that order.
+
+    Workers are judged by the truth where that is known for ``ENOUGH_TRUTHS`` of their answers, or
+    for some if nothing else is there: the share of right ones, with Clopper and Pearson's
+    interval. Otherwise by agreement: the share of their answers that are what most of the *other*
+    workers said about the task, their own votes left out and ties among the others passed over,
+    with the same interval. That is not their accuracy. Where the others err it pulls everyone
+    towards chance, so it understates the good and flatters the bad, and those who share the
+    others' mistakes look better than they are; the interval is about agreeing and knows nothing of
+    this. The two are never mixed, and ``basis`` says which it is. Utilities: the mean of their
+    answers with Chernoff's interval, which holds for any answers in the range. All take a
+    worker's answers for independent and equally good, whatever they were asked and how often.
+
+    Parameters
+    ----------
+    answers : sequence of Answer, optional
+        What ``Campaign.answers()`` says at the same point of the log; worked out if not given.
+    """
+    ledger, problem = state.ledger, state.spec.problem
+    size, total = ledger.total(c.WORKERS), ledger.total(c.ANSWERS)
+    rows = ledger.book.assignments[: ledger.total(c.ASSIGNMENTS)]
+    tally = np.bincount(4 * rows[:, c.WORKER] + rows[:, c.STATUS], minlength=4 * size)
+    states = tally.reshape(size, 4).tolist()
+    paid = [each.paid for each in state.spec.mechanism.settle(problem, ledger)]
+    sealed = state.bidding
+    agreement: list[float | None] = [None] * size
+    if problem.options:
+        agreement, quality = judged(state, answers_of(state) if answers is None else answers)
+    else:
+        quality = rated(state, rows)
+    found = []
+    for at, worker in enumerate(ledger.workers):
+        row = ledger.book.workers[at]
+        out, answered, expired, declined = states[at]
+        limit = int(row[c.LIMIT])
+        found.append(
+            WorkerSummary(
+                id=worker.id,
+                joined=bool(row[c.JOINED]),
+                trusted=bool(row[c.TRUSTED]),
+                price=None if sealed else from_micro(int(row[c.PRICE])),
+                limit=None if limit == UNLIMITED else limit,
+                asked=out + answered + expired + declined,
+                answered=answered,
+                out=out,
+                expired=expired,
+                declined=declined,
+                paid=from_micro(paid[at]),
+                share=answered / total if total else 0.0,
+                agreement=agreement[at],
+                quality=quality[at],
+            )
+        )
+    return found
