@@ -28,7 +28,8 @@ from askwise.core.problem import UNLIMITED
 from askwise.ledger import columns as c
 from askwise.ledger import queries
 from askwise.ledger.ledger import Ledger
-from askwise.policies.base import Score
+from askwise.policies import capabilities
+from askwise.policies.capabilities import Explains, Score
 from askwise.store import Store
 
 STATES = ("out", "answered", "expired", "declined")
@@ -147,7 +148,10 @@ def status(name: str, engine: Engine) -> Status:
         state = "stopped"
     elif total(c.PAUSED):
         state = "paused"
-    taskless = engine.spec.problem.taskless
+    policy, taskless = engine.spec.policy, engine.spec.problem.taskless
+    unsettled = []
+    if isinstance(policy, capabilities.NeedsGold):
+        unsettled = policy.needs_gold(engine.spec.problem, engine.beliefs, ledger)
     return Status(
         name=name,
         state=state,
@@ -164,12 +168,7 @@ def status(name: str, engine: Engine) -> Status:
         pending=total(c.PENDING),
         utility=None if engine.spec.problem.options else ledger.utility,
         seq=engine.seq,
-        needs_gold=tuple(
-            NeedsGold(context, tuple(tasks))
-            for context, tasks in engine.spec.policy.needs_gold(
-                engine.spec.problem, engine.beliefs, ledger
-            )
-        ),
+        needs_gold=tuple(NeedsGold(context, tuple(tasks)) for context, tasks in unsettled),
     )
 
 
@@ -271,7 +270,7 @@ def explain(
         decision=asked.decision or 0,
         purpose=decided.note or "",
         policy=spec.policy.name,
-        rule=spec.policy.rule,
+        rule=spec.policy.rule if isinstance(spec.policy, Explains) else "",
         budget_left=None if ledger.total(c.BUDGET) == NO_CAP else from_micro(money),
         rows=tuple((r.task, r.worker, r.count, r.propensity) for r in decided.rows or ()),
         candidates=tuple(candidates),

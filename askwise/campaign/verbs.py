@@ -31,6 +31,7 @@ from askwise.ledger import columns as c
 from askwise.ledger import proposals, queries
 from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import Quote
+from askwise.policies import FixedWorkers, LimitsSize, PlansForAll
 
 FAULTS = {
     c.EMPTY: "nothing",
@@ -94,7 +95,7 @@ class Rules:
                 found.append(self._hand_out(int(row), int(task)))
                 decided = False
                 continue
-            if alive and self.engine.spec.policy.plans:
+            if alive and isinstance(self.engine.spec.policy, PlansForAll):
                 nothing: Wait | Done = Wait("workers")
                 break
             if decided:
@@ -143,7 +144,7 @@ class Rules:
         """Let the policy choose and take its decision into the log; None when it did."""
         policy = self.engine.spec.policy
         self._quote(bidding.closing_quotes(self.engine))
-        if policy.plans:
+        if isinstance(policy, PlansForAll):
             everyone = self.ledger.book.workers[: len(available), c.JOINED]
             available, offered = everyone.astype(np.int8), None
         elif offered is None and (self.ledger.passed_over or away):
@@ -333,7 +334,7 @@ class Rules:
 
     def add(self, tasks: Sequence[Task], workers: Sequence[Worker]) -> None:
         """Add tasks and workers, all of them or none."""
-        ledger, problem = self.ledger, self.engine.spec.problem
+        ledger, problem, policy = self.ledger, self.engine.spec.problem, self.engine.spec.policy
         self._check_running()
         if tasks and problem.taskless:
             raise Conflict(
@@ -341,9 +342,9 @@ class Rules:
                 field="tasks",
                 reason="no_tasks",
             )
-        if workers and not self.engine.spec.policy.admits:
+        if workers and isinstance(policy, FixedWorkers):
             raise Conflict(
-                f"policy {self.engine.spec.policy.name!r} takes nobody in after the start: begin "
+                f"policy {policy.name!r} takes nobody in after the start: begin "
                 "another campaign with them",
                 field="workers",
                 reason="no_newcomers",
@@ -361,11 +362,10 @@ class Rules:
                 )
             coming.add(worker.id)
             problem.check_rating(worker)
-            self.engine.spec.policy.check_worker(worker)
-        if workers:
+            policy.check_worker(worker)
+        if workers and isinstance(policy, LimitsSize):
             new = sum(not ledger.has_worker(worker.id) for worker in workers)
-            total = ledger.total(c.WORKERS) + new
-            self.engine.spec.policy.check_size(len(problem.options), total)
+            policy.check_size(len(problem.options), ledger.total(c.WORKERS) + new)
         known = coming | {worker.id for worker in ledger.workers}
         names: set[str] = set()
         for task in tasks:

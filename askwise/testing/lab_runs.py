@@ -33,7 +33,7 @@ from askwise.lab.worlds import (
     two_options,
 )
 from askwise.ledger import columns as c
-from askwise.policies.base import KernelPolicy, Policy
+from askwise.policies import AsksCrowds, AwaitsTruth, KernelPolicy, PlansForAll, Policy
 from askwise.stopping import StoppingRule, stopping
 from askwise.testing.referee import Referee
 from askwise.testing.scenes import (
@@ -61,11 +61,11 @@ def lab_cases(policy: Policy) -> list[Case]:
     A plan may outlive a question: what the lab hands out then does not tell what was planned.
     """
     cases = _utility_cases()
-    if policy.repeats and not policy.plans:
+    if isinstance(policy, AsksCrowds) and not isinstance(policy, PlansForAll):
         cases += _survey_cases()
-    elif policy.outcomes == ("options",) and not policy.plans:
+    elif policy.outcomes == ("options",) and not isinstance(policy, PlansForAll):
         cases += _label_cases()
-    elif policy.awaits_truth:
+    elif isinstance(policy, AwaitsTruth):
         cases += _assured_cases()
     return [case for case in cases if plays_in(policy, case.problem)]
 

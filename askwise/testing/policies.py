@@ -32,7 +32,7 @@ from askwise.core.events import Event, Kind, PlanRow
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal
-from askwise.policies.base import KernelPolicy, Policy
+from askwise.policies import FixedWorkers, KernelPolicy, Policy
 from askwise.store import MemoryStore
 from askwise.testing.lab_runs import (
     in_plain_python,
@@ -270,7 +270,7 @@ def growing_changes_nothing(policy: Policy) -> None:
         session = start(policy, scene, seed=2)
         for at in range(scene.workers, 45, 5):
             newcomers = [worker_number(each) for each in range(at, min(45, at + 5))]
-            newcomers = newcomers if policy.admits else []
+            newcomers = [] if isinstance(policy, FixedWorkers) else newcomers
             tasks = [f"t{len(session.referee.numbers)}"] if scene.tasks else []
             session.campaign.add(workers=newcomers, tasks=tasks)
             session.catch_up()

@@ -13,7 +13,7 @@ from askwise.core.errors import AskwiseError
 from askwise.core.problem import Problem, Task, Worker, make_problem
 from askwise.core.registry import spec_of
 from askwise.lab.worlds.base import Market, answer, rated_world
-from askwise.policies.base import Policy
+from askwise.policies import AwaitsTruth, Policy
 from askwise.stopping.base import StoppingRule
 
 LEASE = 10.0
@@ -148,7 +148,7 @@ UNCAPPED = Scene(workers=3, budget=None)
 def scenes_for(policy: Policy) -> list[Scene]:
     """List the scenes that a policy can play in."""
     scenes = [UNITS, TASKS, REPEATED, RULED, VOTES, POLL, CROWDS, LABELS, UNCAPPED]
-    if policy.awaits_truth:
+    if isinstance(policy, AwaitsTruth):
         scenes.append(ASSURED)
     return [scene for scene in scenes if plays_in(policy, scene.problem())]
 
