@@ -17,8 +17,9 @@ from askwise.core.choices import Wait
 from askwise.core.draws import uniform
 from askwise.core.events import Event
 from askwise.core.registry import label_of, parameters_of
+from askwise.lab import contract as lab
 from askwise.ledger import columns as c
-from askwise.policies import Policy, policies
+from askwise.policies import KernelPolicy, Policy, policies
 from askwise.policies.bounded.common import COUNT
 from askwise.policies.bounded.kube import SimplifiedBoundedKube
 from askwise.policies.bounded.random_worker import RandomWorker
@@ -127,13 +128,10 @@ VARIANTS = {
     )
 }
 
-LAB_CHECKS = (contract.the_live_log_is_the_labs, contract.the_plain_log_is_the_compiled_one)
-
 CASES = [
     pytest.param(policy, check, id=f"{label}-{check.__name__}")
     for label, policy in VARIANTS.items()
-    for check in contract.checks_for(policy)
-    if check not in LAB_CHECKS
+    for check in contract.CHECKS
 ]
 
 SAMPLE = [case for case in CASES if "=" not in str(case.id)]
@@ -142,6 +140,10 @@ SAMPLE = [case for case in CASES if "=" not in str(case.id)]
 
 def variants_of(name: str) -> list[Policy]:
     return [policy for policy in VARIANTS.values() if policy.name == name]
+
+
+def compiling(name: str) -> list[KernelPolicy]:
+    return [each for each in variants_of(name) if isinstance(each, KernelPolicy) and each.compiles]
 
 
 QUICK = (contract.any_script_is_legal, contract.snapshots_change_nothing)
@@ -209,7 +211,7 @@ LONG_TO_COMPILE = (
 @pytest.mark.parametrize("name", policies.names())
 def test_the_live_log_is_the_labs(name: str) -> None:
     for policy in variants_of(name):
-        contract.the_live_log_is_the_labs(policy)
+        lab.the_live_log_is_the_labs(policy)
 
 
 def compiled(name: str) -> Any:
@@ -221,14 +223,14 @@ def compiled(name: str) -> Any:
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", [compiled(name) for name in policies.names()])
 def test_the_plain_log_is_the_compiled_one(name: str) -> None:
-    contract.the_plain_log_is_the_compiled_one(*variants_of(name))
+    lab.the_plain_log_is_the_compiled_one(*compiling(name))
 
 
 ALWAYS_COMPILED = """
 import sys
 from askwise.core.registry import from_label
 from askwise.policies import policies
-from askwise.testing.policies import the_live_log_is_the_labs
+from askwise.lab.contract import the_live_log_is_the_labs
 
 for label in sys.argv[1:]:
     the_live_log_is_the_labs(policies.make(from_label(label)))
