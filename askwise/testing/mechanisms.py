@@ -83,8 +83,8 @@ def _step(campaign: Campaign, scene: Scene = SCENE) -> bool:
         log = campaign.log()
         told = {event.task for event in log if event.kind == Kind.TRUTH}
         answered = [event.task for event in log if event.kind == Kind.ANSWER]
-        task = next(each for each in answered if each not in told)
-        campaign.truth(task or "", scene.truth(int((task or "t0")[1:])))
+        due = next(each for each in answered if each not in told)
+        campaign.truth(due or "", scene.truth(int((due or "t0")[1:])))
     else:
         assert isinstance(choice, Done), f"with nothing out: {choice}"
         return False

@@ -28,7 +28,10 @@ REGISTRIES = (policies, stopping, aggregation, mechanisms, errors, experiments)
 OTHER_WORDS = {"successive-rejects", "hoeffding-races", "lab-out", "demo-out"}
 """Values of parameters and folders that look like names of policies."""
 
-MADE_UP = {"fair-pay", "optimist", "few-workers", "clear-majority", "second-opinion", "worst-pair"}
+MADE_UP = {
+    "fair-pay", "optimist", "few-workers", "clear-majority", "second-opinion", "worst-pair",
+    "second-vote", "tip",
+}  # fmt: skip
 """Examples of what a reader writes himself."""
 
 
