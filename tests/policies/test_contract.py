@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any
 from unittest import mock
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 
 from askwise.core.choices import Wait
 from askwise.core.draws import uniform
+from askwise.core.errors import AskwiseError
 from askwise.core.events import Event
 from askwise.core.registry import label_of, parameters_of
 from askwise.lab import contract as lab
@@ -119,14 +122,38 @@ NEEDED: dict[str, dict[str, Any]] = {
 }
 """What a policy must be told to work at all."""
 
-VARIANTS = {
-    label_of(policy): policy
-    for name in policies.names()
-    for policy in (
-        policies.make({"name": name, **NEEDED.get(name, {})}),
-        *(policies.make({"name": name, **choice}) for choice in CHOICES.get(name, [])),
-    )
-}
+
+def other_values(name: str) -> dict[str, Any]:
+    """A choice of every flag and number that differs from the default, as far as it is valid."""
+    needed = NEEDED.get(name, {})
+    found: dict[str, Any] = {}
+    for parameter, value in parameters_of(policies.make({"name": name, **needed})).items():
+        tried: list[Any] = []
+        if isinstance(value, bool):
+            tried = [not value]
+        elif isinstance(value, int):
+            tried = [value + 1, value - 1]
+        elif isinstance(value, float):
+            tried = [value / 2, (value + 1) / 2, value + 1]
+        for other in tried:
+            with suppress(AskwiseError):
+                policies.make({"name": name, **needed, **found, parameter: other})
+                if other != value:
+                    found[parameter] = other
+                    break
+    return found
+
+
+def variants() -> Iterator[Policy]:
+    """Every policy as it comes, and with other parameters: chosen here, or any."""
+    for name in policies.names():
+        needed = NEEDED.get(name, {})
+        yield policies.make({"name": name, **needed})
+        others = CHOICES[name] if name in CHOICES else [{**needed, **other_values(name)}]
+        yield from (policies.make({"name": name, **choice}) for choice in others)
+
+
+VARIANTS = {label_of(policy): policy for policy in variants()}
 
 CASES = [
     pytest.param(policy, check, id=f"{label}-{check.__name__}")
@@ -256,9 +283,11 @@ def test_a_live_campaign_on_compiled_kernels_has_the_same_log(name: str) -> None
 def test_every_policy_is_checked_with_every_choice_of_its_parameters() -> None:
     for name in policies.names():
         tried = [policy for policy in VARIANTS.values() if policy.name == name]
-        for parameter in parameters_of(tried[0]):
+        for parameter, value in parameters_of(tried[0]).items():
             if parameter in ("beta", "confidence", "shares", "truth"):
                 continue  # numbers in a formula and names of workers, tried by hand elsewhere
+            if name not in CHOICES and not isinstance(value, int | float):
+                continue  # words, of which nothing says what else they may be
             assert len({getattr(policy, parameter) for policy in tried}) > 1, (name, parameter)
 
 
