@@ -28,8 +28,7 @@ EXECUTED = (
     DOCS / "how-to" / "plan.md",
     DOCS / "how-to" / "replay.md",
     DOCS / "how-to" / "webhooks.md",
-    DOCS / "write-your-own-policy.md",
-    DOCS / "write-your-own-rule.md",
+    *sorted(DOCS.glob("write-your-own-*.md")),
 )
 
 _NEW_PROCESS = "<!-- a new process -->"

@@ -13,7 +13,7 @@ from askwise.cli.catalogue import family_of
 from askwise.core.registry import Registry, from_label
 from askwise.lab.experiment import Experiment, experiments
 from askwise.mechanisms import Mechanism, mechanisms
-from askwise.policies import Policy, policies
+from askwise.policies import AsksCrowds, Explains, LabelsItself, PlansForAll, Policy, policies
 from askwise.stopping import StoppingRule, stopping
 from askwise.stopping.single import SingleCrowdRule
 from docs.docstrings import Entry, doc_of, example, markdown, table
@@ -147,6 +147,10 @@ def policy_index() -> str:
     return "\n\n".join(parts)
 
 
+def _if(capability: type, policy: type[Policy], yes: str, no: str) -> str:
+    return yes if issubclass(policy, capability) else no
+
+
 def _policy_table(members: Sequence[type[Policy]]) -> str:
     rows = [
         (
@@ -154,7 +158,7 @@ def _policy_table(members: Sequence[type[Policy]]) -> str:
             markdown(doc_of(policy).sentence),
             " or ".join(policy.outcomes),
             "yes" if policy.needs_budget else "no",
-            "a plan" if policy.plans else "those available",
+            _if(PlansForAll, policy, "a plan", "those available"),
             _origin(policy.paper),
         )
         for policy in members
@@ -168,11 +172,11 @@ def policy_page(policy: type[Policy]) -> str:
     capabilities = [
         ("answers it works on", " or ".join(policy.outcomes)),
         ("needs a budget", "yes" if policy.needs_budget else "no"),
-        ("decides on", "a plan for all who joined" if policy.plans else "those available"),
-        ("asks a worker about a task", "again and again" if policy.repeats else "once"),
-        ("the answers are", "its own" if policy.labels_itself else "left to the aggregation"),
+        ("decides on", _if(PlansForAll, policy, "a plan for all who joined", "those available")),
+        ("asks a worker about a task", _if(AsksCrowds, policy, "again and again", "once")),
+        ("the answers are", _if(LabelsItself, policy, "its own", "left to the aggregation")),
         ("a decision is for", ", ".join(each for each in policy.notes if each != "none")),
-        ("the rule in words", policy.rule),
+        ("the rule in words", policy.rule if issubclass(policy, Explains) else ""),
     ]
     parts = _page(policy, opening=(), capabilities=capabilities)
     return "\n\n".join([*parts, "## Experiments", _experiments_with(policy)])

@@ -29,7 +29,13 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ("Events", "askwise.core.events", "Kind PlanRow Fact"),
     ("Stores", "askwise.store", ""),
     ("Files", "askwise.data", ""),
-    ("Policies", "askwise.policies", "Policy KernelPolicy Kernels Score"),
+    ("Policies", "askwise.policies", "Policy KernelPolicy Kernels"),
+    (
+        "What only some policies can do",
+        "askwise.policies",
+        "Explains Score LabelsItself NeedsGold Assures LimitsSize PlansForAll AsksCrowds "
+        "AwaitsTruth FixedWorkers TakesBids SetsCriticalBids",
+    ),
     ("Stopping rules", "askwise.stopping", "StoppingRule Verdict"),
     ("Stopping rules as kernels", "askwise.stopping.base", "KernelRule Limits no_option"),
     ("Stopping rules on one crowd", "askwise.stopping.single", "SingleCrowdRule"),
@@ -40,14 +46,20 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ),
     ("Mechanisms", "askwise.mechanisms", "Mechanism SealedBids Quote Owed"),
     ("Registries", "askwise.core.registry", "Registry from_label label_of spec_of"),
-    ("For kernels: the ledger", "askwise.ledger.columns", "Book"),
     (
-        "For kernels: asking the ledger",
+        "In plain Python: the ledger as whole arrays",
+        "askwise.ledger.vectors",
+        "prices limits asked answered joined trusted rooms open_tasks asked_about votes contexts "
+        "truths may_ask may_be_asked may_ask_pairs money_left pending nobody",
+    ),
+    ("What a policy proposes", "askwise.ledger.proposals", "Proposal ask_one new_proposal propose"),
+    ("For kernels: the ledger's arrays", "askwise.ledger.columns", "Book"),
+    (
+        "For kernels: reading the ledger",
         "askwise.ledger.queries",
         "money_left room idle scaled next_task asked_before may_answer may_put tasks_for "
         "tasks_left has_task",
     ),
-    ("For kernels: proposals", "askwise.ledger.proposals", "Proposal new_proposal propose"),
     (
         "For kernels: counting votes",
         "askwise.kernels.votes",
@@ -69,6 +81,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ),
     ("Bounds of paper 002", "askwise.lab.papers.labels.theory", "bbta_regret"),
     ("The lab", "askwise.lab", "Experiment Outcome simulate with_settings"),
+    ("The lab against a live campaign", "askwise.lab.contract", "check_in_lab"),
     ("Running experiments", "askwise.lab.runner", "run write"),
     ("Planning", "askwise.lab.planning.planner", "plan"),
     (
@@ -181,7 +194,10 @@ def _errors() -> str:
 
 def _suites() -> str:
     package = importlib.import_module("askwise.testing")
-    parts = ["`askwise.testing`: what every policy, rule and store passes, ours and yours."]
+    parts = [
+        "`askwise.testing`: what every policy, rule, aggregator, mechanism and store passes, ours "
+        "and yours."
+    ]
     # Read, not imported: the suites need the tools that test with them.
     for file in sorted(Path(package.__path__[0]).glob("[a-z]*.py")):
         text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""

@@ -24,7 +24,7 @@ from askwise.core.events import Event, Kind
 from askwise.core.money import Amount, to_micro
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
 from askwise.core.text import check_text
-from askwise.policies import Policy
+from askwise.policies import LimitsSize, Policy
 from askwise.store import Store, open_store
 
 T = TypeVar("T")
@@ -135,7 +135,8 @@ class Campaign:
             "seed": seed,
         }
         spec = make_spec(raw)
-        spec.policy.check_size(len(spec.problem.options), len(spec.problem.workers))
+        if isinstance(spec.policy, LimitsSize):
+            spec.policy.check_size(len(spec.problem.options), len(spec.problem.workers))
         made = check_name(name)
         if clock is not None and not callable(clock):
             raise InvalidProblem(

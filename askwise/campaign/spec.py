@@ -15,7 +15,7 @@ from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, neare
 from askwise.core.problem import Problem, make_problem
 from askwise.core.registry import spec_of
 from askwise.mechanisms import Mechanism, mechanisms
-from askwise.policies import Policy, policies
+from askwise.policies import AsksCrowds, LabelsItself, Policy, policies
 from askwise.stopping import StoppingRule, stopping
 
 FORMAT = 1
@@ -95,7 +95,7 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
             raise InvalidProblem(f"{key} is missing", field=key)
     policy = policies.make(raw["policy"])
     given = {key: raw[key] for key in PROBLEM_FIELDS if key in raw}
-    if given.get("repeat") is None and policy.repeats:
+    if given.get("repeat") is None and isinstance(policy, AsksCrowds):
         given["repeat"] = True
     problem = make_problem(**given)
     kind = "options" if problem.options else "utility"
@@ -103,7 +103,7 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
     default = "majority" if problem.options else "mean"
     wanted = raw.get("aggregation")
     aggregator = None
-    if wanted is not None or not policy.labels_itself:
+    if wanted is not None or not isinstance(policy, LabelsItself):
         aggregator = aggregation.make(default if wanted is None else wanted)
     payment = raw.get("mechanism")
     mechanism = mechanisms.make("pay-price" if payment is None else payment)

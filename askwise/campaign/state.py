@@ -26,7 +26,8 @@ from askwise.ledger import columns as c
 from askwise.ledger import queries
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal
-from askwise.policies.base import KernelPolicy, Score
+from askwise.policies.base import KernelPolicy
+from askwise.policies.capabilities import Assures, Explains, LabelsItself, Score
 from askwise.stopping.base import StoppingRule, Verdict
 
 FORMAT = 5
@@ -159,9 +160,10 @@ class CampaignState:
     def scores(self, available: Array) -> list[Score]:
         """What the policy thinks of each worker at this point."""
         draw = self.draw(draws.POLICY, self.ledger.total(c.DECISIONS))
-        return self.spec.policy.scores(
-            self.spec.problem, self.beliefs, self.ledger, draw, available
-        )
+        policy = self.spec.policy
+        if not isinstance(policy, Explains):
+            return []
+        return policy.scores(self.spec.problem, self.beliefs, self.ledger, draw, available)
 
     def rows(self, proposal: Proposal) -> tuple[PlanRow, ...]:
         """A proposal in names."""
@@ -213,14 +215,18 @@ class CampaignState:
         """The answers to tasks and their confidence: the aggregator's, or the policy's own."""
         draw, problem = self.draw(draws.AGGREGATION, 0), self.spec.problem
         if self.spec.aggregator is None:
-            return self.spec.policy.labels(problem, self.beliefs, self.ledger, tasks, draw)
+            policy = self.spec.policy
+            assert isinstance(policy, LabelsItself)
+            return policy.labels(problem, self.beliefs, self.ledger, tasks, draw)
         return self.spec.aggregator.labels(problem, self.ledger, tasks, draw, self.beliefs)
 
     def assurances(self, tasks: Sequence[int]) -> dict[int, Assurance] | None:
         """How sure the policy is of each task's answer, if it keeps bounds."""
         policy = self.spec.policy
+        if not isinstance(policy, Assures):
+            return None
         found = policy.assurances(self.spec.problem, self.beliefs, self.ledger, tasks)
-        return None if found is None else dict(zip(tasks, found, strict=True))
+        return dict(zip(tasks, found, strict=True))
 
     # Snapshots: arrays and JSON, no pickle.
 

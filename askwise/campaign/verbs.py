@@ -35,6 +35,7 @@ from askwise.ledger import columns as c
 from askwise.ledger import proposals, queries
 from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import Quote
+from askwise.policies import FixedWorkers, LimitsSize, PlansForAll
 
 FAULTS = {
     c.EMPTY: "nothing",
@@ -98,7 +99,7 @@ class Verbs:
                 found.append(self._hand_out(int(row), int(task)))
                 decided = False
                 continue
-            if alive and self.state.spec.policy.plans:
+            if alive and isinstance(self.state.spec.policy, PlansForAll):
                 nothing: Wait | Done = Wait("workers")
                 break
             if decided:
@@ -141,7 +142,7 @@ class Verbs:
         """Let the policy choose and take its decision into the log; None when it did."""
         policy = self.state.spec.policy
         self._quote(bidding.closing_quotes(self.state))
-        if policy.plans:
+        if isinstance(policy, PlansForAll):
             available, offered = self.state.available(), None
         elif offered is None and (self.ledger.passed_over or away):
             offered = [self.ledger.workers[at].id for at in np.flatnonzero(available)]
@@ -330,7 +331,7 @@ class Verbs:
 
     def add(self, tasks: Sequence[Task], workers: Sequence[Worker]) -> None:
         """Add tasks and workers, all of them or none."""
-        ledger, problem = self.ledger, self.state.spec.problem
+        ledger, problem, policy = self.ledger, self.state.spec.problem, self.state.spec.policy
         self._check_running()
         if tasks and problem.taskless:
             raise Conflict(
@@ -338,9 +339,9 @@ class Verbs:
                 field="tasks",
                 reason="no_tasks",
             )
-        if workers and not self.state.spec.policy.admits:
+        if workers and isinstance(policy, FixedWorkers):
             raise Conflict(
-                f"policy {self.state.spec.policy.name!r} takes nobody in after the start: begin "
+                f"policy {policy.name!r} takes nobody in after the start: begin "
                 "another campaign with them",
                 field="workers",
                 reason="no_newcomers",
@@ -358,11 +359,10 @@ class Verbs:
                 )
             coming.add(worker.id)
             problem.check_rating(worker)
-            self.state.spec.policy.check_worker(worker)
-        if workers:
+            policy.check_worker(worker)
+        if workers and isinstance(policy, LimitsSize):
             new = sum(not ledger.has_worker(worker.id) for worker in workers)
-            total = ledger.total(c.WORKERS) + new
-            self.state.spec.policy.check_size(len(problem.options), total)
+            policy.check_size(len(problem.options), ledger.total(c.WORKERS) + new)
         known = coming | {worker.id for worker in ledger.workers}
         names: set[str] = set()
         for task in tasks:

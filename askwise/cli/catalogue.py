@@ -187,12 +187,14 @@ def _number_of_options(rule: Described) -> str:
 
 
 def _policy(entry: Any) -> dict[str, Any]:
+    from askwise.policies import Explains, PlansForAll
+
     return {
         "family": family_of(entry),
         "needs_budget": entry.needs_budget,
-        "plans": entry.plans,
+        "plans": issubclass(entry, PlansForAll),
         "purposes": list(entry.notes),
-        "rule": entry.rule,
+        "rule": entry.rule if issubclass(entry, Explains) else "",
     }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -42,3 +44,25 @@ class Assurance(NamedTuple):
     outcome: str
     error: float
     majority: float
+
+
+class FixedWorkers:
+    """A policy whose workers are those of the start: nobody joins later."""
+
+
+class TakesBids(FixedWorkers, metaclass=ABCMeta):
+    """A policy for which a mechanism may be proved truthful."""
+
+    @abstractmethod
+    def allocation(self) -> Allocation | None:
+        """How bids decide who works; None if nothing is proved with these parameters."""
+
+
+class SetsCriticalBids(TakesBids):
+    """A policy that can say up to which bid a worker would have been chosen."""
+
+    @abstractmethod
+    def critical_bids(
+        self, problem: Any, state: Any, ledger: Any, members: Sequence[int]
+    ) -> list[float]:
+        """For each of a chosen set the highest bid (micro-units) at which they were still in it."""

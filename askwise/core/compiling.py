@@ -163,6 +163,9 @@ if PLAIN:
         """What a kernel has cost so far for want of compiled code; not measured here."""
         return PlainTime(0.0, 0)
 
+    def _plain(function: Any) -> Any:
+        return function
+
 else:
     import numba
     from numba.core import config as _numba_config
@@ -221,6 +224,17 @@ else:
                     names[name] = _without_numba(value, made) if plain else value
         return made[kernel]
 
+    def _plain(function: Any) -> Any:
+        """A kernel as it is without Numba; anything else as it is."""
+        if not isinstance(function, _Kernel):
+            return function
+        made: dict[_Kernel, Any] = {}
+        found = _without_numba(function, made)
+        # Only now, when all are complete: another thread may call them.
+        for each, plain in made.items():
+            each._plain = plain
+        return found
+
     class _Kernel(CPUDispatcher):  # type: ignore[misc]
         """A function that runs plain until there is compiled code for it, or compiling pays."""
 
@@ -247,15 +261,10 @@ else:
             return super().__call__(*args)
 
         def _run_plain(self, *args: Any) -> Any:
-            if self._plain is None:
-                made: dict[_Kernel, Any] = {}
-                _without_numba(self, made)
-                # Only now, when all are complete: another thread may call them.
-                for each, function in made.items():
-                    each._plain = function
+            function = self._plain or _plain(self)
             begun = time.perf_counter()
             try:
-                return self._plain(*args)
+                return function(*args)
             finally:
                 self._spent += time.perf_counter() - begun
                 self._calls += 1
@@ -404,12 +413,20 @@ def bind(
     """
     label += _digest_of_others(names.values())
     name = f"{template.__name__}_{re.sub('[^a-z0-9]', '_', label.lower())}"
-    bound = rebuilt(template, name, **names)
+    bound = _rebuilt(template, name, names)
     return step(bound) if inline else _compile(bound, eager=not live, look=0.0)
 
 
-def rebuilt(template: Function, name: str, **names: Any) -> Function:
-    """``template`` as plain Python, over a namespace in which ``names`` stand for its own."""
+def in_plain_python(template: Function, **names: Any) -> Function:
+    """``template`` with its global names replaced by ``names``, as a function that never compiles:
+    what it calls runs without Numba, whatever that costs.
+    """
+    source = getattr(template, "py_func", template)
+    plain = {name: _plain(value) for name, value in {**source.__globals__, **names}.items()}
+    return _rebuilt(template, source.__name__, plain)
+
+
+def _rebuilt(template: Function, name: str, names: dict[str, Any]) -> Function:
     source = getattr(template, "py_func", template)
     made = types.FunctionType(
         source.__code__, {**source.__globals__, **names}, name, source.__defaults__

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from askwise.core.arrays import Array
-from askwise.core.compiling import bind, rebuilt, step
+from askwise.core.compiling import bind, in_plain_python, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.lab.worlds.assured import AssuredWorld, assured_reply, assured_truth
@@ -242,7 +242,9 @@ def compiled(kernels: Kernels, world: Any, judging: Callable[..., int]) -> Any:
 
 
 def uncompiled(world: Any, **names: Callable[..., Any]) -> Any:
-    """The same loop as plain Python, around functions that need not be kernels."""
-    return rebuilt(
-        run_campaign, "run_campaign", reply=REPLIES[world], reveal=TRUTHS[world], **names
-    )
+    """The same loop as plain Python, around functions that need not be kernels.
+
+    What it calls costs microseconds a step: whatever the policy takes, compiling it (a minute)
+    would not pay.
+    """
+    return in_plain_python(run_campaign, reply=REPLIES[world], reveal=TRUTHS[world], **names)

@@ -38,7 +38,7 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, new_proposal
 from askwise.ledger.queries import CODES, IDLE
-from askwise.policies.base import KernelPolicy, Policy
+from askwise.policies import KernelPolicy, LabelsItself, Policy
 from askwise.stopping.base import (
     GO_ON,
     OPTION,
@@ -179,7 +179,7 @@ class _Plain:
 
     def label(self, task: int) -> tuple[float | None, float | None]:
         """Answer and confidence of a task, as a campaign names them unless told otherwise."""
-        if self.policy.labels_itself:
+        if isinstance(self.policy, LabelsItself):
             return self.policy.labels(self.problem, self.state, self.ledger, [task], self.naming)[0]
         majority = aggregation.make("majority")
         return majority.label(self.problem, self.ledger, task, self.naming, self.state)

@@ -39,6 +39,16 @@ def new_proposal(workers: int) -> Proposal:
     )
 
 
+def ask_one(
+    worker: int, task: int = -1, *, propensity: float = 1.0, count: int = 1, note: int = 0
+) -> Proposal:
+    """Propose to ask one worker, about one task or any, for policies in plain Python."""
+    out = new_proposal(1)
+    propose(out, task, worker, count, propensity)
+    out.head[1] = note
+    return out
+
+
 @step
 def propose(out: Proposal, task: int, worker: int, count: int, odds: float) -> None:
     """Add a row to a proposal."""

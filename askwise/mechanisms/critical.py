@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from askwise.core.allocation import Allocation
+from askwise.core.allocation import Allocation, SetsCriticalBids
 from askwise.core.draws import Draw
 from askwise.core.money import from_micro
 from askwise.core.problem import Problem
@@ -35,6 +35,8 @@ class CriticalBids(SealedBids):
         why = self.unfit(allocation)
         if why or not allocation.monotone or not allocation.explores_all:
             raise self._unproved(policy, why or "a lower bid may bring a worker less work")
+        if not isinstance(policy, SetsCriticalBids):
+            raise self._unproved(policy, "it does not say up to which bid a worker is chosen")
 
     def unfit(self, allocation: Allocation) -> str:
         """Why the rule of choosing is not the one that the payments are made for, or nothing."""

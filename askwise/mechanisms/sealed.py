@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from askwise.core.allocation import Allocation
+from askwise.core.allocation import Allocation, TakesBids
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.problem import Problem
@@ -43,11 +43,9 @@ class SealedBids(Mechanism):
 
     def check(self, problem: Problem, policy: Any) -> None:
         """Refuse a policy for which truthfulness is not proved, and prices above ``c_max``."""
-        allocation = policy.allocation()
+        allocation = policy.allocation() if isinstance(policy, TakesBids) else None
         if allocation is None:
             raise self._unproved(policy, "nothing is proved of how its choices depend on bids")
-        if policy.admits:
-            raise self._unproved(policy, "it lets workers join after the bidding has closed")
         self.check_allocation(policy, allocation)
         for worker in problem.workers:
             if worker.micro > self.highest:

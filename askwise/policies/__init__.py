@@ -1,5 +1,34 @@
 """Policies: whom to ask next. One file an algorithm, found through the registry."""
 
-from askwise.policies.base import KernelPolicy, Kernels, Policy, Score, policies
+from askwise.core.allocation import FixedWorkers, SetsCriticalBids, TakesBids
+from askwise.policies.base import KernelPolicy, Kernels, Policy, policies
+from askwise.policies.capabilities import (
+    AsksCrowds,
+    Assures,
+    AwaitsTruth,
+    Explains,
+    LabelsItself,
+    LimitsSize,
+    NeedsGold,
+    PlansForAll,
+    Score,
+)
 
-__all__ = ["KernelPolicy", "Kernels", "Policy", "Score", "policies"]
+__all__ = [
+    "AsksCrowds",
+    "Assures",
+    "AwaitsTruth",
+    "Explains",
+    "FixedWorkers",
+    "KernelPolicy",
+    "Kernels",
+    "LabelsItself",
+    "LimitsSize",
+    "NeedsGold",
+    "PlansForAll",
+    "Policy",
+    "Score",
+    "SetsCriticalBids",
+    "TakesBids",
+    "policies",
+]

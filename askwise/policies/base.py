@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.allocation import Allocation, Assurance
 from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
 from askwise.core.draws import Draw
@@ -25,6 +24,21 @@ from askwise.ledger.queries import IDLE
 State = Any
 """A NamedTuple of arrays."""
 
+Axes = Mapping[str, str]
+"""Names of the State's arrays by what their first axis is (or first two: ``"context worker"``), so
+that a campaign can enlarge them as it grows: ``{"worker": "beliefs weights", "task": "keys"}``.
+``"cell"`` is a pair of task and worker that was asked, ``"assignment"`` one that was handed out.
+"""
+
+_AXES = {
+    "worker": ("workers", c.WORKERS),
+    "task": ("tasks", c.TASKS),
+    "cell": ("cells", c.CELLS),
+    "assignment": ("assignments", c.ASSIGNMENTS),
+    "context": ("contexts", c.CONTEXTS),
+}
+"""The ledger's array along each axis, and where it counts the rows in use."""
+
 
 class Kernels(NamedTuple):
     """The two module-level functions that a compiled policy consists of.
@@ -37,21 +51,13 @@ class Kernels(NamedTuple):
     absorb: Callable[..., None]
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """What a policy thought of one worker when it decided; ``index`` is what it ranks by."""
-
-    worker: str
-    index: float | None
-    details: dict[str, float]
-
-
 @dataclass(frozen=True)
 class Policy(ABC):
     """Whom to ask next. Holds hyper-parameters only; beliefs live in the State.
 
     Facts (money, limits, pending work, closed tasks) are the ledger's: a policy reads them
-    there and keeps no books of its own.
+    there and keeps no books of its own. What only some can do is in
+    :mod:`askwise.policies.capabilities`.
     """
 
     name: ClassVar[str] = ""
@@ -59,36 +65,12 @@ class Policy(ABC):
     outcomes: ClassVar[tuple[str, ...]] = ("utility",)
     """The outcome spaces it can work with: ``utility``, ``options``."""
     needs_budget: ClassVar[bool] = True
-    plans: ClassVar[bool] = False
-    """Whether it decides on a plan for all who joined (``ask(workers=)`` then restricts only
-    the handing out) rather than among those available."""
-    repeats: ClassVar[bool] = False
-    """Whether its workers are crowds: unless a campaign says otherwise, they are asked about the
-    same task again and again."""
     notes: ClassVar[tuple[str, ...]] = ("choose",)
     """What a decision may be for, in a word each; the first is the usual one."""
-    rule: ClassVar[str] = ""
-    """The rule in words, for explanations."""
     version: ClassVar[int] = 1
     """Of the beliefs' layout and meaning: a snapshot of another version is refolded."""
-    per_worker: ClassVar[tuple[str, ...]] = ()
-    """Fields of the State with one row a worker; they grow when workers join."""
-    per_task: ClassVar[tuple[str, ...]] = ()
-    """Fields of the State with one row a task."""
-    per_cell: ClassVar[tuple[str, ...]] = ()
-    """Fields of the State with one row a pair of task and worker, as in the ledger's cells."""
-    per_assignment: ClassVar[tuple[str, ...]] = ()
-    """Fields of the State with one row an assignment."""
-    per_context: ClassVar[tuple[str, ...]] = ()
-    """Fields of the State with one row a context."""
-    per_skill: ClassVar[tuple[str, ...]] = ()
-    """Fields of the State with one row a context and one column a worker."""
-    awaits_truth: ClassVar[bool] = False
-    """Whether it learns from the truth of tasks and may answer ``Wait("truth")``."""
-    admits: ClassVar[bool] = True
-    """Whether workers may join after the start."""
-    labels_itself: ClassVar[bool] = False
-    """Whether it says itself what the answers are (``labels``), by what it believes of workers."""
+    axes: ClassVar[Axes] = {}
+    """What the rows of the State's arrays are; see ``Axes``."""
 
     def check(self, problem: Problem) -> None:
         """Refuse a problem that this policy can't work on."""
@@ -105,27 +87,6 @@ class Policy(ABC):
             )
         for worker in problem.workers:
             self.check_worker(worker)
-
-    def check_size(self, options: int, workers: int) -> None:
-        """Refuse (TooLarge) a size at which one decision would take long, of a new campaign or of
-        one that workers join.
-
-        A policy whose decisions take longer than a few seconds at some size, without the compiler,
-        states a limit here; ``workers`` counts those who left as well. Campaigns that are there
-        already open whatever their size.
-        """
-        return None
-
-    def refuse_size(self, what: str, value: int, limit: int, field: str, remedy: str) -> None:
-        """Raise TooLarge if ``value``, which is ``what`` a decision's time grows with, exceeds
-        ``limit``.
-        """
-        if value > limit:
-            raise TooLarge(
-                f"{what} is {value:,}: up to {limit:,}, policy {self.name!r} decides within "
-                f"seconds; {remedy}",
-                field=field,
-            )
 
     def check_worker(self, worker: Worker) -> None:
         """Refuse a worker, there from the start or joining, whom it can't deal with."""
@@ -147,76 +108,30 @@ class Policy(ABC):
     ) -> None:
         """Learn from a fact that the ledger has already taken in."""
 
-    def scores(
-        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
-    ) -> list[Score]:
-        """What the policy thinks of each worker, for explanations."""
-        return []
-
-    def labels(
-        self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int], draw: Draw
-    ) -> list[tuple[float | None, float | None]]:
-        """Answer (an option's index) and confidence of each task; only if ``labels_itself``."""
-        raise NotImplementedError(f"policy {self.name!r} leaves the answers to the aggregation")
-
-    def needs_gold(
-        self, problem: Problem, state: State, ledger: Ledger
-    ) -> list[tuple[str | None, list[str]]]:
-        """Contexts in which answers alone can't tell who is right, each with tasks to settle it."""
-        return []
-
-    def allocation(self) -> Allocation | None:
-        """How bids decide who works; None if no mechanism is proved for it."""
-        return None
-
-    def critical_bids(
-        self, problem: Problem, state: State, ledger: Ledger, members: Sequence[int]
-    ) -> list[float]:
-        """For each of a chosen set the highest bid (micro-units) at which he were still in it."""
-        raise NotImplementedError(f"policy {self.name!r} has no critical bids")
-
-    def assurances(
-        self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int]
-    ) -> list[Assurance] | None:
-        """How sure each task's answer is by the bounds on qualities; None if it keeps none."""
-        return None
-
     def grow(self, state: State, ledger: Ledger) -> State:
         """Copy beliefs into larger arrays after workers or tasks were added."""
         grown = {}
-        book = ledger.book
-        for names, shape in (
-            (self.per_worker, (len(book.workers),)),
-            (self.per_task, (len(book.tasks),)),
-            (self.per_cell, (len(book.cells),)),
-            (self.per_assignment, (len(book.assignments),)),
-            (self.per_context, (len(book.contexts),)),
-            (self.per_skill, (len(book.contexts), len(book.workers))),
-        ):
-            for name in names:
-                array = getattr(state, name)
-                if any(have < due for have, due in zip(array.shape, shape, strict=False)):
-                    larger = np.zeros((*shape, *array.shape[len(shape) :]), array.dtype)
-                    larger[tuple(slice(size) for size in array.shape)] = array
-                    grown[name] = larger
+        for name, axes in self._axes():
+            array = getattr(state, name)
+            due = tuple(len(getattr(ledger.book, _AXES[axis][0])) for axis in axes)
+            if any(have < want for have, want in zip(array.shape, due, strict=False)):
+                larger = np.zeros((*due, *array.shape[len(due) :]), array.dtype)
+                larger[tuple(slice(size) for size in array.shape)] = array
+                grown[name] = larger
         return state._replace(**grown) if grown else state
 
     def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
         """The part of the beliefs that counts: what snapshots keep and equality is about."""
         kept = dict(state._asdict())
-        for names, column in (
-            (self.per_worker, c.WORKERS),
-            (self.per_task, c.TASKS),
-            (self.per_cell, c.CELLS),
-            (self.per_assignment, c.ASSIGNMENTS),
-            (self.per_context, c.CONTEXTS),
-            (self.per_skill, c.CONTEXTS),
-        ):
-            for name in names:
-                kept[name] = kept[name][: ledger.total(column)]
-        for name in self.per_skill:
-            kept[name] = kept[name][:, : ledger.total(c.WORKERS)]
+        for name, axes in self._axes():
+            kept[name] = kept[name][tuple(slice(ledger.total(_AXES[axis][1])) for axis in axes)]
         return kept
+
+    def _axes(self) -> Iterator[tuple[str, list[str]]]:
+        """Each field that ``axes`` names, with its axes."""
+        for axes, names in self.axes.items():
+            for name in names.split():
+                yield name, axes.split()
 
     def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
         """Rebuild beliefs from what ``used`` gave."""

@@ -1,9 +1,9 @@
 """What every policy does: run these checks on yours.
 
 A check takes a policy, puts it through small campaigns and raises AssertionError where it breaks
-the contract. Which checks apply follows from what the policy says of itself. With pytest::
+the contract. With pytest::
 
-    @pytest.mark.parametrize("check", policies.checks_for(MyPolicy()), ids=lambda c: c.__name__)
+    @pytest.mark.parametrize("check", policies.CHECKS, ids=lambda check: check.__name__)
     def test_my_policy_keeps_the_contract(check):
         check(MyPolicy())
 
@@ -32,15 +32,8 @@ from askwise.core.events import Event, Kind, PlanRow
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal
-from askwise.policies.base import KernelPolicy, Policy
+from askwise.policies import FixedWorkers, Policy
 from askwise.store import MemoryStore
-from askwise.testing.lab_runs import (
-    in_plain_python,
-    lab_cases,
-    lab_run,
-    live_run,
-    same_runs,
-)
 from askwise.testing.scenes import (
     Scene,
     scenes_for,
@@ -58,11 +51,11 @@ from askwise.testing.sessions import (
 Campaign = campaigns.Campaign
 Check = Callable[[Policy], None]
 
-_checks: list[tuple[Check, Callable[[Policy], bool]]] = []
+_checks: list[Check] = []
 
 
 def check_policy(policy: Policy) -> None:
-    """Run all checks that apply; the first that fails raises AssertionError.
+    """Run all checks; the first that fails raises AssertionError.
 
     Parameters
     ----------
@@ -74,31 +67,13 @@ def check_policy(policy: Policy) -> None:
     >>> from askwise.policies import policies
     >>> check_policy(policies.make("uniform"))
     """
-    for check in checks_for(policy):
+    for check in CHECKS:
         check(policy)
 
 
-def checks_for(policy: Policy) -> tuple[Check, ...]:
-    """List the checks that apply to a policy, by what it can do."""
-    return tuple(check for check, applies in _checks if applies(policy))
-
-
 def _listed(check: Check) -> Check:
-    _checks.append((check, lambda policy: True))
+    _checks.append(check)
     return check
-
-
-def _listed_for(applies: Callable[[Policy], bool]) -> Callable[[Check], Check]:
-    def add(check: Check) -> Check:
-        _checks.append((check, applies))
-        return check
-
-    return add
-
-
-def in_the_lab(policy: Policy) -> bool:
-    """Whether the lab's compiled loop can run a policy."""
-    return isinstance(policy, KernelPolicy) and policy.compiles
 
 
 @_listed
@@ -270,7 +245,7 @@ def growing_changes_nothing(policy: Policy) -> None:
         session = start(policy, scene, seed=2)
         for at in range(scene.workers, 45, 5):
             newcomers = [worker_number(each) for each in range(at, min(45, at + 5))]
-            newcomers = newcomers if policy.admits else []
+            newcomers = [] if isinstance(policy, FixedWorkers) else newcomers
             tasks = [f"t{len(session.referee.numbers)}"] if scene.tasks else []
             session.campaign.add(workers=newcomers, tasks=tasks)
             session.catch_up()
@@ -349,23 +324,8 @@ def _stated(rows: Sequence[PlanRow]) -> dict[Any, float] | None:
     return {(row.task, row.worker): row.propensity or 0.0 for row in rows}
 
 
-@_listed_for(in_the_lab)
-def the_live_log_is_the_labs(policy: Policy) -> None:
-    """A live campaign and the lab's compiled loop agree to the last bit."""
-    assert isinstance(policy, KernelPolicy)
-    for seed, case in enumerate(lab_cases(policy)):
-        same_runs(live_run(policy, case, seed), lab_run(policy, case, seed), f"live, case {seed}")
-
-
-@_listed_for(in_the_lab)
-def the_plain_log_is_the_compiled_one(*policies: Policy) -> None:
-    """A process without the compiler runs the lab's loop to the same logs; takes several."""
-    kernel_policies = [policy for policy in policies if isinstance(policy, KernelPolicy)]
-    plain = in_plain_python(kernel_policies)
-    for policy, runs in zip(kernel_policies, plain, strict=True):
-        for seed, case in enumerate(lab_cases(policy)):
-            compiled = lab_run(policy, case, seed)
-            same_runs(runs[seed], compiled, f"{policy} in plain Python, case {seed}")
+CHECKS = tuple(_checks)
+"""All checks, in the order in which to read a failing run."""
 
 
 def _available(state: CampaignState) -> Any:

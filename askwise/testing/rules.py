@@ -19,9 +19,8 @@ from askwise.campaign.state import CampaignState
 from askwise.core.choices import Batch
 from askwise.core.events import Kind
 from askwise.ledger import columns as c
-from askwise.policies import KernelPolicy, policies
+from askwise.policies import policies
 from askwise.stopping.base import StoppingRule
-from askwise.testing.lab_runs import lab_run, live_run, rule_cases, same_runs
 from askwise.testing.scenes import POLL, RULED, Scene, ending
 from askwise.testing.sessions import Session, comparable, resume, start
 
@@ -125,17 +124,6 @@ def an_answer_to_a_closed_task_changes_no_verdict(rule: StoppingRule) -> None:
                 assert session.referee.spent > paid, "the answer is not paid"
                 now = session.state.ledger.closings
                 assert all(now[task] == closing for task, closing in closed.items())
-
-
-@_listed
-def the_live_log_is_the_labs(rule: StoppingRule) -> None:
-    """A live campaign and the lab's loop agree to the last bit."""
-    if "options" not in rule.outcomes:
-        return
-    policy = policies.make("round-robin")
-    assert isinstance(policy, KernelPolicy)
-    for seed, case in enumerate(rule_cases(rule)):
-        same_runs(live_run(policy, case, seed), lab_run(policy, case, seed), f"case {seed}")
 
 
 CHECKS = tuple(_checks)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import Campaign
+from askwise.core import draws
 from askwise.core.errors import AskwiseError
 from askwise.core.problem import Problem, Task, Worker, make_problem
 from askwise.core.registry import spec_of
-from askwise.lab.worlds.base import Market, answer, rated_world
-from askwise.policies.base import Policy
+from askwise.policies import AwaitsTruth, Policy
 from askwise.stopping.base import StoppingRule
 
 LEASE = 10.0
@@ -30,17 +30,15 @@ def worker_number(at: int, **changes: Any) -> Worker:
     return replace(worker, **changes)
 
 
-def _small_market() -> Market:
-    stars = [np.array([at * 7 % 5, at * 3 % 5, at % 4]) / 4.0 for at in range(64)]
-    world = rated_world(stars)
-    return Market(
-        np.array(PRICES, np.int64) * 1_000_000, np.array(LIMITS, np.int64), world.means[:6], world
-    )
+STARS = [np.array([at * 7 % 5, at * 3 % 5, at % 4]) / 4.0 for at in range(64)]
+"""What each of 64 workers has been rated: their answers are near one of these."""
 
 
-MARKET = _small_market()
-CROWD = replace(MARKET, prices=np.zeros(64, np.int64)).answering(5, 0)
-"""How each of 64 workers would answer."""
+def utility(worker: int, k: int) -> float:
+    """The k-th answer of a worker, from 0 to 1; always the same."""
+    key = draws.threefry(*draws.stream(5, draws.WORLD, 0), worker, 0)
+    x, y = draws.threefry(*key, k, 0)
+    return float(0.9 * STARS[worker][(x * 3) >> 32] + 0.1 * (y / 2**32))
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ class Scene:
 
     def answer(self, worker: int, task: int, k: int) -> float | str:
         """What a worker answers about a task when asked for the k-th time."""
-        value = float(answer(CROWD, worker, k + 100 * task, 0.0))
+        value = utility(worker, k + 100 * task)
         return self.options[int(value * len(self.options))] if self.options else value
 
     def truth(self, task: int) -> str:
@@ -148,7 +146,7 @@ UNCAPPED = Scene(workers=3, budget=None)
 def scenes_for(policy: Policy) -> list[Scene]:
     """List the scenes that a policy can play in."""
     scenes = [UNITS, TASKS, REPEATED, RULED, VOTES, POLL, CROWDS, LABELS, UNCAPPED]
-    if policy.awaits_truth:
+    if isinstance(policy, AwaitsTruth):
         scenes.append(ASSURED)
     return [scene for scene in scenes if plays_in(policy, scene.problem())]
 

@@ -13,7 +13,7 @@ from askwise.campaign.state import CampaignState
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import InvalidAnswer, OverBudget
 from askwise.core.events import Event
-from askwise.policies.base import Policy
+from askwise.policies import FixedWorkers, Policy
 from askwise.store import MemoryStore, Store
 from askwise.testing.referee import Referee
 from askwise.testing.scenes import (
@@ -202,7 +202,8 @@ class _Player:
             worker = worker_number(at, price=1 + number % 7)
         else:
             worker = worker_number(len(self.referee.order) % 64)
-        if worker.id not in self.referee.joined and self.session.policy.admits:
+        fixed = issubclass(self.session.policy, FixedWorkers)
+        if worker.id not in self.referee.joined and not fixed:
             self.session.campaign.add(workers=[worker])
 
     def truth(self, number: int) -> None:

@@ -17,6 +17,8 @@ from tests.distributions import install
 OWN = {
     "policies": (DOCS / "write-your-own-policy.md", "optimist"),
     "stopping": (DOCS / "write-your-own-rule.md", "clear-majority"),
+    "aggregation": (DOCS / "write-your-own-aggregator.md", "second-vote"),
+    "mechanisms": (DOCS / "write-your-own-mechanism.md", "tip"),
 }
 """Pages on writing one's own: by registry, with a name that the page registers."""
 

@@ -24,7 +24,7 @@ from askwise.lab.planning.plan import rate, settings_text
 from askwise.lab.planning.planner import plan
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey
-from askwise.policies import policies
+from askwise.policies import AwaitsTruth, policies
 from askwise.stopping import stopping
 
 PERFECT = Beliefs([Crowd("us", "0.07", 1)])
@@ -215,7 +215,7 @@ def test_every_rule_and_policy_that_can_be_planned_is() -> None:
 import json
 from askwise.core.errors import AskwiseError
 from askwise.lab.planning.planner import plan
-from askwise.policies import policies
+from askwise.policies import AwaitsTruth, policies
 from askwise.stopping import stopping
 from tests.lab.test_planner import MIXED
 
@@ -260,7 +260,7 @@ print(json.dumps(found))
             assert made == f"policy: policy '{name}' works on utility, this campaign has options"
         elif entry.needs_budget:
             assert made.startswith(f"policy: policy is '{name}', which spends a budget as a whole")
-        elif entry.awaits_truth:
+        elif issubclass(entry, AwaitsTruth):
             assert made.startswith(f"policy: policy is '{name}', which learns from the truth")
         elif name in ("crowdsense", "iethresh"):
             # They say themselves when a question has enough answers.

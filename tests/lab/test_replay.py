@@ -279,3 +279,11 @@ def test_limits_in_the_file_of_prices_are_kept(make: Make) -> None:
     for each in (recording, shuffled(recording, 1, 0)):
         limits = {worker.price: worker.limit for worker in each.problem(9).workers}
         assert limits == {Decimal("1"): 1, Decimal("2"): None, Decimal("0.5"): 2}
+
+
+def test_progress_begins_at_once_and_moves_with_each_policy(make: Make) -> None:
+    seen: list[tuple[int, int]] = []
+    run(make(), runs=2, budget=2, progress=lambda what, done, total: seen.append((done, total)))
+    points = len({row.x for row in run(make(), runs=1, budget=2).rows})
+    total = 2 * points * 2
+    assert seen == [(done, total) for done in range(total + 1)]

@@ -16,7 +16,7 @@ from askwise.lab.papers.crowds.studies.common import cost_and_errors
 from askwise.lab.papers.crowds.studies.promises import INSTANCES
 from askwise.lab.papers.crowds.theory import exact_rules
 from askwise.lab.worlds import Survey
-from askwise.policies import policies
+from askwise.policies import PlansForAll, policies
 from askwise.stopping import stopping
 
 # Thousands of campaigns, which are the compiler's work.
@@ -159,7 +159,7 @@ TRUTHS = {name: {"truth": [[0.6, 0.4]] * 3} for name in ("best-crowd", "best-mix
 SELECTING = [
     name
     for name in policies.names()
-    if policies.get(name).paper.endswith("004") and not policies.get(name).plans
+    if policies.get(name).paper.endswith("004") and not issubclass(policies.get(name), PlansForAll)
 ]
 """Every selection policy in the registry."""
 

@@ -23,7 +23,7 @@ from askwise.ledger import queries
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, new_proposal, propose
 from askwise.ledger.queries import IDLE
-from askwise.policies import Policy, policies
+from askwise.policies import PlansForAll, Policy, SetsCriticalBids, policies
 
 EXPLORE, EXPLOIT = range(2)
 
@@ -35,7 +35,7 @@ class Nothing(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cheapest(Policy):
+class Cheapest(Policy, PlansForAll, SetsCriticalBids):
     """Ask everybody about the first tasks, then the ``size`` cheapest (ties by index)."""
 
     size: int = 2
@@ -48,8 +48,6 @@ class Cheapest(Policy):
     name: ClassVar[str] = "cheapest"
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
     needs_budget: ClassVar[bool] = False
-    plans: ClassVar[bool] = True
-    admits: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = ("explore", "exploit")
 
     def start(self, problem: Problem, ledger: Ledger) -> Nothing:

@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 
 import pytest
 
+from askwise.core.allocation import Allocation
 from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem
 from askwise.core.registry import from_label, label_of, spec_of
 from askwise.mechanisms import mechanisms
-from askwise.policies import Policy
+from askwise.policies import Policy, TakesBids
+from askwise.policies.bounded.uniform import Uniform
 from tests.mechanisms.cheapest import Cheapest, make, resampling
 
 SEALED = ("clarke", "critical-bid", "fixed-exploration", "self-resampling")
@@ -107,11 +109,13 @@ class Unproved(Cheapest):
         return None
 
 
-class Open(Cheapest):
-    """One that lets anybody in at any time."""
+class Silent(Uniform, TakesBids):
+    """One that does not say up to which bid it would choose a worker."""
 
-    name: ClassVar[str] = "open"
-    admits: ClassVar[bool] = True
+    name: ClassVar[str] = "silent"
+
+    def allocation(self) -> Allocation:
+        return Allocation("fixed", True, "exact", monotone=True)
 
 
 @pytest.mark.parametrize("name", SEALED)
@@ -124,8 +128,13 @@ def test_a_policy_of_which_nothing_is_proved_is_refused(name: str) -> None:
     )
     assert str(caught.value).endswith(", or mechanism 'pay-price'")
     assert caught.value.field == "mechanism"
-    with pytest.raises(InvalidProblem, match="join after the bidding has closed"):
-        make({"name": name, "c_max": 20}, Open())
+    with pytest.raises(InvalidProblem, match="nothing is proved of how its choices depend on bids"):
+        make({"name": name, "c_max": 20}, Uniform())
+
+
+def test_a_policy_that_names_no_critical_bids_is_refused_where_they_are_paid() -> None:
+    with pytest.raises(InvalidProblem, match="does not say up to which bid a worker is chosen"):
+        make({"name": "fixed-exploration", "c_max": 20}, Silent())
 
 
 @pytest.mark.parametrize(

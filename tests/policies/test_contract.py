@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Any
 from unittest import mock
@@ -15,10 +17,12 @@ from hypothesis import strategies as st
 
 from askwise.core.choices import Wait
 from askwise.core.draws import uniform
+from askwise.core.errors import AskwiseError
 from askwise.core.events import Event
 from askwise.core.registry import label_of, parameters_of
+from askwise.lab import contract as lab
 from askwise.ledger import columns as c
-from askwise.policies import Policy, policies
+from askwise.policies import KernelPolicy, Policy, policies
 from askwise.policies.bounded.common import COUNT
 from askwise.policies.bounded.kube import SimplifiedBoundedKube
 from askwise.policies.bounded.random_worker import RandomWorker
@@ -118,22 +122,43 @@ NEEDED: dict[str, dict[str, Any]] = {
 }
 """What a policy must be told to work at all."""
 
-VARIANTS = {
-    label_of(policy): policy
-    for name in policies.names()
-    for policy in (
-        policies.make({"name": name, **NEEDED.get(name, {})}),
-        *(policies.make({"name": name, **choice}) for choice in CHOICES.get(name, [])),
-    )
-}
 
-LAB_CHECKS = (contract.the_live_log_is_the_labs, contract.the_plain_log_is_the_compiled_one)
+def other_values(name: str) -> dict[str, Any]:
+    """A choice of every flag and number that differs from the default, as far as it is valid."""
+    needed = NEEDED.get(name, {})
+    found: dict[str, Any] = {}
+    for parameter, value in parameters_of(policies.make({"name": name, **needed})).items():
+        tried: list[Any] = []
+        if isinstance(value, bool):
+            tried = [not value]
+        elif isinstance(value, int):
+            tried = [value + 1, value - 1]
+        elif isinstance(value, float):
+            tried = [value / 2, (value + 1) / 2, value + 1]
+        for other in tried:
+            with suppress(AskwiseError):
+                policies.make({"name": name, **needed, **found, parameter: other})
+                if other != value:
+                    found[parameter] = other
+                    break
+    return found
+
+
+def variants() -> Iterator[Policy]:
+    """Every policy as it comes, and with other parameters: chosen here, or any."""
+    for name in policies.names():
+        needed = NEEDED.get(name, {})
+        yield policies.make({"name": name, **needed})
+        others = CHOICES[name] if name in CHOICES else [{**needed, **other_values(name)}]
+        yield from (policies.make({"name": name, **choice}) for choice in others)
+
+
+VARIANTS = {label_of(policy): policy for policy in variants()}
 
 CASES = [
     pytest.param(policy, check, id=f"{label}-{check.__name__}")
     for label, policy in VARIANTS.items()
-    for check in contract.checks_for(policy)
-    if check not in LAB_CHECKS
+    for check in contract.CHECKS
 ]
 
 SAMPLE = [case for case in CASES if "=" not in str(case.id)]
@@ -142,6 +167,10 @@ SAMPLE = [case for case in CASES if "=" not in str(case.id)]
 
 def variants_of(name: str) -> list[Policy]:
     return [policy for policy in VARIANTS.values() if policy.name == name]
+
+
+def compiling(name: str) -> list[KernelPolicy]:
+    return [each for each in variants_of(name) if isinstance(each, KernelPolicy) and each.compiles]
 
 
 QUICK = (contract.any_script_is_legal, contract.snapshots_change_nothing)
@@ -209,7 +238,7 @@ LONG_TO_COMPILE = (
 @pytest.mark.parametrize("name", policies.names())
 def test_the_live_log_is_the_labs(name: str) -> None:
     for policy in variants_of(name):
-        contract.the_live_log_is_the_labs(policy)
+        lab.the_live_log_is_the_labs(policy)
 
 
 def compiled(name: str) -> Any:
@@ -221,14 +250,14 @@ def compiled(name: str) -> Any:
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", [compiled(name) for name in policies.names()])
 def test_the_plain_log_is_the_compiled_one(name: str) -> None:
-    contract.the_plain_log_is_the_compiled_one(*variants_of(name))
+    lab.the_plain_log_is_the_compiled_one(*compiling(name))
 
 
 ALWAYS_COMPILED = """
 import sys
 from askwise.core.registry import from_label
 from askwise.policies import policies
-from askwise.testing.policies import the_live_log_is_the_labs
+from askwise.lab.contract import the_live_log_is_the_labs
 
 for label in sys.argv[1:]:
     the_live_log_is_the_labs(policies.make(from_label(label)))
@@ -254,9 +283,11 @@ def test_a_live_campaign_on_compiled_kernels_has_the_same_log(name: str) -> None
 def test_every_policy_is_checked_with_every_choice_of_its_parameters() -> None:
     for name in policies.names():
         tried = [policy for policy in VARIANTS.values() if policy.name == name]
-        for parameter in parameters_of(tried[0]):
+        for parameter, value in parameters_of(tried[0]).items():
             if parameter in ("beta", "confidence", "shares", "truth"):
                 continue  # numbers in a formula and names of workers, tried by hand elsewhere
+            if name not in CHOICES and not isinstance(value, int | float):
+                continue  # words, of which nothing says what else they may be
             assert len({getattr(policy, parameter) for policy in tried}) > 1, (name, parameter)
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from askwise import Campaign, Worker
 from askwise.core.errors import TooLarge
-from askwise.policies import Policy
 from askwise.policies.labels.hem.policy import Hem
 from askwise.store import MemoryStore
 
@@ -75,6 +74,6 @@ def test_a_campaign_from_before_there_was_a_limit_still_opens(
 ) -> None:
     store = MemoryStore()
     with monkeypatch.context() as before:
-        before.setattr(Hem, "check_size", Policy.check_size)
+        before.setattr(Hem, "check_size", lambda *_: None)
         large = create("hem", 100, 4, store=store, name="large")
     assert Campaign.open(store, "large").status() == large.status()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,12 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askwise import Campaign, Worker
+from askwise.core.draws import Draw
 from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem
 from askwise.core.events import Kind
-from askwise.core.problem import make_problem
+from askwise.core.problem import Problem, make_problem
 from askwise.core.registry import from_label, spec_of
+from askwise.lab.contract import a_rules_live_log_is_the_labs, check_in_lab
+from askwise.ledger.ledger import Ledger
 from askwise.policies import policies
-from askwise.stopping import stopping
+from askwise.stopping import StoppingRule, Verdict, stopping
 from askwise.testing import rules
 from askwise.testing.sessions import start
 from tests.stopping.question import Question
@@ -63,6 +68,11 @@ def test_a_rule_keeps_the_contract(label: str, check: rules.Check) -> None:
     check(stopping.make(from_label(label)))
 
 
+@pytest.mark.parametrize("label", [*stopping.names(), *VARIANTS])
+def test_the_live_log_is_that_of_the_lab(label: str) -> None:
+    a_rules_live_log_is_the_labs(stopping.make(from_label(label)))
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize(
     "label",
@@ -73,7 +83,7 @@ def test_a_rule_keeps_the_contract(label: str, check: rules.Check) -> None:
     ],
 )
 def test_the_live_log_is_that_of_the_compiled_loop(label: str) -> None:
-    rules.the_live_log_is_the_labs(stopping.make(from_label(label)))
+    a_rules_live_log_is_the_labs(stopping.make(from_label(label)))
 
 
 @pytest.mark.parametrize("label", [*VARIANTS, *stopping.names()])
@@ -276,3 +286,37 @@ def test_a_campaign_that_a_rule_cannot_close_is_refused(name: str) -> None:
         Campaign.create(
             workers=workers, outcome="utility", budget=9, policy="uniform", stopping=name
         )
+
+
+# A rule that does not say how sure it is.
+
+
+@dataclass(frozen=True)
+class TwoAgree(StoppingRule):
+    """In plain Python: close with the first option that two have named."""
+
+    name: ClassVar[str] = "two-agree"
+
+    def verdict(
+        self, problem: Problem, state: Any, ledger: Ledger, task: int, draw: Draw, beliefs: Any
+    ) -> Verdict | None:
+        votes = ledger.book.votes[task]
+        return Verdict(int(votes.argmax()), "confident") if votes.max() >= 2 else None
+
+
+def test_a_rule_without_a_confidence_keeps_the_contract_live_and_in_the_lab() -> None:
+    with mock.patch.dict(stopping._entries, {"two-agree": TwoAgree}):
+        rules.check_rule(TwoAgree())
+        check_in_lab(TwoAgree())
+        campaign = Campaign.create(
+            workers=[Worker("a", 1)],
+            tasks=["t"],
+            options=["no", "yes"],
+            repeat=True,
+            policy="uniform",
+            stopping=TwoAgree(),
+        )
+        while batch := campaign.ask():
+            campaign.tell(batch[0].id, "yes")
+        (answer,) = campaign.answers()
+        assert (answer.value, answer.outcome, answer.confidence) == ("yes", "confident", None)

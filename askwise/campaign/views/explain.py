@@ -18,7 +18,7 @@ from askwise.core.money import NO_CAP, from_micro
 from askwise.core.problem import UNLIMITED
 from askwise.ledger import columns as c
 from askwise.ledger import queries
-from askwise.policies.base import Score
+from askwise.policies.capabilities import Explains, Score
 from askwise.store import Store
 
 
@@ -102,7 +102,7 @@ def explain(
         decision=asked.decision or 0,
         purpose=decided.note or "",
         policy=spec.policy.name,
-        rule=spec.policy.rule,
+        rule=spec.policy.rule if isinstance(spec.policy, Explains) else "",
         budget_left=None if ledger.total(c.BUDGET) == NO_CAP else from_micro(money),
         rows=tuple((r.task, r.worker, r.count, r.propensity) for r in decided.rows or ()),
         candidates=tuple(candidates),

@@ -10,6 +10,7 @@ from askwise.core.choices import Done
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import NO_CAP, from_micro
 from askwise.ledger import columns as c
+from askwise.policies import capabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,9 @@ def status(name: str, state: CampaignState) -> Status:
     total = ledger.total
     budget, spent = total(c.BUDGET), total(c.SPENT)
     capped = budget != NO_CAP
+    unsettled = []
+    if isinstance(policy, capabilities.NeedsGold):
+        unsettled = policy.needs_gold(problem, state.beliefs, ledger)
     return Status(
         name=name,
         state="stopped" if total(c.STOPPED) else "paused" if total(c.PAUSED) else "running",
@@ -64,10 +68,7 @@ def status(name: str, state: CampaignState) -> Status:
         pending=total(c.PENDING),
         utility=None if problem.options else ledger.utility,
         seq=state.seq,
-        needs_gold=tuple(
-            NeedsGold(context, tuple(tasks))
-            for context, tasks in policy.needs_gold(problem, state.beliefs, ledger)
-        ),
+        needs_gold=tuple(NeedsGold(context, tuple(tasks)) for context, tasks in unsettled),
     )
 
 

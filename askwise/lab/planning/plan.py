@@ -13,7 +13,7 @@ from askwise.campaign.views.quality import clopper_pearson
 from askwise.core.jsonable import Jsonable
 from askwise.core.registry import changed_parameters
 from askwise.lab.planning.search import Dial, Value
-from askwise.policies import Policy
+from askwise.policies import AsksCrowds, Policy
 from askwise.stopping import StoppingRule
 
 
@@ -288,7 +288,7 @@ def settings_text(policy: Policy, rule: StoppingRule) -> str:
     """The lines of a campaign's file that choose a policy and a rule."""
     chosen: Any = {"name": policy.name, **changed_parameters(policy)}
     lines = [f"policy = {_toml(chosen if len(chosen) > 1 else policy.name)}"]
-    if not policy.repeats:
+    if not isinstance(policy, AsksCrowds):
         lines.append("repeat = true")
     lines += ["", "[stopping]", f"name = {_toml(rule.name)}"]
     lines += [f"{_key(name)} = {_toml(value)}" for name, value in _spelled(rule).items()]

@@ -29,7 +29,7 @@ from askwise.lab.planning.plan import (
 )
 from askwise.lab.planning.questions import Drawn, Progress, Sample, draw_questions, problem_of
 from askwise.lab.planning.search import Chosen, Dial
-from askwise.policies import Policy, policies
+from askwise.policies import AwaitsTruth, Policy, policies
 from askwise.stopping import StoppingRule
 
 TARGET = 0.05
@@ -126,7 +126,7 @@ def _policy(label: str, beliefs: Beliefs) -> Policy:
             "until a question is answered, such as virt-ucb",
             field="policy",
         )
-    if policy.awaits_truth:
+    if isinstance(policy, AwaitsTruth):
         raise InvalidParameter(
             f"policy is {policy.name!r}, which learns from the truth of tasks: choose one that "
             "asks until a question is answered, such as virt-ucb",

@@ -22,8 +22,10 @@ from askwise.figures import Row
 from askwise.lab.papers.labels.studies.common import ACCURACY, SPENT, Bench
 from askwise.lab.papers.labels.studies.contenders import Contender, contender
 from askwise.lab.results import mean_row
+from askwise.lab.simulate import Outcome
 from askwise.lab.worlds import Recording
 from askwise.lab.worlds.recorded import shuffled
+from askwise.policies import Policy
 
 POINTS = 8
 """Budgets at which the curves are measured, evenly up to the one asked for."""
@@ -221,14 +223,20 @@ def replay(
     for rival in contenders:
         rival.policy.check(problem)
     values = np.zeros((runs, len(budgets), len(contenders), 2))
-    done = 0
+    done, total = 0, values[..., 0].size
+    progress("replaying", done, total)
     for run in range(runs):
         bench = Bench(shuffled(recording, seed, run))
         for at, each in enumerate(budgets):
-            with allowed("replay"):
-                values[run, at] = bench.measure(contenders, from_micro(each), seed, run, window)
-            done += 1
-            progress("replaying", done, runs * len(budgets))
+            # One by one: a policy in plain Python may take seconds for a campaign.
+            outcomes: dict[Policy, Outcome] = {}
+            for place, rival in enumerate(contenders):
+                with allowed("replay"):
+                    values[run, at, place] = bench.measure(
+                        [rival], from_micro(each), seed, run, window, outcomes
+                    )
+                done += 1
+                progress("replaying", done, total)
     rows = tuple(_rows(values, budgets, contenders))
     found = Replay(
         policy=names[0],

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.allocation import Assurance
+from askwise.core.allocation import Assurance, FixedWorkers
 from askwise.core.arrays import Array
 from askwise.core.checks import between, one_of, real, whole
 from askwise.core.choices import Done, Wait
@@ -47,7 +47,8 @@ from askwise.policies.assured.sets.base import function_of
 from askwise.policies.assured.sets.checking import ensure_error_function
 from askwise.policies.assured.sets.kernels import meets
 from askwise.policies.assured.sets.probability import FORGIVEN, LINEAR, MOST_LIKELY, OTHER, WEIGHTED
-from askwise.policies.base import KernelPolicy, Kernels, Score
+from askwise.policies.base import Axes, KernelPolicy, Kernels
+from askwise.policies.capabilities import Assures, AwaitsTruth, Explains, PlansForAll, Score
 
 SOLVERS = ("auto", "exact", "greedy")
 
@@ -77,7 +78,7 @@ def standing(book: Book, state: State, task: int, members: Array, allowed: Array
 
 
 @dataclass(frozen=True)
-class AssuredPolicy(KernelPolicy):
+class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorkers):
     """Base of the family: a set of workers for each task, by bounds on their qualities."""
 
     alpha: float = 0.1
@@ -89,13 +90,9 @@ class AssuredPolicy(KernelPolicy):
     paper: ClassVar[str] = PAPER
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
     needs_budget: ClassVar[bool] = False
-    plans: ClassVar[bool] = True
-    awaits_truth: ClassVar[bool] = True
-    admits: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = ("explore", "exploit", "unreachable", "mend")
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
-    per_worker: ClassVar[tuple[str, ...]] = ("workers", "intervals", "known")
-    per_task: ClassVar[tuple[str, ...]] = ("tasks",)
+    axes: ClassVar[Axes] = {"worker": "workers intervals known", "task": "tasks"}
     kind: ClassVar[int]
     """The rule by which sets are chosen."""
 
@@ -259,9 +256,26 @@ class AssuredPolicy(KernelPolicy):
             found.append(Score(worker.id, cost / gain if gain > 0.0 else None, details))
         return found
 
+
+@dataclass(frozen=True)
+class BoundingPolicy(AssuredPolicy, Assures):
+    """Those that keep an interval around each worker's quality."""
+
+    mu: float = 0.05
+    bounds: str = BOUNDS[ANYTIME]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        between(self.mu, "mu", 0, 1)
+        one_of(self.bounds, "bounds", BOUNDS)
+
+    def bounding(self) -> tuple[float, int]:
+        """As given."""
+        return float(self.mu), BOUNDS.index(self.bounds)
+
     def assurances(
         self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int]
-    ) -> list[Assurance] | None:
+    ) -> list[Assurance]:
         """The error of those who answered each task, at the present lower bounds."""
         size = ledger.total(c.WORKERS)
         lower, _ = self.interval(state, ledger)
@@ -303,20 +317,3 @@ class AssuredPolicy(KernelPolicy):
         if self.function.code in (LINEAR, MOST_LIKELY, WEIGHTED):
             assured = assured and majority <= self.alpha * (1.0 + FORGIVEN)
         return error, majority, assured
-
-
-@dataclass(frozen=True)
-class BoundingPolicy(AssuredPolicy):
-    """Those that keep an interval around each worker's quality."""
-
-    mu: float = 0.05
-    bounds: str = BOUNDS[ANYTIME]
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        between(self.mu, "mu", 0, 1)
-        one_of(self.bounds, "bounds", BOUNDS)
-
-    def bounding(self) -> tuple[float, int]:
-        """As given."""
-        return float(self.mu), BOUNDS.index(self.bounds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from askwise.core.allocation import Allocation
+from askwise.core.allocation import Allocation, TakesBids
 from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import LARGEST, MICRO
@@ -135,7 +135,7 @@ class CcbNs(SoftCcb):
 
 @policies.register("ccb-s")
 @dataclass(frozen=True)
-class CcbS(SoftCcb):
+class CcbS(SoftCcb, TakesBids):
     """Ask everybody until the cheapest set is known to be accurate enough, then that set.
 
     As ``ccb-ns``, but as long as it explores everybody is asked, whatever he costs. So, with the
@@ -187,7 +187,7 @@ class CcbS(SoftCcb):
 
 @policies.register("ccb-se")
 @dataclass(frozen=True)
-class CcbSe(Ccb):
+class CcbSe(Ccb, TakesBids):
     """As ``ccb-s``, but leave out for good whom the set will surely not need.
 
     In the order of cost by lower bound, let k be the last worker of the greedy set on the lower
@@ -242,6 +242,6 @@ class CcbSe(Ccb):
                 field="solver",
             )
 
-    def allocation(self) -> Allocation | None:
+    def allocation(self) -> Allocation:
         """Adaptive, and not proved to be monotone."""
         return Allocation("adaptive", False, "greedy", monotone=False)

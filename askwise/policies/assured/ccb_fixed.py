@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.allocation import Allocation
+from askwise.core.allocation import Allocation, SetsCriticalBids
 from askwise.core.checks import real, whole
 from askwise.core.errors import InvalidParameter
 from askwise.core.problem import Problem
@@ -29,7 +29,7 @@ ROUNDS = 100
 
 @policies.register("ccb-fixed")
 @dataclass(frozen=True)
-class CcbFixed(BoundingPolicy):
+class CcbFixed(BoundingPolicy, SetsCriticalBids):
     """Ask everybody about the first tasks, then the cheapest set that the lower bounds allow.
 
     How many tasks are learned from is fixed beforehand and everybody is asked about them; then
@@ -127,7 +127,7 @@ class CcbFixed(BoundingPolicy):
         state.known[: len(self.qualities)] = self.qualities
         return state
 
-    def allocation(self) -> Allocation | None:
+    def allocation(self) -> Allocation:
         """No bid has a bearing on exploration; then monotone as the solver is.
 
         The cheapest set is, and GA (Lemma 6.2); the greedy solver of other error functions is

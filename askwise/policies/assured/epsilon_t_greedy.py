@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from askwise.core.allocation import Assurance
 from askwise.core.checks import real
-from askwise.core.problem import Problem
-from askwise.ledger.ledger import Ledger
 from askwise.policies.assured.base import AssuredPolicy
-from askwise.policies.assured.common import GREEDY, Params, State
+from askwise.policies.assured.common import GREEDY, Params
 from askwise.policies.base import policies
 
 
@@ -69,9 +65,3 @@ class EpsilonTGreedy(AssuredPolicy):
     def params(self) -> Params:
         """As plain numbers."""
         return super().params()._replace(explore=float(self.explore))
-
-    def assurances(
-        self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int]
-    ) -> list[Assurance] | None:
-        """None: it keeps no bounds."""
-        return None

@@ -28,6 +28,7 @@ from askwise.policies.bounded.common import (
     mean,
     share_of,
 )
+from askwise.policies.capabilities import PlansForAll
 
 
 class Params(NamedTuple):
@@ -70,7 +71,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("budget-limited-epsilon-first")
 @dataclass(frozen=True)
-class BudgetLimitedEpsilonFirst(BoundedPolicy):
+class BudgetLimitedEpsilonFirst(BoundedPolicy, PlansForAll):
     """Explore with a share of the budget, then give the rest to the single best worker.
 
     Best is the largest total that his limit and the money left allow: estimated utility
@@ -104,7 +105,6 @@ class BudgetLimitedEpsilonFirst(BoundedPolicy):
     """
 
     epsilon: float = 0.10
-    plans: ClassVar[bool] = True
     notes: ClassVar[tuple[str, ...]] = ("explore: round", "explore: pass", "all to one")
     rule: ClassVar[str] = (
         "explore everyone with a share of the budget, then all work to the largest estimated total"

@@ -25,7 +25,8 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import has_task, money_left, room, scaled
-from askwise.policies.base import KernelPolicy, Score
+from askwise.policies.base import Axes, KernelPolicy
+from askwise.policies.capabilities import Explains, Score
 
 PAPER = "003"
 
@@ -55,11 +56,11 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BoundedPolicy(KernelPolicy):
+class BoundedPolicy(KernelPolicy, Explains):
     """Base of the family: utility campaigns, prices above zero."""
 
     paper: ClassVar[str] = PAPER
-    per_worker: ClassVar[tuple[str, ...]] = ("beliefs",)
+    axes: ClassVar[Axes] = {"worker": "beliefs"}
 
     def check_worker(self, worker: Worker) -> None:
         """Densities (utility per price) need prices above zero."""

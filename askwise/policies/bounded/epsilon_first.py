@@ -41,6 +41,7 @@ from askwise.policies.bounded.races import (
     explore_by_rejects,
     reject_beaten,
 )
+from askwise.policies.capabilities import PlansForAll
 
 EXPLORATIONS = ("uniform", "successive-rejects", "hoeffding-races")
 UNIFORM, REJECTS, RACES = range(3)
@@ -159,7 +160,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("bounded-epsilon-first")
 @dataclass(frozen=True)
-class BoundedEpsilonFirst(BoundedPolicy):
+class BoundedEpsilonFirst(BoundedPolicy, PlansForAll):
     """Explore all workers with a share of the budget, then buy the best plan of the rest.
 
     Exploration asks everyone equally often; exploitation fills the remaining budget by
@@ -215,7 +216,6 @@ class BoundedEpsilonFirst(BoundedPolicy):
     carry: bool = True
     beta: float = 0.05
     confidence: float = 0.95
-    plans: ClassVar[bool] = True
     notes: ClassVar[tuple[str, ...]] = (
         "explore: round",
         "explore: pass",

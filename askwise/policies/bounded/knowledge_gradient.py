@@ -18,7 +18,7 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, money_left, room
-from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import (
     ANSWER,
     COUNT,
@@ -31,6 +31,7 @@ from askwise.policies.bounded.common import (
 )
 from askwise.policies.bounded.pooling import pool_of, posterior
 from askwise.policies.bounded.thompson import check_discount, fade
+from askwise.policies.capabilities import Score
 
 LONGEST_LOOK = 64
 SCREEN, LOOK, PLAN = range(3)

@@ -18,8 +18,9 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import has_task, idle, money_left, room
-from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import COUNT, SUM, BoundedPolicy, State, learn
+from askwise.policies.capabilities import Score
 
 
 class Params(NamedTuple):

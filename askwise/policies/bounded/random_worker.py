@@ -22,6 +22,7 @@ from askwise.policies.bounded.common import (
     go_on_with_the_one,
     keep_stage,
 )
+from askwise.policies.capabilities import PlansForAll
 
 
 class Params(NamedTuple):
@@ -63,7 +64,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("random")
 @dataclass(frozen=True)
-class RandomWorker(BoundedPolicy):
+class RandomWorker(BoundedPolicy, PlansForAll):
     """Draw one worker uniformly and give him all the work he can take; then stop.
 
     Assumes nothing about quality and learns nothing, so it also works on tasks with options.
@@ -91,7 +92,6 @@ class RandomWorker(BoundedPolicy):
     """
 
     outcomes: ClassVar[tuple[str, ...]] = ("utility", "options")
-    plans: ClassVar[bool] = True
     notes: ClassVar[tuple[str, ...]] = ("none", "none", "all to one")
     rule: ClassVar[str] = "one worker, drawn uniformly, gets all the work"
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)

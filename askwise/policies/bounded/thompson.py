@@ -19,7 +19,7 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, money_left, room
-from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import (
     ANSWER,
     COUNT,
@@ -28,6 +28,7 @@ from askwise.policies.bounded.common import (
     State,
     learn,
 )
+from askwise.policies.capabilities import Score
 
 
 class Params(NamedTuple):

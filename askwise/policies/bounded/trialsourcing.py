@@ -27,6 +27,7 @@ from askwise.policies.bounded.common import (
     learn,
     mean,
 )
+from askwise.policies.capabilities import PlansForAll
 
 
 class Params(NamedTuple):
@@ -83,7 +84,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("trialsourcing")
 @dataclass(frozen=True)
-class Trialsourcing(BoundedPolicy):
+class Trialsourcing(BoundedPolicy, PlansForAll):
     """One unit of work each on trial, then everything to the best utility per price.
 
     The trials go from the cheapest worker up while there is money; the worker with the best
@@ -110,7 +111,6 @@ class Trialsourcing(BoundedPolicy):
     ['a', 'b']
     """
 
-    plans: ClassVar[bool] = True
     notes: ClassVar[tuple[str, ...]] = ("none", "trial", "all to one")
     rule: ClassVar[str] = "one trial each, then all work to the best observed utility per price"
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)

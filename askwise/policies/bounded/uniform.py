@@ -21,6 +21,7 @@ from askwise.policies.bounded.common import (
     explore_uniformly,
     keep_stage,
 )
+from askwise.policies.capabilities import PlansForAll
 
 
 class Params(NamedTuple):
@@ -47,7 +48,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("uniform")
 @dataclass(frozen=True)
-class Uniform(BoundedPolicy):
+class Uniform(BoundedPolicy, PlansForAll):
     """Ask everyone equally often until the budget is used up.
 
     Whole rounds of all workers while a round fits, then passes from the cheapest worker up.
@@ -72,7 +73,6 @@ class Uniform(BoundedPolicy):
 
     outcomes: ClassVar[tuple[str, ...]] = ("utility", "options")
     needs_budget: ClassVar[bool] = False
-    plans: ClassVar[bool] = True
     notes: ClassVar[tuple[str, ...]] = ("round", "pass")
     rule: ClassVar[str] = (
         "one unit to every worker in each round; when a round no longer fits, from the cheapest up"

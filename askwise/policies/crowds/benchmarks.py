@@ -15,6 +15,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.problem import Problem
 from askwise.ledger.ledger import Ledger
 from askwise.policies.base import policies
+from askwise.policies.capabilities import LimitsSize
 from askwise.policies.crowds.common import price_unit, ranked_price
 from askwise.policies.crowds.mixtures import MOST_MIXTURES, mixture, mixtures_tried
 from askwise.policies.crowds.non_adaptive import DrawingPolicy
@@ -132,7 +133,7 @@ class BestCrowd(Omniscient):
 
 @policies.register("best-mixture")
 @dataclass(frozen=True)
-class BestMixture(Omniscient):
+class BestMixture(Omniscient, LimitsSize):
     """Draw from the truly best mixture of crowds: the randomized benchmark, any prices.
 
     The mixture has the largest gap of the mixed answers per root of its mean price. With three

@@ -24,7 +24,8 @@ from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.queries import ahead, cell_of, may_put, money_left, next_task
-from askwise.policies.base import KernelPolicy, Score
+from askwise.policies.base import Axes, KernelPolicy
+from askwise.policies.capabilities import AsksCrowds, Explains, LimitsSize, Score
 
 PAPER = "004"
 
@@ -196,25 +197,16 @@ without the compiler.
 
 
 @dataclass(frozen=True)
-class SurveyPolicy(KernelPolicy):
+class SurveyPolicy(KernelPolicy, Explains, AsksCrowds):
     """Base of the family: questions with options, crowds that are asked again and again."""
 
     paper: ClassVar[str] = PAPER
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
     needs_budget: ClassVar[bool] = False
-    repeats: ClassVar[bool] = True
 
     def start(self, problem: Problem, ledger: Ledger) -> Any:
         """Nothing to remember, unless a policy says otherwise."""
         return Nothing(np.zeros(0))
-
-    def refuse_draws(self, options: int, workers: int) -> None:
-        """Refuse more options and crowds than a decision can draw numbers for."""
-        self.refuse_size(
-            f"options * workers with {options} options and {workers} workers",
-            options * workers, MOST_DRAWS, "workers",
-            "use 'virt-ucb', fewer crowds, or fewer options",
-        )  # fmt: skip
 
 
 class Nothing(NamedTuple):
@@ -245,8 +237,7 @@ class LearningPolicy(SurveyPolicy):
 
     discount: float = 1.0
     prior: float = 0.0
-    per_cell: ClassVar[tuple[str, ...]] = ("counts",)
-    per_worker: ClassVar[tuple[str, ...]] = ("shown",)
+    axes: ClassVar[Axes] = {"cell": "counts", "worker": "shown"}
 
     def __post_init__(self) -> None:
         real(self.discount, "discount", "a factor above 0 and at most 1", least=1e-9, most=1)
@@ -285,3 +276,16 @@ class LearningPolicy(SurveyPolicy):
             }
             found.append(Score(worker.id, self.index(book, state, task, at, draw), details))
         return found
+
+
+@dataclass(frozen=True)
+class SamplingPolicy(LearningPolicy, LimitsSize):
+    """Base of those that draw a number for each pair of option and crowd at every decision."""
+
+    def check_size(self, options: int, workers: int) -> None:
+        """Refuse more options and crowds than a decision can draw numbers for."""
+        self.refuse_size(
+            f"options * workers with {options} options and {workers} workers",
+            options * workers, MOST_DRAWS, "workers",
+            "use 'virt-ucb', fewer crowds, or fewer options",
+        )  # fmt: skip

@@ -18,7 +18,7 @@ from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds.common import (
-    LearningPolicy,
+    SamplingPolicy,
     State,
     may_ask,
     next_question,
@@ -95,7 +95,7 @@ def choose(
 
 @policies.register("glr-directed")
 @dataclass(frozen=True)
-class GlrDirected(LearningPolicy):
+class GlrDirected(SamplingPolicy):
     """Ask the crowd that tells most, per price, between the two options still in the race.
 
     ``joint-glr`` stops when the best option explains all crowds' answers better than the second
@@ -144,10 +144,6 @@ class GlrDirected(LearningPolicy):
         "ask who would move fastest, per price, the likelihood margin between the best two options"
     )
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
-
-    def check_size(self, options: int, workers: int) -> None:
-        """Refuse more than a decision can draw numbers for."""
-        self.refuse_draws(options, workers)
 
     def params(self) -> Params:
         """As plain numbers."""

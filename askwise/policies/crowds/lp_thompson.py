@@ -16,8 +16,8 @@ from askwise.ledger.proposals import Proposal
 from askwise.ledger.queries import cell_of, idle, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds.common import (
-    LearningPolicy,
     Memory,
+    SamplingPolicy,
     State,
     may_ask,
     next_question,
@@ -79,7 +79,7 @@ def choose(
 
 @policies.register("lp-thompson")
 @dataclass(frozen=True)
-class LpThompson(LearningPolicy):
+class LpThompson(SamplingPolicy):
     """Draw every crowd's answers from their posterior, and ask from the mixture best for them.
 
     Each crowd's distribution over the options is drawn from Dirichlet(1 + votes). Of all
@@ -131,7 +131,7 @@ class LpThompson(LearningPolicy):
 
     def check_size(self, options: int, workers: int) -> None:
         """Refuse more mixtures than a decision can try."""
-        self.refuse_draws(options, workers)
+        super().check_size(options, workers)
         self.refuse_size(
             f"the number of mixtures with {options} options and {workers} workers",
             mixtures_tried(options, workers), MOST_MIXTURES, "workers",

@@ -19,7 +19,8 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, money_left
-from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.base import Axes, Kernels, policies
+from askwise.policies.capabilities import Score
 from askwise.policies.crowds.common import SurveyPolicy, learn_nothing, may_ask, next_question
 
 
@@ -78,7 +79,7 @@ def choose(
 class DrawingPolicy(SurveyPolicy):
     """Base: crowds are drawn by weights that answers do not change."""
 
-    per_worker: ClassVar[tuple[str, ...]] = ("weights",)
+    axes: ClassVar[Axes] = {"worker": "weights"}
     notes: ClassVar[tuple[str, ...]] = ("drawn",)
     kernels: ClassVar[Kernels] = Kernels(choose, learn_nothing)
 

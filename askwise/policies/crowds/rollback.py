@@ -20,7 +20,7 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, money_left
-from askwise.policies.base import Kernels, policies
+from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.crowds.common import ANSWER, SurveyPolicy, may_ask, next_question
 from askwise.policies.crowds.rand_rr import draw_by_price
 
@@ -120,7 +120,7 @@ class ExploreExploitRollback(SurveyPolicy):
     low: float = 0.75
     alpha: float | None = None
     smooth: bool = True
-    per_task: ClassVar[tuple[str, ...]] = ("stages",)
+    axes: ClassVar[Axes] = {"task": "stages"}
     notes: ClassVar[tuple[str, ...]] = ("explore", "exploit", "roll back")
     rule: ClassVar[str] = (
         "draw crowds by one over price until one stands out with low confidence, ask it alpha "

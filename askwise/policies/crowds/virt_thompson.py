@@ -18,8 +18,8 @@ from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import cell_of, idle, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds.common import (
-    LearningPolicy,
     Memory,
+    SamplingPolicy,
     State,
     heard,
     learn,
@@ -129,7 +129,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("virt-thompson")
 @dataclass(frozen=True)
-class VirtThompson(LearningPolicy):
+class VirtThompson(SamplingPolicy):
     """Draw each crowd's gap from its posterior and ask the largest draw per root of price.
 
     Two options: Beta(1 + votes of the crowd's leader, 1 + votes of the other). More: Dirichlet
@@ -174,10 +174,6 @@ class VirtThompson(LearningPolicy):
         "the largest draw per root of its price"
     )
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
-
-    def check_size(self, options: int, workers: int) -> None:
-        """Refuse more than a decision can draw numbers for."""
-        self.refuse_draws(options, workers)
 
     def params(self) -> Params:
         """As plain numbers."""

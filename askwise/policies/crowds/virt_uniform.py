@@ -18,7 +18,7 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal
 from askwise.ledger.queries import idle
-from askwise.policies.base import Kernels, policies
+from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.crowds.common import (
     ANSWER,
     ASKED_FACT,
@@ -171,8 +171,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 class GridPolicy(SurveyPolicy):
     """Base: mixtures on a grid are the arms of a bandit, empirical gaps its rewards."""
 
-    per_task: ClassVar[tuple[str, ...]] = ("arms", "phases")
-    per_assignment: ClassVar[tuple[str, ...]] = ("arm_of",)
+    axes: ClassVar[Axes] = {"task": "arms phases", "assignment": "arm_of"}
     notes: ClassVar[tuple[str, ...]] = ("drawn from a mixture",)
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
 

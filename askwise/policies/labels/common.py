@@ -18,6 +18,7 @@ from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.policies.base import KernelPolicy, State
+from askwise.policies.capabilities import Explains
 from askwise.policies.labels.tournament import build_tree, new_tree
 
 PAPER = "002"
@@ -59,7 +60,7 @@ def is_over(book: Book, task: int) -> bool:
 
 
 @dataclass(frozen=True)
-class LabelPolicy(KernelPolicy):
+class LabelPolicy(KernelPolicy, Explains):
     """Base of the family: tasks with options, each worker asked once about a task."""
 
     paper: ClassVar[str] = PAPER

@@ -19,7 +19,8 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import money_left
-from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.base import Axes, Kernels, policies
+from askwise.policies.capabilities import LabelsItself, Score
 from askwise.policies.labels.in_turn import (
     AGREED,
     JUDGED,
@@ -225,7 +226,7 @@ def judge(book: Book, state: State, params: Params, task: int, worker: int, opti
 
 @policies.register("crowdsense")
 @dataclass(frozen=True)
-class CrowdSense(InTurnPolicy):
+class CrowdSense(InTurnPolicy, LabelsItself):
     """Take tasks in order; ask two good workers and a random one, then more while it is close.
 
     Quality is Q_j = (a_j + K) / (c_j + 2K): a_j of his c_j answers agreed with the weighted vote
@@ -279,8 +280,7 @@ class CrowdSense(InTurnPolicy):
         "about one task at a time, ask the two workers of highest quality and a random one; then "
         "the next by quality while the weighted vote is close"
     )
-    per_task: ClassVar[tuple[str, ...]] = ("done", "votes")
-    labels_itself: ClassVar[bool] = True
+    axes: ClassVar[Axes] = {"task": "done votes", "worker": "shown"}
     kernels: ClassVar[Kernels] = turn_kernels(
         "crowdsense", propose_for=propose_for, is_complete=is_complete, teach=teach, judge=judge
     )

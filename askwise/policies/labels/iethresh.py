@@ -19,7 +19,8 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import asked_before, money_left
-from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.base import Kernels, policies
+from askwise.policies.capabilities import Score
 from askwise.policies.labels.in_turn import (
     AGREED,
     JUDGED,

@@ -19,7 +19,7 @@ from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal
 from askwise.ledger.queries import asked_before, may_answer, money_left
-from askwise.policies.base import Kernels
+from askwise.policies.base import Axes, Kernels
 from askwise.policies.labels.common import (
     ANSWER,
     ASKED_FACT,
@@ -191,6 +191,4 @@ def turn_kernels(
 class InTurnPolicy(LabelPolicy):
     """Base of those that take tasks one after the other and say when one is done."""
 
-    settles: ClassVar[bool] = True
-    per_task: ClassVar[tuple[str, ...]] = ("done",)
-    per_worker: ClassVar[tuple[str, ...]] = ("shown",)
+    axes: ClassVar[Axes] = {"task": "done", "worker": "shown"}

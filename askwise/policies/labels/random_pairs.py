@@ -18,7 +18,8 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, may_put, money_left, tasks_for
-from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.base import Axes, Kernels, policies
+from askwise.policies.capabilities import Score
 from askwise.policies.labels.common import CLOSED_FACT, EXPIRED, LabelPolicy
 from askwise.policies.labels.tournament import at_hand
 
@@ -159,7 +160,7 @@ class RandomPairs(LabelPolicy):
 
     notes: ClassVar[tuple[str, ...]] = ("drawn",)
     rule: ClassVar[str] = "ask a pair of task and worker drawn from all that may be asked"
-    per_worker: ClassVar[tuple[str, ...]] = ("closed",)
+    axes: ClassVar[Axes] = {"worker": "closed"}
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
 
     def params(self) -> Params:

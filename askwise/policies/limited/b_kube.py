@@ -21,8 +21,9 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import has_task, idle, may_put, money_left, tasks_for
-from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.bounded.kube import draw_from_plan
+from askwise.policies.capabilities import Score
 from askwise.policies.crowds.common import may_ask
 from askwise.policies.limited.common import (
     AGREED,
@@ -243,8 +244,7 @@ class BKube(LabelPolicy):
 
     bonus: float = 1.0
     by_context: bool = False
-    per_worker: ClassVar[tuple[str, ...]] = ("given",)
-    per_skill: ClassVar[tuple[str, ...]] = ("beliefs",)
+    axes: ClassVar[Axes] = {"worker": "given", "context worker": "beliefs"}
     notes: ClassVar[tuple[str, ...]] = ("first try", "draw from the plan")
     rule: ClassVar[str] = (
         "task by task, each worker once; then plan the rest of the budget by upper bounds on "

@@ -25,6 +25,7 @@ from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.policies.base import KernelPolicy
+from askwise.policies.capabilities import Explains, LabelsItself
 
 PAPER = "001"
 
@@ -217,13 +218,12 @@ def inference_function(given: object) -> str | Function:
 
 
 @dataclass(frozen=True)
-class LabelPolicy(KernelPolicy):
+class LabelPolicy(KernelPolicy, Explains, LabelsItself):
     """Base of the family: tasks with options, prices above zero, judged by the running vote."""
 
     inference: str | Sequence[Sequence[float]] = "majority"
     paper: ClassVar[str] = PAPER
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
-    labels_itself: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inference", inference_function(self.inference))

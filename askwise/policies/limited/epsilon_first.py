@@ -19,7 +19,7 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, may_put, money_left, next_task, room
-from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.bounded.common import (
     EXPLOIT,
     NOBODY,
@@ -36,6 +36,7 @@ from askwise.policies.bounded.common import (
     share_of,
 )
 from askwise.policies.bounded.common import State as Stages
+from askwise.policies.capabilities import PlansForAll, Score
 from askwise.policies.crowds.common import may_ask, next_question
 from askwise.policies.limited.common import AGREED, COUNT, LabelPolicy, learn
 
@@ -156,11 +157,10 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 
 @dataclass(frozen=True)
-class _EpsilonFirst(LabelPolicy):
+class _EpsilonFirst(LabelPolicy, PlansForAll):
     exploitation: str = "knapsack"
     pick: str = "density"
-    plans: ClassVar[bool] = True
-    per_worker: ClassVar[tuple[str, ...]] = ("beliefs", "given")
+    axes: ClassVar[Axes] = {"worker": "beliefs given"}
     notes: ClassVar[tuple[str, ...]] = ("explore: round", "explore: pass", "exploit")
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
 

@@ -21,7 +21,8 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import asked_before, idle, may_answer, may_put, money_left
-from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.base import Axes, Kernels, policies
+from askwise.policies.capabilities import LabelsItself, Score
 from askwise.policies.labels.bbta.losses import (
     EXPLORED,
     EXPLORES,
@@ -144,7 +145,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("bbta")
 @dataclass(frozen=True)
-class Bbta(RankedPolicy):
+class Bbta(RankedPolicy, LabelsItself):
     """Ask about the least confident task, of a worker drawn by his record in its context.
 
     First ``explore`` tasks of each context are put to everyone and judged by majority. Then each
@@ -197,12 +198,13 @@ class Bbta(RankedPolicy):
         "everyone on the first tasks of each context; then the task whose weighted vote is "
         "closest, and a worker drawn in proportion to exp(-eta * his losses in its context)"
     )
-    labels_itself: ClassVar[bool] = True
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
-    per_skill: ClassVar[tuple[str, ...]] = ("losses",)
-    per_context: ClassVar[tuple[str, ...]] = ("contexts",)
-    per_task: ClassVar[tuple[str, ...]] = ("heard", "keys")
-    per_worker: ClassVar[tuple[str, ...]] = ("weights",)
+    axes: ClassVar[Axes] = {
+        "context worker": "losses",
+        "context": "contexts",
+        "task": "heard keys",
+        "worker": "weights",
+    }
 
     def __post_init__(self) -> None:
         whole(self.explore, "explore", least=0)

@@ -21,7 +21,8 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, may_put, money_left
-from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.base import Axes, Kernels, policies
+from askwise.policies.capabilities import LabelsItself, LimitsSize, NeedsGold, Score
 from askwise.policies.labels.common import (
     ADDED,
     ANSWER,
@@ -146,7 +147,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("hem")
 @dataclass(frozen=True)
-class Hem(RankedPolicy):
+class Hem(RankedPolicy, LabelsItself, NeedsGold, LimitsSize):
     """Learn who is right on what by EM that shares between contexts, and ask where it pays.
 
     Each worker has soft counts of right and wrong answers for each context and class; what is
@@ -204,13 +205,14 @@ class Hem(RankedPolicy):
         "pursue a task until it is fairly sure, in the second half of the budget the least sure "
         "first; ask the worker who is believed to tell most for his price"
     )
-    labels_itself: ClassVar[bool] = True
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
-    per_task: ClassVar[tuple[str, ...]] = ("keys", "order", "known", "posterior")
-    per_skill: ClassVar[tuple[str, ...]] = ("skill_of",)
-    per_cell: ClassVar[tuple[str, ...]] = ("worker_of", "place_of", "counts")
-    per_worker: ClassVar[tuple[str, ...]] = ("totals",)
-    per_context: ClassVar[tuple[str, ...]] = ("classes", "sides", "settling")
+    axes: ClassVar[Axes] = {
+        "task": "keys order known posterior",
+        "context worker": "skill_of",
+        "cell": "worker_of place_of counts",
+        "worker": "totals",
+        "context": "classes sides settling",
+    }
 
     def __post_init__(self) -> None:
         real(self.target, "target", "a probability from 0 to below 1", least=0, most=0.999)

@@ -22,7 +22,8 @@ from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, new_proposal, propose
 from askwise.ledger.queries import idle, may_put, money_left
-from askwise.policies.base import Kernels, Score, policies
+from askwise.policies.base import Kernels, policies
+from askwise.policies.capabilities import LabelsItself, Score
 from askwise.policies.labels.common import (
     ANSWER,
     ASKED_FACT,
@@ -184,7 +185,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("optkg")
 @dataclass(frozen=True)
-class OptKG(LabelPolicy):
+class OptKG(LabelPolicy, LabelsItself):
     """Ask the pair of task and worker whose more telling answer would make us surest.
 
     Each task has a Beta belief of its positive side, each worker one of his accuracy; the gain of
@@ -249,7 +250,6 @@ class OptKG(LabelPolicy):
         "ask the pair of task and worker whose more telling answer would raise the confidence in "
         "the task's answer most"
     )
-    labels_itself: ClassVar[bool] = True
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
     multi: ClassVar[bool] = False
 

@@ -79,13 +79,14 @@ class Bench:
         seed: int,
         number: int,
         window: int = 1,
+        outcomes: dict[Policy, Outcome] | None = None,
     ) -> Array:
         """Accuracy and spending of each; not a number for one that can't work on this.
 
-        A policy that several name is run once.
+        A policy that several name is run once; ``outcomes`` has those that were run already.
         """
         problem, ledger = self.campaign(budget)
-        outcomes: dict[Policy, Outcome] = {}
+        outcomes = {} if outcomes is None else outcomes
         found = np.zeros((len(contenders), 2))
         for at, each in enumerate(contenders):
             if not each.fits(problem):

@@ -22,7 +22,7 @@ from askwise.kernels.votes import leading_option
 from askwise.lab.simulate import Outcome
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
-from askwise.policies import Policy, policies
+from askwise.policies import LabelsItself, Policy, policies
 
 SPLIT = " by context"
 
@@ -97,7 +97,7 @@ def final_answers(
         return by_context(each.aggregator, ledger, len(tasks))
     if each.aggregator is not None:
         named = each.aggregator.labels(problem, ledger, tasks, draw, outcome.state)
-    elif each.policy.labels_itself:
+    elif isinstance(each.policy, LabelsItself):
         named = each.policy.labels(problem, outcome.state, ledger, tasks, draw)
     else:
         options = np.zeros(len(problem.tasks), np.int64)

@@ -1,4 +1,10 @@
-"""The same runs live, in the lab's compiled loop, and in a process without the compiler."""
+"""What the lab makes of a policy or a rule is what a live campaign makes of it: checks on yours.
+
+They complete :mod:`askwise.testing`, which needs no lab. With pytest::
+
+    def test_the_lab_runs_my_policy_as_a_campaign_does():
+        check_in_lab(MyPolicy())
+"""
 
 from __future__ import annotations
 
@@ -19,11 +25,13 @@ import numpy as np
 from askwise.campaign import Campaign
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.events import Event, Kind, PlanRow
+from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.core.registry import parameters_of
 from askwise.lab.loop import CLOSED_SEQ, REPLIES, TRUTH_SEQ, TRUTHS, AnyWorld
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds import (
+    Market,
     Recording,
     Survey,
     correlation_market,
@@ -32,18 +40,59 @@ from askwise.lab.worlds import (
     paper_pool,
     two_options,
 )
+from askwise.lab.worlds.base import rated_world
 from askwise.ledger import columns as c
-from askwise.policies.base import KernelPolicy, Policy
+from askwise.policies import (
+    AsksCrowds,
+    AwaitsTruth,
+    KernelPolicy,
+    PlansForAll,
+    Policy,
+    policies,
+)
 from askwise.stopping import StoppingRule, stopping
 from askwise.testing.referee import Referee
-from askwise.testing.scenes import (
-    MARKET,
-    ending,
-    plays_in,
-)
-from askwise.testing.sessions import (
-    same_logs,
-)
+from askwise.testing.scenes import LIMITS, PRICES, STARS, ending, plays_in
+from askwise.testing.sessions import same_logs
+
+
+def check_in_lab(entry: Policy | StoppingRule) -> None:
+    """Run all checks that apply; the first that fails raises AssertionError.
+
+    Examples
+    --------
+    >>> from askwise.policies import policies
+    >>> check_in_lab(policies.make("uniform"))
+    """
+    if isinstance(entry, StoppingRule):
+        a_rules_live_log_is_the_labs(entry)
+        return
+    the_live_log_is_the_labs(entry)
+    if isinstance(entry, KernelPolicy) and entry.compiles:
+        the_plain_log_is_the_compiled_one(entry)
+
+
+def the_live_log_is_the_labs(policy: Policy) -> None:
+    """A live campaign and the lab's loop agree to the last bit."""
+    for seed, case in enumerate(lab_cases(policy)):
+        same_runs(live_run(policy, case, seed), lab_run(policy, case, seed), f"live, case {seed}")
+
+
+def a_rules_live_log_is_the_labs(rule: StoppingRule) -> None:
+    """A live campaign and the lab's loop agree to the last bit, whoever is asked."""
+    if "options" not in rule.outcomes:
+        return
+    policy = policies.make("round-robin")
+    for seed, case in enumerate(rule_cases(rule)):
+        same_runs(live_run(policy, case, seed), lab_run(policy, case, seed), f"case {seed}")
+
+
+def the_plain_log_is_the_compiled_one(*chosen: KernelPolicy) -> None:
+    """A process without the compiler runs the lab's loop to the same logs; takes several."""
+    for policy, runs in zip(chosen, in_plain_python(chosen), strict=True):
+        for seed, case in enumerate(lab_cases(policy)):
+            compiled = lab_run(policy, case, seed)
+            same_runs(runs[seed], compiled, f"{policy} in plain Python, case {seed}")
 
 
 @dataclass(frozen=True)
@@ -61,20 +110,23 @@ def lab_cases(policy: Policy) -> list[Case]:
     A plan may outlive a question: what the lab hands out then does not tell what was planned.
     """
     cases = _utility_cases()
-    if policy.repeats and not policy.plans:
+    if isinstance(policy, AsksCrowds) and not isinstance(policy, PlansForAll):
         cases += _survey_cases()
-    elif policy.outcomes == ("options",) and not policy.plans:
+    elif policy.outcomes == ("options",) and not isinstance(policy, PlansForAll):
         cases += _label_cases()
-    elif policy.awaits_truth:
+    elif isinstance(policy, AwaitsTruth):
         cases += _assured_cases()
     return [case for case in cases if plays_in(policy, case.problem)]
 
 
 def _utility_cases() -> list[Case]:
     rng = np.random.default_rng(3)
+    rated = rated_world(STARS)
+    prices, limits = np.array(PRICES, np.int64) * MICRO, np.array(LIMITS, np.int64)
+    small = Market(prices, limits, rated.means[:6], rated)
     markets = [
-        (MARKET, 90_000_000),
-        (replace(MARKET, limits=np.full(6, 400, np.int64)), 300_500_000),
+        (small, 90_000_000),
+        (replace(small, limits=np.full(6, 400, np.int64)), 300_500_000),
         (freelancer_market(rng, cap=30, candidates=12), 400_000_000),
         (drifting_market(rng, cap=30, changes=3), 300_000_000),
         (correlation_market(rng, cap=30, variance=1.0, noise=1.0), 300_000_000),
@@ -157,7 +209,7 @@ Run = tuple[list[Event], Wait | Done]
 """A log, without notes, and what came instead of a further question."""
 
 
-def lab_run(policy: KernelPolicy, case: Case, seed: int) -> Run:
+def lab_run(policy: Policy, case: Case, seed: int) -> Run:
     """Run the lab's loop and write its ledger out as a log."""
     rule = None if case.rule is None else stopping.make(case.rule)
     outcome = simulate(policy, case.problem, case.world, rule=rule, seed=seed)
@@ -265,17 +317,19 @@ def live_run(policy: Policy, case: Case, seed: int) -> Run:
 
 
 def same_runs(found: Run, due: Run, what: str) -> None:
+    """Compare logs and ends."""
     same_logs(found[0], due[0], what)
     assert found[1] == due[1], f"{what}: ended with {found[1]} instead of {due[1]}"
 
 
-def in_plain_python(policies: Sequence[KernelPolicy]) -> list[list[Run]]:
+def in_plain_python(chosen: Sequence[KernelPolicy]) -> list[list[Run]]:
+    """Run the lab's cases for each policy in a process without the compiler."""
     request = [
         [type(policy).__module__, type(policy).__qualname__, parameters_of(policy)]
-        for policy in policies
+        for policy in chosen
     ]
     done = subprocess.run(
-        [sys.executable, "-c", "from askwise.testing.lab_runs import serve; serve()"],
+        [sys.executable, "-c", "from askwise.lab.contract import serve; serve()"],
         input=json.dumps(request),
         capture_output=True,
         text=True,

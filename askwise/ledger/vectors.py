@@ -1,0 +1,203 @@
+"""What the ledger knows as whole arrays, for policies and rules in plain Python.
+
+One entry a worker or a task, in the order of ``ledger.workers`` and ``ledger.tasks``; money in
+micro-units. Arrays of counts are views that follow the ledger and can't be written to; masks are
+new arrays of true and false, which combine: ``open_tasks(ledger) & (asked_about(ledger) < 3)``.
+
+Examples
+--------
+>>> from askwise.core.problem import make_problem
+>>> from askwise.ledger.ledger import Ledger
+>>> ledger = Ledger(
+...     make_problem(
+...         workers=[{"id": "ann", "price": 2, "limit": 3}, {"id": "bob", "price": 1}],
+...         tasks=["a", {"id": "b", "workers": ["bob"]}],
+...         options=["no", "yes"],
+...         budget=5,
+...     )
+... )
+>>> prices(ledger).tolist()
+[2000000, 1000000]
+>>> rooms(ledger).tolist()
+[1, 2]
+>>> may_ask(ledger, 0).tolist()
+[True, False]
+>>> votes(ledger).tolist()
+[[0, 0], [0, 0]]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from askwise.core.arrays import Array
+from askwise.core.choices import Done, Wait
+from askwise.ledger import columns as c
+from askwise.ledger import queries
+from askwise.ledger.ledger import Ledger
+
+
+def _worker(ledger: Ledger, column: int) -> Array:
+    return _read_only(ledger.book.workers[: ledger.total(c.WORKERS), column])
+
+
+def _task(ledger: Ledger, column: int) -> Array:
+    return _read_only(ledger.book.tasks[: ledger.total(c.TASKS), column])
+
+
+def _read_only(view: Array) -> Array:
+    view.flags.writeable = False
+    return view
+
+
+# Workers.
+
+
+def prices(ledger: Ledger) -> Array:
+    """What an answer of each worker is paid."""
+    return _worker(ledger, c.PRICE)
+
+
+def limits(ledger: Ledger) -> Array:
+    """How often each worker may be asked in all."""
+    return _worker(ledger, c.LIMIT)
+
+
+def asked(ledger: Ledger) -> Array:
+    """How often each worker was asked: what is out, and what was answered."""
+    return _worker(ledger, c.ASKED)
+
+
+def answered(ledger: Ledger) -> Array:
+    """How many answers each worker gave."""
+    return _worker(ledger, c.ANSWERED)
+
+
+def joined(ledger: Ledger) -> Array:
+    """Who is there: joined, and did not leave."""
+    return _worker(ledger, c.JOINED) == 1
+
+
+def trusted(ledger: Ledger) -> Array:
+    """Whose answers are the truth."""
+    return _worker(ledger, c.TRUSTED) == 1
+
+
+def rooms(ledger: Ledger) -> Array:
+    """How often each worker can still be asked: by presence, limit, money and open tasks."""
+    book = ledger.book
+    workers, totals = book.workers[: ledger.total(c.WORKERS)], book.totals
+    price = workers[:, c.PRICE]
+    most = workers[:, c.LIMIT] - workers[:, c.ASKED]
+    most = np.where(price > 0, np.minimum(most, money_left(ledger) // np.maximum(price, 1)), most)
+    left = totals[c.OPEN] - totals[c.OPEN_NAMED] + workers[:, c.OPEN_TO]
+    if totals[c.REPEAT] == 1:
+        most = np.where(left > 0, most, 0)
+    else:
+        put = workers[:, c.ASKED] + workers[:, c.REFUSED] - workers[:, c.ON_CLOSED]
+        most = np.minimum(most, left - put)
+    return np.where(workers[:, c.JOINED] == 1, np.maximum(most, 0), 0)
+
+
+# Tasks.
+
+
+def open_tasks(ledger: Ledger) -> Array:
+    """Which tasks are not closed."""
+    return _task(ledger, c.CLOSED) == 0
+
+
+def asked_about(ledger: Ledger) -> Array:
+    """How often each task was asked about: what is out, and what was answered."""
+    return _task(ledger, c.TASK_ASKED)
+
+
+def votes(ledger: Ledger) -> Array:
+    """Answers to each task by option, a row a task; their sum is how many there are."""
+    return _read_only(ledger.book.votes[: ledger.total(c.TASKS)])
+
+
+def contexts(ledger: Ledger) -> Array:
+    """Number of each task's context; ``ledger.contexts`` has the numbers by name."""
+    return _task(ledger, c.CONTEXT)
+
+
+def truths(ledger: Ledger) -> Array:
+    """The option that is true of each task; -1 where it is not known."""
+    return _task(ledger, c.TRUTH)
+
+
+# Who may be asked about what.
+
+
+def may_ask(ledger: Ledger, worker: int) -> Array:
+    """Tasks about which a worker can be asked now: a mask over tasks."""
+    book, named = ledger.book, _task(ledger, c.NAMED)
+    if queries.room(book, worker, money_left(ledger)) <= 0:
+        return np.zeros(len(named), np.bool_)
+    found = named < 0
+    # The stretches of offers follow one another in the order of the tasks that they belong to.
+    owners = np.repeat(np.arange(len(named)), np.maximum(named, 0))
+    found[owners[book.offers[: len(owners)] == worker]] = True
+    _leave_out_asked(ledger, found, int(book.workers[worker, c.LAST]), c.BEFORE_OF_WORKER, c.TASK)
+    return found & open_tasks(ledger)
+
+
+def may_be_asked(ledger: Ledger, task: int) -> Array:
+    """Workers who can be asked about a task now: a mask over workers."""
+    book, found = ledger.book, rooms(ledger) > 0
+    row = book.tasks[task]
+    if row[c.CLOSED] == 1:
+        found[:] = False
+    if row[c.NAMED] >= 0:
+        named = np.zeros(len(found), np.bool_)
+        named[book.offers[row[c.FIRST_OFFER] : row[c.FIRST_OFFER] + row[c.NAMED]]] = True
+        found &= named
+    _leave_out_asked(ledger, found, int(row[c.TASK_LAST]), c.BEFORE_OF_TASK, c.WORKER)
+    return found
+
+
+def may_ask_pairs(ledger: Ledger) -> Array:
+    """Every pair that can be asked now: a row a task, a column a worker.
+
+    Takes time and memory for all tasks by all workers; ``may_ask`` and ``may_be_asked`` do not.
+    """
+    book, named = ledger.book, _task(ledger, c.NAMED)
+    found = np.repeat((named < 0)[:, None], ledger.total(c.WORKERS), axis=1)
+    owners = np.repeat(np.arange(len(named)), np.maximum(named, 0))
+    found[owners, book.offers[: len(owners)]] = True
+    if book.totals[c.REPEAT] == 0:
+        rows = book.assignments[: ledger.total(c.ASSIGNMENTS)]
+        rows = rows[rows[:, c.STATUS] != c.EXPIRED]
+        found[rows[:, c.TASK], rows[:, c.WORKER]] = False
+    return found & open_tasks(ledger)[:, None] & (rooms(ledger) > 0)
+
+
+def _leave_out_asked(ledger: Ledger, found: Array, last: int, before: int, other: int) -> None:
+    """Take out of a mask what was asked already, unless pairs may repeat."""
+    if ledger.total(c.REPEAT) == 1:
+        return
+    assignments = ledger.book.assignments
+    while last >= 0:
+        row = assignments[last]
+        if row[c.STATUS] != c.EXPIRED:
+            found[row[other]] = False
+        last = int(row[before])
+
+
+# The campaign.
+
+
+def money_left(ledger: Ledger) -> int:
+    """Money that a new decision may use."""
+    return int(queries.money_left(ledger.book.totals))
+
+
+def pending(ledger: Ledger) -> int:
+    """How many questions are out."""
+    return ledger.total(c.PENDING)
+
+
+def nobody(ledger: Ledger, available: Array) -> Wait | Done:
+    """What ``choose`` says where nobody can be asked: what to wait for, or why it is over."""
+    return queries.IDLE[queries.idle(ledger.book, available)]

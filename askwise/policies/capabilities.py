@@ -1,0 +1,111 @@
+"""What only some policies can do or need: mixins that the campaign finds by ``isinstance``.
+
+A policy lists those that apply after its base, ``class Mine(KernelPolicy, Explains)``.
+Those without a method only say something about it. See also ``TakesBids`` and ``SetsCriticalBids``
+in :mod:`askwise.core.allocation`.
+"""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from askwise.core.allocation import Assurance
+from askwise.core.arrays import Array
+from askwise.core.draws import Draw
+from askwise.core.errors import TooLarge
+from askwise.core.problem import Problem
+from askwise.ledger.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a policy thought of one worker when it decided; ``index`` is what it ranks by."""
+
+    worker: str
+    index: float | None
+    details: dict[str, float]
+
+
+class Explains:
+    """Says how it decides."""
+
+    rule: ClassVar[str] = ""
+    """The rule in words."""
+
+    def scores(
+        self, problem: Problem, state: Any, ledger: Ledger, draw: Draw, available: Array
+    ) -> list[Score]:
+        """What it thinks of each worker; nothing where it has no numbers for them."""
+        return []
+
+
+class LabelsItself(metaclass=ABCMeta):
+    """Says itself what the answers are, by what it believes of workers."""
+
+    @abstractmethod
+    def labels(
+        self, problem: Problem, state: Any, ledger: Ledger, tasks: Sequence[int], draw: Draw
+    ) -> list[tuple[float | None, float | None]]:
+        """Answer (an option's index) and confidence of each task."""
+
+
+class NeedsGold(metaclass=ABCMeta):
+    """Knows where answers alone can't tell who is right."""
+
+    @abstractmethod
+    def needs_gold(
+        self, problem: Problem, state: Any, ledger: Ledger
+    ) -> list[tuple[str | None, list[str]]]:
+        """Contexts in which that is so, each with tasks whose truth would settle it."""
+
+
+class Assures(metaclass=ABCMeta):
+    """Keeps bounds on qualities, and so on the error of an answer."""
+
+    @abstractmethod
+    def assurances(
+        self, problem: Problem, state: Any, ledger: Ledger, tasks: Sequence[int]
+    ) -> list[Assurance]:
+        """How sure each task's answer is by the bounds."""
+
+
+class LimitsSize(metaclass=ABCMeta):
+    """Takes longer than a few seconds for one decision, without the compiler, at some size."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def check_size(self, options: int, workers: int) -> None:
+        """Refuse (TooLarge) such a size, of a new campaign or of one that workers join.
+
+        ``workers`` counts those who left as well. Campaigns that are there already open whatever
+        their size.
+        """
+
+    def refuse_size(self, what: str, value: int, limit: int, field: str, remedy: str) -> None:
+        """Raise TooLarge if ``value``, which is ``what`` a decision's time grows with, exceeds
+        ``limit``.
+        """
+        if value > limit:
+            raise TooLarge(
+                f"{what} is {value:,}: up to {limit:,}, policy {self.name!r} decides within "
+                f"seconds; {remedy}",
+                field=field,
+            )
+
+
+class PlansForAll:
+    """Decides on a plan for all who joined: ``ask(workers=)`` restricts only the handing out."""
+
+
+class AsksCrowds:
+    """Its workers are crowds: unless a campaign says otherwise, they are asked about the same task
+    again and again.
+    """
+
+
+class AwaitsTruth:
+    """Learns from the truth of tasks, and may answer ``Wait("truth")``."""
