@@ -17,7 +17,7 @@ _FRESH = 1.0
 """Seconds for which a look-up is trusted; what this process changes it knows at once."""
 
 
-class Absences:
+class Availability:
     """Who is away, by campaign."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:

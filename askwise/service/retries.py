@@ -26,12 +26,14 @@ def was_made(store: Store, note: Change | None) -> bool:
     if note is None or known is None:
         return False
     if known.body != note.after:
-        raise Conflict(
-            "this Idempotency-Key was used for another request: use a new one",
-            field="key",
-            reason="key_reused",
-        )
+        raise key_reused()
     return True
+
+
+def key_reused() -> Conflict:
+    """Build the refusal of a key that stands for another request."""
+    message = "this Idempotency-Key was used for another request: use a new one"
+    return Conflict(message, field="key", reason="key_reused")
 
 
 def _digest(request: tuple[Any, ...]) -> str:

@@ -425,7 +425,7 @@ def test_a_campaign_that_fails_does_not_keep_others_from_being_told(
     buy(good, 1)
     plain = Engine.choose
     broken: list[Engine] = []
-    with bench.hub.campaign("bad").reading() as engine:
+    with bench.campaigns.get("bad").reading() as engine:
         broken.append(engine)
 
     def choose(self: Engine, available: Any) -> Any:

@@ -11,11 +11,11 @@ from starlette.testclient import TestClient
 
 from askwise.campaign import Campaign
 from askwise.core.problem import Task, Worker
-from askwise.service.api.dependencies import Service
 from askwise.service.app import make_app
 from askwise.service.settings import Settings
+from askwise.service.state import ServiceState
 from askwise.store import open_store
-from askwise.store.sqlite.connections import Link
+from askwise.store.sqlite.connections import SqliteConnection
 from tests.service.work.visiting import Bench
 
 T = TypeVar("T")
@@ -29,12 +29,12 @@ class Site:
     def __init__(self, bench: Bench, kind: str) -> None:
         self.bench = bench
         self.kind = kind
-        self.service: Service = bench.service
+        self.service: ServiceState = bench.service
         self.client = TestClient(bench.app)
 
     def create(self, *, tasks: int = MANY, workers: int = 1) -> Campaign:
         """A campaign that is open in the service, its state folded."""
-        self.bench.name = f"c{len(self.service.hub.store.names())}"
+        self.bench.name = f"c{len(self.service.campaigns.store.names())}"
         campaign = self.bench.campaign(
             workers=[Worker(f"w{at}", "0.10") for at in range(workers)],
             tasks=[Task(f"t{at}", payload={"text": f"Is t{at} a cat?"}) for at in range(tasks)],
@@ -95,8 +95,8 @@ class Counter:
 @pytest.fixture
 def counter(monkeypatch: pytest.MonkeyPatch) -> Counter:
     made = Counter()
-    made.listen(monkeypatch, Link, "run")
-    made.listen(monkeypatch, Link, "run_many")
+    made.listen(monkeypatch, SqliteConnection, "run")
+    made.listen(monkeypatch, SqliteConnection, "run_many")
     made.listen(monkeypatch, psycopg.Cursor, "execute")
     return made
 

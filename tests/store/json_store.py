@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from askwise.core.events import Event
-from askwise.store import Change, Record, Reply, Store, Transaction, base
+from askwise.store import Change, Record, Reply, Store, Transaction, errors
+from askwise.store.event_rows import pack, unpack
 from askwise.store.records import check_limit, in_order, whole
-from askwise.store.rows import pack, unpack
 
 
 class JsonTransaction(Transaction):
@@ -30,17 +30,17 @@ class JsonTransaction(Transaction):
     def append(self, events: Sequence[Event], expected_seq: int) -> None:
         rows = self._part("rows")
         if expected_seq != len(rows):
-            raise base.log_moved(self.name, len(rows), expected_seq)
+            raise errors.log_moved(self.name, len(rows), expected_seq)
         rows += pack(events, expected_seq)
 
     def keep(self, reply: Reply) -> None:
         kept = [reply.request, reply.body]
         if self._part("replies").setdefault(reply.key, kept) is not kept:
-            raise base.reply_exists(self.name, reply.key)
+            raise errors.reply_exists(self.name, reply.key)
 
     def _part(self, part: str) -> Any:
         if not self.campaign:
-            raise base.write_is_over()
+            raise errors.write_is_over()
         return self.campaign[part]
 
 
@@ -54,7 +54,7 @@ class JsonStore(Store):
     def create(self, name: str, spec: str, time: float) -> None:
         with self._turn("create a campaign") as draft:
             if name in draft["campaigns"]:
-                raise base.campaign_exists(name)
+                raise errors.campaign_exists(name)
             draft["campaigns"][name] = {"spec": spec, "rows": [], "replies": {}}
 
     def spec(self, name: str) -> str:
@@ -96,13 +96,13 @@ class JsonStore(Store):
 
     def close(self) -> None:
         if getattr(self.local, "draft", None):
-            raise base.inside_write("close the store")
+            raise errors.inside_write("close the store")
         self.closed = True
 
     @contextmanager
     def _turn(self, verb: str) -> Iterator[dict[str, Any]]:
         if getattr(self.local, "draft", None):
-            raise base.inside_write(verb)
+            raise errors.inside_write(verb)
         with self.lock:
             self.local.draft = draft = copy.deepcopy(self._now())
             try:
@@ -118,10 +118,10 @@ class JsonStore(Store):
 
     def _now(self) -> Any:
         if self.closed:
-            raise base.store_closed()
+            raise errors.store_closed()
         return getattr(self.local, "draft", None) or self.state
 
     def _find(self, name: str) -> Any:
         if name not in (campaigns := self._now()["campaigns"]):
-            raise base.unknown_campaign(name, campaigns)
+            raise errors.unknown_campaign(name, campaigns)
         return campaigns[name]

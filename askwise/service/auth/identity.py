@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from askwise.core.errors import InvalidParameter, UnknownName
-from askwise.service.errors import Refused, unauthorized
+from askwise.service.errors import RequestRefused, unauthorized
 from askwise.service.retries import was_made
 from askwise.store import Change, Record, Store
 
@@ -303,5 +303,5 @@ def _is_over(expires: float | None, now: float) -> bool:
     return expires is not None and expires <= now
 
 
-def _unknown() -> Refused:
+def _unknown() -> RequestRefused:
     return unauthorized("the key is unknown, expired or revoked: ask the owner for another")

@@ -12,13 +12,12 @@ from starlette.responses import HTMLResponse, Response
 
 from askwise import __version__
 from askwise.core.errors import UnknownName
-from askwise.service.api.routes.exports import sent_as_file
-from askwise.service.api.shapes import Name
-from askwise.service.dashboard import parts
+from askwise.service.api.shapes.fields import Name
+from askwise.service.dashboard import fragments
 from askwise.service.dashboard import tables as rows
 from askwise.service.dashboard.home import PageNumber, to_keys
-from askwise.service.dashboard.view import Viewing, Visit
-from askwise.service.exports import EXPORTS
+from askwise.service.dashboard.visit import Viewing, Visit
+from askwise.service.exports import EXPORTS, sent_as_file
 from askwise.service.pages.base import PageRoute
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -31,7 +30,7 @@ Words = Annotated[str, Query(max_length=200)]
 def overview(visit: Viewing, name: Name, fixed: Fixed = "") -> Response:
     """A campaign as it stands."""
     try:
-        visit.service.hub.campaign(name)
+        visit.service.campaigns.get(name)
     except UnknownName:
         if name == "keys":
             return to_keys()
@@ -41,8 +40,8 @@ def overview(visit: Viewing, name: Name, fixed: Fixed = "") -> Response:
 
 def show_overview(visit: Visit, name: str, fixed: str = "", **values: Any) -> Response:
     """The overview, perhaps with word of what went wrong."""
-    seen = parts.look(visit, name, charts=True, now=_just_done(visit))
-    made = parts.overview(visit, name, seen, _number(fixed))
+    seen = fragments.look(visit, name, charts=True, now=_just_done(visit))
+    made = fragments.overview(visit, name, seen, _number(fixed))
     where = _live(name, fixed=_number(fixed))
     return visit.page(
         "dashboard_campaign.html",
@@ -56,8 +55,8 @@ def tasks(
     visit: Viewing, name: Name, page: PageNumber = 1, sort: Words = "", outcome: Words = ""
 ) -> Response:
     """The tasks of a campaign, the contested ones first."""
-    seen = parts.look(visit, name, charts=False)
-    made = parts.tasks(visit, name, seen, page, sort, outcome)
+    seen = fragments.look(visit, name, charts=False)
+    made = fragments.tasks(visit, name, seen, page, sort, outcome)
     where = _live(name, of="tasks", page=page, sort=sort, outcome=outcome)
     return _listed(visit, name, "tasks", made, where)
 
@@ -67,8 +66,8 @@ def workers(
     visit: Viewing, name: Name, page: PageNumber = 1, sort: Words = "", down: bool = True
 ) -> Response:
     """The workers of a campaign."""
-    seen = parts.look(visit, name, charts=False)
-    made = parts.workers(visit, name, seen, page, sort, down)
+    seen = fragments.look(visit, name, charts=False)
+    made = fragments.workers(visit, name, seen, page, sort, down)
     where = _live(name, of="workers", page=page, sort=sort, down=down)
     return _listed(visit, name, "workers", made, where)
 
@@ -76,8 +75,8 @@ def workers(
 @router.get("/dashboard/{name}/decisions")
 def decisions(visit: Viewing, name: Name, page: PageNumber = 1) -> Response:
     """Who was asked what, newest first."""
-    seen = parts.look(visit, name, charts=False)
-    made = parts.decisions(visit, name, seen, page)
+    seen = fragments.look(visit, name, charts=False)
+    made = fragments.decisions(visit, name, seen, page)
     return _listed(visit, name, "decisions", made, _live(name, of="decisions", page=page))
 
 
@@ -89,7 +88,7 @@ def task(visit: Viewing, name: Name, id: Words) -> Response:
 
 def show_task(visit: Visit, name: str, id: str, **values: Any) -> Response:
     """A task's page, perhaps with word of what went wrong."""
-    campaign = visit.service.hub.campaign(name)
+    campaign = visit.service.campaigns.get(name)
     found = rows.task_page(campaign, visit.overviews, id, now=_just_done(visit))
     return visit.page("dashboard_task.html", **frame(visit, name, "tasks"), found=found, **values)
 
@@ -97,7 +96,7 @@ def show_task(visit: Visit, name: str, id: str, **values: Any) -> Response:
 @router.get("/dashboard/{name}/asked/{seq}")
 def asked(visit: Viewing, name: Name, seq: Annotated[int, Path(ge=1, lt=10**18)]) -> Response:
     """Why somebody was asked."""
-    campaign = visit.service.hub.campaign(name)
+    campaign = visit.service.campaigns.get(name)
     id = f"{name}:{seq}"
     handed, why = campaign.assignment(id), campaign.explain(id)
     details = list(dict.fromkeys(key for each in why.candidates for key in each.details))
@@ -114,7 +113,7 @@ def asked(visit: Viewing, name: Name, seq: Annotated[int, Path(ge=1, lt=10**18)]
 @router.get("/dashboard/{name}/export/{what}")
 def export(visit: Viewing, name: Name, what: str) -> Response:
     """A file of the campaign."""
-    return sent_as_file(visit.service, name, what)
+    return sent_as_file(visit.service.campaigns.get(name), what)
 
 
 @router.get("/dashboard/{name}/live")
@@ -129,7 +128,7 @@ def live(
     down: bool = True,
 ) -> Response:
     """The parts of a page that change; nothing if they have not."""
-    seen = parts.look(visit, name, charts=of == "overview")
+    seen = fragments.look(visit, name, charts=of == "overview")
     headers = {
         "ETag": _tag(visit, seen),
         "Cache-Control": "private, no-cache",
@@ -138,15 +137,15 @@ def live(
     if headers["ETag"] in visit.request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     if of == "tasks":
-        made = parts.tasks(visit, name, seen, page, sort, outcome)
+        made = fragments.tasks(visit, name, seen, page, sort, outcome)
     elif of == "workers":
-        made = parts.workers(visit, name, seen, page, sort, down)
+        made = fragments.workers(visit, name, seen, page, sort, down)
     elif of == "decisions":
-        made = parts.decisions(visit, name, seen, page)
+        made = fragments.decisions(visit, name, seen, page)
     elif of == "overview":
-        made = parts.overview(visit, name, seen, _number(fixed))
+        made = fragments.overview(visit, name, seen, _number(fixed))
     else:
-        made = [parts.head(visit, name, seen.glance)]
+        made = [fragments.head(visit, name, seen.glance)]
     return HTMLResponse("\n".join(made), headers=headers)
 
 
@@ -157,7 +156,7 @@ def frame(visit: Visit, name: str, tab: str, head: Markup | None = None) -> dict
         "name": name,
         "tab": tab,
         "totals": glance.status,
-        "head": parts.head(visit, name, glance) if head is None else head,
+        "head": fragments.head(visit, name, glance) if head is None else head,
     }
 
 
@@ -173,7 +172,7 @@ def _live(name: str, **query: Any) -> str:
     return f"/dashboard/{name}/live" + (f"?{urlencode(given)}" if given else "")
 
 
-def _tag(visit: Visit, seen: parts.Seen) -> str:
+def _tag(visit: Visit, seen: fragments.Seen) -> str:
     """What the parts depend on: the log, who looks, and (the forecast) the minute."""
     place = (*seen.place, visit.caller.role, int(time.time() // 60))
     return f'"{__version__}.{".".join(map(str, place))}"'

@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query
 from fastapi.exceptions import RequestValidationError
 from starlette.responses import RedirectResponse, Response
 
-from askwise.service.api.routes.campaigns import create_once, fields_of
+from askwise.service.api.actions import create_once, fields_of
 from askwise.service.auth.identity import ROLES, Issued
-from askwise.service.dashboard.view import Form, Owning, Requesting, Viewing, Visit, back, cut, do
+from askwise.service.dashboard.visit import Form, Owning, Requesting, Viewing, Visit, back, cut, do
 from askwise.service.pages.base import PageRoute, refuse_form
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -39,9 +39,11 @@ payload = { text = "Is there a cat?" }
 def campaigns(visit: Viewing, page: PageNumber = 1) -> Response:
     """All campaigns at a glance."""
     visit.overviews.warm()
-    names = visit.service.hub.store.names()
+    names = visit.service.campaigns.store.names()
     shown = cut(len(names), page)
-    rows, broken = visit.service.hub.each(names[shown.start : shown.end], visit.overviews.glance)
+    rows, broken = visit.service.campaigns.each(
+        names[shown.start : shown.end], visit.overviews.glance
+    )
     return visit.page("dashboard.html", rows=rows, broken=broken, cut=shown)
 
 

@@ -11,12 +11,12 @@ from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from askwise.campaign import Campaign
-from askwise.service.api import shapes
+from askwise.service.api.actions import invite_worker
 from askwise.service.api.bodies import read_json
-from askwise.service.api.routes.workers import invite_worker
-from askwise.service.api.shapes import Name
+from askwise.service.api.shapes import fields, requests
+from askwise.service.api.shapes.fields import Name
 from askwise.service.dashboard import campaign as shown
-from askwise.service.dashboard.view import Form, Requesting, Visit, back, cut, do
+from askwise.service.dashboard.visit import Form, Requesting, Visit, back, cut, do
 from askwise.service.pages.base import PageRoute, refuse_form
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -41,7 +41,7 @@ async def invite(visit: Requesting, name: Name) -> Response:
         days = form.whole("days")
         price = form.fields.get("price", "").strip()
         try:
-            body = shapes.InviteBody(
+            body = requests.InviteBody(
                 worker=form.text("worker"),
                 price=price or None,
                 limit=form.whole("limit"),
@@ -63,7 +63,7 @@ async def invite(visit: Requesting, name: Name) -> Response:
 
 
 @router.post("/dashboard/{name}/tokens/{id}/revoke")
-async def revoke(visit: Requesting, name: Name, id: shapes.KeyId) -> Response:
+async def revoke(visit: Requesting, name: Name, id: fields.KeyId) -> Response:
     """End a worker's link."""
     return await do(
         visit,
@@ -110,7 +110,7 @@ async def begin(visit: Requesting, name: Name) -> Response:
     """Close the bidding: the first ask does."""
 
     def work(campaign: Campaign, form: Form) -> None:
-        campaign.ask_around(visit.service.absences.away(name), key=form.key)
+        campaign.ask_around(visit.service.availability.away(name), key=form.key)
 
     return await _change(visit, name, "", "begun", work)
 
@@ -164,7 +164,7 @@ async def _change(visit: Visit, name: str, tab: str, code: str, work: Work) -> R
 
     return await do(
         visit,
-        lambda form: work(visit.service.hub.campaign(name), form),
+        lambda form: work(visit.service.campaigns.get(name), form),
         lambda _: back(path, code),
         again,
     )
@@ -174,7 +174,7 @@ async def _change_task(visit: Visit, name: str, code: str, work: Work) -> Respon
     """Change a task; leads back to its page."""
 
     def run(form: Form) -> str:
-        work(visit.service.hub.campaign(name), form)
+        work(visit.service.campaigns.get(name), form)
         return _task(form)
 
     def then(task: str) -> Response:
@@ -207,7 +207,7 @@ def _tasks(form: Form) -> list[Any]:
             continue
         try:
             raw = read_json(line.encode())
-            found.append(shapes.TaskBody.model_validate(raw).model_dump(exclude_unset=True))
+            found.append(requests.TaskBody.model_validate(raw).model_dump(exclude_unset=True))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             raise refuse_form(f"line {at}: {first['loc'][0]}: {first['msg']}") from None

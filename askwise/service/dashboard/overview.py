@@ -37,7 +37,7 @@ from askwise.core.arrays import Array
 from askwise.core.choices import Done
 from askwise.ledger import columns
 from askwise.ledger import columns as c
-from askwise.service.open_campaigns import Hub
+from askwise.service.open_campaigns import OpenCampaigns
 
 log = logging.getLogger("askwise.service")
 
@@ -96,7 +96,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Kept(Generic[T]):
+class CachedValue(Generic[T]):
     """Something worked out, how many seconds that took, and until when it is good enough."""
 
     value: T
@@ -104,7 +104,7 @@ class Kept(Generic[T]):
     until: float
 
 
-class Shelf(Generic[T]):
+class Cached(Generic[T]):
     """One thing that is worked out again when it is out of date, but not all the time.
 
     What takes long is worked out behind the back of who asks: he gets the last one, as does
@@ -127,7 +127,7 @@ class Shelf(Generic[T]):
         self._rest = rest
         self._clock = clock
         self._later = later
-        self._kept: Kept[T] | None = None
+        self._kept: CachedValue[T] | None = None
         self._lock = threading.Lock()
         """Held while it is worked out, perhaps by another thread than the one that took it."""
 
@@ -160,7 +160,7 @@ class Shelf(Generic[T]):
         value = make()
         ended = self._clock()
         rest = max(self._rest, min(SHARE * (ended - begun), LONGEST_REST))
-        self._kept = Kept(value, ended - begun, ended + rest)
+        self._kept = CachedValue(value, ended - begun, ended + rest)
         return value
 
     def _make_behind(self, make: Callable[[], T]) -> None:
@@ -179,8 +179,8 @@ class Shelf(Generic[T]):
 class _Watched:
     """What is kept of one campaign."""
 
-    facts: Shelf[Facts]
-    charts: Shelf[tuple[tuple[int, int], Any]]
+    facts: Cached[Facts]
+    charts: Cached[tuple[tuple[int, int], Any]]
     timeline: Timeline | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     """Held while the timeline is read or fed."""
@@ -196,8 +196,10 @@ class Overviews:
         Seconds, to rest by.
     """
 
-    def __init__(self, hub: Hub, clock: Callable[[], float] = time.monotonic) -> None:
-        self._hub = hub
+    def __init__(
+        self, campaigns: OpenCampaigns, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._campaigns = campaigns
         self._clock = clock
         self._watched: OrderedDict[str, _Watched] = OrderedDict()
         self._lock = threading.Lock()
@@ -230,15 +232,15 @@ class Overviews:
             last = campaign.log(status.seq - 1, status.seq) if status.seq else []
             return Glance(status, over, last[0].time if last else None, bidding)
 
-        return self._hub.view(name, "glance", look)[1]
+        return self._campaigns.view(name, "glance", look)[1]
 
     def facts(self, name: str, *, now: bool = False) -> Facts:
         """All that is counted; of a moment ago if the log moves fast, unless it must be ``now``."""
-        position = self._hub.store.position(name)
+        position = self._campaigns.store.position(name)
         watched = self._of(name)
 
         def make() -> Facts:
-            with self._hub.campaign(name).reading() as engine:
+            with self._campaigns.get(name).reading() as engine:
                 still = copied(engine)
             return _facts(still)
 
@@ -246,7 +248,7 @@ class Overviews:
 
     def savings(self, name: str, fixed: int | None) -> Savings | None:
         """What was saved against asking so often about every task."""
-        with self._hub.campaign(name).reading() as engine:
+        with self._campaigns.get(name).reading() as engine:
             return insight.savings(engine, fixed)
 
     def series(self, name: str) -> tuple[int, Series]:
@@ -263,7 +265,7 @@ class Overviews:
         """When it will end; None while the log is still being read, too."""
         watched = self._fed(name)
         # In this order, as when a timeline is made.
-        with watched.lock, self._hub.campaign(name).reading() as engine:
+        with watched.lock, self._campaigns.get(name).reading() as engine:
             assert watched.timeline is not None
             if watched.timeline.seq < engine.seq - PIECE:
                 return None
@@ -296,8 +298,8 @@ class Overviews:
             found = self._watched.get(name)
             if found is None:
                 found = _Watched(
-                    Shelf(NUMBERS_REST, self._clock, self._do_later),
-                    Shelf(CHARTS_REST, self._clock, self._do_later),
+                    Cached(NUMBERS_REST, self._clock, self._do_later),
+                    Cached(CHARTS_REST, self._clock, self._do_later),
                 )
                 self._watched[name] = found
                 while len(self._watched) > MOST_WATCHED:
@@ -308,10 +310,10 @@ class Overviews:
     def _fed(self, name: str) -> _Watched:
         """Bring a campaign's timeline up to date, or as far as can be done in a moment."""
         watched = self._of(name)
-        position = self._hub.store.position(name)
+        position = self._campaigns.store.position(name)
         with watched.lock:
             if watched.timeline is None:
-                with self._hub.campaign(name).reading() as engine:
+                with self._campaigns.get(name).reading() as engine:
                     watched.timeline = Timeline(engine.spec.problem)
             if watched.timeline.seq < position and (
                 watched.feeding is None or watched.feeding.done()
@@ -326,7 +328,7 @@ class Overviews:
         assert watched.timeline is not None
         for _ in range(PIECES):
             after = watched.timeline.seq
-            events = [] if self._ending else self._hub.store.read(name, after, after + PIECE)
+            events = [] if self._ending else self._campaigns.store.read(name, after, after + PIECE)
             if not events:
                 return
             with watched.lock:

@@ -8,8 +8,9 @@ import anyio.to_thread
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from askwise.service.errors import Refused
-from askwise.service.pages.base import SESSION, PageRoute, form_of, page, service_of, set_cookie
+from askwise.service.errors import RequestRefused
+from askwise.service.pages.base import SESSION, PageRoute, form_of, page, set_cookie
+from askwise.service.state import service_of
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -34,7 +35,7 @@ async def sign_in(request: Request) -> Response:
     identities = service_of(request).identities
     try:
         identity = await anyio.to_thread.run_sync(identities.find, fields.get("key", "").strip())
-    except Refused as refusal:
+    except RequestRefused as refusal:
         return page("login.html", status=401, next=target, message=str(refusal))
     if identity.role == "worker":
         return RedirectResponse(f"/join/{identity.secret}", 303)

@@ -15,14 +15,14 @@ from askwise.campaign.views import Answer
 from askwise.core.problem import Task
 from askwise.ledger import columns as c
 from askwise.service.dashboard.overview import Facts, Overviews
-from askwise.service.dashboard.view import Cut, cut
+from askwise.service.dashboard.visit import Cut, cut
 
 MOST_ANSWERS = 200
 """Answers to one task that its page shows, the newest."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class AssignmentRow:
     """One assignment of the log of decisions."""
 
     seq: int
@@ -55,25 +55,25 @@ class TaskPage:
     votes: list[tuple[str, int]]
     truth: str | None
     closed: bool
-    asked: list[Asked]
+    asked: list[AssignmentRow]
     more: int
     """Answers that are not shown."""
 
 
-def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[Asked], Cut]:
+def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[AssignmentRow], Cut]:
     """What was asked, newest first."""
     with campaign.reading() as engine:
         total = engine.ledger.total(c.ASSIGNMENTS)
         shown = cut(total, page, rows)
-        found = [_asked(campaign, engine, total - 1 - at) for at in range(shown.start, shown.end)]
+        found = [_row(campaign, engine, total - 1 - at) for at in range(shown.start, shown.end)]
     # The log alone knows when; read without holding up who writes.
     return _timed(campaign, found), shown
 
 
-def _asked(campaign: Campaign, engine: Engine, at: int) -> Asked:
+def _row(campaign: Campaign, engine: Engine, at: int) -> AssignmentRow:
     row = engine.ledger.book.assignments[at]
     handed = reading.handed(campaign.name, engine, int(row[c.SEQ]))
-    return Asked(
+    return AssignmentRow(
         seq=int(row[c.SEQ]),
         time=None,
         decision=int(row[c.DECISION]),
@@ -86,7 +86,7 @@ def _asked(campaign: Campaign, engine: Engine, at: int) -> Asked:
     )
 
 
-def _timed(campaign: Campaign, asked: list[Asked]) -> list[Asked]:
+def _timed(campaign: Campaign, asked: list[AssignmentRow]) -> list[AssignmentRow]:
     times = {event.seq: event.time for event in campaign.events(each.seq for each in asked)}
     return [replace(each, time=times[each.seq]) for each in asked]
 
@@ -153,7 +153,7 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
     facts = overviews.facts(campaign.name, now=now)
     if index >= len(facts.answers):
         facts = overviews.facts(campaign.name, now=True)
-    found: list[Asked] = []
+    found: list[AssignmentRow] = []
     more = 0
     with campaign.reading() as engine:
         ledger, options = engine.ledger, engine.spec.problem.options
@@ -161,7 +161,7 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
         last = int(book.tasks[index, c.TASK_LAST])
         while last >= 0:
             if len(found) < MOST_ANSWERS:
-                found.append(_asked(campaign, engine, last))
+                found.append(_row(campaign, engine, last))
             else:
                 more += 1
             last = int(book.assignments[last, c.BEFORE_OF_TASK])

@@ -18,9 +18,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from askwise import __version__
 from askwise.core.errors import AskwiseError
-from askwise.service.api.dependencies import Service
 from askwise.service.auth.identity import Identity, Role, csrf_token
-from askwise.service.errors import Refused, forbidden, status_of
+from askwise.service.errors import RequestRefused, forbidden, status_of
+from askwise.service.state import service_of
 
 log = logging.getLogger("askwise.service")
 
@@ -116,12 +116,6 @@ def _home(request: Request) -> str:
     return f"/work/{name}" if request.url.path.startswith("/work/") and name else "/dashboard"
 
 
-def service_of(request: Request) -> Service:
-    """What the application works with."""
-    found: Service = request.app.state.service
-    return found
-
-
 async def _signed_in(request: Request) -> Identity:
     secret = request.cookies.get(SESSION, "")
     found = None
@@ -187,6 +181,6 @@ def set_cookie(
     )
 
 
-def refuse_form(message: str) -> Refused:
+def refuse_form(message: str) -> RequestRefused:
     """Build the refusal of what somebody typed."""
-    return Refused("invalid_form", message)
+    return RequestRefused("invalid_form", message)

@@ -17,7 +17,7 @@ from askwise.ledger import columns as c
 
 
 @dataclass(frozen=True)
-class Question:
+class OpenQuestion:
     """What a worker has out. ``number`` counts what he was ever asked, ``left`` are seconds."""
 
     id: str
@@ -49,7 +49,7 @@ class Inbox:
     paused: bool
     answers: int
     earned: Decimal
-    question: Question | None
+    question: OpenQuestion | None
     ran_out: bool
     bidding: Bidding | None
     options: tuple[str, ...]
@@ -111,10 +111,10 @@ def may_ask(campaign: Campaign, worker: str, now: float) -> bool:
         return True
 
 
-def _question(campaign: Campaign, engine: Engine, at: int, number: int, now: float) -> Question:
+def _question(campaign: Campaign, engine: Engine, at: int, number: int, now: float) -> OpenQuestion:
     ledger = engine.ledger
     row, expires = ledger.book.assignments[at], float(ledger.book.marks[at, c.EXPIRES])
-    return Question(
+    return OpenQuestion(
         id=assignment_id(campaign.name, int(row[c.SEQ])),
         number=number,
         task=ledger.task_id(int(row[c.TASK])),

@@ -26,9 +26,10 @@ from askwise.core.errors import (
 from askwise.core.money import to_micro
 from askwise.core.problem import Problem
 from askwise.service.auth.identity import Identity, csrf_token
-from askwise.service.errors import Refused, forbidden, status_of
-from askwise.service.pages.base import PageRoute, form_of, log_error, page, service_of, set_cookie
-from askwise.service.pages.wording import money
+from askwise.service.errors import RequestRefused, forbidden, status_of
+from askwise.service.pages.base import PageRoute, form_of, log_error, page, set_cookie
+from askwise.service.pages.filters import money
+from askwise.service.state import service_of
 from askwise.service.work.inbox import inbox, may_ask, state_of
 from askwise.service.work.payload import scrolls, shown
 from askwise.service.work.sentences import (
@@ -94,7 +95,7 @@ async def _recognised(request: Request, secret: str) -> Identity:
     if found is None:
         try:
             found = await anyio.to_thread.run_sync(identities.find, secret)
-        except Refused:
+        except RequestRefused:
             raise Stranger from None
     if found.role != "worker":
         raise Stranger
@@ -197,7 +198,7 @@ class _Visit:
 
     @property
     def campaign(self) -> Campaign:
-        return self.service.hub.campaign(self.name)
+        return self.service.campaigns.get(self.name)
 
     @cached_property
     def problem(self) -> Problem:
@@ -208,7 +209,7 @@ class _Visit:
 
     def next(self, fields: dict[str, str]) -> Response:
         what, seen = fields.get("what", ""), _seen(fields)
-        if what in WAITS and seen == str(self.service.hub.store.position(self.name)):
+        if what in WAITS and seen == str(self.service.campaigns.store.position(self.name)):
             # Nothing has happened since he was told to wait: he waits for the same.
             return self.show(Wait(what))  # type: ignore[arg-type]
         return self.show(self._ask("at", seen))
@@ -241,12 +242,12 @@ class _Visit:
         return self.show(self._ask("after", id.rpartition(":")[2]), said)
 
     def leave(self, fields: dict[str, str]) -> Response:
-        self.service.absences.set(self.name, self.worker, available=False, until=None)
+        self.service.availability.set(self.name, self.worker, available=False, until=None)
         self.campaign.release(self.worker)
         return self.show(None)
 
     def come_back(self, fields: dict[str, str]) -> Response:
-        self.service.absences.set(self.name, self.worker, available=True, until=None)
+        self.service.availability.set(self.name, self.worker, available=True, until=None)
         return self.show(self._ask("at", _seen(fields)))
 
     def bid(self, fields: dict[str, str]) -> Response:
@@ -273,11 +274,11 @@ class _Visit:
 
     def show(self, said: Wait | Done | None, about: Said = NOTHING) -> Response:
         own = inbox(self.campaign, self.worker, time.time())
-        away = self.worker in self.service.absences.away(self.name)
+        away = self.worker in self.service.availability.away(self.name)
         state = state_of(own, away=away, said=said)
         done = said if isinstance(said, Done) else None
         if state == "start":
-            done = self.service.hub.view(self.name, "over", Campaign.over)[1]
+            done = self.service.campaigns.view(self.name, "over", Campaign.over)[1]
             state = "start" if done is None else "over"
         what = "resume" if own.paused or not isinstance(said, Wait) else said.what
         question = own.question

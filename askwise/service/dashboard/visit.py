@@ -1,4 +1,4 @@
-"""What the dashboard's pages share: who looks, parts that are swapped live, forms."""
+"""What the dashboard's pages share: who filters, parts that are swapped live, forms."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
 from askwise.core.errors import AskwiseError
-from askwise.service.api.dependencies import Service
 from askwise.service.auth.identity import Identity, csrf_token
 from askwise.service.dashboard.overview import Overviews
 from askwise.service.errors import status_of
-from askwise.service.pages import wording as looks
+from askwise.service.pages import filters as filters
 from askwise.service.pages.base import (
     SESSION,
     form_of,
     page,
     refuse_form,
-    service_of,
     signed_in,
     templates,
 )
+from askwise.service.state import ServiceState, service_of
 
 T = TypeVar("T")
 
@@ -50,7 +49,7 @@ class Visit:
     """A request of somebody who is signed in."""
 
     request: Request
-    service: Service
+    service: ServiceState
     caller: Identity
 
     @property
@@ -82,7 +81,7 @@ class Visit:
             "caller": self.caller,
             "changes": self.changes,
             "hidden": HIDDEN,
-            "why_done": looks.why_done,
+            "why_done": filters.why_done,
         }
 
     def page(
@@ -90,7 +89,7 @@ class Visit:
     ) -> Response:
         """A whole page; ``alert`` says what went wrong with what was sent before."""
         code = self.request.query_params.get("done", "")
-        notice = looks.NOTICES.get(code) if alert is None else None
+        notice = filters.NOTICES.get(code) if alert is None else None
         reply = page(template, status=status, alert=alert, notice=notice, **self.common(), **values)
         body = self.filled(bytes(reply.body).decode()).encode()
         return Response(
@@ -128,7 +127,7 @@ Owning = Annotated[Visit, Depends(_owning)]
 @cache
 def _environment() -> Environment:
     made = templates()
-    looks.install(made)
+    filters.install(made)
     return made
 
 
@@ -157,7 +156,7 @@ class Form:
         if not found:
             return None
         if not found.isascii() or not found.isdecimal() or not 0 < len(found) < 10:
-            raise refuse_form(f"{name} is {looks.clip(found, 20)}: give a whole number from 1")
+            raise refuse_form(f"{name} is {filters.clip(found, 20)}: give a whole number from 1")
         return int(found)
 
 

@@ -14,7 +14,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from askwise.core.errors import StoreError
-from askwise.store.base import nothing_kept
+from askwise.store import errors
 from askwise.store.migrations import on_postgres
 from askwise.store.postgres.address import Address
 
@@ -38,13 +38,13 @@ _SETTINGS = """
 """
 
 
-class Connection(psycopg.Connection[Any]):
+class RawConnection(psycopg.Connection[Any]):
     """A connection that knows whether there is a store in its database."""
 
     has_schema = False
 
 
-class Link:
+class PostgresConnection:
     """One connection, lent to one thread for one use.
 
     Parameters
@@ -53,7 +53,7 @@ class Link:
         The database.
     patience : float
         Seconds to wait for a lock.
-    connection : Connection
+    connection : RawConnection
         Open.
 
     Attributes
@@ -64,7 +64,7 @@ class Link:
         Why nothing of that write can be kept any more.
     """
 
-    def __init__(self, address: Address, patience: float, connection: Connection) -> None:
+    def __init__(self, address: Address, patience: float, connection: RawConnection) -> None:
         self.address = address
         self.patience = patience
         self.writing = False
@@ -165,13 +165,9 @@ class Link:
     def check(self) -> None:
         """Complain about a write that can't go on: it has failed, or is the parent process's."""
         if self.is_foreign:
-            raise StoreError(
-                f"{self.address}: a write can't be continued in a forked process; its parent has "
-                "it",
-                reason="store_misused",
-            )
+            raise errors.forked(self.address)
         if self.failure is not None:
-            raise nothing_kept(self.failure) from self.failure
+            raise errors.nothing_kept(self.failure) from self.failure
 
     def close(self) -> None:
         """Disconnect."""
@@ -191,7 +187,7 @@ class Link:
                 raise
 
     @contextmanager
-    def _explained(self) -> Iterator[Connection]:
+    def _explained(self) -> Iterator[RawConnection]:
         """Lend the connection and turn its errors into ours."""
         self.check()
         try:
@@ -209,16 +205,7 @@ class Link:
             raise
 
 
-def busy(address: Address, patience: float) -> StoreError:
-    """Build the error for a lock that was not had in time."""
-    return StoreError(
-        f"{address} is busy: another process or thread kept its lock for more than "
-        f"{patience:g} s; nothing was written, try again",
-        reason="store_busy",
-    )
-
-
-def open_connection(address: Address, patience: float) -> Connection:
+def open_connection(address: Address, patience: float) -> RawConnection:
     """Connect, and bring the schema up to date where there is one."""
     connection = connect(address, patience)
     try:
@@ -232,17 +219,17 @@ def open_connection(address: Address, patience: float) -> Connection:
     return connection
 
 
-def bring_up_to_date(connection: Connection, address: Address) -> None:
+def bring_up_to_date(connection: RawConnection, address: Address) -> None:
     """Apply the steps that an older schema lacks; a database without one is left alone."""
     if on_postgres.version(connection, str(address)):
         on_postgres.migrate(connection, str(address))
         connection.has_schema = True
 
 
-def connect(address: Address, patience: float) -> Connection:
+def connect(address: Address, patience: float) -> RawConnection:
     """Connect, commit by itself, and wait no longer for a lock than ``patience`` seconds."""
     try:
-        connection = Connection.connect(**address.parameters, autocommit=True)
+        connection = RawConnection.connect(**address.parameters, autocommit=True)
         try:
             _set_up(connection, address, patience)
         except BaseException:
@@ -263,11 +250,9 @@ def _set_up(connection: psycopg.Connection[Any], address: Address, patience: flo
     wait = str(max(1, math.ceil(patience * 1000)))
     encoding, *_ = connection.execute(_SETTINGS, (wait,)).fetchone() or ("unknown",)
     if encoding != "UTF8":
-        raise StoreError(
+        raise errors.unusable(
             f"{address} has the encoding {encoding}: give a database that was created with "
             "ENCODING 'UTF8'",
-            field="store",
-            reason="store_unusable",
         )
 
 
@@ -278,7 +263,7 @@ def _explain(error: Exception, address: Address, patience: float, lost: bool) ->
             reason="store_unreachable",
         )
     if isinstance(error, psycopg.errors.LockNotAvailable):
-        return busy(address, patience)
+        return errors.busy(address, patience)
     return StoreError(f"{address}: {_one_line(error)}")
 
 

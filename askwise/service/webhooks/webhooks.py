@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from askwise.core.errors import Conflict, InvalidParameter, UnknownName
+from askwise.core.errors import InvalidParameter, UnknownName
 from askwise.service.auth.identity import digest
+from askwise.service.retries import key_reused
 from askwise.service.webhooks.posting import Network
 from askwise.service.webhooks.records import (
     CURSOR,
@@ -28,7 +29,7 @@ from askwise.service.webhooks.records import (
     WAITING,
     Cursor,
     Delivery,
-    Hook,
+    Webhook,
     make_delivery,
     read_delivery,
     read_hook,
@@ -43,11 +44,11 @@ PREFIX = "awh_"
 KEPT = 200
 """Settled deliveries kept of a hook: the newest."""
 
-MOURNED = 86400.0
+REMEMBERED = 86400.0
 """Seconds for which an ended hook is remembered, so that ending it again changes nothing."""
 
 
-class Hooks:
+class Webhooks:
     """The hooks of a store and their deliveries."""
 
     def __init__(
@@ -69,7 +70,7 @@ class Hooks:
         campaign: str | None = None,
         label: str = "",
         secret: str | None = None,
-    ) -> tuple[str, Hook]:
+    ) -> tuple[str, Webhook]:
         """Make a hook; returns its secret, only here. It is told of what happens from now on.
 
         Parameters
@@ -84,7 +85,7 @@ class Hooks:
             raise InvalidParameter(
                 f"events is empty: give some of {', '.join(EVENTS)}", field="events"
             )
-        hook = Hook(digest(full)[:16], url, campaign, wanted, label, self.clock(), secret=full)
+        hook = Webhook(digest(full)[:16], url, campaign, wanted, label, self.clock(), secret=full)
         known = self.store.record(HOOK, hook.id)
         if known is None:
             self._network.check(url)
@@ -102,14 +103,10 @@ class Hooks:
             assert known is not None
         found = read_hook(known)
         if replace(hook, created=found.created, ended=found.ended, secret=found.secret) != found:
-            raise Conflict(
-                "this Idempotency-Key was used for another request: use a new one",
-                field="key",
-                reason="key_reused",
-            )
+            raise key_reused()
         return full, found
 
-    def end(self, id: str) -> Hook:
+    def end(self, id: str) -> Webhook:
         """End a hook and forget what it has not delivered; the second time changes nothing."""
         while True:
             hook = self._find(id)
@@ -126,7 +123,7 @@ class Hooks:
         """Remove the last trace of hooks that were ended a while ago."""
         for record in self.store.records(HOOK):
             ended = read_hook(record).ended
-            if ended is not None and ended + MOURNED < self.clock():
+            if ended is not None and ended + REMEMBERED < self.clock():
                 self._clear(record.id)
                 self.store.change([Change(HOOK, record.id, record.body, None)])
 
@@ -148,19 +145,19 @@ class Hooks:
 
     # Looking at them.
 
-    def active(self) -> Sequence[Hook]:
+    def active(self) -> Sequence[Webhook]:
         """The hooks that are told of something, oldest first."""
         found = [read_hook(record) for record in self.store.records(HOOK)]
         return sorted(
             (hook for hook in found if hook.ended is None), key=lambda hook: (hook.created, hook.id)
         )
 
-    def list(self, campaign: str | None = None) -> Sequence[Hook]:
+    def list(self, campaign: str | None = None) -> Sequence[Webhook]:
         """The hooks, newest first: all, or those that are told of a campaign."""
         found = reversed(self.active())
         return [hook for hook in found if campaign is None or hook.hears(campaign)]
 
-    def get(self, id: str) -> Hook:
+    def get(self, id: str) -> Webhook:
         """The hook of this id; UnknownName if there is none, or it was ended."""
         hook = self._find(id)
         if hook.ended is not None:
@@ -245,7 +242,7 @@ class Hooks:
             if self._put(hook, [Change(record.kind, record.id, None, record.body)]):
                 return made
 
-    def _put(self, hook: Hook, changes: Iterable[Change]) -> bool:
+    def _put(self, hook: Webhook, changes: Iterable[Change]) -> bool:
         """Change deliveries of a hook that is still there, and open its lane if it is closed."""
         opening = []
         lane = self.store.record(LANE, hook.id)
@@ -266,7 +263,7 @@ class Hooks:
                 [Change(SETTLED, each.id, each.body, None) for each in found[: len(found) - KEPT]]
             )
 
-    def _find(self, id: str) -> Hook:
+    def _find(self, id: str) -> Webhook:
         record = self.store.record(HOOK, id) if id else None
         if record is None:
             raise _unknown_hook(id)

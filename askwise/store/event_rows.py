@@ -10,9 +10,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from askwise.core.errors import StoreError
 from askwise.core.events import Event, Kind
 from askwise.core.money import to_micro
+from askwise.store import errors
 
 _COLUMNS = ("seq", "kind", "time", "key")
 _STRUCTURED = frozenset(("rows", "available", "tasks", "workers"))
@@ -23,7 +23,7 @@ _CHUNK = 512
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 
-class Row(NamedTuple):
+class EventRow(NamedTuple):
     """One event. ``body`` is its JSON without the columns."""
 
     seq: int
@@ -33,7 +33,7 @@ class Row(NamedTuple):
     body: str
 
 
-def pack(events: Sequence[Event], expected_seq: int) -> list[Row]:
+def pack(events: Sequence[Event], expected_seq: int) -> list[EventRow]:
     """Turn events that follow on ``expected_seq`` into rows.
 
     Raises
@@ -44,42 +44,34 @@ def pack(events: Sequence[Event], expected_seq: int) -> list[Row]:
     Examples
     --------
     >>> pack([Event(Kind.ANSWER, seq=8, time=1.5, task="t", value=1.0)], 7)
-    [Row(seq=8, kind='ANSWER', time=1.5, key=None, body='{"task":"t","value":1.0}')]
+    [EventRow(seq=8, kind='ANSWER', time=1.5, key=None, body='{"task":"t","value":1.0}')]
     """
     rows = []
     for number, event in enumerate(events, expected_seq + 1):
         if event.seq != number:
-            raise StoreError(
+            raise errors.unstorable(
                 f"an event has seq {event.seq!r} where {number} is due: number them from "
                 "expected_seq + 1 on without a gap",
-                field="seq",
-                reason="unstorable",
+                "seq",
             )
         raw = event.to_json()
         for column in _COLUMNS:
             raw.pop(column, None)
         if not isinstance(event.key, str | None):
-            raise StoreError(
-                f"key of event {number} is {event.key!r}: give a string or None",
-                field="key",
-                reason="unstorable",
+            raise errors.unstorable(
+                f"key of event {number} is {event.key!r}: give a string or None", "key"
             )
         try:
             body, time = _encode(raw), float(event.time)
             (event.key or "").encode()
         except (TypeError, ValueError) as error:
-            raise StoreError(
+            raise errors.unstorable(
                 f"event {number} ({event.kind.name}) can't be kept: {error}; give text, finite "
-                "numbers, lists and dicts",
-                reason="unstorable",
+                "numbers, lists and dicts"
             ) from error
         if not math.isfinite(time):
-            raise StoreError(
-                f"time of event {number} is {time}: give a finite one",
-                field="time",
-                reason="unstorable",
-            )
-        rows.append(Row(number, event.kind.name, time, event.key, body))
+            raise errors.unstorable(f"time of event {number} is {time}: give a finite one", "time")
+        rows.append(EventRow(number, event.kind.name, time, event.key, body))
     return rows
 
 

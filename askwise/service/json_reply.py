@@ -8,7 +8,7 @@ from typing import Any
 from starlette.responses import Response
 
 
-class Reply(Response):
+class JsonReply(Response):
     """JSON in ASCII, so that no odd character of a payload breaks it."""
 
     media_type = "application/json"

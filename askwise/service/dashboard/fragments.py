@@ -14,7 +14,7 @@ from askwise.core.money import from_micro, to_micro
 from askwise.figures import live
 from askwise.service.dashboard import tables as rows
 from askwise.service.dashboard.overview import PIECE, Facts, Glance
-from askwise.service.dashboard.view import ROWS, Visit
+from askwise.service.dashboard.visit import ROWS, Visit
 
 SHORT = 8
 """Rows of each table on the overview."""
@@ -124,7 +124,7 @@ def head(visit: Visit, name: str, glance: Glance) -> Markup:
 
 def overview(visit: Visit, name: str, seen: Seen, fixed: int | None) -> list[Markup]:
     """The parts of the overview, the head first."""
-    campaign, facts, status = visit.service.hub.campaign(name), seen.facts, seen.glance.status
+    campaign, facts, status = visit.service.campaigns.get(name), seen.facts, seen.glance.status
     assert seen.series is not None
     recent, _ = rows.decisions(campaign, 1, SHORT)
     top, shown = rows.workers(facts.workers, 1, "share", True)
@@ -178,7 +178,7 @@ def tasks(visit: Visit, name: str, seen: Seen, page: int, sort: str, outcome: st
     known = {each.outcome: each.tasks for each in seen.facts.outcomes.counts}
     order = sort if sort in rows.TASK_SORTS else "unsure"
     chosen = outcome if outcome in known else None
-    found, shown = rows.tasks(visit.service.hub.campaign(name), seen.facts, page, order, chosen)
+    found, shown = rows.tasks(visit.service.campaigns.get(name), seen.facts, page, order, chosen)
     return [
         head(visit, name, seen.glance),
         visit.part(
@@ -205,7 +205,7 @@ def workers(visit: Visit, name: str, seen: Seen, page: int, sort: str, down: boo
 
 def decisions(visit: Visit, name: str, seen: Seen, page: int) -> list[Markup]:
     """A page of what was asked."""
-    found, shown = rows.decisions(visit.service.hub.campaign(name), page, ROWS)
+    found, shown = rows.decisions(visit.service.campaigns.get(name), page, ROWS)
     return [
         head(visit, name, seen.glance),
         visit.part(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from askwise.store.base import Reply
+from askwise.store.event_rows import EventRow
 from askwise.store.postgres.text import kept
-from askwise.store.rows import Row
 
 CREATE = """
     INSERT INTO askwise.campaigns (name, spec, created) VALUES (%s, %s, %s)
@@ -27,7 +27,7 @@ KEEP = """
 """
 
 
-def event_row(row: Row) -> dict[str, Any]:
+def event_row(row: EventRow) -> dict[str, Any]:
     """One of the rows that ``APPEND`` takes."""
     made = row._asdict()
     if row.key is not None:

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 from askwise.core.events import Event
 from askwise.store.base import Reply, Snapshot
+from askwise.store.event_rows import EventRow, unpack
 from askwise.store.records import end_of
-from askwise.store.rows import Row, unpack
 
-Log = list[Event | Row]
+Log = list[Event | EventRow]
 """Events as they are, except that those with dicts in them are kept as rows: what was written
 can't be changed by whoever holds the event."""
 
 
 @dataclass(slots=True)
-class Campaign:
+class StoredCampaign:
     """What is committed."""
 
     spec: str
@@ -27,7 +27,7 @@ class Campaign:
 
 
 @dataclass(slots=True)
-class Shelf:
+class RecordsOfKind:
     """The records of one kind: bodies by id, and the ids in order."""
 
     bodies: dict[str, str] = field(default_factory=dict)
@@ -57,6 +57,6 @@ def cut(log: Log, after: int, upto: int | None) -> list[Event]:
     """Read a piece of a log."""
     stop = None if upto is None else max(upto, 0)
     return [
-        unpack([entry])[0] if isinstance(entry, Row) else entry
+        unpack([entry])[0] if isinstance(entry, EventRow) else entry
         for entry in log[max(after, 0) : stop]
     ]
