@@ -6,8 +6,7 @@ import time
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Path, Query
-from markupsafe import Markup
+from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import HTMLResponse, Response
 
 from askwise import __version__
@@ -15,19 +14,33 @@ from askwise.core.errors import UnknownName
 from askwise.service.api.shapes.fields import Name
 from askwise.service.dashboard import fragments
 from askwise.service.dashboard import tables as rows
+from askwise.service.dashboard.fragments import Wanted
 from askwise.service.dashboard.home import PageNumber, to_keys
+from askwise.service.dashboard.overview import Glance
 from askwise.service.dashboard.visit import Viewing, Visit
 from askwise.service.exports import EXPORTS, sent_as_file
 from askwise.service.pages.base import PageRoute
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
-Fixed = Annotated[str, Query(max_length=7)]
 Words = Annotated[str, Query(max_length=200)]
 
 
+async def _wanted(
+    page: PageNumber = 1,
+    sort: Words = "",
+    outcome: Words = "",
+    down: bool = True,
+    fixed: Annotated[str, Query(max_length=7)] = "",
+) -> Wanted:
+    return Wanted(page, sort, outcome, down, _number(fixed))
+
+
+Asked = Annotated[Wanted, Depends(_wanted)]
+
+
 @router.get("/dashboard/{name}")
-def overview(visit: Viewing, name: Name, fixed: Fixed = "") -> Response:
+def overview(visit: Viewing, name: Name, wanted: Asked) -> Response:
     """A campaign as it stands."""
     try:
         visit.service.campaigns.get(name)
@@ -35,49 +48,31 @@ def overview(visit: Viewing, name: Name, fixed: Fixed = "") -> Response:
         if name == "keys":
             return to_keys()
         raise
-    return show_overview(visit, name, fixed)
+    return show_overview(visit, name, wanted)
 
 
-def show_overview(visit: Visit, name: str, fixed: str = "", **values: Any) -> Response:
+def show_overview(visit: Visit, name: str, wanted: Wanted | None = None, **values: Any) -> Response:
     """The overview, perhaps with word of what went wrong."""
-    seen = fragments.look(visit, name, charts=True, now=_just_done(visit))
-    made = fragments.overview(visit, name, seen, _number(fixed))
-    where = _live(name, fixed=_number(fixed))
-    return visit.page(
-        "dashboard_campaign.html",
-        **frame(visit, name, "overview", made[0]),
-        parts=made[1:], live=where, exports=EXPORTS, **values,
-    )  # fmt: skip
+    wanted = wanted or Wanted()
+    return _tab(visit, name, "overview", wanted, exports=EXPORTS, **values)
 
 
 @router.get("/dashboard/{name}/tasks")
-def tasks(
-    visit: Viewing, name: Name, page: PageNumber = 1, sort: Words = "", outcome: Words = ""
-) -> Response:
+def tasks(visit: Viewing, name: Name, wanted: Asked) -> Response:
     """The tasks of a campaign, the contested ones first."""
-    seen = fragments.look(visit, name, charts=False)
-    made = fragments.tasks(visit, name, seen, page, sort, outcome)
-    where = _live(name, of="tasks", page=page, sort=sort, outcome=outcome)
-    return _listed(visit, name, "tasks", made, where)
+    return _tab(visit, name, "tasks", wanted)
 
 
 @router.get("/dashboard/{name}/workers")
-def workers(
-    visit: Viewing, name: Name, page: PageNumber = 1, sort: Words = "", down: bool = True
-) -> Response:
+def workers(visit: Viewing, name: Name, wanted: Asked) -> Response:
     """The workers of a campaign."""
-    seen = fragments.look(visit, name, charts=False)
-    made = fragments.workers(visit, name, seen, page, sort, down)
-    where = _live(name, of="workers", page=page, sort=sort, down=down)
-    return _listed(visit, name, "workers", made, where)
+    return _tab(visit, name, "workers", wanted)
 
 
 @router.get("/dashboard/{name}/decisions")
-def decisions(visit: Viewing, name: Name, page: PageNumber = 1) -> Response:
+def decisions(visit: Viewing, name: Name, wanted: Asked) -> Response:
     """Who was asked what, newest first."""
-    seen = fragments.look(visit, name, charts=False)
-    made = fragments.decisions(visit, name, seen, page)
-    return _listed(visit, name, "decisions", made, _live(name, of="decisions", page=page))
+    return _tab(visit, name, "decisions", wanted)
 
 
 @router.get("/dashboard/{name}/task")
@@ -90,7 +85,7 @@ def show_task(visit: Visit, name: str, id: str, **values: Any) -> Response:
     """A task's page, perhaps with word of what went wrong."""
     campaign = visit.service.campaigns.get(name)
     found = rows.task_page(campaign, visit.overviews, id, now=_just_done(visit))
-    return visit.page("dashboard_task.html", **frame(visit, name, "tasks"), found=found, **values)
+    return visit.page("dashboard/task.html", **frame(visit, name, "tasks"), found=found, **values)
 
 
 @router.get("/dashboard/{name}/asked/{seq}")
@@ -101,7 +96,7 @@ def asked(visit: Viewing, name: Name, seq: Annotated[int, Path(ge=1, lt=10**18)]
     handed, why = campaign.assignment(id), campaign.explain(id)
     details = list(dict.fromkeys(key for each in why.candidates for key in each.details))
     return visit.page(
-        "dashboard_asked.html",
+        "dashboard/asked.html",
         **frame(visit, name, "decisions"),
         handed=handed,
         why=why,
@@ -117,16 +112,7 @@ def export(visit: Viewing, name: Name, what: str) -> Response:
 
 
 @router.get("/dashboard/{name}/live")
-def live(
-    visit: Viewing,
-    name: Name,
-    of: Words = "overview",
-    fixed: Fixed = "",
-    page: PageNumber = 1,
-    sort: Words = "",
-    outcome: Words = "",
-    down: bool = True,
-) -> Response:
+def live(visit: Viewing, name: Name, wanted: Asked, of: Words = "overview") -> Response:
     """The parts of a page that change; nothing if they have not."""
     seen = fragments.look(visit, name, charts=of == "overview")
     headers = {
@@ -136,40 +122,29 @@ def live(
     }
     if headers["ETag"] in visit.request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    if of == "tasks":
-        made = fragments.tasks(visit, name, seen, page, sort, outcome)
-    elif of == "workers":
-        made = fragments.workers(visit, name, seen, page, sort, down)
-    elif of == "decisions":
-        made = fragments.decisions(visit, name, seen, page)
-    elif of == "overview":
-        made = fragments.overview(visit, name, seen, _number(fixed))
-    else:
-        made = [fragments.head(visit, name, seen.glance)]
+    made = [fragments.head(visit, name, seen.glance)]
+    if of in fragments.MAKERS:
+        made += fragments.MAKERS[of](visit, visit.service.campaigns.get(name), seen, wanted)
     return HTMLResponse("\n".join(made), headers=headers)
 
 
-def frame(visit: Visit, name: str, tab: str, head: Markup | None = None) -> dict[str, Any]:
+def frame(visit: Visit, name: str, tab: str, glance: Glance | None = None) -> dict[str, Any]:
     """What stands above everything on a campaign's pages."""
-    glance = visit.overviews.glance(name)
-    return {
-        "name": name,
-        "tab": tab,
-        "totals": glance.status,
-        "head": fragments.head(visit, name, glance) if head is None else head,
-    }
+    glance = glance or visit.overviews.glance(name)
+    head = fragments.head(visit, name, glance)
+    return {"name": name, "tab": tab, "totals": glance.status, "head": head}
 
 
-def _listed(visit: Visit, name: str, tab: str, made: list[Markup], where: str) -> Response:
-    return visit.page(
-        "dashboard_list.html", **frame(visit, name, tab, made[0]), parts=made[1:], live=where
-    )
-
-
-def _live(name: str, **query: Any) -> str:
-    """Where the changing parts of a page are to be had."""
-    given = {key: str(value) for key, value in query.items() if value not in ("", None)}
-    return f"/dashboard/{name}/live" + (f"?{urlencode(given)}" if given else "")
+def _tab(visit: Visit, name: str, tab: str, wanted: Wanted, **values: Any) -> Response:
+    """A page whose parts are swapped while somebody watches."""
+    is_overview = tab == "overview"
+    seen = fragments.look(visit, name, charts=is_overview, now=is_overview and _just_done(visit))
+    parts = fragments.MAKERS[tab](visit, visit.service.campaigns.get(name), seen, wanted)
+    said = {"of": tab, **wanted._asdict()}
+    query = {key: value for key, value in said.items() if value not in ("", None)}
+    values = {**frame(visit, name, tab, seen.glance), "parts": parts, **values}
+    template = "dashboard/campaign.html" if is_overview else "dashboard/list.html"
+    return visit.page(template, live=f"/dashboard/{name}/live?{urlencode(query)}", **values)
 
 
 def _tag(visit: Visit, seen: fragments.Seen) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
 
+from askwise.campaign import Campaign
 from askwise.campaign.insight_views import Forecast
 from askwise.campaign.timeline import Series
 from askwise.core.money import from_micro, to_micro
@@ -115,101 +116,75 @@ def points(series: Series) -> list[dict[str, Any]]:
     ]
 
 
+class Wanted(NamedTuple):
+    """What of a page is asked for; each page takes what it has."""
+
+    page: int = 1
+    sort: str = ""
+    outcome: str = ""
+    down: bool = True
+    fixed: int | None = None
+
+
 def head(visit: Visit, name: str, glance: Glance) -> Markup:
     """The state of a campaign, and what can be done about it."""
-    return visit.part(
-        "dashboard_head.html", "head", "State", name=name, glance=glance, totals=glance.status
-    )
+    return visit.part("head", "State", name=name, glance=glance, totals=glance.status)
 
 
-def overview(visit: Visit, name: str, seen: Seen, fixed: int | None) -> list[Markup]:
-    """The parts of the overview, the head first."""
-    campaign, facts, status = visit.service.campaigns.get(name), seen.facts, seen.glance.status
+def _part(visit: Visit, seen: Seen, id: str, label: str, **values: Any) -> Markup:
+    glance = seen.glance
+    common = {"name": glance.status.name, "glance": glance, "totals": glance.status}
+    return visit.part(id, label, facts=seen.facts, **common, **values)
+
+
+def overview(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:
+    """The parts of the overview below its head."""
+    facts, status = seen.facts, seen.glance.status
     assert seen.series is not None
     recent, _ = rows.decisions(campaign, 1, SHORT)
     top, shown = rows.workers(facts.workers, 1, "share", True)
-    common = {"name": name, "totals": status, "facts": facts}
+    saved = visit.overviews.savings(campaign.name, wanted.fixed)
+    numbers = {"forecast": seen.forecast, "saved": saved, "fixed": wanted.fixed}
+    charts = {"charts": seen.charts, "points": points(seen.series), "read": seen.read}
+    behind = seen.read + PIECE < status.seq
+    workers = {"workers": top[:SHORT], "total": shown.total, "sort": None, "down": True}
     made = [
-        head(visit, name, seen.glance),
-        visit.part(
-            "dashboard_numbers.html", "numbers", "Numbers",
-            glance=seen.glance, forecast=seen.forecast,
-            saved=visit.overviews.savings(name, fixed), fixed=fixed, **common,
-        ),
-        visit.part(
-            "dashboard_charts.html", "charts", "Charts",
-            charts=seen.charts, points=points(seen.series), read=seen.read,
-            behind=seen.read + PIECE < status.seq, **common,
-        ),
-    ]  # fmt: skip
+        _part(visit, seen, "numbers", "Numbers", **numbers),
+        _part(visit, seen, "charts", "Charts", **charts, behind=behind),
+    ]
     if status.tasks and facts.options:
-        made.append(
-            visit.part(
-                "dashboard_contested.html",
-                "contested",
-                "Contested tasks",
-                contested=rows.contested(campaign, facts, SHORT),
-                **common,
-            )
-        )
-    made.append(
-        visit.part(
-            "dashboard_workers.html",
-            "workers",
-            "Workers",
-            workers=top[:SHORT],
-            total=shown.total,
-            sort=None,
-            down=True,
-            cut=None,
-            **common,
-        )
-    )
-    made.append(
-        visit.part(
-            "dashboard_decisions.html", "decisions", "Decisions", asked=recent, cut=None, **common
-        )
-    )
-    return made
+        contested = rows.contested(campaign, facts, SHORT)
+        made.append(_part(visit, seen, "contested", "Contested tasks", contested=contested))
+    return [
+        *made,
+        _part(visit, seen, "workers", "Workers", **workers, cut=None),
+        _part(visit, seen, "decisions", "Decisions", asked=recent, cut=None),
+    ]
 
 
-def tasks(visit: Visit, name: str, seen: Seen, page: int, sort: str, outcome: str) -> list[Markup]:
+def tasks(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:
     """A page of tasks."""
     known = {each.outcome: each.tasks for each in seen.facts.outcomes.counts}
-    order = sort if sort in rows.TASK_SORTS else "unsure"
-    chosen = outcome if outcome in known else None
-    found, shown = rows.tasks(visit.service.campaigns.get(name), seen.facts, page, order, chosen)
-    return [
-        head(visit, name, seen.glance),
-        visit.part(
-            "dashboard_tasks.html", "tasks", "Tasks",
-            name=name, totals=seen.glance.status, rows=found, cut=shown, sort=order,
-            chosen=chosen, outcomes=known, sorts=rows.TASK_SORTS, facts=seen.facts,
-        ),
-    ]  # fmt: skip
+    order = wanted.sort if wanted.sort in rows.TASK_SORTS else "unsure"
+    chosen = wanted.outcome if wanted.outcome in known else None
+    found, shown = rows.tasks(campaign, seen.facts, wanted.page, order, chosen)
+    choices = {"sort": order, "sorts": rows.TASK_SORTS, "chosen": chosen, "outcomes": known}
+    return [_part(visit, seen, "tasks", "Tasks", rows=found, cut=shown, **choices)]
 
 
-def workers(visit: Visit, name: str, seen: Seen, page: int, sort: str, down: bool) -> list[Markup]:
+def workers(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:
     """A page of workers."""
-    column = sort if sort in rows.WORKER_SORTS else "share"
-    found, shown = rows.workers(seen.facts.workers, page, column, down)
-    return [
-        head(visit, name, seen.glance),
-        visit.part(
-            "dashboard_workers.html", "workers", "Workers",
-            name=name, totals=seen.glance.status, workers=found, total=shown.total, sort=column,
-            down=down, cut=shown, facts=seen.facts,
-        ),
-    ]  # fmt: skip
+    column = wanted.sort if wanted.sort in rows.WORKER_SORTS else "share"
+    found, shown = rows.workers(seen.facts.workers, wanted.page, column, wanted.down)
+    values = {"workers": found, "total": shown.total, "sort": column, "down": wanted.down}
+    return [_part(visit, seen, "workers", "Workers", **values, cut=shown)]
 
 
-def decisions(visit: Visit, name: str, seen: Seen, page: int) -> list[Markup]:
+def decisions(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:
     """A page of what was asked."""
-    found, shown = rows.decisions(visit.service.campaigns.get(name), page, ROWS)
-    return [
-        head(visit, name, seen.glance),
-        visit.part(
-            "dashboard_decisions.html", "decisions", "Decisions",
-            name=name, totals=seen.glance.status, asked=found, cut=shown, facts=seen.facts,
-        ),
-    ]  # fmt: skip
+    found, shown = rows.decisions(campaign, wanted.page, ROWS)
+    return [_part(visit, seen, "decisions", "Decisions", asked=found, cut=shown)]
+
+
+MAKERS = {"overview": overview, "tasks": tasks, "workers": workers, "decisions": decisions}
+"""What makes the parts of a page below its head, by the page."""

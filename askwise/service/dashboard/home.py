@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -44,13 +45,13 @@ def campaigns(visit: Viewing, page: PageNumber = 1) -> Response:
     rows, broken = visit.service.campaigns.each(
         names[shown.start : shown.end], visit.overviews.glance
     )
-    return visit.page("dashboard.html", rows=rows, broken=broken, cut=shown)
+    return visit.page("dashboard/campaigns.html", rows=rows, broken=broken, cut=shown)
 
 
 @router.get("/dashboard/-/new")
 def new(visit: Requesting) -> Response:
     """The form for a campaign."""
-    return _new(visit, EXAMPLE, None, 200)
+    return _new(visit, {"toml": EXAMPLE})
 
 
 @router.post("/dashboard/-/new")
@@ -61,12 +62,10 @@ async def make(visit: Requesting) -> Response:
         fields = _read(form.text("toml", longest=visit.service.settings.largest_body))
         return str(create_once(visit.service, fields, form.key)["name"])
 
-    return await do(
-        visit,
-        work,
-        lambda name: back(f"/dashboard/{name}", "made"),
-        lambda form, message, status: _new(visit, form.fields.get("toml", ""), message, status),
-    )
+    def then(name: str) -> Response:
+        return back(f"/dashboard/{name}", "made")
+
+    return await do(visit, work, then, partial(_new, visit))
 
 
 @router.get("/dashboard/-/keys")
@@ -88,14 +87,7 @@ async def new_key(visit: Owning) -> Response:
             secret=visit.caller.derive("key", form.key),
         )
 
-    return await do(
-        visit,
-        work,
-        lambda made: _keys(visit, made=made),
-        lambda form, message, status: _keys(
-            visit, alert=message, status=status, typed=dict(form.fields)
-        ),
-    )
+    return await do(visit, work, lambda made: _keys(visit, made=made), partial(_keys, visit))
 
 
 @router.post("/dashboard/-/keys/{id}/revoke")
@@ -105,7 +97,7 @@ async def revoke(visit: Owning, id: str) -> Response:
         visit,
         lambda form: visit.service.identities.revoke(id),
         lambda _: back("/dashboard/-/keys", "key-revoked"),
-        lambda form, message, status: _keys(visit, alert=message, status=status),
+        partial(_keys, visit),
     )
 
 
@@ -114,28 +106,15 @@ def to_keys() -> Response:
     return RedirectResponse("/dashboard/-/keys", 303)
 
 
-def _new(visit: Visit, text: str, alert: str | None, status: int) -> Response:
-    return visit.page("dashboard_new.html", toml=text, alert=alert, status=status)
+def _new(visit: Visit, typed: dict[str, str], **values: Any) -> Response:
+    return visit.page("dashboard/new.html", toml=typed.get("toml", ""), **values)
 
 
-def _keys(
-    visit: Visit,
-    *,
-    page: int = 1,
-    made: tuple[str, Issued] | None = None,
-    typed: dict[str, str] | None = None,
-    **values: Any,
-) -> Response:
+def _keys(visit: Visit, *, page: int = 1, **values: Any) -> Response:
     found = visit.service.identities.keys()
     shown = cut(len(found), page)
-    return visit.page(
-        "dashboard_keys.html",
-        keys=found[shown.start : shown.end],
-        cut=shown,
-        made=made,
-        typed=typed or {},
-        **values,
-    )
+    values = {"made": None, "typed": {}, **values, "keys": found[shown.start : shown.end]}
+    return visit.page("dashboard/keys.html", cut=shown, **values)
 
 
 def _read(text: str) -> dict[str, Any]:

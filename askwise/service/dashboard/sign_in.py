@@ -24,7 +24,7 @@ async def root() -> Response:
 @router.get("/login")
 async def login(next: Annotated[str, Query(max_length=300)] = "/dashboard") -> Response:
     """The form for a key."""
-    return page("login.html", next=_inside(next), message=None)
+    return page("dashboard/sign_in.html", next=_inside(next), message=None)
 
 
 @router.post("/login")
@@ -36,7 +36,7 @@ async def sign_in(request: Request) -> Response:
     try:
         identity = await anyio.to_thread.run_sync(identities.find, fields.get("key", "").strip())
     except RequestRefused as refusal:
-        return page("login.html", status=401, next=target, message=str(refusal))
+        return page("dashboard/sign_in.html", status=401, next=target, message=str(refusal))
     if identity.role == "worker":
         return RedirectResponse(f"/join/{identity.secret}", 303)
     lasts = service_of(request).settings.session

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from askwise.campaign import Campaign, reading
 from askwise.campaign.insight_views import Contested, WorkerInsight
 from askwise.campaign.state import Engine
-from askwise.campaign.views import Answer
+from askwise.campaign.views import Answer, Handed
 from askwise.core.problem import Task
 from askwise.ledger import columns as c
 from askwise.service.dashboard.overview import Facts, Overviews
@@ -26,14 +25,9 @@ class AssignmentRow:
     """One assignment of the log of decisions."""
 
     seq: int
-    time: float | None
     decision: int
-    worker: str
-    task: str | None
-    price: Decimal
-    propensity: float | None
-    state: str
-    value: str | float | None
+    handed: Handed
+    time: float | None = None
 
 
 @dataclass(frozen=True)
@@ -72,18 +66,8 @@ def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[Assignment
 
 def _row(campaign: Campaign, engine: Engine, at: int) -> AssignmentRow:
     row = engine.ledger.book.assignments[at]
-    handed = reading.handed(campaign.name, engine, int(row[c.SEQ]))
-    return AssignmentRow(
-        seq=int(row[c.SEQ]),
-        time=None,
-        decision=int(row[c.DECISION]),
-        worker=handed.assignment.worker,
-        task=handed.assignment.task,
-        price=handed.assignment.price,
-        propensity=handed.assignment.propensity,
-        state=handed.state,
-        value=handed.value,
-    )
+    seq = int(row[c.SEQ])
+    return AssignmentRow(seq, int(row[c.DECISION]), reading.handed(campaign.name, engine, seq))
 
 
 def _timed(campaign: Campaign, asked: list[AssignmentRow]) -> list[AssignmentRow]:
@@ -149,7 +133,8 @@ def contested(campaign: Campaign, facts: Facts, most: int) -> list[tuple[Contest
 
 def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool) -> TaskPage:
     """A task with its answers, newest first."""
-    index = _index(campaign, task)
+    with campaign.reading() as engine:
+        index = int(engine.ledger.task_at(task))
     facts = overviews.facts(campaign.name, now=now)
     if index >= len(facts.answers):
         facts = overviews.facts(campaign.name, now=True)
@@ -177,11 +162,6 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
             more=more,
         )
     return replace(page, asked=_timed(campaign, found))
-
-
-def _index(campaign: Campaign, task: str) -> int:
-    with campaign.reading() as engine:
-        return int(engine.ledger.task_at(task))
 
 
 WORKER_SORTS = ("id", "price", "answered", "share", "paid", "agreement", "quality")

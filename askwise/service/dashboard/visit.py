@@ -7,19 +7,17 @@ import re
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated, Any, TypeVar
 
 import anyio.to_thread
 from fastapi import Depends, Request
-from jinja2 import Environment
 from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
 from askwise.core.errors import AskwiseError
-from askwise.service.auth.identity import Identity, csrf_token
+from askwise.service.auth.identity import Identity, Role, csrf_token
 from askwise.service.dashboard.overview import Overviews
-from askwise.service.errors import status_of
+from askwise.service.errors import forbidden, status_of
 from askwise.service.pages import filters as filters
 from askwise.service.pages.base import (
     SESSION,
@@ -35,10 +33,6 @@ T = TypeVar("T")
 
 ROWS = 25
 """Rows of a table on one page."""
-
-Viewer = Annotated[Identity, signed_in("viewer")]
-Requester = Annotated[Identity, signed_in("requester")]
-Owner = Annotated[Identity, signed_in("owner")]
 
 HIDDEN = Markup('<input type="hidden" name="csrf"><input type="hidden" name="key">')
 """Where a form's token and key go. They are put in last: what is shown does not depend on them."""
@@ -90,48 +84,34 @@ class Visit:
         """A whole page; ``alert`` says what went wrong with what was sent before."""
         code = self.request.query_params.get("done", "")
         notice = filters.NOTICES.get(code) if alert is None else None
-        reply = page(template, status=status, alert=alert, notice=notice, **self.common(), **values)
-        body = self.filled(bytes(reply.body).decode()).encode()
-        return Response(
-            body,
-            status,
-            {"Content-Security-Policy": reply.headers["Content-Security-Policy"]},
-            "text/html",
-        )
+        values = {"alert": alert, "notice": notice, **self.common(), **values}
+        return page(template, status=status, finish=self.filled, **values)
 
-    def part(self, template: str, id: str, label: str, **values: Any) -> Markup:
+    def part(self, id: str, label: str, **values: Any) -> Markup:
         """A part of a page that is swapped when it has changed, which its tag tells."""
-        text = _environment().get_template(template).render(**self.common(), **values)
+        template = templates().get_template(f"dashboard/{id}.html")
+        text = template.render(**self.common(), **values)
         tag = hashlib.sha256(text.encode()).hexdigest()[:12]
         frame = Markup('<section class="part" id="{}" data-tag="{}" aria-label="{}">{}</section>')
         return frame.format(f"part-{id}", tag, label, Markup(self.filled(text)))
 
 
-async def _visit(request: Request, caller: Viewer) -> Visit:
-    return Visit(request, service_of(request), caller)
+def _visiting(role: Role) -> Any:
+    """A dependency: the visit of somebody with at least this role."""
+
+    async def visit(request: Request, caller: Annotated[Identity, Depends(signed_in)]) -> Visit:
+        if not caller.may(role):
+            raise forbidden(f"a {caller.role}'s key does not allow this: it takes a {role}'s")
+        return Visit(request, service_of(request), caller)
+
+    return Depends(visit)
 
 
-async def _requesting(request: Request, caller: Requester) -> Visit:
-    return Visit(request, service_of(request), caller)
+Viewing = Annotated[Visit, _visiting("viewer")]
+Requesting = Annotated[Visit, _visiting("requester")]
+Owning = Annotated[Visit, _visiting("owner")]
 
-
-async def _owning(request: Request, caller: Owner) -> Visit:
-    return Visit(request, service_of(request), caller)
-
-
-Viewing = Annotated[Visit, Depends(_visit)]
-Requesting = Annotated[Visit, Depends(_requesting)]
-Owning = Annotated[Visit, Depends(_owning)]
-
-
-@cache
-def _environment() -> Environment:
-    made = templates()
-    filters.install(made)
-    return made
-
-
-_environment()
+filters.install(templates())
 
 
 @dataclass(frozen=True)
@@ -180,9 +160,12 @@ async def do(
     visit: Visit,
     work: Callable[[Form], T],
     then: Callable[[T], Response],
-    again: Callable[[Form, str, int], Response],
+    again: Callable[..., Response],
 ) -> Response:
-    """Do what a form asks for; what is refused shows the page again, with the reason."""
+    """Do what a form asks for; what is refused shows the page ``again``.
+
+    That is called with the reason (``alert``), its ``status`` and what was ``typed``.
+    """
     form = await sent(visit)
     try:
         done = await anyio.to_thread.run_sync(work, form)
@@ -190,8 +173,8 @@ async def do(
         status = status_of(error)
         if status >= 500:
             raise
-        message = str(error)
-        return await anyio.to_thread.run_sync(lambda: again(form, message, status))
+        said = {"alert": str(error), "status": status, "typed": dict(form.fields)}
+        return await anyio.to_thread.run_sync(lambda: again(**said))
     return then(done)
 
 

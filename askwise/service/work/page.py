@@ -64,7 +64,7 @@ class WorkRoute(PageRoute):
             try:
                 return await plain(request)
             except Stranger:
-                return page("work_stranger.html", status=401)
+                return page("work/stranger.html", status=401)
 
         return handle
 
@@ -136,52 +136,6 @@ async def lead_back(name: str, verb: str, worker: Worker) -> Response:
     return RedirectResponse(f"/work/{name}", 303)
 
 
-@router.post("/work/{name}/next")
-async def next_question(request: Request, name: str, worker: Worker) -> Response:
-    """Ask for him; replies with the question."""
-    return await _act(request, name, worker, _Visit.next)
-
-
-@router.post("/work/{name}/answer")
-async def answer(request: Request, name: str, worker: Worker) -> Response:
-    """Take his answer and ask the next; replies with the next question."""
-    return await _act(request, name, worker, _Visit.answer)
-
-
-@router.post("/work/{name}/skip")
-async def skip(request: Request, name: str, worker: Worker) -> Response:
-    """Take back a question that he does not want, for good, and ask the next."""
-    return await _act(request, name, worker, _Visit.skip)
-
-
-@router.post("/work/{name}/away")
-async def away(request: Request, name: str, worker: Worker) -> Response:
-    """Let nobody ask him until he is back; what he has out may be asked again."""
-    return await _act(request, name, worker, _Visit.leave)
-
-
-@router.post("/work/{name}/back")
-async def back(request: Request, name: str, worker: Worker) -> Response:
-    """He is back: ask for him."""
-    return await _act(request, name, worker, _Visit.come_back)
-
-
-@router.post("/work/{name}/bid")
-async def bid(request: Request, name: str, worker: Worker) -> Response:
-    """Take the price that he names for an answer."""
-    return await _act(request, name, worker, _Visit.bid)
-
-
-async def _act(
-    request: Request,
-    name: str,
-    worker: Identity,
-    do: Callable[[_Visit, dict[str, str]], Response],
-) -> Response:
-    fields = await form_of(request, worker.secret)
-    return await anyio.to_thread.run_sync(do, _Visit(request, name, worker), fields)
-
-
 def _cookie(campaign: str) -> str:
     return f"askwise_work_{campaign}"
 
@@ -208,6 +162,7 @@ class _Visit:
     # What he may do.
 
     def next(self, fields: dict[str, str]) -> Response:
+        """Ask for him; replies with the question."""
         what, seen = fields.get("what", ""), _seen(fields)
         if what in WAITS and seen == str(self.service.campaigns.store.position(self.name)):
             # Nothing has happened since he was told to wait: he waits for the same.
@@ -215,6 +170,7 @@ class _Visit:
         return self.show(self._ask("at", seen))
 
     def answer(self, fields: dict[str, str]) -> Response:
+        """Take his answer and ask the next; replies with the next question."""
         id = self._his(fields)
         value = self._value(fields.get("value", ""))
         said = Said("Saved.")
@@ -230,6 +186,7 @@ class _Visit:
         return self.show(self._ask("after", id.rpartition(":")[2]), said)
 
     def skip(self, fields: dict[str, str]) -> Response:
+        """Take back a question that he does not want, for good, and ask the next."""
         id = self._his(fields)
         again = "" if self.problem.repeat else " It will not come again."
         said = Said(f"Skipped.{again}")
@@ -242,15 +199,18 @@ class _Visit:
         return self.show(self._ask("after", id.rpartition(":")[2]), said)
 
     def leave(self, fields: dict[str, str]) -> Response:
+        """Let nobody ask him until he is back; what he has out may be asked again."""
         self.service.availability.set(self.name, self.worker, available=False, until=None)
         self.campaign.release(self.worker)
         return self.show(None)
 
     def come_back(self, fields: dict[str, str]) -> Response:
+        """He is back: ask for him."""
         self.service.availability.set(self.name, self.worker, available=True, until=None)
         return self.show(self._ask("at", _seen(fields)))
 
     def bid(self, fields: dict[str, str]) -> Response:
+        """Take the price that he names for an answer."""
         amount = fields.get("amount", "").strip()
         try:
             key = self._key(f"bid-{to_micro(amount, 'amount')}", _seen(fields))
@@ -285,7 +245,7 @@ class _Visit:
         payload = None if question is None else shown(question.payload)
         picture = None if payload is None else payload.picture
         return page(
-            "work.html",
+            "work/inbox.html",
             status=about.status,
             allow={"img-src": f"'self' {picture.origin}"} if picture else None,
             campaign=self.name,
@@ -381,3 +341,20 @@ def _words_of(seconds: float) -> str:
         return f"{minutes} min {rest} s" if rest and minutes < 60 else f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def _add(verb: str, act: Callable[[_Visit, dict[str, str]], Response]) -> None:
+    """Take a form: it does something for the worker and replies with his inbox."""
+
+    @router.post(f"/work/{{name}}/{verb}", name=verb)
+    async def take(request: Request, name: str, worker: Worker) -> Response:
+        fields = await form_of(request, worker.secret)
+        return await anyio.to_thread.run_sync(act, _Visit(request, name, worker), fields)
+
+
+_add("next", _Visit.next)
+_add("answer", _Visit.answer)
+_add("skip", _Visit.skip)
+_add("away", _Visit.leave)
+_add("back", _Visit.come_back)
+_add("bid", _Visit.bid)
