@@ -229,12 +229,12 @@ class RemoteCampaign:
 
     def tokens(self) -> list[Key]:
         """The workers' tokens, without their secrets, newest first."""
-        return [Key.from_json(raw) for raw in self._pages("tokens")]
+        return [Key(**raw) for raw in self._pages("tokens")]
 
     def revoke_token(self, id: str, key: str | None = None) -> Key:
         """End a worker's token."""
         path = f"{self._path}/tokens/{quote(id, safe='')}"
-        return Key.from_json(self._transport.write(path, key=key, method="DELETE"))
+        return Key(**self._transport.write(path, key=key, method="DELETE"))
 
     def __repr__(self) -> str:
         return f"<RemoteCampaign {self.name!r} at {self._transport.url}>"

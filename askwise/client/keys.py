@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 
 @dataclass(frozen=True)
@@ -30,11 +29,6 @@ class Key:
     revoked: float | None
     campaign: str | None
     worker: str | None
-
-    @classmethod
-    def from_json(cls, raw: dict[str, Any]) -> Key:
-        """Read what a service tells."""
-        return cls(**raw)
 
 
 @dataclass(frozen=True)

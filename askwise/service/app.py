@@ -1,4 +1,4 @@
-"""The application: puts routes, pages, the gate and the background work together."""
+"""The application: puts routes, pages, middleware and the background work together."""
 
 from __future__ import annotations
 
@@ -75,13 +75,10 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
     app.state.service = service
     app.state.overviews = overviews
     errors.install(app)
-    for module in (campaigns, workers, assignments, webhook_routes, keys, health):
+    routes = (campaigns, workers, assignments, webhook_routes, keys, health)
+    pages = (sign_in, reference, page, home, campaign, manage, webhook_pages)
+    for module in (*routes, *pages):
         app.include_router(module.router)
-    app.include_router(sign_in.router)
-    app.include_router(reference.router)
-    app.include_router(page.router)
-    for part in (home, campaign, manage, webhook_pages):
-        app.include_router(part.router)
     app.mount("/static", StaticFiles(packages=[("askwise.service", "static")]), name="static")
     app.add_middleware(
         RequestMiddleware, settings=settings, identities=identities, places=THREADS - SPARE_THREADS

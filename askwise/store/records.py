@@ -94,11 +94,8 @@ def in_order(changes: Sequence[Change]) -> list[Change]:
 def check_limit(limit: int | None) -> None:
     """Complain about a limit that is none."""
     if limit is not None and limit < 0:
-        raise StoreError(
-            f"limit is {limit}: give 0 or more, or None for all",
-            field="limit",
-            reason="invalid_parameter",
-        )
+        message = f"limit is {limit}: give 0 or more, or None for all"
+        raise StoreError(message, field="limit", reason="invalid_parameter")
 
 
 def end_of(prefix: str) -> str | None:

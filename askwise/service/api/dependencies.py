@@ -27,11 +27,7 @@ def _header(text: str, **shape: Any) -> dict[str, Any]:
 
 _WHEN = {"Retry-After": _header("Seconds to wait.", pattern="^[0-9]+$")}
 _ETAG = {"ETag": _header("Send it as If-None-Match with the next poll.")}
-_HEADERS = {
-    401: {"WWW-Authenticate": _header("Bearer")},
-    429: _WHEN,
-    503: _WHEN,
-}
+_HEADERS = {401: {"WWW-Authenticate": _header("Bearer")}, 429: _WHEN, 503: _WHEN}
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"model": replies.ErrorShape, "description": text, "headers": _HEADERS.get(code, {})}

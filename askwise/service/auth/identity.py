@@ -135,7 +135,7 @@ class Identities:
                 f"lasts is {lasts!r}: give the seconds until it expires, above 0", field="lasts"
             )
         full = PREFIX[role] + (secret or secrets.token_urlsafe(32))
-        change = self._new(full, role, label, lasts, campaign, worker)
+        change = self._new(full, role, label, lasts, campaign=campaign, worker=worker)
         if not self._store.change([change, *([] if note is None else [note])]):
             # The same request again, or another with its key.
             was_made(self._store, note)
@@ -145,26 +145,13 @@ class Identities:
         return full, _issued(Record(change.kind, change.id, change.after or ""))
 
     def _new(
-        self,
-        secret: str,
-        role: str,
-        label: str,
-        lasts: float | None = None,
-        campaign: str | None = None,
-        worker: str | None = None,
+        self, secret: str, role: str, label: str, lasts: float | None = None, **whose: str | None
     ) -> Change:
         now = self._clock()
-        body = {
-            "role": role,
-            "label": label,
-            "created": now,
-            "expires": None if lasts is None else now + lasts,
-            "revoked": None,
-            "campaign": campaign,
-            "worker": worker,
-        }
+        expires = None if lasts is None else now + lasts
+        made = {"role": role, "label": label, "created": now, "expires": expires, "revoked": None}
         kind = _TOKEN if role == "worker" else _KEY
-        return Change(kind, digest(secret), None, json.dumps(body))
+        return Change(kind, digest(secret), None, json.dumps({**made, **whose}))
 
     def first_owner(self) -> str | None:
         """Make the first owner's key, once in the life of a store; None if there was one."""

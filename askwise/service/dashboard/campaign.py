@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Path, Query
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from askwise import __version__
 from askwise.core.errors import UnknownName
@@ -15,7 +15,7 @@ from askwise.service.api.shapes.fields import Name
 from askwise.service.dashboard import fragments
 from askwise.service.dashboard import tables as rows
 from askwise.service.dashboard.fragments import Wanted
-from askwise.service.dashboard.home import PageNumber, to_keys
+from askwise.service.dashboard.home import PageNumber
 from askwise.service.dashboard.overview import Glance
 from askwise.service.dashboard.visit import Viewing, Visit
 from askwise.service.exports import EXPORTS, sent_as_file
@@ -46,7 +46,7 @@ def overview(visit: Viewing, name: Name, wanted: Asked) -> Response:
         visit.service.campaigns.get(name)
     except UnknownName:
         if name == "keys":
-            return to_keys()
+            return RedirectResponse("/dashboard/-/keys", 303)
         raise
     return show_overview(visit, name, wanted)
 

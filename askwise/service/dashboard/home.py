@@ -7,12 +7,22 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.exceptions import RequestValidationError
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from askwise.service.api.actions import create_once, fields_of
 from askwise.service.auth.identity import ROLES, Issued
-from askwise.service.dashboard.visit import Form, Owning, Requesting, Viewing, Visit, back, cut, do
-from askwise.service.pages.base import PageRoute, refuse_form
+from askwise.service.dashboard.visit import (
+    Form,
+    Owning,
+    Requesting,
+    Viewing,
+    Visit,
+    back,
+    cut,
+    do,
+    refuse_first,
+)
+from askwise.service.pages.base import PageRoute
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -101,11 +111,6 @@ async def revoke(visit: Owning, id: str) -> Response:
     )
 
 
-def to_keys() -> Response:
-    """Lead to the keys who looks for them under a name that no campaign has."""
-    return RedirectResponse("/dashboard/-/keys", 303)
-
-
 def _new(visit: Visit, typed: dict[str, str], **values: Any) -> Response:
     return visit.page("dashboard/new.html", toml=typed.get("toml", ""), **values)
 
@@ -121,6 +126,4 @@ def _read(text: str) -> dict[str, Any]:
     try:
         return fields_of("application/toml", text.replace("\r\n", "\n").encode())
     except RequestValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise refuse_form(f"{where or 'the campaign'}: {first['msg']}") from None
+        raise refuse_first(error.errors(), "the campaign") from None

@@ -18,7 +18,7 @@ from askwise.service.api.shapes import fields, requests
 from askwise.service.api.shapes.fields import Name
 from askwise.service.dashboard import campaign as shown
 from askwise.service.dashboard.home import PageNumber
-from askwise.service.dashboard.visit import Form, Requesting, Visit, back, cut, do
+from askwise.service.dashboard.visit import Form, Requesting, Visit, back, cut, do, refuse_first
 from askwise.service.pages.base import PageRoute, refuse_form
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -48,9 +48,7 @@ async def invite(visit: Requesting, name: Name) -> Response:
                 lasts=None if days is None else 86400.0 * days,
             )
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise refuse_form(f"{where}: {first['msg']}") from None
+            raise refuse_first(error.errors(include_url=False)) from None
         _, _, link = invite_worker(visit.service, visit.caller, form.key, name, body)
         return body.worker, link
 

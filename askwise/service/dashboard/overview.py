@@ -35,7 +35,6 @@ from askwise.campaign.timeline import Series, Timeline
 from askwise.campaign.views import Answer, Status
 from askwise.core.arrays import Array
 from askwise.core.choices import Done
-from askwise.ledger import columns
 from askwise.ledger import columns as c
 from askwise.service.open_campaigns import OpenCampaigns
 
@@ -344,7 +343,7 @@ def copied(engine: Engine) -> Engine:
     made = copy.copy(engine)
     made.beliefs, made.rule_state = copy.deepcopy((engine.beliefs, engine.rule_state))
     ledger = made.ledger = copy.copy(engine.ledger)
-    ledger.book = columns.Book(*(array.copy() for array in ledger.book))
+    ledger.book = c.Book(*(array.copy() for array in ledger.book))
     ledger.workers, ledger.tasks = ledger.workers.copy(), ledger.tasks.copy()
     ledger.closings, ledger.contexts = ledger.closings.copy(), ledger.contexts.copy()
     return made

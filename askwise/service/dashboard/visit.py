@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from askwise.core.errors import AskwiseError
 from askwise.service.auth.identity import Identity, Role, csrf_token
 from askwise.service.dashboard.overview import Overviews
-from askwise.service.errors import forbidden, status_of
+from askwise.service.errors import RequestRefused, forbidden, status_of
 from askwise.service.pages import filters as filters
 from askwise.service.pages.base import (
     SESSION,
@@ -138,6 +138,12 @@ class Form:
         if not found.isascii() or not found.isdecimal() or not 0 < len(found) < 10:
             raise refuse_form(f"{name} is {filters.clip(found, 20)}: give a whole number from 1")
         return int(found)
+
+
+def refuse_first(errors: Sequence[Any], what: str = "") -> RequestRefused:
+    """Build the refusal of what somebody typed, by the first flaw that its shape has."""
+    where = ".".join(str(part) for part in errors[0]["loc"]) or what
+    return refuse_form(f"{where}: {errors[0]['msg']}")
 
 
 async def sent(visit: Visit) -> Form:

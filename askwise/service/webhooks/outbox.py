@@ -315,12 +315,8 @@ def noticed(campaign: str, event: Event, money: BudgetUse | None) -> Iterator[No
         }
         yield Notice("answer.settled", event.seq, event.time, data)
     if event.kind == Kind.CLOSED:
-        data = {
-            "task": event.task,
-            "value": event.value,
-            "outcome": event.outcome,
-            "confidence": event.confidence,
-        }
+        told = ("task", "value", "outcome", "confidence")
+        data = {name: getattr(event, name) for name in told}
         yield Notice("task.closed", event.seq, event.time, data)
     if money is not None and money.take(event):
         data = {"percent": SHARE, **money.shown()}

@@ -1,8 +1,8 @@
 """Webhooks: who is told what happens in campaigns, and what has become of each delivery.
 
 All of it is records, changed all or none, so that nothing is lost or made twice whatever process
-ends when. Of a hook there are: itself; a cursor for each campaign (:mod:`.hooks_watching`); a lane
-(:mod:`.hooks_sending`); deliveries that wait, by when they are due; deliveries that are settled.
+ends when. Of a hook there are: itself; a cursor for each campaign (:mod:`.outbox`); a lane
+(:mod:`.sending`); deliveries that wait, by when they are due; deliveries that are settled.
 """
 
 from __future__ import annotations
@@ -133,10 +133,8 @@ class Webhooks:
         The lane first: who sends needs it to note what came of it, so that nothing new is made
         here, as whoever makes something asserts that the hook is as it was.
         """
-        for kind, prefix in (
-            *((LANE, id), (WAITING, f"{id}/")),
-            *((SETTLED, f"{id}/"), (CURSOR, f"{id}/")),
-        ):
+        for kind in (LANE, WAITING, SETTLED, CURSOR):
+            prefix = id if kind == LANE else f"{id}/"
             while found := self.store.records(kind, prefix, limit=500):
                 gone = [Change(kind, record.id, record.body, None) for record in found]
                 if not self.store.change(gone):

@@ -8,7 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, cast
 
 import psycopg
@@ -115,19 +115,15 @@ class PostgresConnections:
                 if not link.is_foreign:
                     del self._local.link
 
-    @contextmanager
-    def use_outside(self, verb: str) -> Iterator[PostgresConnection]:
+    def use_outside(self, verb: str) -> AbstractContextManager[PostgresConnection]:
         """Lend a connection for what can't be done inside a write block."""
         self.check_outside(verb)
-        with self.use() as link:
-            yield link
+        return self.use()
 
-    @contextmanager
-    def use_apart(self, verb: str) -> Iterator[PostgresConnection]:
+    def use_apart(self, verb: str) -> AbstractContextManager[PostgresConnection]:
         """Lend a connection beside the thread's own, for a long look outside a write block."""
         self.check_outside(verb)
-        with self._lend() as link:
-            yield link
+        return self._lend()
 
     @contextmanager
     def use_to_probe(self) -> Iterator[PostgresConnection]:

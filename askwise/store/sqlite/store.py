@@ -271,11 +271,8 @@ class SqliteStore(Portable):
         if known is not None:
             return known
         if self._connections.missing():
-            raise UnknownName(
-                f"campaign {name!r} is not known: there is no store {self.file} yet",
-                field="name",
-                reason="unknown_campaign",
-            )
+            message = f"campaign {name!r} is not known: there is no store {self.file} yet"
+            raise UnknownName(message, field="name", reason="unknown_campaign")
         with self._connections.use() as link:
             found = link.run("SELECT id FROM campaigns WHERE name = ?", name)
         if not found:
