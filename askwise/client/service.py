@@ -29,7 +29,7 @@ def connect(url: str, key: str, *, timeout: float = 30.0, retries: int = 8) -> S
     url : str
         Where it is: ``http://127.0.0.1:8000``.
     key : str
-        A key, or a worker's token: with that, his own questions and answers only.
+        A key, or a worker's token: with that, their own questions and answers only.
     timeout : float
         Seconds for one attempt.
     retries : int

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable
 
-from askwise.service.retries import was_made
+from askwise.service.idempotency import was_made
 from askwise.store import Change, Store
 
 _KIND = "absence"
@@ -35,7 +35,7 @@ class Availability:
         until: float | None,
         note: Change | None = None,
     ) -> None:
-        """Note that a worker is away (``until`` then, or until he is back), or back.
+        """Note that a worker is away (``until`` then, or until they are back), or back.
 
         ``note`` is of a retry's key: with it, once.
         """

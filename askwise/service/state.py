@@ -14,7 +14,7 @@ from askwise.service.settings import Settings
 from askwise.service.webhooks.webhooks import Webhooks
 
 
-@dataclass(frozen=True)
+@dataclass
 class ServiceState:
     """The parts of a running service."""
 

@@ -20,7 +20,7 @@ from askwise.service.api.bodies import check_plain, not_this, read_json
 from askwise.service.api.shapes import requests
 from askwise.service.auth.identity import Identity, Issued
 from askwise.service.errors import RequestRefused
-from askwise.service.retries import key_reused, note_of, was_made
+from askwise.service.idempotency import key_reused, note_of, was_made
 from askwise.service.state import ServiceState
 from askwise.store import Change, Record, Store
 from askwise.store.errors import campaign_exists
@@ -108,7 +108,7 @@ def _is_there(store: Store, name: str) -> bool:
 def invite_worker(
     service: ServiceState, caller: Identity, key: str | None, name: str, body: requests.InviteBody
 ) -> tuple[str, Issued, str]:
-    """A worker's token, what is shown of it, and the link that opens his page."""
+    """A worker's token, what is shown of it, and the link that opens their page."""
     campaign = service.campaigns.get(name)
     note = note_of(key, "invite", name, body.model_dump())
     # First: a key that stands for another invitation must add nobody, nor a retry.
@@ -135,7 +135,7 @@ def invite_worker(
 
 
 def _joined(campaign: Campaign, worker: str) -> bool:
-    """Whether he is in a campaign, and has not left it."""
+    """Whether they are in a campaign, and have not left it."""
     with campaign.reading() as engine:
         ledger = engine.ledger
         if not ledger.has_worker(worker):

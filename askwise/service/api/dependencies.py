@@ -1,4 +1,4 @@
-"""What routes share: the caller, his role, his retry's key, pages of lists, polls."""
+"""What routes share: the caller, their role, their retry's key, pages of lists, polls."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _caller.caller = "anybody with a key or a worker's token"  # type: ignore[attr-d
 def needs(role: Role, *, workers: bool = False) -> Any:
     """A dependency: the caller, who has at least this role, or is a worker if these may come.
 
-    A worker's token opens only its own campaign; what is his in it is for the route to check.
+    A worker's token opens only its own campaign; what is theirs in it is for the route to check.
     """
 
     async def check(request: Request, caller: Annotated[Identity, Depends(_caller)]) -> Identity:
@@ -116,7 +116,7 @@ async def _retry_key(
         ),
     ] = None,
 ) -> str | None:
-    # Each caller has names of his own: nobody is answered with another's reply.
+    # Each caller has names of their own: nobody is answered with another's reply.
     return None if given is None else f"{caller.id}:{given}"
 
 

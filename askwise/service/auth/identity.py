@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from askwise.core.errors import InvalidParameter, UnknownName
 from askwise.service.errors import RequestRefused, unauthorized
-from askwise.service.retries import was_made
+from askwise.service.idempotency import was_made
 from askwise.store import Change, Record, Store
 
 Role = Literal["owner", "requester", "viewer"]
@@ -36,7 +36,7 @@ _TIDY = 3600.0
 
 @dataclass(frozen=True)
 class Identity:
-    """A caller, once he is known.
+    """A caller, once they are known.
 
     ``role`` is of :data:`ROLES`, or ``worker``; a worker belongs to one campaign.
     """
@@ -48,14 +48,14 @@ class Identity:
     campaign: str | None = None
     worker: str | None = None
     secret: str = field(default="", repr=False)
-    """What he showed; never kept."""
+    """What they showed; never kept."""
 
     def may(self, role: Role) -> bool:
-        """Whether he has at least this role."""
+        """Whether they have at least this role."""
         return self.role in ROLES and ROLES.index(self.role) <= ROLES.index(role)
 
     def derive(self, *parts: str) -> str:
-        """Make a new secret out of his own and a retry's key: the same retry, the same secret.
+        """Make a new secret out of their own and a retry's key: the same retry, the same secret.
 
         So a retried request can be answered as the first was, though no secret is kept.
         """

@@ -154,7 +154,7 @@ def _tag(visit: Visit, seen: fragments.Seen) -> str:
 
 
 def _just_done(visit: Visit) -> bool:
-    """Whether somebody comes from a form: then he sees what it did, however fast the log moves."""
+    """Whether somebody comes from a form: then they see what it did, however fast the log moves."""
     return "done" in visit.request.query_params or visit.request.method == "POST"
 
 

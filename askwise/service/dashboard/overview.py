@@ -106,7 +106,7 @@ class CachedValue(Generic[T]):
 class Cached(Generic[T]):
     """One thing that is worked out again when it is out of date, but not all the time.
 
-    What takes long is worked out behind the back of who asks: he gets the last one, as does
+    What takes long is worked out behind the back of who asks: they get the last one, as does
     everybody who comes while it is worked out.
 
     Parameters

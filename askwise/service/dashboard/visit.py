@@ -54,7 +54,7 @@ class Visit:
 
     @property
     def changes(self) -> bool:
-        """Whether he may change things."""
+        """Whether they may change things."""
         return self.caller.may("requester")
 
     def filled(self, text: str) -> str:

@@ -26,7 +26,7 @@ OUTCOMES = {
 
 WHY_DONE = {
     "budget": "the money is used up",
-    "limits": "everybody has done what he may",
+    "limits": "everybody has done what they may",
     "tasks": "every task is settled",
     "target": "the target is reached",
     "stopped": "it was stopped",

@@ -1,4 +1,4 @@
-"""Sending deliveries: a lane a hook, so that whoever is slow or dead holds up himself alone."""
+"""Sending deliveries: a lane a hook, so that a slow or dead receiver holds up nobody else."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from askwise.core.errors import InvalidParameter, UnknownName
 from askwise.service.auth.identity import digest
-from askwise.service.retries import key_reused
+from askwise.service.idempotency import key_reused
 from askwise.service.webhooks.posting import Network
 from askwise.service.webhooks.records import (
     CURSOR,

@@ -1,5 +1,5 @@
-"""What is a worker's own in a campaign, and what he is to do next. Of others, of the policy, of
-the budget and of what is thought to be true his page knows nothing.
+"""What is a worker's own in a campaign, and what they are to do next. Of others, of the policy, of
+the budget and of what is thought to be true their page knows nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from askwise.ledger import columns as c
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """What a worker has out. ``number`` counts what he was ever asked, ``left`` are seconds."""
+    """What a worker has out. ``number`` counts what they were ever asked, ``left`` are seconds."""
 
     id: str
     number: int
@@ -30,7 +30,7 @@ class OpenQuestion:
 
 @dataclass(frozen=True)
 class Bidding:
-    """His bid while the bidding is open, and the highest that is taken, where there is one."""
+    """Their bid while the bidding is open, and the highest that is taken, where there is one."""
 
     bid: Decimal
     highest: Decimal | None
@@ -40,7 +40,7 @@ class Bidding:
 class Inbox:
     """What is a worker's own, at one position of the log.
 
-    ``ran_out`` tells that the time for the last question was over before he answered.
+    ``ran_out`` tells that the time for the last question was over before they answered.
     """
 
     position: int
@@ -95,7 +95,7 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
 
 
 def may_ask(campaign: Campaign, worker: str, now: float) -> bool:
-    """Whether he is to be asked: he is there, has nothing out, and no bidding is open."""
+    """Whether they are to be asked: they are there, have nothing out, and no bidding is open."""
     with campaign.reading() as engine:
         ledger = engine.ledger
         row = ledger.book.workers[ledger.worker_at(worker)]
@@ -132,9 +132,9 @@ def _bidding(engine: Engine, bid: int) -> Bidding | None:
 
 
 def state_of(own: Inbox, *, away: bool, said: Wait | Done | None) -> str:
-    """What his page shows: question, left, over, away, bidding, wait or start.
+    """What their page shows: question, left, over, away, bidding, wait or start.
 
-    ``said`` is what asking for him has just come to, if it did not come to a question.
+    ``said`` is what asking for them has just come to, if it did not come to a question.
     """
     if own.question is not None:
         return "question"

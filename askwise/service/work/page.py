@@ -1,4 +1,4 @@
-"""The worker's page: a link opens his inbox, one question at a time."""
+"""The worker's page: a link opens their inbox, one question at a time."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ router = APIRouter(route_class=WorkRoute, include_in_schema=False)
 
 
 class Said(NamedTuple):
-    """What a worker is told about what he just did, if anything."""
+    """What a worker is told about what they just did, if anything."""
 
     words: str = ""
     tone: str = "good"
@@ -126,7 +126,7 @@ async def join(request: Request, token: str) -> Response:
 
 @router.get("/work/{name}")
 def show(request: Request, name: str, worker: Worker) -> Response:
-    """His inbox as it is: looking reserves nothing."""
+    """Their inbox as it is: looking reserves nothing."""
     return _Visit(request, name, worker).show(None)
 
 
@@ -141,7 +141,7 @@ def _cookie(campaign: str) -> str:
 
 
 class _Visit:
-    """One request of a worker. Whatever he sends twice happens once."""
+    """One request of a worker. Whatever they send twice happens once."""
 
     def __init__(self, request: Request, name: str, worker: Identity) -> None:
         self.service = service_of(request)
@@ -159,19 +159,19 @@ class _Visit:
         with self.campaign.reading() as engine:
             return engine.spec.problem
 
-    # What he may do.
+    # What they may do.
 
     def next(self, fields: dict[str, str]) -> Response:
-        """Ask for him; replies with the question."""
+        """Ask for them; replies with the question."""
         what, seen = fields.get("what", ""), _seen(fields)
         if what in WAITS and seen == str(self.service.campaigns.store.position(self.name)):
-            # Nothing has happened since he was told to wait: he waits for the same.
+            # Nothing has happened since they were told to wait: they wait for the same.
             return self.show(Wait(what))  # type: ignore[arg-type]
         return self.show(self._ask("at", seen))
 
     def answer(self, fields: dict[str, str]) -> Response:
-        """Take his answer and ask the next; replies with the next question."""
-        id = self._his(fields)
+        """Take their answer and ask the next; replies with the next question."""
+        id = self._own(fields)
         value = self._value(fields.get("value", ""))
         said = Said("Saved.")
         expires = self.campaign.assignment(id).assignment.expires
@@ -186,8 +186,8 @@ class _Visit:
         return self.show(self._ask("after", id.rpartition(":")[2]), said)
 
     def skip(self, fields: dict[str, str]) -> Response:
-        """Take back a question that he does not want, for good, and ask the next."""
-        id = self._his(fields)
+        """Take back a question that they do not want, for good, and ask the next."""
+        id = self._own(fields)
         again = "" if self.problem.repeat else " It will not come again."
         said = Said(f"Skipped.{again}")
         try:
@@ -199,18 +199,18 @@ class _Visit:
         return self.show(self._ask("after", id.rpartition(":")[2]), said)
 
     def leave(self, fields: dict[str, str]) -> Response:
-        """Let nobody ask him until he is back; what he has out may be asked again."""
+        """Let nobody ask them until they are back; what they have out may be asked again."""
         self.service.availability.set(self.name, self.worker, available=False, until=None)
         self.campaign.release(self.worker)
         return self.show(None)
 
     def come_back(self, fields: dict[str, str]) -> Response:
-        """He is back: ask for him."""
+        """They are back: ask for them."""
         self.service.availability.set(self.name, self.worker, available=True, until=None)
         return self.show(self._ask("at", _seen(fields)))
 
     def bid(self, fields: dict[str, str]) -> Response:
-        """Take the price that he names for an answer."""
+        """Take the price that they name for an answer."""
         amount = fields.get("amount", "").strip()
         try:
             key = self._key(f"bid-{to_micro(amount, 'amount')}", _seen(fields))
@@ -224,13 +224,13 @@ class _Visit:
         return self.show(None, Said("Your price is noted."))
 
     def _ask(self, when: str, seen: str) -> Wait | Done | None:
-        """Ask for him unless he has something out; the same form again asks the same."""
+        """Ask for them unless they have something out; the same form again asks the same."""
         if not may_ask(self.campaign, self.worker, time.time()):
             return None
         choice = self.campaign.ask(1, [self.worker], self._key(when, seen))
         return None if isinstance(choice, Batch) else choice
 
-    # What he is told.
+    # What they are told.
 
     def show(self, said: Wait | Done | None, about: Said = NOTHING) -> Response:
         own = inbox(self.campaign, self.worker, time.time())
@@ -289,7 +289,7 @@ class _Visit:
         return f"That is no number from {low:g} to {high:g}: give one."
 
     def _value(self, sent: str) -> str | float:
-        """What he sent, as the campaign takes it: an option, or a number."""
+        """What they sent, as the campaign takes it: an option, or a number."""
         if self.problem.options:
             return sent
         try:
@@ -297,8 +297,8 @@ class _Visit:
         except ValueError:
             return sent
 
-    def _his(self, fields: dict[str, str]) -> str:
-        """The assignment that a form is about, which must be his."""
+    def _own(self, fields: dict[str, str]) -> str:
+        """The assignment that a form is about, which must be theirs."""
         id = fields.get("assignment", "")
         try:
             if self.campaign.assignment(id).assignment.worker == self.worker:
@@ -309,7 +309,7 @@ class _Visit:
 
     def _key(self, what: str, seen: str) -> str | None:
         """A retry's key for what a form asks for, which was made at this position of the log."""
-        # His token's own, so that nobody is answered with another's reply.
+        # Their token's own, so that nobody is answered with another's reply.
         return f"{self.token.id}:page:{what}-{seen}" if seen else None
 
 
@@ -344,7 +344,7 @@ def _words_of(seconds: float) -> str:
 
 
 def _add(verb: str, act: Callable[[_Visit, dict[str, str]], Response]) -> None:
-    """Take a form: it does something for the worker and replies with his inbox."""
+    """Take a form: it does something for the worker and replies with their inbox."""
 
     @router.post(f"/work/{{name}}/{verb}", name=verb)
     async def take(request: Request, name: str, worker: Worker) -> Response:

@@ -18,7 +18,7 @@ _SOME = """
 
 _SOME_BELOW = _SOME.replace("ORDER BY", "AND id < %s ORDER BY")
 
-# Each waits for whoever has the row, and then sees what he left.
+# Each waits for whoever has the row, and then sees what they left.
 _INSERT = """
     INSERT INTO askwise.records (kind, id, body) VALUES (%s, %s, %s)
     ON CONFLICT (kind, id) DO NOTHING RETURNING 1

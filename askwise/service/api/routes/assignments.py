@@ -96,7 +96,7 @@ def answer(
         campaign_of(service, caller, id).tell(id, body.value, key)
     except OverBudget:
         if caller.role == "worker":
-            # What is left of the budget is not for him to know.
+            # What is left of the budget is not for them to know.
             raise OverBudget(
                 f"assignment {id!r} has expired and can't be paid for any more", field="assignment"
             ) from None
@@ -127,7 +127,7 @@ def explanation(service: Serving, caller: Viewer, id: AssignmentId) -> Response:
 
 
 def offered(caller: Identity, workers: list[str] | None) -> list[str] | None:
-    """Who is available: the caller, or those he names; None: all who are not away."""
+    """Who is available: the caller, or those they name; None: all who are not away."""
     if caller.role == "worker":
         assert caller.worker is not None
         if workers not in (None, [caller.worker]):
@@ -137,11 +137,11 @@ def offered(caller: Identity, workers: list[str] | None) -> list[str] | None:
 
 
 def campaign_of(service: ServiceState, caller: Identity, id: str) -> Campaign:
-    """The campaign of an assignment; a worker finds only his own."""
+    """The campaign of an assignment; a worker finds only their own."""
     name = id.rpartition(":")[0]
     if caller.role != "worker":
         return service.campaigns.get(name)
-    # Of what is not his a worker learns nothing, not even whether it exists.
+    # Of what is not theirs a worker learns nothing, not even whether it exists.
     if name == caller.campaign:
         campaign = service.campaigns.get(name)
         try:

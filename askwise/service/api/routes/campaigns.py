@@ -160,7 +160,7 @@ def task(call: Look, id: Id) -> Response:
 
 @router.get("/{name}/payments", response_model=replies.PaymentsShape, responses=POLLED)
 def payments(call: Look, page: Page) -> Response:
-    """What each worker has earned and what is reserved for him."""
+    """What each worker has earned and what is reserved for them."""
     return call.listed("payments", Campaign.payments, page)
 
 

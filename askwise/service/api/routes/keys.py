@@ -11,8 +11,8 @@ from askwise.service.api.bodies import JsonRoute
 from askwise.service.api.dependencies import ERRORS, Anybody, Owner, Page, RetryKey, Serving
 from askwise.service.api.shapes import replies, requests
 from askwise.service.api.shapes.fields import KeyId
+from askwise.service.idempotency import note_of
 from askwise.service.json_reply import JsonReply
-from askwise.service.retries import note_of
 
 router = APIRouter(tags=["keys"], responses=ERRORS, route_class=JsonRoute)
 

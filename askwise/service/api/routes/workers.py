@@ -10,8 +10,8 @@ from askwise.service.api.bodies import JsonRoute
 from askwise.service.api.dependencies import ERRORS, Change, OwnChange, Page, Requester, Serving
 from askwise.service.api.shapes import replies, requests
 from askwise.service.api.shapes.fields import KeyId, Name
+from askwise.service.idempotency import note_of
 from askwise.service.json_reply import JsonReply
-from askwise.service.retries import note_of
 
 router = APIRouter(
     prefix="/campaigns/{name}", tags=["workers"], responses=ERRORS, route_class=JsonRoute
@@ -20,7 +20,7 @@ router = APIRouter(
 
 @router.post("/invite", status_code=201, response_model=replies.InvitationShape)
 def invite(call: Change, body: requests.InviteBody) -> Response:
-    """Make a worker's link; with a price, add him first if he is not in the campaign yet."""
+    """Make a worker's link; with a price, add them first if they are not in the campaign yet."""
     secret, issued, link = invite_worker(call.service, call.caller, call.key, call.name, body)
     return JsonReply({**issued.to_json(), "secret": secret, "link": link}, 201)
 
@@ -35,7 +35,7 @@ def bid(call: OwnChange, body: requests.BidBody) -> Response:
 
 @router.post("/leave", response_model=replies.NamedShape)
 def leave(call: OwnChange, body: requests.WorkerOnly) -> Response:
-    """Let a worker go; what he has out may still be answered."""
+    """Let a worker go; what they have out may still be answered."""
     worker = call.worker(body.worker)
     call.campaign.leave(worker, call.key)
     return JsonReply({"worker": worker})
@@ -43,7 +43,7 @@ def leave(call: OwnChange, body: requests.WorkerOnly) -> Response:
 
 @router.post("/availability", response_model=replies.AvailabilityShape)
 def availability(call: OwnChange, body: requests.AvailabilityBody) -> Response:
-    """Say whether a worker takes questions; one who asks for himself is always given them."""
+    """Say whether a worker takes questions; those who ask for themselves are always given them."""
     worker = call.worker(body.worker)
     with call.campaign.reading() as engine:
         engine.ledger.worker_at(worker)

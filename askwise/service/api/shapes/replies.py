@@ -164,7 +164,7 @@ class EventShape(Shape):
     kind: str
     seq: int = Field(ge=1)
     time: float
-    key: str | None = Field(None, description="The caller's id and his Idempotency-Key.")
+    key: str | None = Field(None, description="The caller's id and their Idempotency-Key.")
 
 
 class LogShape(PageShape):
@@ -174,7 +174,7 @@ class LogShape(PageShape):
 
 
 class CandidateShape(Shape):
-    """One worker as the policy saw him."""
+    """One worker as the policy saw them."""
 
     worker: str
     available: bool
@@ -202,7 +202,7 @@ class ExplanationShape(Shape):
 
 
 class WorkerShape(Shape):
-    """A worker as he joined."""
+    """A worker as they joined."""
 
     id: str
     price: Money
@@ -321,7 +321,7 @@ class EstimateShape(Shape):
 
 
 class InsightShape(Shape):
-    """A worker: his work, his money, how good he seems."""
+    """A worker: their work, their money, how good they seem."""
 
     id: str
     joined: bool

@@ -141,7 +141,7 @@ class AvailabilityBody(Body):
 
 
 class InviteBody(Body):
-    """A worker to invite; with a price he is added first, if he is not there yet."""
+    """A worker to invite; with a price they are added first, if they are not there yet."""
 
     model_config = example({"worker": "ann", "lasts": 604800})
 
