@@ -19,7 +19,7 @@ from askwise.stopping import stopping
 from askwise.stopping.base import OUTCOMES
 from askwise.store import Portable
 from askwise.store.backup.portable import Head
-from askwise.store.rows import Row
+from askwise.store.event_rows import Row
 
 NAME = "bench"
 WORKERS = 50

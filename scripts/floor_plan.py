@@ -132,11 +132,23 @@ def allowed_upward(project: Path) -> set[tuple[str, str]]:
     return found
 
 
-def room_of(module: str, path: Path, depth: int) -> str:
-    """The folder that a module stands in, at most ``depth`` below the package."""
+def room_of(module: str, path: Path, depth: int, known: Mapping[str, Path]) -> str:
+    """The folder that a module stands in, at most ``depth`` below the package.
+
+    From depth 2 on, a module that stands beside folders is a room of its own, ``service/app.py``.
+    It may import from one of them and be imported by another without a cycle between folders.
+    """
     parts = module.split(".")
-    folders = parts if path.name == "__init__.py" else parts[:-1]
-    return "/".join(folders[1 : depth + 1]) or "."
+    is_package = path.name == "__init__.py"
+    folders = parts if is_package else parts[:-1]
+    within = folders[1 : depth + 1]
+    if not is_package and depth > 1 and len(within) == len(folders) - 1 < depth:
+        beside = f"{'.'.join(folders)}."
+        if any(
+            other.startswith(beside) and each.name == "__init__.py" for other, each in known.items()
+        ):
+            return "/".join([*within, f"{parts[-1]}.py"])
+    return "/".join(within) or "."
 
 
 def main() -> int:
@@ -162,7 +174,7 @@ def main() -> int:
         if imported in imports.get(importer, ()):
             imports[importer].remove(imported)
             print(f"held by programs: {importer} -> {imported}")
-    rooms = {name: room_of(name, path, options.depth) for name, path in known.items()}
+    rooms = {name: room_of(name, path, options.depth, known) for name, path in known.items()}
     edges: dict[str, Counter[str]] = defaultdict(Counter)
     for name, others in imports.items():
         for other in others:

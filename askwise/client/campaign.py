@@ -118,7 +118,7 @@ class RemoteCampaign:
         self._write("bid", {"worker": worker, "amount": money(amount, "amount")}, key)
 
     def leave(self, worker: str, key: str | None = None) -> None:
-        """Let a worker go; what he has out may still be answered."""
+        """Let a worker go; what they have out may still be answered."""
         self._write("leave", {"worker": worker}, key)
 
     def top_up(self, amount: Amount, key: str | None = None) -> None:
@@ -148,7 +148,7 @@ class RemoteCampaign:
         return [Answer.from_json(raw) for raw in self._pages("answers")]
 
     def payments(self) -> list[Payment]:
-        """What each worker has earned and what is reserved for him."""
+        """What each worker has earned and what is reserved for them."""
         return [Payment.from_json(raw) for raw in self._pages("payments")]
 
     def status(self) -> Status:
@@ -215,7 +215,7 @@ class RemoteCampaign:
         lasts: float | None = None,
         key: str | None = None,
     ) -> Invitation:
-        """Make a worker's link; with a price, add him first if he is not in the campaign yet.
+        """Make a worker's link; with a price, add them first if they are not in the campaign yet.
 
         ``lasts`` are the seconds until it expires; without, never.
         """
@@ -229,12 +229,12 @@ class RemoteCampaign:
 
     def tokens(self) -> list[Key]:
         """The workers' tokens, without their secrets, newest first."""
-        return [Key.from_json(raw) for raw in self._pages("tokens")]
+        return [Key(**raw) for raw in self._pages("tokens")]
 
     def revoke_token(self, id: str, key: str | None = None) -> Key:
         """End a worker's token."""
         path = f"{self._path}/tokens/{quote(id, safe='')}"
-        return Key.from_json(self._transport.write(path, key=key, method="DELETE"))
+        return Key(**self._transport.write(path, key=key, method="DELETE"))
 
     def __repr__(self) -> str:
         return f"<RemoteCampaign {self.name!r} at {self._transport.url}>"

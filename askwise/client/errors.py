@@ -42,20 +42,11 @@ class Refused(errors.AskwiseError):
         self.status = status
 
 
-_KINDS: tuple[type[errors.AskwiseError], ...] = (
-    errors.InvalidProblem,
-    errors.InvalidParameter,
-    errors.InvalidAnswer,
-    errors.UnknownName,
-    errors.UnknownPolicy,
-    errors.OverBudget,
-    errors.Conflict,
-    errors.PolicyFault,
-    errors.MechanismFault,
-    errors.TooLarge,
-    errors.StoreError,
-)
-BY_CODE = {kind.code: kind for kind in _KINDS}
+BY_CODE: dict[str, type[errors.AskwiseError]] = {
+    kind.code: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, errors.AskwiseError) and kind.code != "error"
+}
 # A body that lacks the right shape never reached the campaign, which would have said this.
 BY_CODE["invalid_request"] = errors.InvalidProblem
 
@@ -81,10 +72,11 @@ def error_of(status: int, raw: Any) -> errors.AskwiseError:
         )
     code, message, field = str(told.get("code")), told["message"], told.get("field")
     reason = told.get("reason")
-    known = reason if isinstance(reason, str) and reason in REASONS else None
     # A body beyond the service's size has the name of a problem beyond the exact solver's.
     if code in BY_CODE and (code, status) != ("too_large", 413):
-        return BY_CODE[code](message, field=field, reason=cast("Reason | None", known))
-    return Refused(
-        message, field=field, reason=cast("Reason | None", known), code=code, status=status
-    )
+        error = BY_CODE[code](message, field=field)
+    else:
+        error = Refused(message, field=field, code=code, status=status)
+    if isinstance(reason, str) and reason in REASONS:
+        error.reason = cast(Reason, reason)
+    return error

@@ -29,7 +29,7 @@ def connect(url: str, key: str, *, timeout: float = 30.0, retries: int = 8) -> S
     url : str
         Where it is: ``http://127.0.0.1:8000``.
     key : str
-        A key, or a worker's token: with that, his own questions and answers only.
+        A key, or a worker's token: with that, their own questions and answers only.
     timeout : float
         Seconds for one attempt.
     retries : int
@@ -129,7 +129,7 @@ class Service:
 
     def keys(self) -> list[Key]:
         """The keys, without their secrets, newest first."""
-        return [Key.from_json(raw) for raw in self._transport.pages("/keys")]
+        return [Key(**raw) for raw in self._transport.pages("/keys")]
 
     def new_key(
         self, role: str, label: str, *, lasts: float | None = None, key: str | None = None
@@ -147,7 +147,7 @@ class Service:
     def revoke_key(self, id: str, key: str | None = None) -> Key:
         """End a key, at once."""
         path = f"/keys/{quote(id, safe='')}"
-        return Key.from_json(self._transport.write(path, key=key, method="DELETE"))
+        return Key(**self._transport.write(path, key=key, method="DELETE"))
 
     # Its own life.
 

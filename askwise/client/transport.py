@@ -113,11 +113,12 @@ class Transport:
         self, path: str, body: Any = None, *, key: str | None = None, method: str = "POST"
     ) -> Any:
         """Do a write, once, however often it has to be sent."""
-        return self._send(method, path, body=body, key=_header_of(key))
+        content = None if body is None else _as_json(body)
+        return self._send(method, path, content=content, key=_header_of(key))
 
     def write_text(self, path: str, text: str, media: str, *, key: str | None = None) -> Any:
         """Do a write whose body is a text."""
-        return self._send("POST", path, text=text, media=media, key=_header_of(key))
+        return self._send("POST", path, content=text.encode(), media=media, key=_header_of(key))
 
     def _send(
         self,
@@ -125,19 +126,13 @@ class Transport:
         path: str,
         *,
         query: dict[str, str | int | None] | None = None,
-        body: Any = None,
-        text: str | None = None,
-        media: str | None = None,
+        content: bytes | None = None,
+        media: str = "application/json",
         key: str | None = None,
     ) -> Any:
         headers = {} if key is None else {"Idempotency-Key": key}
-        content: Any = None
-        if text is not None:
-            headers["Content-Type"] = str(media)
-            content = text.encode()
-        elif body is not None:
-            headers["Content-Type"] = "application/json"
-            content = _as_json(body)
+        if content is not None:
+            headers["Content-Type"] = media
         params = {name: value for name, value in (query or {}).items() if value is not None}
         attempt = 0
         while True:

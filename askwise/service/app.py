@@ -1,4 +1,4 @@
-"""The application: puts routes, pages, the gate and the background work together."""
+"""The application: puts routes, pages, middleware and the background work together."""
 
 from __future__ import annotations
 
@@ -12,27 +12,20 @@ from starlette.staticfiles import StaticFiles
 from askwise import __version__
 from askwise.service import errors, logs, signals
 from askwise.service.api import reference
-from askwise.service.api.dependencies import Service
-from askwise.service.api.routes import (
-    assignments,
-    campaigns,
-    exports,
-    health,
-    keys,
-    workers,
-)
+from askwise.service.api.routes import assignments, campaigns, health, keys, workers
 from askwise.service.api.routes import webhooks as webhook_routes
 from askwise.service.auth.identity import Identities
-from askwise.service.availability import Absences
+from askwise.service.availability import Availability
 from askwise.service.dashboard import campaign, home, manage, sign_in
 from askwise.service.dashboard import webhooks as webhook_pages
 from askwise.service.dashboard.overview import Overviews
-from askwise.service.middleware.requests import Gate
-from askwise.service.open_campaigns import Hub
+from askwise.service.middleware.requests import RequestMiddleware
+from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.settings import Settings
+from askwise.service.state import ServiceState
 from askwise.service.webhooks.courier import Courier
-from askwise.service.webhooks.hooks import Hooks
 from askwise.service.webhooks.posting import Network
+from askwise.service.webhooks.webhooks import Webhooks
 from askwise.service.work import page
 from askwise.store import Store, open_store
 
@@ -48,24 +41,24 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
     when the application ends.
     """
     opened = open_store(settings.store) if store is None else store
-    hub = Hub(opened, settings.sweep)
+    open_campaigns = OpenCampaigns(opened, settings.sweep)
     identities = Identities(opened)
     network = Network(private=settings.private_hooks)
-    told = Hooks(opened, network)
-    courier = Courier(hub, told, network)
-    service = Service(settings, hub, identities, Absences(opened), told)
-    overviews = Overviews(hub)
+    told = Webhooks(opened, network)
+    courier = Courier(open_campaigns, told, network)
+    service = ServiceState(settings, open_campaigns, identities, Availability(opened), told)
+    overviews = Overviews(open_campaigns)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         signals.heed_signals()
-        hub.start()
+        open_campaigns.start()
         courier.start()
         yield
         await anyio.to_thread.run_sync(overviews.close)
         await anyio.to_thread.run_sync(courier.close)
-        await anyio.to_thread.run_sync(hub.close)
+        await anyio.to_thread.run_sync(open_campaigns.close)
         opened.close()
 
     app = FastAPI(
@@ -82,16 +75,13 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
     app.state.service = service
     app.state.overviews = overviews
     errors.install(app)
-    for module in (campaigns, workers, assignments, exports, webhook_routes, keys, health):
+    routes = (campaigns, workers, assignments, webhook_routes, keys, health)
+    pages = (sign_in, reference, page, home, campaign, manage, webhook_pages)
+    for module in (*routes, *pages):
         app.include_router(module.router)
-    app.include_router(sign_in.router)
-    app.include_router(reference.router)
-    app.include_router(page.router)
-    for part in (home, campaign, manage, webhook_pages):
-        app.include_router(part.router)
     app.mount("/static", StaticFiles(packages=[("askwise.service", "static")]), name="static")
     app.add_middleware(
-        Gate, settings=settings, identities=identities, places=THREADS - SPARE_THREADS
+        RequestMiddleware, settings=settings, identities=identities, places=THREADS - SPARE_THREADS
     )
     reference.describe(app, settings.largest_page)
     return app

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable
 
-from askwise.service.retries import was_made
+from askwise.service.idempotency import was_made
 from askwise.store import Change, Store
 
 _KIND = "absence"
@@ -17,7 +17,7 @@ _FRESH = 1.0
 """Seconds for which a look-up is trusted; what this process changes it knows at once."""
 
 
-class Absences:
+class Availability:
     """Who is away, by campaign."""
 
     def __init__(self, store: Store, clock: Callable[[], float] = time.time) -> None:
@@ -35,7 +35,7 @@ class Absences:
         until: float | None,
         note: Change | None = None,
     ) -> None:
-        """Note that a worker is away (``until`` then, or until he is back), or back.
+        """Note that a worker is away (``until`` then, or until they are back), or back.
 
         ``note`` is of a retry's key: with it, once.
         """

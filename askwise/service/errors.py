@@ -13,7 +13,7 @@ from starlette.routing import Match
 
 from askwise.core import errors
 from askwise.core.reasons import Reason
-from askwise.service.api.replies import Reply
+from askwise.service.json_reply import JsonReply
 from askwise.service.logs import without_secrets
 
 log = logging.getLogger("askwise.service")
@@ -33,7 +33,7 @@ CODES: dict[Reason, str] = {
 """The codes of refusals by the service itself, where the reason is not the code."""
 
 
-class Refused(errors.AskwiseError):
+class RequestRefused(errors.AskwiseError):
     """A request that is refused before it reaches a campaign; status and code are its reason's."""
 
     code = "refused"
@@ -52,19 +52,19 @@ class Refused(errors.AskwiseError):
         self.headers = headers or {}
 
 
-def unauthorized(message: str) -> Refused:
+def unauthorized(message: str) -> RequestRefused:
     """Build the refusal of a caller who is not known."""
-    return Refused("unauthorized", message, headers={"WWW-Authenticate": "Bearer"})
+    return RequestRefused("unauthorized", message, headers={"WWW-Authenticate": "Bearer"})
 
 
-def no_key() -> Refused:
+def no_key() -> RequestRefused:
     """Build the refusal of a caller who shows no key."""
     return unauthorized("no key: send the header 'Authorization: Bearer KEY'")
 
 
-def forbidden(message: str, reason: Reason = "forbidden") -> Refused:
+def forbidden(message: str, reason: Reason = "forbidden") -> RequestRefused:
     """Build the refusal of a caller who may not do this."""
-    return Refused(reason, message)
+    return RequestRefused(reason, message)
 
 
 _REASONS: dict[int, tuple[Reason, ...]] = {
@@ -144,7 +144,7 @@ def body_of(
 def reply_to(error: errors.AskwiseError) -> Response:
     """An error as a reply."""
     status = status_of(error)
-    headers = dict(error.headers) if isinstance(error, Refused) else {}
+    headers = dict(error.headers) if isinstance(error, RequestRefused) else {}
     message = str(error)
     if status == 503:
         headers["Retry-After"] = "1"
@@ -153,12 +153,12 @@ def reply_to(error: errors.AskwiseError) -> Response:
         message = "the store can't be used at the moment: try again with the same Idempotency-Key"
     if status == 500:
         log.error("fault", extra={"fields": {"code": error.code, "message": message}})
-    return Reply(body_of(error.reason, message, error.field, code=error.code), status, headers)
+    return JsonReply(body_of(error.reason, message, error.field, code=error.code), status, headers)
 
 
 def fault() -> Response:
     """The reply to whom something happened that nobody foresaw."""
-    return Reply(body_of("fault", "an error of the service, see its log"), 500)
+    return JsonReply(body_of("fault", "an error of the service, see its log"), 500)
 
 
 WORDS: dict[int, Reason] = {
@@ -190,7 +190,7 @@ def install(app: FastAPI) -> None:
         headers = dict(error.headers or {})
         if error.status_code == 405:
             headers["Allow"] = ", ".join(_allowed(app, request))
-        return Reply(body_of(reason, message), error.status_code, headers)
+        return JsonReply(body_of(reason, message), error.status_code, headers)
 
 
 def _invalid(first: dict[str, Any]) -> Response:
@@ -204,14 +204,16 @@ def _invalid(first: dict[str, Any]) -> Response:
     value = first.get("input")
     shown = f" is {_short(repr(value), 100)}" if isinstance(value, str | int | float) else ""
     if place == "path":
-        return Reply(body_of("unknown_name", f"{field}{shown}: there is no such thing", field), 404)
+        return JsonReply(
+            body_of("unknown_name", f"{field}{shown}: there is no such thing", field), 404
+        )
     if first["type"] == "missing":
         text = f"{field or 'the body'} is missing"
     elif first["type"] == "extra_forbidden":
         text = f"{field} is no field of this request: see /docs for those there are"
     else:
         text = f"{field or 'the body'}{shown}: {why}"
-    return Reply(body_of("invalid_request", text, field), 422)
+    return JsonReply(body_of("invalid_request", text, field), 422)
 
 
 def _allowed(app: FastAPI, request: Request) -> list[str]:

@@ -7,17 +7,18 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
 from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
+from starlette.responses import Response, StreamingResponse
 
-from askwise.campaign import Answer, Campaign, Payment
+from askwise.campaign import Campaign
 from askwise.core.errors import UnknownName
 from askwise.ledger import columns as c
 
 T = TypeVar("T")
+Maker = Callable[[Campaign], Iterator[bytes]]
 
 ROWS = 2000
 """Rows made at a time."""
@@ -47,16 +48,7 @@ def safe_cell(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True)
-class Export:
-    """A file to be sent."""
-
-    name: str
-    media: str
-    pieces: Iterator[bytes]
-
-
-def export(campaign: Campaign, what: str) -> Export:
+def export(campaign: Campaign, what: str) -> Iterator[bytes]:
     """Make a file of :data:`EXPORTS` of a campaign as it is now."""
     if what not in EXPORTS:
         raise UnknownName(
@@ -64,13 +56,25 @@ def export(campaign: Campaign, what: str) -> Export:
             field="what",
             reason="unknown_export",
         )
+    return EXPORTS[what][0](campaign)
+
+
+def sent_as_file(campaign: Campaign, what: str) -> Response:
+    """A file of a campaign, to be saved by a browser."""
     media = "text/csv" if what.endswith(".csv") else "application/jsonl"
-    make, _ = EXPORTS[what]
-    return Export(f"{campaign.name}-{what}", media, make(campaign))
+    headers = {"Content-Disposition": f'attachment; filename="{campaign.name}-{what}"'}
+    return StreamingResponse(export(campaign, what), media_type=media, headers=headers)
 
 
-def _answers(campaign: Campaign) -> Iterator[bytes]:
-    return _table(Answer, campaign.answers())
+def _table(columns: str, read: Callable[[Campaign], Iterable[Any]]) -> Maker:
+    """Make a CSV file of what ``read`` finds, a row each."""
+    head = columns.split()
+
+    def make(campaign: Campaign) -> Iterator[bytes]:
+        found = read(campaign)
+        return _csv(head, _cells([getattr(each, name) for name in head] for each in found))
+
+    return make
 
 
 def _answer_lines(campaign: Campaign) -> Iterator[bytes]:
@@ -86,10 +90,6 @@ def _log(campaign: Campaign) -> Iterator[bytes]:
                 yield event.to_json()
 
     return _lines(events())
-
-
-def _payments(campaign: Campaign) -> Iterator[bytes]:
-    return _table(Payment, campaign.payments())
 
 
 def _labels(campaign: Campaign) -> Iterator[bytes]:
@@ -113,12 +113,6 @@ def _labels(campaign: Campaign) -> Iterator[bytes]:
             ]
 
     return _csv(("task", "worker", "label"), batches())
-
-
-def _table(kind: type[Answer | Payment], found: Iterable[Answer | Payment]) -> Iterator[bytes]:
-    """One row each, one column a field."""
-    head = [field.name for field in fields(kind)]
-    return _csv(head, _cells([getattr(each, name) for name in head] for each in found))
 
 
 def _cells(rows: Iterable[Iterable[object]]) -> Iterator[list[list[object]]]:
@@ -152,7 +146,12 @@ def _batches(rows: Iterable[T]) -> Iterator[list[T]]:
         yield some
 
 
-EXPORTS: dict[str, tuple[Callable[[Campaign], Iterator[bytes]], str]] = {
+_answers = _table(
+    "task value confidence outcome count assured_error majority_error", Campaign.answers
+)
+_payments = _table("worker answers paid reserved why", Campaign.payments)
+
+EXPORTS: dict[str, tuple[Maker, str]] = {
     "answers.csv": (_answers, "Every task's answer, its confidence and outcome."),
     "answers.jsonl": (_answer_lines, "The same, as JSON Lines."),
     "labels.csv": (_labels, "Every answer given: task, worker, label."),

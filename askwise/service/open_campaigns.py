@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from askwise.campaign import Campaign
 from askwise.core.errors import AskwiseError, StoreError, UnknownName
 from askwise.service import metrics
-from askwise.service.errors import Refused
+from askwise.service.errors import RequestRefused
 from askwise.store import Store
 
 log = logging.getLogger("askwise.service")
@@ -35,7 +35,7 @@ TROUBLE = 60.0
 
 
 @dataclass
-class _View:
+class _CachedView:
     """Something worked out of a campaign, and the position of the log it holds for."""
 
     made: tuple[int, Any] | None = None
@@ -48,7 +48,7 @@ class _Held:
     """An open campaign."""
 
     campaign: Campaign
-    views: dict[Hashable, _View] = field(default_factory=dict)
+    views: dict[Hashable, _CachedView] = field(default_factory=dict)
 
 
 @dataclass
@@ -77,7 +77,7 @@ class _Leases:
         return self.looked <= now < self.again
 
 
-class Hub:
+class OpenCampaigns:
     """Campaigns by name, opened when they are first asked for.
 
     Parameters
@@ -103,7 +103,7 @@ class Hub:
         """Begin to look for leases that are over."""
         self._sweeper.start()
 
-    def campaign(self, name: str) -> Campaign:
+    def get(self, name: str) -> Campaign:
         """The campaign of this name; UnknownName if there is none."""
         return self._held(name).campaign
 
@@ -116,7 +116,7 @@ class Hub:
         with self._lock:
             if len(held.views) > MOST_VIEWS:
                 held.views.clear()
-            view = held.views.setdefault(key, _View())
+            view = held.views.setdefault(key, _CachedView())
         position = self.store.position(name)
         made = view.made
         if made is None or made[0] < position:
@@ -213,7 +213,7 @@ class Hub:
             if isinstance(error, UnknownName):
                 self.store.position(name)  # raises if it is the campaign that is not known
             # It was fine when it was made: a plug-in is missing here, or is another.
-            raise Refused(
+            raise RequestRefused(
                 "campaign_unreadable", f"campaign {name!r} can't be opened: {error}", field="name"
             ) from error
 

@@ -7,14 +7,13 @@ the campaigns it keeps records, by kind and id.
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from askwise.core.errors import Conflict, StoreError, UnknownName, nearest
 from askwise.core.events import Event
+from askwise.store import errors
 from askwise.store.records import Change, Record
 
 
@@ -208,7 +207,7 @@ class Store(ABC):
         """
         last = self.position(name)
         if snapshot.seq > last:
-            raise snapshot_ahead(name, last, snapshot)
+            raise errors.snapshot_ahead(name, last, snapshot.seq)
 
     def snapshot(self, name: str, version: str, upto: int | None = None) -> Snapshot | None:
         """Find the newest snapshot of this version with ``seq <= upto`` (None: of any seq)."""
@@ -264,95 +263,3 @@ class Store(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of files and connections. Closing twice is allowed, using it afterwards is not."""
-
-
-def unknown_campaign(name: str, names: Iterable[str]) -> UnknownName:
-    """Build the error for a campaign that does not exist."""
-    return UnknownName(
-        f"campaign {name!r} is not known: {nearest(name, names)}",
-        field="name",
-        reason="unknown_campaign",
-    )
-
-
-def campaign_exists(name: str) -> Conflict:
-    """Build the error for creating a campaign twice."""
-    return Conflict(
-        f"campaign {name!r} exists already: choose another name, or open the one there is",
-        field="name",
-        reason="campaign_exists",
-    )
-
-
-def log_moved(name: str, last: int, expected: int) -> Conflict:
-    """Build the error for appending to a log that is not where it was thought to be."""
-    return Conflict(
-        f"expected_seq is {expected}, but the log of campaign {name!r} is at {last}: "
-        "read what is new, decide again and retry",
-        field="expected_seq",
-        reason="log_moved",
-    )
-
-
-def reply_exists(name: str, key: str) -> Conflict:
-    """Build the error for keeping two replies under one key."""
-    return Conflict(
-        f"campaign {name!r} already keeps a reply under the key {key!r}: a new write needs a new "
-        "key",
-        field="key",
-        reason="key_reused",
-    )
-
-
-def snapshot_ahead(name: str, last: int, snapshot: Snapshot) -> Conflict:
-    """Build the error for a snapshot of events that the log does not hold."""
-    return Conflict(
-        f"the snapshot is of event {snapshot.seq}, but the log of campaign {name!r} ends at "
-        f"{last}: save a snapshot only of what was committed",
-        field="seq",
-        reason="log_moved",
-    )
-
-
-def inside_write(verb: str) -> StoreError:
-    """Build the error for what can't be done inside a write block."""
-    return StoreError(
-        f"can't {verb} inside a write block: end the block first", reason="store_misused"
-    )
-
-
-def write_is_over() -> StoreError:
-    """Build the error for using a transaction after its block."""
-    return StoreError(
-        "this transaction is over: open another with store.write(name)", reason="store_misused"
-    )
-
-
-def nothing_kept(failure: StoreError) -> StoreError:
-    """Build the error for going on with a write after ``failure``, for the same reason."""
-    return StoreError(f"nothing of this write is kept: {failure}", reason=failure.reason)
-
-
-def store_closed() -> StoreError:
-    """Build the error for using a store after ``close``."""
-    return StoreError("this store was closed: open it again", reason="store_misused")
-
-
-def refused_url(url: str, form: str) -> StoreError:
-    """Build the error for a url of a known scheme that can't be read; no password is repeated."""
-    return StoreError(
-        f"store is {without_password(url)!r}: give {form}",
-        field="store",
-        reason="store_unusable",
-    )
-
-
-def without_password(url: str) -> str:
-    """Take the password out of a url, for messages.
-
-    Examples
-    --------
-    >>> without_password("mysql://ann:secret@localhost/cats")
-    'mysql://ann:***@localhost/cats'
-    """
-    return re.sub(r"//([^/:@]*):.*@", r"//\1:***@", url)

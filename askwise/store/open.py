@@ -12,7 +12,8 @@ from typing import Any
 
 from askwise.core import plugins
 from askwise.core.errors import StoreError
-from askwise.store.base import Store, without_password
+from askwise.store import errors
+from askwise.store.base import Store
 
 GROUP = "askwise.stores"
 """The entry point group through which other distributions add theirs."""
@@ -102,25 +103,21 @@ def schemes() -> dict[str, EntryPoint]:
 
 def _named(url: str) -> Store:
     if not isinstance(url, str):
-        raise StoreError(f"store is {url!r}: give {_FORMS}", field="store", reason="store_unusable")
+        raise errors.unusable(f"store is {url!r}: give {_FORMS}")
     scheme, _, _ = url.partition(":")
     known = schemes()
     if scheme not in known:
         others = sorted(set(known) - {point.name for point in _OURS})
         more = f"; plug-ins add {', '.join(others)}" if others else ""
-        raise StoreError(
-            f"store is {without_password(url)!r}, which begins with no scheme that is known: "
-            f"give {_FORMS}{more}",
-            field="store",
-            reason="store_unusable",
+        raise errors.unusable(
+            f"store is {errors.without_password(url)!r}, which begins with no scheme that is "
+            f"known: give {_FORMS}{more}"
         )
     store = _load(known[scheme])(url)
     if not isinstance(store, Store):
-        raise StoreError(
+        raise errors.unusable(
             f"store scheme {scheme!r} of {plugins.origin_of(known[scheme])} returned "
             f"{type(store).__name__}, which is no Store: report it to its authors",
-            field="store",
-            reason="store_unusable",
         )
     return store
 
@@ -130,11 +127,9 @@ def _load(point: EntryPoint) -> Any:
         return point.load()
     except ImportError as error:
         if point.extras:
-            raise StoreError(
+            raise errors.unusable(
                 f"a {point.name!r} store needs more than is installed ({error}): "
                 f"pip install '{_owner(point)}[{','.join(point.extras)}]'",
-                field="store",
-                reason="store_unusable",
             ) from error
         raise _broken(point, error) from error
     except (Exception, SystemExit) as error:  # whatever a plug-in does when it is imported
@@ -142,11 +137,9 @@ def _load(point: EntryPoint) -> Any:
 
 
 def _broken(point: EntryPoint, error: BaseException) -> StoreError:
-    return StoreError(
+    return errors.unusable(
         f"store scheme {point.name!r} of {plugins.origin_of(point)} can't be loaded "
         f"({plugins.reason(error)}): mend or uninstall it",
-        field="store",
-        reason="store_unusable",
     )
 
 

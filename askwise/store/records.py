@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from askwise.core.errors import StoreError
 from askwise.core.text import flaw
+from askwise.store import errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,11 @@ def whole(text: str, field: str) -> str:
     'naïve'
     """
     if not isinstance(text, str):
-        raise StoreError(f"{field} is {text!r}: give a string", field=field, reason="unstorable")
+        raise errors.unstorable(f"{field} is {text!r}: give a string", field=field)
     wrong = flaw(text)
     if wrong is not None:
-        raise StoreError(
-            f"{field} can't be kept, as it has {wrong}: leave it out",
-            field=field,
-            reason="unstorable",
+        raise errors.unstorable(
+            f"{field} can't be kept, as it has {wrong}: leave it out", field=field
         )
     return text
 
@@ -80,19 +79,13 @@ def in_order(changes: Sequence[Change]) -> list[Change]:
     for kind, record, before, after in changes:
         whole(kind, "kind")
         if not whole(record, "id"):
-            raise StoreError(
-                f"id of a {kind!r} is empty: give at least a character",
-                field="id",
-                reason="unstorable",
-            )
+            raise errors.unstorable(f"id of a {kind!r} is empty: give at least a character", "id")
         for body in (before, after):
             if body is not None:
                 whole(body, "body")
         if (kind, record) in named:
-            raise StoreError(
-                f"changes name the {kind!r} {record!r} twice: give one change a record",
-                field="changes",
-                reason="unstorable",
+            raise errors.unstorable(
+                f"changes name the {kind!r} {record!r} twice: give one change a record", "changes"
             )
         named.add((kind, record))
     return sorted(changes, key=lambda change: change[:2])
@@ -101,11 +94,8 @@ def in_order(changes: Sequence[Change]) -> list[Change]:
 def check_limit(limit: int | None) -> None:
     """Complain about a limit that is none."""
     if limit is not None and limit < 0:
-        raise StoreError(
-            f"limit is {limit}: give 0 or more, or None for all",
-            field="limit",
-            reason="invalid_parameter",
-        )
+        message = f"limit is {limit}: give 0 or more, or None for all"
+        raise StoreError(message, field="limit", reason="invalid_parameter")
 
 
 def end_of(prefix: str) -> str | None:

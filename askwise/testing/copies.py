@@ -13,7 +13,7 @@ from askwise.core.errors import Conflict, StoreError
 from askwise.core.events import Event, Kind
 from askwise.store import Change, Portable, Record, Reply, Store
 from askwise.store.backup.portable import Head, Item
-from askwise.store.rows import Row, pack
+from askwise.store.event_rows import EventRow, pack
 from askwise.testing.expecting import SOON, Check, MakeStore, opened, refused, same
 
 _checks: list[Check] = []
@@ -94,7 +94,9 @@ def contents_are_of_one_moment(store: Portable) -> None:
         store.change([Change("key", "b", None, "2")])
         same([head, *items], before, "the contents after others wrote")
         same(store.position("c"), _LONG + 5, "position beside it")
-    same(len([item for item in _copied(store) if isinstance(item, Row)]), _LONG + 5, "rows now")
+    same(
+        len([item for item in _copied(store) if isinstance(item, EventRow)]), _LONG + 5, "rows now"
+    )
 
 
 @_listed

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 import threading
 
-from askwise.service.open_campaigns import Hub
+from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.webhooks import courier as hooks_courier
 from askwise.service.webhooks import sending
-from askwise.service.webhooks.hooks import Hooks
 from askwise.service.webhooks.posting import Network
+from askwise.service.webhooks.webhooks import Webhooks
 from askwise.store import open_store
 
 if __name__ == "__main__":
@@ -17,7 +17,7 @@ if __name__ == "__main__":
     hooks_courier.PAUSE = 0.02
     store = open_store(sys.argv[1])
     network = Network(private=True)
-    courier = hooks_courier.Courier(Hub(store, 60.0), Hooks(store, network), network)
+    courier = hooks_courier.Courier(OpenCampaigns(store, 60.0), Webhooks(store, network), network)
     courier.start()
     print("started", flush=True)
     threading.Event().wait()

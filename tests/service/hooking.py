@@ -11,12 +11,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from askwise import Campaign, Worker
-from askwise.service.open_campaigns import Hub
-from askwise.service.webhooks.hooks import Hooks
+from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.webhooks.outbox import Watcher
 from askwise.service.webhooks.posting import Network
-from askwise.service.webhooks.records import EVENTS, Hook
+from askwise.service.webhooks.records import EVENTS, Webhook
 from askwise.service.webhooks.sending import Sender
+from askwise.service.webhooks.webhooks import Webhooks
 from askwise.store import Store
 
 
@@ -110,12 +110,12 @@ class Bench:
     def __init__(self, store: Store, clock: Clock, network: Network | None = None) -> None:
         self.clock = clock
         self.network = network or Network(private=True)
-        self.hub = Hub(store, sweep=60.0)
-        self.hooks = Hooks(store, self.network, clock)
-        self.watcher = Watcher(self.hub, self.hooks, timer=clock)
+        self.campaigns = OpenCampaigns(store, sweep=60.0)
+        self.hooks = Webhooks(store, self.network, clock)
+        self.watcher = Watcher(self.campaigns, self.hooks, timer=clock)
         self.sender = Sender(self.hooks, self.network, spread=lambda: 1.0)
 
-    def make(self, url: str, *events: str, campaign: str | None = None) -> Hook:
+    def make(self, url: str, *events: str, campaign: str | None = None) -> Webhook:
         return self.hooks.make(url, events or EVENTS, campaign=campaign)[1]
 
     def send(self) -> None:

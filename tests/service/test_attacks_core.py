@@ -25,14 +25,14 @@ from askwise.core.choices import Batch
 from askwise.core.errors import Conflict, StoreError
 from askwise.core.events import Event
 from askwise.service import open_campaigns as hub_module
-from askwise.service.api.dependencies import Service
 from askwise.service.api.routes import health
 from askwise.service.api.routes.campaigns import create_once
 from askwise.service.app import make_app
 from askwise.service.auth.identity import Identities, csrf_token
-from askwise.service.availability import Absences
-from askwise.service.open_campaigns import Hub
+from askwise.service.availability import Availability
+from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.settings import Settings
+from askwise.service.state import ServiceState
 from askwise.store import Change, MemoryStore, Record, Store, open_store
 
 SPEC: dict[str, Any] = {
@@ -88,7 +88,7 @@ class Browser(TestClient):
         self.store = store
         self.secret = Identities(store).first_owner() or ""
         made = make_app(Settings(store="memory"), store)
-        self.service: Service = made.state.service
+        self.service: ServiceState = made.state.service
         super().__init__(made, follow_redirects=False)
 
     def call(
@@ -166,7 +166,7 @@ def broken(store: Store, name: str) -> None:
 
 def test_a_view_never_carries_a_position_that_it_has_not_seen() -> None:
     store = MemoryStore()
-    hub = Hub(store, 60.0)
+    campaigns = OpenCampaigns(store, 60.0)
     campaign = Campaign.create(store=store, name="cats", **SPEC)
     ending = threading.Event()
 
@@ -176,7 +176,7 @@ def test_a_view_never_carries_a_position_that_it_has_not_seen() -> None:
             campaign.resume()
 
     def poll(_: int) -> list[tuple[int, int]]:
-        views = [hub.view("cats", "status", Campaign.status) for _ in range(50)]
+        views = [campaigns.view("cats", "status", Campaign.status) for _ in range(50)]
         return [(label, status.seq) for label, status in views]
 
     writer = threading.Thread(target=write)
@@ -194,7 +194,7 @@ def test_a_view_never_carries_a_position_that_it_has_not_seen() -> None:
 
 def test_pollers_of_one_position_share_one_computation() -> None:
     store = MemoryStore()
-    hub = Hub(store, 60.0)
+    campaigns = OpenCampaigns(store, 60.0)
     Campaign.create(store=store, name="cats", **SPEC)
     calls: list[int] = []
 
@@ -203,7 +203,7 @@ def test_pollers_of_one_position_share_one_computation() -> None:
         time.sleep(0.05)
         return campaign.status().seq
 
-    assert at_once(16, lambda _: hub.view("cats", "slow", slow)) == [(0, 0)] * 16
+    assert at_once(16, lambda _: campaigns.view("cats", "slow", slow)) == [(0, 0)] * 16
     assert len(calls) == 1
 
 
@@ -226,12 +226,12 @@ def test_a_poll_gets_no_304_after_a_change_of_another_process(client: Browser, c
 def test_what_is_kept_of_campaigns_goes_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub_module, "MOST_OPEN", 3)
     store = MemoryStore()
-    hub = Hub(store, 60.0)
+    campaigns = OpenCampaigns(store, 60.0)
     for number in range(10):
         Campaign.create(store=store, name=f"c{number}", **SPEC)
         for key in range(200):
-            hub.view(f"c{number}", key, Campaign.status)
-    held = list(hub._open.values())
+            campaigns.view(f"c{number}", key, Campaign.status)
+    held = list(campaigns._open.values())
     assert len(held) == 3
     assert all(len(each.views) <= hub_module.MOST_VIEWS + 1 for each in held)
 
@@ -241,15 +241,15 @@ def test_a_campaign_that_is_driven_out_while_it_is_used_stays_whole(
 ) -> None:
     monkeypatch.setattr(hub_module, "MOST_OPEN", 1)
     store = open_store(f"sqlite:///{tmp_path}/a.sqlite")
-    hub = Hub(store, 60.0)
+    campaigns = OpenCampaigns(store, 60.0)
     for name in ("a", "b"):
         Campaign.create(store=store, name=name, **SPEC)
-    asked = at_once(8, lambda at: hub.campaign("ab"[at % 2]).ask(key=str(at // 2 % 2)))
+    asked = at_once(8, lambda at: campaigns.get("ab"[at % 2]).ask(key=str(at // 2 % 2)))
     assert len({choice[0].id for choice in asked}) == 4
     for name in "ab":
-        assert hub.campaign(name).status() == Campaign.open(store, name).status()
-        assert hub.campaign(name).status().pending == 2
-    hub.close()
+        assert campaigns.get(name).status() == Campaign.open(store, name).status()
+        assert campaigns.get(name).status().pending == 2
+    campaigns.close()
     store.close()
 
 
@@ -586,7 +586,7 @@ def test_the_sweeper_looks_only_where_something_may_be_due() -> None:
         name: Campaign.create(store=store, name=name, clock=lambda: now[0], **SPEC, lease=lease)
         for name, lease in (("none", None), ("idle", 600.0), ("used", 600.0))
     }
-    hub = Hub(store, 5.0, lambda: now[0])
+    campaigns = OpenCampaigns(store, 5.0, lambda: now[0])
     opened = Campaign.open
 
     def on_our_clock(store: Any, name: str, **rest: Any) -> Campaign:
@@ -594,29 +594,29 @@ def test_the_sweeper_looks_only_where_something_may_be_due() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Campaign, "open", on_our_clock)
-        assert hub.sweep() == 0
+        assert campaigns.sweep() == 0
         assert set(store.reads) == {"idle", "used"}
         now[0] += 100
         made["used"].ask()
         store.reads.clear()
         for _ in range(100):
             now[0] += 4.9
-            assert hub.sweep() == 0
+            assert campaigns.sweep() == 0
         assert store.reads == []
         # Until what was asked in between is due: a lease after it, not after the first look.
         now[0] = 1699.0
-        assert hub.sweep() == 0
+        assert campaigns.sweep() == 0
         now[0] = 1701.0
-        assert hub.sweep() == 1
+        assert campaigns.sweep() == 1
         assert made["used"].status().pending == 0
         assert set(store.reads) <= {"used"}
         # Nothing is held open for it.
-        assert list(hub._open) == []
+        assert list(campaigns._open) == []
         # A clock that is set back does not put it off.
         now[0] = 900.0
         made["used"].ask()
         now[0] = 1550.0
-        assert hub.sweep() == 1
+        assert campaigns.sweep() == 1
 
 
 def test_the_sweeper_gets_past_a_campaign_that_can_t_be_opened() -> None:
@@ -628,12 +628,15 @@ def test_the_sweeper_gets_past_a_campaign_that_can_t_be_opened() -> None:
     store.create("c", json.dumps({**spec, "lease": 5}), 0.0)
     late = Campaign.create(store=store, name="d", clock=lambda: now[0], **SPEC, lease=5)
     late.ask()
-    hub = Hub(store, 5.0)
-    assert hub.sweep() == 1
-    assert hub.sweep() == 0
+    campaigns = OpenCampaigns(store, 5.0)
+    assert campaigns.sweep() == 1
+    assert campaigns.sweep() == 0
     assert late.status().pending == 0
     # They are left alone for a while, rather than complained about every few seconds.
-    assert {name for name, known in hub._leases.items() if known.rests(time.time())} >= {"b", "c"}
+    assert {name for name, known in campaigns._leases.items() if known.rests(time.time())} >= {
+        "b",
+        "c",
+    }
 
 
 def test_a_store_that_is_down_is_noticed_once_a_sweep() -> None:
@@ -657,50 +660,50 @@ def test_a_store_that_is_down_is_noticed_once_a_sweep() -> None:
     store = Down()
     for number in range(50):
         Campaign.create(store=store, name=f"c{number}", **SPEC, lease=5)
-    hub = Hub(store, 5.0)
+    campaigns = OpenCampaigns(store, 5.0)
     store.down = True
     with pytest.raises(StoreError):
-        hub.sweep()
+        campaigns.sweep()
     assert store.asked == 2
     store.down = False
-    assert hub.sweep() == 0
+    assert campaigns.sweep() == 0
 
 
 def test_answers_and_the_sweeper_race_and_each_question_ends_once() -> None:
     store = MemoryStore()
     fields = {**SPEC, "tasks": [f"t{at}" for at in range(100)]}
     Campaign.create(store=store, name="cats", **{**fields, "budget": "500"}, lease=0.01)
-    hub = Hub(store, 5.0)
-    batch = hub.campaign("cats").ask(100)
+    campaigns = OpenCampaigns(store, 5.0)
+    batch = campaigns.get("cats").ask(100)
     assert isinstance(batch, Batch)
     time.sleep(0.012)
 
     def work(at: int) -> int:
         if at == 0:
-            return sum(hub.sweep() for _ in range(20))
+            return sum(campaigns.sweep() for _ in range(20))
         done = 0
         for assignment in tuple(batch)[at - 1 :: 4]:
             try:
-                hub.campaign("cats").tell(assignment.id, "yes")
+                campaigns.get("cats").tell(assignment.id, "yes")
                 done += 1
             except Conflict:
                 pass
         return done
 
     at_once(5, work)
-    status = hub.campaign("cats").status()
+    status = campaigns.get("cats").status()
     kinds = [event.kind.name for event in store.read("cats")]
     assert kinds.count("ANSWER") == status.answers
     assert kinds.count("ASKED") == 100
     assert (status.pending, int(status.reserved)) == (0, 0)
 
 
-# Absences.
+# Availability.
 
 
 def test_absences_are_of_one_campaign_and_one_worker() -> None:
     now = [1000.0]
-    absences = Absences(MemoryStore(), lambda: now[0])
+    absences = Availability(MemoryStore(), lambda: now[0])
     for campaign, worker in (("a", "b/c"), ("a.b", "c"), ("ab", "x"), ("a", "%"), ("a", "/")):
         absences.set(campaign, worker, available=False, until=None)
     assert absences.away("a") == {"b/c", "%", "/"}
@@ -713,7 +716,7 @@ def test_absences_are_of_one_campaign_and_one_worker() -> None:
 def test_an_absence_ends_by_itself_and_a_clock_set_back_is_heard() -> None:
     now = [1000.0]
     store = MemoryStore()
-    here, there = (Absences(store, lambda: now[0]) for _ in range(2))
+    here, there = (Availability(store, lambda: now[0]) for _ in range(2))
     here.set("a", "ann", available=False, until=1010.0)
     assert here.away("a") == there.away("a") == {"ann"}
     now[0] = 1010.0
@@ -736,7 +739,7 @@ def test_who_comes_back_during_a_look_up_is_back() -> None:
             return found
 
     store = Slow()
-    absences = Absences(store)
+    absences = Availability(store)
     absences.set("a", "ann", available=False, until=None)
     store.then = lambda: absences.set("a", "ann", available=True, until=None)
     absences.away("a")
@@ -794,10 +797,10 @@ def test_probes_are_answered_while_the_store_hangs(
 
 def test_a_write_that_outlasts_the_service_is_still_acknowledged() -> None:
     store = MemoryStore()
-    hub = Hub(store, 60.0)
+    campaigns = OpenCampaigns(store, 60.0)
     Campaign.create(store=store, name="cats", **SPEC)
-    campaign = hub.campaign("cats")
-    hub.close()
+    campaign = campaigns.get("cats")
+    campaigns.close()
     for _ in range(600):
         campaign.pause()
         campaign.resume()

@@ -62,7 +62,7 @@ def service(local: Local) -> Iterator[Service]:
 ELSEWHERE = {"create", "open"}
 """Of the service, which holds the store."""
 
-NOT_REMOTE = {"ask_around", "events", "reading", "release", "sweep", "settle"}
+NOT_REMOTE = {"ask_around", "busy", "events", "reading", "release", "sweep", "settle"}
 """They lend the state in memory, or are what a service does by itself."""
 
 

@@ -15,10 +15,10 @@ from starlette.testclient import TestClient
 from askwise.campaign import Campaign
 from askwise.core.choices import Batch
 from askwise.core.problem import Task, Worker
-from askwise.service.api.dependencies import Service
 from askwise.service.app import make_app
-from askwise.service.pages import wording as looks
+from askwise.service.pages import filters as looks
 from askwise.service.settings import Settings
+from askwise.service.state import ServiceState
 
 NASTY = "<script>alert(1)</script>\"'&"
 TURNED = NASTY + "\u202eevil\n\t\x07"
@@ -28,7 +28,7 @@ TURNED = NASTY + "\u202eevil\n\t\x07"
 class Site:
     """A service in memory and a browser that is signed in to it."""
 
-    def __init__(self, client: TestClient, service: Service) -> None:
+    def __init__(self, client: TestClient, service: ServiceState) -> None:
         self.client = client
         self.service = service
 
@@ -48,8 +48,8 @@ class Site:
             "seed": 1,
         }
         given.update(fields)
-        Campaign.create(store=self.service.hub.store, name=name, **given)
-        return self.service.hub.campaign(name)
+        Campaign.create(store=self.service.campaigns.store, name=name, **given)
+        return self.service.campaigns.get(name)
 
     def page(self, path: str, status: int = 200) -> str:
         reply = self.client.get(path)
@@ -133,7 +133,7 @@ def test_campaigns_are_listed_with_state_money_and_progress(site: Site) -> None:
     work(running, "yes")
     running.close("t3")
     paused.pause()
-    work(site.service.hub.campaign("a-done"), "no")
+    work(site.service.campaigns.get("a-done"), "no")
     said = words_of(site.page("/dashboard"))
     spent = running.status().spent
     assert re.search(r"a-done random-pairs Done 0\.10 of 10\.00 0 of 1 1 0", said)
@@ -178,7 +178,7 @@ def test_a_campaign_is_made_of_toml_once_however_often_the_form_is_sent(site: Si
     first, second = site.send(form, toml=toml), site.send(form, toml=toml)
     assert first.status_code == second.status_code == 303
     assert first.headers["location"] == second.headers["location"]
-    (name,) = site.service.hub.store.names()
+    (name,) = site.service.campaigns.store.names()
     assert first.headers["location"] == f"/dashboard/{name}?done=made"
     assert "The campaign is there." in site.page(first.headers["location"])
 
@@ -203,7 +203,7 @@ def test_what_is_wrong_with_a_campaign_is_said_above_what_was_typed(site: Site) 
         assert alert is not None
         assert reason in alert[1]
         assert words_of(toml).replace('"', "&#34;") in words_of(reply.text)
-    assert site.service.hub.store.names() == []
+    assert site.service.campaigns.store.names() == []
 
 
 # Keys.
@@ -533,12 +533,12 @@ def test_webhooks_are_made_tested_and_removed(site: Site) -> None:
     page = site.page("/dashboard/cats/hooks")
     assert secret[0] not in page
     assert "When a task is closed." in words_of(page)
-    (hook,) = site.service.hooks.list("cats")
+    (hook,) = site.service.webhooks.list("cats")
     assert site.send(form_of(page, "/test")).headers["location"].endswith("hook-tested")
     page = site.page("/dashboard/cats/hooks")
-    assert len(site.service.hooks.deliveries(hook.id)) == 1
+    assert len(site.service.webhooks.deliveries(hook.id)) == 1
     assert site.send(form_of(page, "/end")).headers["location"].endswith("hook-removed")
-    assert site.service.hooks.list("cats") == []
+    assert site.service.webhooks.list("cats") == []
 
 
 # Live.
@@ -598,10 +598,10 @@ def test_pages_renew_themselves_without_scripts_and_are_live_with_them(site: Sit
 
 def pages(site: Site) -> Iterator[str]:
     yield from (site.page(path) for path in ("/dashboard", "/dashboard/-/new", "/dashboard/-/keys"))
-    for name in site.service.hub.store.names():
+    for name in site.service.campaigns.store.names():
         for path in ("", "/tasks", "/workers", "/decisions", "/manage", "/hooks", "/stop"):
             yield site.page(f"/dashboard/{name}{path}")
-        for event in site.service.hub.campaign(name).log():
+        for event in site.service.campaigns.get(name).log():
             if event.kind.name == "ASKED":
                 yield site.page(f"/dashboard/{name}/asked/{event.seq}")
             if event.kind.name == "ASKED" and event.task is not None:
@@ -621,7 +621,7 @@ def test_hostile_names_and_payloads_are_shown_as_text_under_a_strict_policy(site
     work(campaign, NASTY, "o" * 200, NASTY)
     site.service.identities.issue("viewer", TURNED)
     site.service.identities.issue("worker", NASTY, campaign="cats", worker=NASTY)
-    site.service.hooks.make(f"http://127.0.0.1:9/{'x' * 500}", ["task.closed"], label=TURNED)
+    site.service.webhooks.make(f"http://127.0.0.1:9/{'x' * 500}", ["task.closed"], label=TURNED)
     for page in pages(site):
         assert "<script>alert" not in page
         assert not re.search(r"<[^>]+\son\w+=", page)
@@ -645,7 +645,7 @@ def test_campaigns_without_tasks_cap_workers_or_answers_have_pages(site: Site) -
     rated = site.create("rated", options=None, outcome="utility", policy="uniform")
     work(rated, 0.5)
     site.create("nobody", workers=[], budget=None)
-    names = site.service.hub.store.names()
+    names = site.service.campaigns.store.names()
     said = {name: words_of(site.page(f"/dashboard/{name}")) for name in names}
     assert "Utility 1.5" in said["units"]
     assert "no cap" in said["no-cap"]

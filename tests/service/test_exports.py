@@ -34,7 +34,7 @@ def work(campaign: Campaign, *values: float | str) -> None:
 
 
 def text_of(campaign: Campaign, what: str) -> str:
-    return b"".join(export(campaign, what).pieces).decode()
+    return b"".join(export(campaign, what)).decode()
 
 
 def rows_of(campaign: Campaign, what: str) -> list[dict[str, str]]:
@@ -84,7 +84,7 @@ def test_the_log_folds_back_to_its_events(campaign: Campaign) -> None:
 
 def test_labels_are_read_back_as_they_were_given(campaign: Campaign, tmp_path: Path) -> None:
     file = tmp_path / "labels.csv"
-    file.write_bytes(b"".join(export(campaign, "labels.csv").pieces))
+    file.write_bytes(b"".join(export(campaign, "labels.csv")))
     table = read_labels(file)
     found = {
         (table.task_names[task], table.worker_names[worker], table.label_names[label])
@@ -146,14 +146,14 @@ def test_files_are_made_piece_by_piece(campaign: Campaign, monkeypatch: pytest.M
     whole = {what: text_of(campaign, what) for what in EXPORTS}
     monkeypatch.setattr(exports, "ROWS", 2)
     for what in EXPORTS:
-        pieces = list(export(campaign, what).pieces)
+        pieces = list(export(campaign, what))
         assert b"".join(pieces).decode() == whole[what]
         assert len(pieces) >= 1 + (what != "payments.csv")
 
 
 def test_the_log_ends_where_it_was_when_it_was_asked_for(campaign: Campaign) -> None:
     before = campaign.status().seq
-    pieces = export(campaign, "log.jsonl").pieces
+    pieces = export(campaign, "log.jsonl")
     campaign.pause()
     assert len(b"".join(pieces).splitlines()) == before
 
@@ -178,7 +178,7 @@ def client() -> Iterator[TestClient]:
         secret, _ = service.identities.issue("viewer", "tests")
         made.headers["Authorization"] = f"Bearer {secret}"
         Campaign.create(
-            store=service.hub.store,
+            store=service.campaigns.store,
             name="cats",
             workers=[Worker("ann", "0.10"), Worker("bob", "0.20", limit=3)],
             tasks=["t1", "t2"],
@@ -186,7 +186,7 @@ def client() -> Iterator[TestClient]:
             policy="random-pairs",
             seed=1,
         )
-        work(service.hub.campaign("cats"), "yes", "yes", "no")
+        work(service.campaigns.get("cats"), "yes", "yes", "no")
         yield made
 
 

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from askwise.client.webhooks import InvalidSignature, verify
 from askwise.service.app import make_app
 from askwise.service.settings import Settings
-from askwise.service.webhooks import courier, hooks, outbox, posting, sending
+from askwise.service.webhooks import courier, outbox, posting, sending, webhooks
 from askwise.service.webhooks.records import EVENTS
 from askwise.store import MemoryStore
 from docs.blocks import DOCS
@@ -235,7 +235,7 @@ def test_no_secret_and_no_address_comes_into_logs_lists_or_metrics(
     assert '"hook"' in noted or "'hook'" in noted
     listed = json.dumps(api("GET", "/hooks")[1])
     counted = api.client.get("/metrics", headers={"Authorization": f"Bearer {api.key}"}).text
-    for text in (noted, listed, counted, repr(api.client.app.state.service.hooks.list())):  # type: ignore[attr-defined]
+    for text in (noted, listed, counted, repr(api.client.app.state.service.webhooks.list())):  # type: ignore[attr-defined]
         assert hook["secret"] not in text
     for text in (noted, counted):
         assert "T0KEN" not in text
@@ -306,9 +306,9 @@ def test_the_page_states_the_figures_that_hold() -> None:
     assert f"up to {said(sending.CLOSED_MOST)}." in page
     assert f"sends to {courier.SENDERS} hooks at a time" in page
     assert f"While {outbox.MOST_WAITING} of its messages wait" in page
-    assert f"the {hooks.KEPT} that were settled last" in page
+    assert f"the {webhooks.KEPT} that were settled last" in page
     assert f"to {outbox.SHARE}% of the budget" in page
     assert outbox.RARELY == 20  # "a twentieth of the time"
-    assert courier.LEISURE == 10  # "a tenth of a processor"
+    assert courier.PAUSE_FACTOR == 10  # "a tenth of a processor"
     for event in (*EVENTS, "ping"):
         assert f"| `{event}` |" in page

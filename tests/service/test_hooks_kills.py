@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from askwise.core.events import Kind
-from askwise.service.webhooks.hooks import Hooks
 from askwise.service.webhooks.posting import Network
+from askwise.service.webhooks.webhooks import Webhooks
 from askwise.store import open_store
 from docs.blocks import ROOT
 from tests.service.hooking import buy, receiving, units
@@ -45,7 +45,7 @@ def end(process: subprocess.Popen[str]) -> None:
 def test_nothing_is_lost_and_nothing_made_twice_by_kills(store_url: str) -> None:
     store = open_store(store_url)
     campaign = units(store, budget=200)
-    shelf = Hooks(store, Network(private=True))
+    shelf = Webhooks(store, Network(private=True))
     drawn = random.Random(1)
     with receiving() as receiver:
         hook = shelf.make(receiver.url, ["answer.settled", "budget.used", "campaign.done"])[1]

@@ -16,13 +16,13 @@ import pytest
 from askwise.client.webhooks import verify
 from askwise.core.errors import StoreError
 from askwise.core.events import Kind
-from askwise.service.open_campaigns import Hub
-from askwise.service.webhooks import hooks, sending
+from askwise.service.open_campaigns import OpenCampaigns
+from askwise.service.webhooks import sending, webhooks
 from askwise.service.webhooks.courier import Courier
-from askwise.service.webhooks.hooks import Hooks
-from askwise.service.webhooks.posting import PATIENCE, Network, Outcome
+from askwise.service.webhooks.posting import PATIENCE, Network, PostResult
 from askwise.service.webhooks.records import CURSOR, HOOK, LANE, SETTLED, WAITING
 from askwise.service.webhooks.sending import BACKOFF, LEASE
+from askwise.service.webhooks.webhooks import Webhooks
 from askwise.store import Change, MemoryStore, Store, open_store
 from docs.blocks import DOCS, blocks_of
 from tests.service.hooking import Bench, Clock, Got, Receiver, buy, receiving, units
@@ -242,7 +242,7 @@ def test_what_waits_can_be_tried_now(receiver: Receiver, clock: Clock) -> None:
 def test_the_newest_settled_ones_are_kept(
     receiver: Receiver, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hooks, "KEPT", 10)
+    monkeypatch.setattr(webhooks, "KEPT", 10)
     bench = Bench(MemoryStore(), clock)
     hook = bench.make(receiver.url)
     made = []
@@ -280,7 +280,7 @@ def test_what_was_sent_but_not_noted_is_sent_again_under_its_id(
     network = Network(private=True)
     post = network.post
 
-    def sent_and_dead(url: str, body: bytes, headers: dict[str, str]) -> Outcome:
+    def sent_and_dead(url: str, body: bytes, headers: dict[str, str]) -> PostResult:
         post(url, body, headers)
         raise Crash
 
@@ -332,7 +332,7 @@ def test_a_crash_at_any_change_loses_and_doubles_nothing(
             got: list[dict[str, Any]] = []
             network = Network(private=True)
             network.post = lambda url, body, headers, got=got: (  # type: ignore
-                got.append(json.loads(body)) or Outcome(400 if len(got) in (2, 5) else 200, "")
+                got.append(json.loads(body)) or PostResult(400 if len(got) in (2, 5) else 200, "")
             )
             bench = Bench(store, clock, network)
             hook = bench.make("http://127.0.0.1:9/")
@@ -458,11 +458,11 @@ def test_a_hook_that_ends_while_it_is_sent_to_leaves_nothing(
 
 
 @contextmanager
-def couriers(*stores: Store, patience: float = PATIENCE) -> Iterator[list[Hooks]]:
+def couriers(*stores: Store, patience: float = PATIENCE) -> Iterator[list[Webhooks]]:
     """As many processes' background work, in this one."""
     network = Network(private=True, patience=patience)
-    made = [(Hub(store, 60.0), Hooks(store, network)) for store in stores]
-    started = [Courier(hub, each, network) for hub, each in made]
+    made = [(OpenCampaigns(store, 60.0), Webhooks(store, network)) for store in stores]
+    started = [Courier(campaigns, each, network) for campaigns, each in made]
     for courier in started:
         courier.start()
     yield [each for _, each in made]
@@ -489,7 +489,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def brisk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Looks follow one another at once, so that two processes meet often."""
     monkeypatch.setattr("askwise.service.webhooks.courier.PAUSE", 0.01)
-    monkeypatch.setattr("askwise.service.webhooks.courier.LEISURE", 0.0)
+    monkeypatch.setattr("askwise.service.webhooks.courier.PAUSE_FACTOR", 0.0)
 
 
 @pytest.mark.usefixtures("brisk")

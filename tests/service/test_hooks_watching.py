@@ -425,7 +425,7 @@ def test_a_campaign_that_fails_does_not_keep_others_from_being_told(
     buy(good, 1)
     plain = CampaignState.choose
     broken: list[CampaignState] = []
-    with bench.hub.campaign("bad").reading() as state:
+    with bench.campaigns.get("bad").reading() as state:
         broken.append(state)
 
     def choose(self: CampaignState, available: Any) -> Any:

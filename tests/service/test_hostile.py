@@ -291,7 +291,7 @@ def test_a_fault_tells_nothing_and_has_the_one_shape(
     def fail(*_: object) -> None:
         raise RuntimeError("password hunter2 in /etc/askwise")
 
-    monkeypatch.setattr("askwise.service.open_campaigns.Hub.campaign", fail)
+    monkeypatch.setattr("askwise.service.open_campaigns.OpenCampaigns.get", fail)
     reply = service.call("GET", "/campaigns/cats")
     check_refused(reply, 500, "fault")
     assert "hunter2" not in reply.text

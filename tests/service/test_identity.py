@@ -11,7 +11,7 @@ import pytest
 from askwise.core.errors import InvalidParameter, UnknownName
 from askwise.service.auth import identity
 from askwise.service.auth.identity import PREFIX, ROLES, Identities, Identity, csrf_token, digest
-from askwise.service.errors import Refused
+from askwise.service.errors import RequestRefused
 from askwise.store import MemoryStore, Record, Store, open_store
 
 
@@ -69,7 +69,7 @@ def test_a_key_ends_when_it_expires(store: Store, clock: Clock) -> None:
     assert identities.known(secret) is not None
     clock.now += 0.1
     assert identities.known(secret) is None
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         identities.find(secret)
 
 
@@ -83,7 +83,7 @@ def test_one_refusal_for_all_that_is_not_good(store: Store, clock: Clock) -> Non
     told = set()
     wrong = (revoked, expired, "awo_unknown", "", "x", good[:-1], good.upper(), good + "x", "aww_x")
     for secret in (*wrong, "\xff", "a" * 100_000):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(RequestRefused) as refused:
             identities.find(secret)
         assert refused.value.reason == "unauthorized"
         told.add(str(refused.value))
@@ -103,7 +103,7 @@ def test_a_worker_s_token_is_no_key_and_a_key_no_token(store: Store, clock: Cloc
     with pytest.raises(UnknownName):
         identities.revoke(issued.id, campaign="dogs")
     identities.revoke(issued.id, campaign="cats")
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         identities.find(token)
 
 
@@ -118,12 +118,12 @@ def test_revoking_works_at_once_here_and_within_a_second_elsewhere(
     first = here.revoke(issued.id)
     assert first.revoked == clock.now
     assert here.known(secret) is None
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         here.find(secret)
     # The other process trusts its look-up for the rest of the second, no longer.
     clock.now += 0.6
     assert there.known(secret) is None
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         there.find(secret)
     clock.now += 100
     assert there.revoke(issued.id).revoked == first.revoked
@@ -149,7 +149,7 @@ def test_a_key_revoked_while_it_is_looked_up_is_not_trusted(clock: Clock) -> Non
     identities.find(secret)
     # This request came before; the next does not.
     assert identities.known(secret) is None
-    with pytest.raises(Refused):
+    with pytest.raises(RequestRefused):
         identities.find(secret)
 
 

@@ -14,7 +14,7 @@ from askwise.service.auth.identity import Identities
 from askwise.service.middleware import rates as limits
 from askwise.service.middleware import requests
 from askwise.service.middleware.rates import Buckets, bucket_of
-from askwise.service.middleware.requests import Gate
+from askwise.service.middleware.requests import RequestMiddleware
 from askwise.service.settings import Settings
 from askwise.store import open_store
 
@@ -179,7 +179,7 @@ def test_a_wrong_key_costs_as_much_as_ten_requests(
 
 
 def test_a_gate_holds_no_more_than_it_must() -> None:
-    built = Gate(lambda *_: None, Settings(store="memory"), None, 8)  # type: ignore[arg-type,return-value]
+    built = RequestMiddleware(lambda *_: None, Settings(store="memory"), None, 8)  # type: ignore[arg-type,return-value]
     for number in range(60_000):
         built.addresses.take(f"10.{number >> 16}.{(number >> 8) & 255}.{number & 255}")
     # They fill up at a thousand a second: by the next look most are full.

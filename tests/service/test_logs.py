@@ -115,7 +115,7 @@ def test_no_secret_is_written_down_in_a_whole_session(
             raise RuntimeError(f"lost {lost} at {settings.store}")
 
         with monkeypatch.context() as patch:
-            patch.setattr("askwise.service.open_campaigns.Hub.campaign", fail)
+            patch.setattr("askwise.service.open_campaigns.OpenCampaigns.get", fail)
             assert call("GET", "/campaigns/cats").status_code == 500
 
         def broken(*_: object, **__: object) -> None:

@@ -12,9 +12,9 @@ from askwise.campaign.views import Timeline
 from askwise.core.choices import Batch
 from askwise.core.problem import Worker
 from askwise.service.dashboard import overview
-from askwise.service.dashboard.overview import Overviews, Shelf, copied
-from askwise.service.dashboard.parts import draw
-from askwise.service.open_campaigns import Hub
+from askwise.service.dashboard.fragments import draw
+from askwise.service.dashboard.overview import Cached, Overviews, copied
+from askwise.service.open_campaigns import OpenCampaigns
 from askwise.store import MemoryStore
 
 
@@ -30,13 +30,13 @@ def refuse(work: Callable[[], None]) -> bool:
 
 
 @pytest.fixture
-def hub() -> Iterator[Hub]:
-    made = Hub(MemoryStore(), sweep=60)
+def campaigns() -> Iterator[OpenCampaigns]:
+    made = OpenCampaigns(MemoryStore(), sweep=60)
     yield made
     made.close()
 
 
-def create(hub: Hub, **fields: object) -> Campaign:
+def create(campaigns: OpenCampaigns, **fields: object) -> Campaign:
     given = {
         "workers": [Worker("ann", "0.10"), Worker("bob", "0.10"), Worker("carol", "0.10")],
         "tasks": [f"t{at}" for at in range(10)],
@@ -46,8 +46,8 @@ def create(hub: Hub, **fields: object) -> Campaign:
         "stopping": {"name": "lead", "lead": 2},
         "seed": 1,
     }
-    Campaign.create(store=hub.store, name="cats", **{**given, **fields})  # type: ignore[arg-type]
-    return hub.campaign("cats")
+    Campaign.create(store=campaigns.store, name="cats", **{**given, **fields})  # type: ignore[arg-type]
+    return campaigns.get("cats")
 
 
 def work(campaign: Campaign, answers: int) -> None:
@@ -63,7 +63,7 @@ def work(campaign: Campaign, answers: int) -> None:
 
 def test_what_is_current_is_not_made_again() -> None:
     clock = Clock()
-    shelf: Shelf[int] = Shelf(1.0, clock, refuse)
+    shelf: Cached[int] = Cached(1.0, clock, refuse)
     made: list[int] = []
 
     def make() -> int:
@@ -77,7 +77,7 @@ def test_what_is_current_is_not_made_again() -> None:
 
 def test_what_is_out_of_date_rests_unless_it_must_be_of_now() -> None:
     clock = Clock()
-    shelf: Shelf[float] = Shelf(1.0, clock, refuse)
+    shelf: Cached[float] = Cached(1.0, clock, refuse)
 
     def never(kept: float) -> bool:
         return False
@@ -92,7 +92,7 @@ def test_what_is_out_of_date_rests_unless_it_must_be_of_now() -> None:
 
 def test_what_took_long_rests_longer_but_not_for_ever() -> None:
     clock = Clock()
-    shelf: Shelf[float] = Shelf(1.0, clock, refuse)
+    shelf: Cached[float] = Cached(1.0, clock, refuse)
 
     def slow(seconds: float) -> Callable[[], float]:
         def make() -> float:
@@ -122,7 +122,7 @@ def test_what_takes_long_is_made_behind_the_back_of_who_asks() -> None:
         waiting.append(job)
         return True
 
-    shelf: Shelf[str] = Shelf(1.0, clock, later)
+    shelf: Cached[str] = Cached(1.0, clock, later)
 
     def first() -> str:
         clock.now += 1.0
@@ -145,7 +145,7 @@ def test_a_failure_behind_the_back_is_told_to_the_next_who_asks() -> None:
         waiting.append(job)
         return True
 
-    shelf: Shelf[int] = Shelf(1.0, clock, later)
+    shelf: Cached[int] = Cached(1.0, clock, later)
 
     def slow() -> int:
         clock.now += 1.0
@@ -164,7 +164,7 @@ def test_a_failure_behind_the_back_is_told_to_the_next_who_asks() -> None:
 
 
 def test_many_who_come_at_once_share_one_making() -> None:
-    shelf: Shelf[int] = Shelf(1.0, Clock(), refuse)
+    shelf: Cached[int] = Cached(1.0, Clock(), refuse)
     begun, go_on = threading.Event(), threading.Event()
     made: list[int] = []
 
@@ -191,10 +191,10 @@ def test_many_who_come_at_once_share_one_making() -> None:
 # What is worked out.
 
 
-def test_facts_are_those_of_the_campaign(hub: Hub) -> None:
-    campaign = create(hub)
+def test_facts_are_those_of_the_campaign(campaigns: OpenCampaigns) -> None:
+    campaign = create(campaigns)
     work(campaign, 20)
-    facts = Overviews(hub).facts("cats")
+    facts = Overviews(campaigns).facts("cats")
     with campaign.reading() as state:
         answers = views.answers(state)
         assert facts.answers == answers
@@ -204,8 +204,8 @@ def test_facts_are_those_of_the_campaign(hub: Hub) -> None:
         assert facts.seq == state.seq
 
 
-def test_a_copy_stays_as_it_was_while_the_campaign_goes_on(hub: Hub) -> None:
-    campaign = create(hub, policy="optkg")
+def test_a_copy_stays_as_it_was_while_the_campaign_goes_on(campaigns: OpenCampaigns) -> None:
+    campaign = create(campaigns, policy="optkg")
     work(campaign, 12)
     with campaign.reading() as state:
         still = copied(state)
@@ -219,11 +219,11 @@ def test_a_copy_stays_as_it_was_while_the_campaign_goes_on(hub: Hub) -> None:
 
 
 def test_a_busy_campaign_is_worked_out_and_drawn_once_a_while(
-    hub: Hub, monkeypatch: pytest.MonkeyPatch
+    campaigns: OpenCampaigns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
-    campaign = create(hub, tasks=[f"t{at}" for at in range(200)])
-    overviews = Overviews(hub, clock)
+    campaign = create(campaigns, tasks=[f"t{at}" for at in range(200)])
+    overviews = Overviews(campaigns, clock)
     worked, drawn = [], []
     plain = overview._facts
     monkeypatch.setattr(overview, "_facts", lambda state: worked.append(1) or plain(state))
@@ -236,9 +236,9 @@ def test_a_busy_campaign_is_worked_out_and_drawn_once_a_while(
     overviews.close()
 
 
-def test_a_glance_is_always_of_now(hub: Hub) -> None:
-    campaign = create(hub)
-    overviews = Overviews(hub, Clock())
+def test_a_glance_is_always_of_now(campaigns: OpenCampaigns) -> None:
+    campaign = create(campaigns)
+    overviews = Overviews(campaigns, Clock())
     assert overviews.glance("cats").last is None
     for number in range(1, 4):
         work(campaign, 1)
@@ -253,16 +253,16 @@ def test_a_glance_is_always_of_now(hub: Hub) -> None:
     overviews.close()
 
 
-def test_the_bidding_of_a_campaign_that_was_stopped_is_not_open(hub: Hub) -> None:
+def test_the_bidding_of_a_campaign_that_was_stopped_is_not_open(campaigns: OpenCampaigns) -> None:
     campaign = create(
-        hub,
+        campaigns,
         workers=[Worker(name, 5) for name in ("ann", "bob", "cleo", "dan")],
         policy={"name": "ccb-fixed", "qualities": [0.8] * 4, "alpha": 0.15, "solver": "exact"},
         mechanism={"name": "clarke", "c_max": 20},
         stopping=None,
         budget=None,
     )
-    overviews = Overviews(hub)
+    overviews = Overviews(campaigns)
     assert overviews.glance("cats").bidding
     campaign.stop()
     assert not overviews.glance("cats").bidding
@@ -270,13 +270,13 @@ def test_the_bidding_of_a_campaign_that_was_stopped_is_not_open(hub: Hub) -> Non
 
 
 def test_the_series_are_those_of_the_whole_log_read_in_pieces(
-    hub: Hub, monkeypatch: pytest.MonkeyPatch
+    campaigns: OpenCampaigns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(overview, "PIECE", 3)
     monkeypatch.setattr(overview, "PIECES", 2)
     monkeypatch.setattr(overview, "PATIENCE", 0.01)
-    campaign = create(hub)
-    overviews = Overviews(hub)
+    campaign = create(campaigns)
+    overviews = Overviews(campaigns)
     with campaign.reading() as state:
         whole = Timeline(state.spec.problem)
     for _ in range(3):
@@ -288,10 +288,10 @@ def test_the_series_are_those_of_the_whole_log_read_in_pieces(
     overviews.close()
 
 
-def test_charts_are_drawn_without_any_lock_of_the_campaign(hub: Hub) -> None:
-    campaign = create(hub)
+def test_charts_are_drawn_without_any_lock_of_the_campaign(campaigns: OpenCampaigns) -> None:
+    campaign = create(campaigns)
     work(campaign, 6)
-    overviews = Overviews(hub)
+    overviews = Overviews(campaigns)
 
     def drawing(facts: overview.Facts, series: object) -> int:
         writer = threading.Thread(target=work, args=(campaign, 1))
@@ -303,10 +303,10 @@ def test_charts_are_drawn_without_any_lock_of_the_campaign(hub: Hub) -> None:
     overviews.close()
 
 
-def test_the_charts_of_a_campaign_hold_its_numbers(hub: Hub) -> None:
-    campaign = create(hub)
+def test_the_charts_of_a_campaign_hold_its_numbers(campaigns: OpenCampaigns) -> None:
+    campaign = create(campaigns)
     work(campaign, 12)
-    overviews = Overviews(hub)
+    overviews = Overviews(campaigns)
     series, facts = overviews.series("cats")[1], overviews.facts("cats")
     made = draw(facts, series, overviews.forecast("cats"))
     assert "Money over time: 1.2 spent" in made.money
@@ -317,9 +317,11 @@ def test_the_charts_of_a_campaign_hold_its_numbers(hub: Hub) -> None:
     overviews.close()
 
 
-def test_closing_ends_what_is_under_way_and_later_looks_still_work(hub: Hub) -> None:
-    campaign = create(hub)
-    overviews = Overviews(hub)
+def test_closing_ends_what_is_under_way_and_later_looks_still_work(
+    campaigns: OpenCampaigns,
+) -> None:
+    campaign = create(campaigns)
+    overviews = Overviews(campaigns)
     overviews.warm()
     overviews.close()
     work(campaign, 3)

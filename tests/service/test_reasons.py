@@ -18,7 +18,7 @@ from askwise.client.errors import BY_CODE, Refused, error_of
 from askwise.core import errors
 from askwise.core.reasons import REASONS
 from askwise.service.errors import CODES, STATUS, body_of, reply_to, status_of
-from askwise.service.errors import Refused as Refusal
+from askwise.service.errors import RequestRefused as Refusal
 from docs.blocks import DOCS
 
 CLASSES = sorted(

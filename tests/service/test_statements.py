@@ -11,11 +11,11 @@ from starlette.testclient import TestClient
 
 from askwise.campaign import Campaign
 from askwise.core.problem import Task, Worker
-from askwise.service.api.dependencies import Service
 from askwise.service.app import make_app
 from askwise.service.settings import Settings
+from askwise.service.state import ServiceState
 from askwise.store import open_store
-from askwise.store.sqlite.connections import Link
+from askwise.store.sqlite.connections import SqliteConnection
 from tests.service.work.visiting import Bench
 
 T = TypeVar("T")
@@ -29,12 +29,12 @@ class Site:
     def __init__(self, bench: Bench, kind: str) -> None:
         self.bench = bench
         self.kind = kind
-        self.service: Service = bench.service
+        self.service: ServiceState = bench.service
         self.client = TestClient(bench.app)
 
     def create(self, *, tasks: int = MANY, workers: int = 1) -> Campaign:
         """A campaign that is open in the service, its state folded."""
-        self.bench.name = f"c{len(self.service.hub.store.names())}"
+        self.bench.name = f"c{len(self.service.campaigns.store.names())}"
         campaign = self.bench.campaign(
             workers=[Worker(f"w{at}", "0.10") for at in range(workers)],
             tasks=[Task(f"t{at}", payload={"text": f"Is t{at} a cat?"}) for at in range(tasks)],
@@ -95,8 +95,8 @@ class Counter:
 @pytest.fixture
 def counter(monkeypatch: pytest.MonkeyPatch) -> Counter:
     made = Counter()
-    made.listen(monkeypatch, Link, "run")
-    made.listen(monkeypatch, Link, "run_many")
+    made.listen(monkeypatch, SqliteConnection, "run")
+    made.listen(monkeypatch, SqliteConnection, "run_many")
     made.listen(monkeypatch, psycopg.Cursor, "execute")
     return made
 
@@ -194,7 +194,7 @@ def test_a_worker_who_takes_a_break_gives_all_back_in_one_transaction(
 
 
 @pytest.mark.parametrize(
-    ("page", "due"), [("decisions", 7), ("tasks", 6), ("live", 13), ("task?id=t0", 7)]
+    ("page", "due"), [("decisions", 6), ("tasks", 5), ("live", 13), ("task?id=t0", 7)]
 )
 def test_a_page_of_the_dashboard_takes_as_many_statements_for_a_long_table_as_for_a_short_one(
     site: Site, counter: Counter, page: str, due: int

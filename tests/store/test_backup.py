@@ -296,7 +296,7 @@ import os, signal, sys
 from askwise.core.events import Event, Kind
 from askwise.store import Record, open_store
 from askwise.store.backup.portable import Head
-from askwise.store.rows import pack
+from askwise.store.event_rows import pack
 
 def items():
     for name in range(3):

@@ -15,7 +15,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from askwise.service.errors import Refused, no_key
+from askwise.service.errors import RequestRefused, no_key
 
 DEEPEST = 100
 """Lists and objects within each other, at the most."""
@@ -98,10 +98,10 @@ def media_type(request: Request) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def not_this(kind: str, wanted: str) -> Refused:
+def not_this(kind: str, wanted: str) -> RequestRefused:
     """Build the refusal of a body that is of another kind."""
     said = f"is {kind!r}" if kind else "is missing"
-    return Refused("unsupported_media_type", f"Content-Type {said}: send {wanted}")
+    return RequestRefused("unsupported_media_type", f"Content-Type {said}: send {wanted}")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

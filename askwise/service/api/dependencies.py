@@ -1,4 +1,4 @@
-"""What routes share: the caller, his role, his retry's key, pages of lists, polls."""
+"""What routes share: the caller, their role, their retry's key, pages of lists, polls."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import anyio
 from fastapi import Depends, Header, Query, Request
 from starlette.responses import Response
 
 from askwise import __version__
+from askwise.campaign import Campaign
 from askwise.core.errors import InvalidProblem
-from askwise.service.api import shapes
-from askwise.service.api.replies import Reply as Reply
-from askwise.service.auth.identity import ROLES, Identities, Identity, Role
-from askwise.service.availability import Absences
+from askwise.service.api.actions import status_of
+from askwise.service.api.shapes import replies
+from askwise.service.api.shapes.fields import Name
+from askwise.service.auth.identity import ROLES, Identity, Role
 from askwise.service.errors import forbidden, no_key
-from askwise.service.open_campaigns import Hub
-from askwise.service.settings import Settings
-from askwise.service.webhooks.hooks import Hooks
+from askwise.service.json_reply import JsonReply
+from askwise.service.state import ServiceState, service_of
 
 
 def _header(text: str, **shape: Any) -> dict[str, Any]:
@@ -28,14 +27,10 @@ def _header(text: str, **shape: Any) -> dict[str, Any]:
 
 _WHEN = {"Retry-After": _header("Seconds to wait.", pattern="^[0-9]+$")}
 _ETAG = {"ETag": _header("Send it as If-None-Match with the next poll.")}
-_HEADERS = {
-    401: {"WWW-Authenticate": _header("Bearer")},
-    429: _WHEN,
-    503: _WHEN,
-}
+_HEADERS = {401: {"WWW-Authenticate": _header("Bearer")}, 429: _WHEN, 503: _WHEN}
 
 ERRORS: dict[int | str, dict[str, Any]] = {
-    code: {"model": shapes.Error, "description": text, "headers": _HEADERS.get(code, {})}
+    code: {"model": replies.ErrorShape, "description": text, "headers": _HEADERS.get(code, {})}
     for code, text in {
         400: "The request can't be read.",
         401: "No key, or not a good one.",
@@ -59,32 +54,11 @@ POLLED: dict[int | str, dict[str, Any]] = {
 """What a route that is polled replies besides."""
 
 
-class Service:
-    """What the routes of one application work with."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        hub: Hub,
-        identities: Identities,
-        absences: Absences,
-        hooks: Hooks,
-    ) -> None:
-        self.settings = settings
-        self.hub = hub
-        self.identities = identities
-        self.absences = absences
-        self.hooks = hooks
-        self.probes = anyio.CapacityLimiter(4)
-        """Threads that look whether the store answers."""
+async def _service(request: Request) -> ServiceState:
+    return service_of(request)
 
 
-async def _service(request: Request) -> Service:
-    found: Service = request.app.state.service
-    return found
-
-
-Serving = Annotated[Service, Depends(_service)]
+Serving = Annotated[ServiceState, Depends(_service)]
 
 
 async def _caller(request: Request) -> Identity:
@@ -101,7 +75,7 @@ _caller.caller = "anybody with a key or a worker's token"  # type: ignore[attr-d
 def needs(role: Role, *, workers: bool = False) -> Any:
     """A dependency: the caller, who has at least this role, or is a worker if these may come.
 
-    A worker's token opens only its own campaign; what is his in it is for the route to check.
+    A worker's token opens only its own campaign; what is theirs in it is for the route to check.
     """
 
     async def check(request: Request, caller: Annotated[Identity, Depends(_caller)]) -> Identity:
@@ -142,23 +116,16 @@ async def _retry_key(
         ),
     ] = None,
 ) -> str | None:
-    # Each caller has names of his own: nobody is answered with another's reply.
+    # Each caller has names of their own: nobody is answered with another's reply.
     return None if given is None else f"{caller.id}:{given}"
 
 
 RetryKey = Annotated[str | None, Depends(_retry_key)]
 
 
-def himself(caller: Identity, worker: str | None) -> str:
-    """The worker that a request is about: the one it names, or the caller."""
-    if caller.role == "worker":
-        assert caller.worker is not None
-        if worker not in (None, caller.worker):
-            raise forbidden("this token is of another worker", "not_yours")
-        return caller.worker
-    if worker is None:
-        raise InvalidProblem("worker is missing: name the worker", field="worker")
-    return worker
+def as_json(found: Any) -> Any:
+    """What is found, as it is shown."""
+    return found.to_json()
 
 
 @dataclass(frozen=True)
@@ -173,53 +140,121 @@ class Paging:
         """Where a page of a numbered list begins."""
         return int(self.after) if self.after else 0
 
-    def cut(self, entries: Sequence[Any], show: Callable[[Any], Any]) -> dict[str, Any]:
+    def cut(self, entries: Sequence[Any], show: Callable[[Any], Any] = as_json) -> dict[str, Any]:
         """The page of a whole list."""
-        start = self.start
-        items = [show(each) for each in entries[start : start + self.limit]]
-        end = start + len(items)
+        end = self.start + self.limit
+        items = [show(each) for each in entries[self.start : end]]
         return {"items": items, "next": str(end) if end < len(entries) else None}
 
-
-_Limit = Annotated[int, Query(ge=1, description="Entries, at the most.")]
-_BEFORE = "The `next` of the page before."
-
-
-async def _numbered(
-    service: Serving,
-    limit: _Limit = 100,
-    after: Annotated[str, Query(pattern="^[0-9]{0,18}$", description=_BEFORE)] = "",
-) -> Paging:
-    return _paging(service, limit, after)
-
-
-async def _named(
-    service: Serving,
-    limit: _Limit = 100,
-    after: Annotated[str, Query(max_length=64, description=_BEFORE)] = "",
-) -> Paging:
-    return _paging(service, limit, after)
+    def cut_named(
+        self,
+        rest: Sequence[Any],
+        name: Callable[[Any], str | int],
+        show: Callable[[Any], Any] = as_json,
+    ) -> dict[str, Any]:
+        """The page of what comes after ``after``: names, unlike places, do not move."""
+        shown = rest[: self.limit]
+        more = str(name(shown[-1])) if len(rest) > len(shown) else None
+        return {"items": [show(each) for each in shown], "next": more}
 
 
-def _paging(service: Service, limit: int, after: str) -> Paging:
-    largest = service.settings.largest_page
-    if limit > largest:
-        raise InvalidProblem(f"limit is {limit}: a page has up to {largest} entries", field="limit")
-    return Paging(limit, after)
+def _paging(**shape: Any) -> Any:
+    """A dependency: which part of a list is asked for; ``shape`` is that of ``after``."""
+    place = Query(description="The `next` of the page before.", **shape)
+
+    async def part(
+        service: Serving,
+        limit: Annotated[int, Query(ge=1, description="Entries, at the most.")] = 100,
+        after: str = place,
+    ) -> Paging:
+        most = service.settings.largest_page
+        if limit > most:
+            words = f"limit is {limit}: a page has up to {most} entries"
+            raise InvalidProblem(words, field="limit")
+        return Paging(limit, after)
+
+    return Depends(part)
 
 
-Page = Annotated[Paging, Depends(_numbered)]
-NamedPage = Annotated[Paging, Depends(_named)]
+Page = Annotated[Paging, _paging(default="", pattern="^[0-9]{0,18}$")]
+NamedPage = Annotated[Paging, _paging(default="", max_length=64)]
 
 
-def polled(request: Request, position: int, make: Callable[[], Any]) -> Response:
-    """A reply that is made only if the log has moved since the caller looked last."""
-    tag = f'"{__version__}.{position}"'
-    headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
-    known = [
-        each.strip().removeprefix("W/")
-        for each in request.headers.get("if-none-match", "").split(",")
-    ]
-    if tag in known or known == ["*"]:
-        return Response(status_code=304, headers=headers)
-    return Reply(make(), headers=headers)
+@dataclass(frozen=True)
+class Call:
+    """A request about one campaign, by somebody who may make it; ``key`` is a retry's."""
+
+    request: Request
+    service: ServiceState
+    caller: Identity
+    name: str
+    key: str | None = None
+
+    @property
+    def campaign(self) -> Campaign:
+        """The campaign; UnknownName if there is none."""
+        return self.service.campaigns.get(self.name)
+
+    @property
+    def position(self) -> int:
+        """Where its log ends."""
+        return self.service.campaigns.store.position(self.name)
+
+    def status(self) -> Response:
+        """The reply to a change: the campaign at a glance."""
+        return JsonReply(status_of(self.service, self.name))
+
+    def polled(self, position: int, make: Callable[[], Any]) -> Response:
+        """A reply that is made only if the log has moved since the caller looked last."""
+        tag = f'"{__version__}.{position}"'
+        headers = {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": "Authorization"}
+        known = [
+            each.strip().removeprefix("W/")
+            for each in self.request.headers.get("if-none-match", "").split(",")
+        ]
+        if tag in known or known == ["*"]:
+            return Response(status_code=304, headers=headers)
+        return JsonReply(make(), headers=headers)
+
+    def listed(self, what: str, look: Callable[[Campaign], list[Any]], page: Paging) -> Response:
+        """A page of what ``look`` finds, worked out once for all who poll."""
+        position, found = self.service.campaigns.view(self.name, what, look)
+        return self.polled(position, lambda: page.cut(found))
+
+    def worker(self, named: str | None) -> str:
+        """The worker that a request is about: the one it names, or the caller."""
+        if self.caller.role == "worker":
+            assert self.caller.worker is not None
+            if named not in (None, self.caller.worker):
+                raise forbidden("this token is of another worker", "not_yours")
+            return self.caller.worker
+        if named is None:
+            raise InvalidProblem("worker is missing: name the worker", field="worker")
+        return named
+
+
+async def _look(request: Request, service: Serving, caller: Viewer, name: Name) -> Call:
+    return Call(request, service, caller, name)
+
+
+async def _own_look(request: Request, service: Serving, caller: ViewerOrWorker, name: Name) -> Call:
+    return Call(request, service, caller, name)
+
+
+async def _change(
+    request: Request, service: Serving, caller: Requester, name: Name, key: RetryKey
+) -> Call:
+    return Call(request, service, caller, name, key)
+
+
+async def _own_change(
+    request: Request, service: Serving, caller: RequesterOrWorker, name: Name, key: RetryKey
+) -> Call:
+    return Call(request, service, caller, name, key)
+
+
+Look = Annotated[Call, Depends(_look)]
+OwnLook = Annotated[Call, Depends(_own_look)]
+Change = Annotated[Call, Depends(_change)]
+OwnChange = Annotated[Call, Depends(_own_change)]
+"""About one campaign: looks of viewers, or of workers at what is theirs; changes likewise."""

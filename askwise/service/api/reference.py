@@ -17,10 +17,10 @@ from markupsafe import Markup, escape
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Router
 
-from askwise.service.api import shapes as schemas
-from askwise.service.api.dependencies import Service
-from askwise.service.api.replies import Reply
+from askwise.service.api.shapes.requests import NewCampaign
+from askwise.service.json_reply import JsonReply
 from askwise.service.pages.base import PageRoute, page
+from askwise.service.state import service_of
 
 REF = "#/components/schemas/"
 
@@ -45,8 +45,7 @@ def docs(request: Request) -> Response:
     """The API as a page."""
 
     def make() -> Response:
-        service: Service = request.app.state.service
-        address = service.settings.address or "http://127.0.0.1:8000"
+        address = service_of(request).settings.address or "http://127.0.0.1:8000"
         return page("reference.html", reference=Reference(request.app.openapi()), address=address)
 
     return _made_once(request, "docs", make)
@@ -55,7 +54,7 @@ def docs(request: Request) -> Response:
 @router.get("/openapi.json")
 def openapi(request: Request) -> Response:
     """The API for programs."""
-    return _made_once(request, "openapi", lambda: Reply(request.app.openapi()))
+    return _made_once(request, "openapi", lambda: JsonReply(request.app.openapi()))
 
 
 def _made_once(request: Request, name: str, make: Callable[[], Response]) -> Response:
@@ -92,7 +91,7 @@ def describe(app: FastAPI, largest_page: int) -> None:
     def make() -> dict[str, Any]:
         made = plain()
         parts = made.setdefault("components", {})
-        new = schemas.NewCampaign.model_json_schema(ref_template=REF + "{model}")
+        new = NewCampaign.model_json_schema(ref_template=REF + "{model}")
         parts["schemas"] = {**new.pop("$defs", {}), **parts.get("schemas", {}), "NewCampaign": new}
         parts["securitySchemes"] = {
             "key": {

@@ -14,8 +14,8 @@ from typing import Literal, get_args
 
 from askwise.core.errors import InvalidParameter, UnknownName
 from askwise.core.jsonable import Jsonable
-from askwise.service.errors import Refused, unauthorized
-from askwise.service.retries import was_made
+from askwise.service.errors import RequestRefused, unauthorized
+from askwise.service.idempotency import was_made
 from askwise.store import Change, Record, Store
 
 Role = Literal["owner", "requester", "viewer"]
@@ -37,7 +37,7 @@ _TIDY = 3600.0
 
 @dataclass(frozen=True)
 class Identity:
-    """A caller, once he is known.
+    """A caller, once they are known.
 
     ``role`` is of :data:`ROLES`, or ``worker``; a worker belongs to one campaign.
     """
@@ -49,14 +49,14 @@ class Identity:
     campaign: str | None = None
     worker: str | None = None
     secret: str = field(default="", repr=False)
-    """What he showed; never kept."""
+    """What they showed; never kept."""
 
     def may(self, role: Role) -> bool:
-        """Whether he has at least this role."""
+        """Whether they have at least this role."""
         return self.role in ROLES and ROLES.index(self.role) <= ROLES.index(role)
 
     def derive(self, *parts: str) -> str:
-        """Make a new secret out of his own and a retry's key: the same retry, the same secret.
+        """Make a new secret out of their own and a retry's key: the same retry, the same secret.
 
         So a retried request can be answered as the first was, though no secret is kept.
         """
@@ -132,7 +132,7 @@ class Identities:
                 f"lasts is {lasts!r}: give the seconds until it expires, above 0", field="lasts"
             )
         full = PREFIX[role] + (secret or secrets.token_urlsafe(32))
-        change = self._new(full, role, label, lasts, campaign, worker)
+        change = self._new(full, role, label, lasts, campaign=campaign, worker=worker)
         if not self._store.change([change, *([] if note is None else [note])]):
             # The same request again, or another with its key.
             was_made(self._store, note)
@@ -142,26 +142,13 @@ class Identities:
         return full, _issued(Record(change.kind, change.id, change.after or ""))
 
     def _new(
-        self,
-        secret: str,
-        role: str,
-        label: str,
-        lasts: float | None = None,
-        campaign: str | None = None,
-        worker: str | None = None,
+        self, secret: str, role: str, label: str, lasts: float | None = None, **whose: str | None
     ) -> Change:
         now = self._clock()
-        body = {
-            "role": role,
-            "label": label,
-            "created": now,
-            "expires": None if lasts is None else now + lasts,
-            "revoked": None,
-            "campaign": campaign,
-            "worker": worker,
-        }
+        expires = None if lasts is None else now + lasts
+        made = {"role": role, "label": label, "created": now, "expires": expires, "revoked": None}
         kind = _TOKEN if role == "worker" else _KEY
-        return Change(kind, digest(secret), None, json.dumps(body))
+        return Change(kind, digest(secret), None, json.dumps({**made, **whose}))
 
     def first_owner(self) -> str | None:
         """Make the first owner's key, once in the life of a store; None if there was one."""
@@ -300,5 +287,5 @@ def _is_over(expires: float | None, now: float) -> bool:
     return expires is not None and expires <= now
 
 
-def _unknown() -> Refused:
+def _unknown() -> RequestRefused:
     return unauthorized("the key is unknown, expired or revoked: ask the owner for another")

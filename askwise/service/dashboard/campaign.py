@@ -6,79 +6,73 @@ import time
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Path, Query
-from markupsafe import Markup
-from starlette.responses import HTMLResponse, Response
+from fastapi import APIRouter, Depends, Path, Query
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from askwise import __version__
 from askwise.core.errors import UnknownName
-from askwise.service.api.routes.exports import sent_as_file
-from askwise.service.api.shapes import Name
-from askwise.service.dashboard import parts
+from askwise.service.api.shapes.fields import Name
+from askwise.service.dashboard import fragments
 from askwise.service.dashboard import tables as rows
-from askwise.service.dashboard.home import PageNumber, to_keys
-from askwise.service.dashboard.view import Viewing, Visit
-from askwise.service.exports import EXPORTS
+from askwise.service.dashboard.fragments import Wanted
+from askwise.service.dashboard.home import PageNumber
+from askwise.service.dashboard.overview import Glance
+from askwise.service.dashboard.visit import Viewing, Visit
+from askwise.service.exports import EXPORTS, sent_as_file
 from askwise.service.pages.base import PageRoute
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
-Fixed = Annotated[str, Query(max_length=7)]
 Words = Annotated[str, Query(max_length=200)]
 
 
+async def _wanted(
+    page: PageNumber = 1,
+    sort: Words = "",
+    outcome: Words = "",
+    down: bool = True,
+    fixed: Annotated[str, Query(max_length=7)] = "",
+) -> Wanted:
+    return Wanted(page, sort, outcome, down, _number(fixed))
+
+
+Asked = Annotated[Wanted, Depends(_wanted)]
+
+
 @router.get("/dashboard/{name}")
-def overview(visit: Viewing, name: Name, fixed: Fixed = "") -> Response:
+def overview(visit: Viewing, name: Name, wanted: Asked) -> Response:
     """A campaign as it stands."""
     try:
-        visit.service.hub.campaign(name)
+        visit.service.campaigns.get(name)
     except UnknownName:
         if name == "keys":
-            return to_keys()
+            return RedirectResponse("/dashboard/-/keys", 303)
         raise
-    return show_overview(visit, name, fixed)
+    return show_overview(visit, name, wanted)
 
 
-def show_overview(visit: Visit, name: str, fixed: str = "", **values: Any) -> Response:
+def show_overview(visit: Visit, name: str, wanted: Wanted | None = None, **values: Any) -> Response:
     """The overview, perhaps with word of what went wrong."""
-    seen = parts.look(visit, name, charts=True, now=_just_done(visit))
-    made = parts.overview(visit, name, seen, _number(fixed))
-    where = _live(name, fixed=_number(fixed))
-    return visit.page(
-        "dashboard_campaign.html",
-        **frame(visit, name, "overview", made[0]),
-        parts=made[1:], live=where, exports=EXPORTS, **values,
-    )  # fmt: skip
+    wanted = wanted or Wanted()
+    return _tab(visit, name, "overview", wanted, exports=EXPORTS, **values)
 
 
 @router.get("/dashboard/{name}/tasks")
-def tasks(
-    visit: Viewing, name: Name, page: PageNumber = 1, sort: Words = "", outcome: Words = ""
-) -> Response:
+def tasks(visit: Viewing, name: Name, wanted: Asked) -> Response:
     """The tasks of a campaign, the contested ones first."""
-    seen = parts.look(visit, name, charts=False)
-    made = parts.tasks(visit, name, seen, page, sort, outcome)
-    where = _live(name, of="tasks", page=page, sort=sort, outcome=outcome)
-    return _listed(visit, name, "tasks", made, where)
+    return _tab(visit, name, "tasks", wanted)
 
 
 @router.get("/dashboard/{name}/workers")
-def workers(
-    visit: Viewing, name: Name, page: PageNumber = 1, sort: Words = "", down: bool = True
-) -> Response:
+def workers(visit: Viewing, name: Name, wanted: Asked) -> Response:
     """The workers of a campaign."""
-    seen = parts.look(visit, name, charts=False)
-    made = parts.workers(visit, name, seen, page, sort, down)
-    where = _live(name, of="workers", page=page, sort=sort, down=down)
-    return _listed(visit, name, "workers", made, where)
+    return _tab(visit, name, "workers", wanted)
 
 
 @router.get("/dashboard/{name}/decisions")
-def decisions(visit: Viewing, name: Name, page: PageNumber = 1) -> Response:
+def decisions(visit: Viewing, name: Name, wanted: Asked) -> Response:
     """Who was asked what, newest first."""
-    seen = parts.look(visit, name, charts=False)
-    made = parts.decisions(visit, name, seen, page)
-    return _listed(visit, name, "decisions", made, _live(name, of="decisions", page=page))
+    return _tab(visit, name, "decisions", wanted)
 
 
 @router.get("/dashboard/{name}/task")
@@ -89,20 +83,20 @@ def task(visit: Viewing, name: Name, id: Words) -> Response:
 
 def show_task(visit: Visit, name: str, id: str, **values: Any) -> Response:
     """A task's page, perhaps with word of what went wrong."""
-    campaign = visit.service.hub.campaign(name)
+    campaign = visit.service.campaigns.get(name)
     found = rows.task_page(campaign, visit.overviews, id, now=_just_done(visit))
-    return visit.page("dashboard_task.html", **frame(visit, name, "tasks"), found=found, **values)
+    return visit.page("dashboard/task.html", **frame(visit, name, "tasks"), found=found, **values)
 
 
 @router.get("/dashboard/{name}/asked/{seq}")
 def asked(visit: Viewing, name: Name, seq: Annotated[int, Path(ge=1, lt=10**18)]) -> Response:
     """Why somebody was asked."""
-    campaign = visit.service.hub.campaign(name)
+    campaign = visit.service.campaigns.get(name)
     id = f"{name}:{seq}"
     handed, why = campaign.assignment(id), campaign.explain(id)
     details = list(dict.fromkeys(key for each in why.candidates for key in each.details))
     return visit.page(
-        "dashboard_asked.html",
+        "dashboard/asked.html",
         **frame(visit, name, "decisions"),
         handed=handed,
         why=why,
@@ -114,22 +108,13 @@ def asked(visit: Viewing, name: Name, seq: Annotated[int, Path(ge=1, lt=10**18)]
 @router.get("/dashboard/{name}/export/{what}")
 def export(visit: Viewing, name: Name, what: str) -> Response:
     """A file of the campaign."""
-    return sent_as_file(visit.service, name, what)
+    return sent_as_file(visit.service.campaigns.get(name), what)
 
 
 @router.get("/dashboard/{name}/live")
-def live(
-    visit: Viewing,
-    name: Name,
-    of: Words = "overview",
-    fixed: Fixed = "",
-    page: PageNumber = 1,
-    sort: Words = "",
-    outcome: Words = "",
-    down: bool = True,
-) -> Response:
+def live(visit: Viewing, name: Name, wanted: Asked, of: Words = "overview") -> Response:
     """The parts of a page that change; nothing if they have not."""
-    seen = parts.look(visit, name, charts=of == "overview")
+    seen = fragments.look(visit, name, charts=of == "overview")
     headers = {
         "ETag": _tag(visit, seen),
         "Cache-Control": "private, no-cache",
@@ -137,50 +122,39 @@ def live(
     }
     if headers["ETag"] in visit.request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    if of == "tasks":
-        made = parts.tasks(visit, name, seen, page, sort, outcome)
-    elif of == "workers":
-        made = parts.workers(visit, name, seen, page, sort, down)
-    elif of == "decisions":
-        made = parts.decisions(visit, name, seen, page)
-    elif of == "overview":
-        made = parts.overview(visit, name, seen, _number(fixed))
-    else:
-        made = [parts.head(visit, name, seen.glance)]
+    made = [fragments.head(visit, name, seen.glance)]
+    if of in fragments.MAKERS:
+        made += fragments.MAKERS[of](visit, visit.service.campaigns.get(name), seen, wanted)
     return HTMLResponse("\n".join(made), headers=headers)
 
 
-def frame(visit: Visit, name: str, tab: str, head: Markup | None = None) -> dict[str, Any]:
+def frame(visit: Visit, name: str, tab: str, glance: Glance | None = None) -> dict[str, Any]:
     """What stands above everything on a campaign's pages."""
-    glance = visit.overviews.glance(name)
-    return {
-        "name": name,
-        "tab": tab,
-        "totals": glance.status,
-        "head": parts.head(visit, name, glance) if head is None else head,
-    }
+    glance = glance or visit.overviews.glance(name)
+    head = fragments.head(visit, name, glance)
+    return {"name": name, "tab": tab, "totals": glance.status, "head": head}
 
 
-def _listed(visit: Visit, name: str, tab: str, made: list[Markup], where: str) -> Response:
-    return visit.page(
-        "dashboard_list.html", **frame(visit, name, tab, made[0]), parts=made[1:], live=where
-    )
+def _tab(visit: Visit, name: str, tab: str, wanted: Wanted, **values: Any) -> Response:
+    """A page whose parts are swapped while somebody watches."""
+    is_overview = tab == "overview"
+    seen = fragments.look(visit, name, charts=is_overview, now=is_overview and _just_done(visit))
+    parts = fragments.MAKERS[tab](visit, visit.service.campaigns.get(name), seen, wanted)
+    said = {"of": tab, **wanted._asdict()}
+    query = {key: value for key, value in said.items() if value not in ("", None)}
+    values = {**frame(visit, name, tab, seen.glance), "parts": parts, **values}
+    template = "dashboard/campaign.html" if is_overview else "dashboard/list.html"
+    return visit.page(template, live=f"/dashboard/{name}/live?{urlencode(query)}", **values)
 
 
-def _live(name: str, **query: Any) -> str:
-    """Where the changing parts of a page are to be had."""
-    given = {key: str(value) for key, value in query.items() if value not in ("", None)}
-    return f"/dashboard/{name}/live" + (f"?{urlencode(given)}" if given else "")
-
-
-def _tag(visit: Visit, seen: parts.Seen) -> str:
+def _tag(visit: Visit, seen: fragments.Seen) -> str:
     """What the parts depend on: the log, who looks, and (the forecast) the minute."""
     place = (*seen.place, visit.caller.role, int(time.time() // 60))
     return f'"{__version__}.{".".join(map(str, place))}"'
 
 
 def _just_done(visit: Visit) -> bool:
-    """Whether somebody comes from a form: then he sees what it did, however fast the log moves."""
+    """Whether somebody comes from a form: then they see what it did, however fast the log moves."""
     return "done" in visit.request.query_params or visit.request.method == "POST"
 
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.exceptions import RequestValidationError
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from askwise.service.api.routes.campaigns import create_once, fields_of
+from askwise.service.api.actions import create_once, fields_of
 from askwise.service.auth.identity import ROLES, Issued
-from askwise.service.dashboard.view import Form, Owning, Requesting, Viewing, Visit, back, cut, do
-from askwise.service.pages.base import PageRoute, refuse_form
+from askwise.service.dashboard.visit import (
+    Form,
+    Owning,
+    Requesting,
+    Viewing,
+    Visit,
+    back,
+    cut,
+    do,
+    refuse_first,
+)
+from askwise.service.pages.base import PageRoute
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -39,16 +50,18 @@ payload = { text = "Is there a cat?" }
 def campaigns(visit: Viewing, page: PageNumber = 1) -> Response:
     """All campaigns at a glance."""
     visit.overviews.warm()
-    names = visit.service.hub.store.names()
+    names = visit.service.campaigns.store.names()
     shown = cut(len(names), page)
-    rows, broken = visit.service.hub.each(names[shown.start : shown.end], visit.overviews.glance)
-    return visit.page("dashboard.html", rows=rows, broken=broken, cut=shown)
+    rows, broken = visit.service.campaigns.each(
+        names[shown.start : shown.end], visit.overviews.glance
+    )
+    return visit.page("dashboard/campaigns.html", rows=rows, broken=broken, cut=shown)
 
 
 @router.get("/dashboard/-/new")
 def new(visit: Requesting) -> Response:
     """The form for a campaign."""
-    return _new(visit, EXAMPLE, None, 200)
+    return _new(visit, {"toml": EXAMPLE})
 
 
 @router.post("/dashboard/-/new")
@@ -59,12 +72,10 @@ async def make(visit: Requesting) -> Response:
         fields = _read(form.text("toml", longest=visit.service.settings.largest_body))
         return str(create_once(visit.service, fields, form.key)["name"])
 
-    return await do(
-        visit,
-        work,
-        lambda name: back(f"/dashboard/{name}", "made"),
-        lambda form, message, status: _new(visit, form.fields.get("toml", ""), message, status),
-    )
+    def then(name: str) -> Response:
+        return back(f"/dashboard/{name}", "made")
+
+    return await do(visit, work, then, partial(_new, visit))
 
 
 @router.get("/dashboard/-/keys")
@@ -86,14 +97,7 @@ async def new_key(visit: Owning) -> Response:
             secret=visit.caller.derive("key", form.key),
         )
 
-    return await do(
-        visit,
-        work,
-        lambda made: _keys(visit, made=made),
-        lambda form, message, status: _keys(
-            visit, alert=message, status=status, typed=dict(form.fields)
-        ),
-    )
+    return await do(visit, work, lambda made: _keys(visit, made=made), partial(_keys, visit))
 
 
 @router.post("/dashboard/-/keys/{id}/revoke")
@@ -103,43 +107,23 @@ async def revoke(visit: Owning, id: str) -> Response:
         visit,
         lambda form: visit.service.identities.revoke(id),
         lambda _: back("/dashboard/-/keys", "key-revoked"),
-        lambda form, message, status: _keys(visit, alert=message, status=status),
+        partial(_keys, visit),
     )
 
 
-def to_keys() -> Response:
-    """Lead to the keys who looks for them under a name that no campaign has."""
-    return RedirectResponse("/dashboard/-/keys", 303)
+def _new(visit: Visit, typed: dict[str, str], **values: Any) -> Response:
+    return visit.page("dashboard/new.html", toml=typed.get("toml", ""), **values)
 
 
-def _new(visit: Visit, text: str, alert: str | None, status: int) -> Response:
-    return visit.page("dashboard_new.html", toml=text, alert=alert, status=status)
-
-
-def _keys(
-    visit: Visit,
-    *,
-    page: int = 1,
-    made: tuple[str, Issued] | None = None,
-    typed: dict[str, str] | None = None,
-    **values: Any,
-) -> Response:
+def _keys(visit: Visit, *, page: int = 1, **values: Any) -> Response:
     found = visit.service.identities.keys()
     shown = cut(len(found), page)
-    return visit.page(
-        "dashboard_keys.html",
-        keys=found[shown.start : shown.end],
-        cut=shown,
-        made=made,
-        typed=typed or {},
-        **values,
-    )
+    values = {"made": None, "typed": {}, **values, "keys": found[shown.start : shown.end]}
+    return visit.page("dashboard/keys.html", cut=shown, **values)
 
 
 def _read(text: str) -> dict[str, Any]:
     try:
         return fields_of("application/toml", text.replace("\r\n", "\n").encode())
     except RequestValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise refuse_form(f"{where or 'the campaign'}: {first['msg']}") from None
+        raise refuse_first(error.errors(), "the campaign") from None

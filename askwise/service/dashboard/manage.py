@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from askwise.campaign import Campaign
-from askwise.service.api import shapes
+from askwise.service.api.actions import invite_worker
 from askwise.service.api.bodies import read_json
-from askwise.service.api.routes.workers import invite_worker
-from askwise.service.api.shapes import Name
+from askwise.service.api.shapes import fields, requests
+from askwise.service.api.shapes.fields import Name
 from askwise.service.dashboard import campaign as shown
-from askwise.service.dashboard.view import Form, Requesting, Visit, back, cut, do
+from askwise.service.dashboard.home import PageNumber
+from askwise.service.dashboard.visit import Form, Requesting, Visit, back, cut, do, refuse_first
 from askwise.service.pages.base import PageRoute, refuse_form
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -26,9 +28,7 @@ MOST_TASKS = 10_000
 
 
 @router.get("/dashboard/{name}/manage")
-def manage(
-    visit: Requesting, name: Name, page: Annotated[int, Query(ge=1, le=10**9)] = 1
-) -> Response:
+def manage(visit: Requesting, name: Name, page: PageNumber = 1) -> Response:
     """Invite workers, add money and tasks, revoke links."""
     return _manage(visit, name, page=page)
 
@@ -41,16 +41,14 @@ async def invite(visit: Requesting, name: Name) -> Response:
         days = form.whole("days")
         price = form.fields.get("price", "").strip()
         try:
-            body = shapes.InviteBody(
+            body = requests.InviteBody(
                 worker=form.text("worker"),
                 price=price or None,
                 limit=form.whole("limit"),
                 lasts=None if days is None else 86400.0 * days,
             )
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise refuse_form(f"{where}: {first['msg']}") from None
+            raise refuse_first(error.errors(include_url=False)) from None
         _, _, link = invite_worker(visit.service, visit.caller, form.key, name, body)
         return body.worker, link
 
@@ -58,18 +56,18 @@ async def invite(visit: Requesting, name: Name) -> Response:
         visit,
         work,
         lambda made: _manage(visit, name, invited=made),
-        lambda form, message, status: _again(visit, name, form, message, status),
+        partial(_manage, visit, name),
     )
 
 
 @router.post("/dashboard/{name}/tokens/{id}/revoke")
-async def revoke(visit: Requesting, name: Name, id: shapes.KeyId) -> Response:
+async def revoke(visit: Requesting, name: Name, id: fields.KeyId) -> Response:
     """End a worker's link."""
     return await do(
         visit,
         lambda form: visit.service.identities.revoke(id, campaign=name),
         lambda _: back(f"/dashboard/{name}/manage", "token-revoked"),
-        lambda form, message, status: _again(visit, name, form, message, status),
+        partial(_manage, visit, name),
     )
 
 
@@ -110,7 +108,7 @@ async def begin(visit: Requesting, name: Name) -> Response:
     """Close the bidding: the first ask does."""
 
     def work(campaign: Campaign, form: Form) -> None:
-        campaign.ask_around(visit.service.absences.away(name), key=form.key)
+        campaign.ask_around(visit.service.availability.away(name), key=form.key)
 
     return await _change(visit, name, "", "begun", work)
 
@@ -118,7 +116,7 @@ async def begin(visit: Requesting, name: Name) -> Response:
 @router.get("/dashboard/{name}/stop")
 def confirm_stop(visit: Requesting, name: Name) -> Response:
     """Ask whether it is meant: a campaign can't be started again."""
-    return visit.page("dashboard_stop.html", **shown.frame(visit, name, "manage"))
+    return visit.page("dashboard/stop.html", **shown.frame(visit, name, "manage"))
 
 
 @router.post("/dashboard/{name}/stop")
@@ -156,17 +154,11 @@ Work = Callable[[Campaign, Form], None]
 async def _change(visit: Visit, name: str, tab: str, code: str, work: Work) -> Response:
     """Change a campaign; leads back to the overview or to a tab of it."""
     path = f"/dashboard/{name}/{tab}".rstrip("/")
-
-    def again(form: Form, message: str, status: int) -> Response:
-        if tab:
-            return _again(visit, name, form, message, status)
-        return shown.show_overview(visit, name, alert=message, status=status)
-
     return await do(
         visit,
-        lambda form: work(visit.service.hub.campaign(name), form),
+        lambda form: work(visit.service.campaigns.get(name), form),
         lambda _: back(path, code),
-        again,
+        partial(_manage if tab else shown.show_overview, visit, name),
     )
 
 
@@ -174,15 +166,15 @@ async def _change_task(visit: Visit, name: str, code: str, work: Work) -> Respon
     """Change a task; leads back to its page."""
 
     def run(form: Form) -> str:
-        work(visit.service.hub.campaign(name), form)
+        work(visit.service.campaigns.get(name), form)
         return _task(form)
 
     def then(task: str) -> Response:
         query = urlencode({"id": task, "done": code})
         return RedirectResponse(f"/dashboard/{name}/task?{query}", 303)
 
-    def again(form: Form, message: str, status: int) -> Response:
-        return shown.show_task(visit, name, _task(form), alert=message, status=status)
+    def again(typed: dict[str, str], **said: Any) -> Response:
+        return shown.show_task(visit, name, typed.get("task", ""), **said)
 
     return await do(visit, run, then, again)
 
@@ -207,7 +199,7 @@ def _tasks(form: Form) -> list[Any]:
             continue
         try:
             raw = read_json(line.encode())
-            found.append(shapes.TaskBody.model_validate(raw).model_dump(exclude_unset=True))
+            found.append(requests.TaskBody.model_validate(raw).model_dump(exclude_unset=True))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             raise refuse_form(f"line {at}: {first['loc'][0]}: {first['msg']}") from None
@@ -216,28 +208,9 @@ def _tasks(form: Form) -> list[Any]:
     return found
 
 
-def _again(visit: Visit, name: str, form: Form, message: str, status: int) -> Response:
-    return _manage(visit, name, alert=message, status=status, typed=dict(form.fields))
-
-
-def _manage(
-    visit: Visit,
-    name: str,
-    *,
-    page: int = 1,
-    invited: tuple[str, str] | None = None,
-    typed: dict[str, str] | None = None,
-    **values: Any,
-) -> Response:
+def _manage(visit: Visit, name: str, *, page: int = 1, **values: Any) -> Response:
     frame = shown.frame(visit, name, "manage")
     tokens = visit.service.identities.tokens(name)
     part = cut(len(tokens), page)
-    return visit.page(
-        "dashboard_manage.html",
-        **frame,
-        tokens=tokens[part.start : part.end],
-        cut=part,
-        invited=invited,
-        typed=typed or {},
-        **values,
-    )
+    values = {"invited": None, "typed": {}, **values, "tokens": tokens[part.start : part.end]}
+    return visit.page("dashboard/manage.html", **frame, cut=part, **values)

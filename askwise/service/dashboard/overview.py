@@ -37,9 +37,8 @@ from askwise.campaign.views import (
 )
 from askwise.core.arrays import Array
 from askwise.core.choices import Done
-from askwise.ledger import columns
 from askwise.ledger import columns as c
-from askwise.service.open_campaigns import Hub
+from askwise.service.open_campaigns import OpenCampaigns
 
 log = logging.getLogger("askwise.service")
 
@@ -98,7 +97,7 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Kept(Generic[T]):
+class CachedValue(Generic[T]):
     """Something worked out, how many seconds that took, and until when it is good enough."""
 
     value: T
@@ -106,10 +105,10 @@ class Kept(Generic[T]):
     until: float
 
 
-class Shelf(Generic[T]):
+class Cached(Generic[T]):
     """One thing that is worked out again when it is out of date, but not all the time.
 
-    What takes long is worked out behind the back of who asks: he gets the last one, as does
+    What takes long is worked out behind the back of who asks: they get the last one, as does
     everybody who comes while it is worked out.
 
     Parameters
@@ -129,7 +128,7 @@ class Shelf(Generic[T]):
         self._rest = rest
         self._clock = clock
         self._later = later
-        self._kept: Kept[T] | None = None
+        self._kept: CachedValue[T] | None = None
         self._lock = threading.Lock()
         """Held while it is worked out, perhaps by another thread than the one that took it."""
 
@@ -162,7 +161,7 @@ class Shelf(Generic[T]):
         value = make()
         ended = self._clock()
         rest = max(self._rest, min(SHARE * (ended - begun), LONGEST_REST))
-        self._kept = Kept(value, ended - begun, ended + rest)
+        self._kept = CachedValue(value, ended - begun, ended + rest)
         return value
 
     def _make_behind(self, make: Callable[[], T]) -> None:
@@ -181,8 +180,8 @@ class Shelf(Generic[T]):
 class _Watched:
     """What is kept of one campaign."""
 
-    facts: Shelf[Facts]
-    charts: Shelf[tuple[tuple[int, int], Any]]
+    facts: Cached[Facts]
+    charts: Cached[tuple[tuple[int, int], Any]]
     timeline: Timeline | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     """Held while the timeline is read or fed."""
@@ -198,8 +197,10 @@ class Overviews:
         Seconds, to rest by.
     """
 
-    def __init__(self, hub: Hub, clock: Callable[[], float] = time.monotonic) -> None:
-        self._hub = hub
+    def __init__(
+        self, campaigns: OpenCampaigns, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._campaigns = campaigns
         self._clock = clock
         self._watched: OrderedDict[str, _Watched] = OrderedDict()
         self._lock = threading.Lock()
@@ -232,15 +233,15 @@ class Overviews:
             last = campaign.log(status.seq - 1, status.seq) if status.seq else []
             return Glance(status, over, last[0].time if last else None, bidding)
 
-        return self._hub.view(name, "glance", look)[1]
+        return self._campaigns.view(name, "glance", look)[1]
 
     def facts(self, name: str, *, now: bool = False) -> Facts:
         """All that is counted; of a moment ago if the log moves fast, unless it must be ``now``."""
-        position = self._hub.store.position(name)
+        position = self._campaigns.store.position(name)
         watched = self._of(name)
 
         def make() -> Facts:
-            with self._hub.campaign(name).reading() as state:
+            with self._campaigns.get(name).reading() as state:
                 still = copied(state)
             return _facts(still)
 
@@ -248,7 +249,7 @@ class Overviews:
 
     def savings(self, name: str, fixed: int | None) -> Savings | None:
         """What was saved against asking so often about every task."""
-        with self._hub.campaign(name).reading() as state:
+        with self._campaigns.get(name).reading() as state:
             return views.savings(state, fixed)
 
     def series(self, name: str) -> tuple[int, Series]:
@@ -265,7 +266,7 @@ class Overviews:
         """When it will end; None while the log is still being read, too."""
         watched = self._fed(name)
         # In this order, as when a timeline is made.
-        with watched.lock, self._hub.campaign(name).reading() as state:
+        with watched.lock, self._campaigns.get(name).reading() as state:
             assert watched.timeline is not None
             if watched.timeline.seq < state.seq - PIECE:
                 return None
@@ -298,8 +299,8 @@ class Overviews:
             found = self._watched.get(name)
             if found is None:
                 found = _Watched(
-                    Shelf(NUMBERS_REST, self._clock, self._do_later),
-                    Shelf(CHARTS_REST, self._clock, self._do_later),
+                    Cached(NUMBERS_REST, self._clock, self._do_later),
+                    Cached(CHARTS_REST, self._clock, self._do_later),
                 )
                 self._watched[name] = found
                 while len(self._watched) > MOST_WATCHED:
@@ -310,10 +311,10 @@ class Overviews:
     def _fed(self, name: str) -> _Watched:
         """Bring a campaign's timeline up to date, or as far as can be done in a moment."""
         watched = self._of(name)
-        position = self._hub.store.position(name)
+        position = self._campaigns.store.position(name)
         with watched.lock:
             if watched.timeline is None:
-                with self._hub.campaign(name).reading() as state:
+                with self._campaigns.get(name).reading() as state:
                     watched.timeline = Timeline(state.spec.problem)
             if watched.timeline.seq < position and (
                 watched.feeding is None or watched.feeding.done()
@@ -328,7 +329,7 @@ class Overviews:
         assert watched.timeline is not None
         for _ in range(PIECES):
             after = watched.timeline.seq
-            events = [] if self._ending else self._hub.store.read(name, after, after + PIECE)
+            events = [] if self._ending else self._campaigns.store.read(name, after, after + PIECE)
             if not events:
                 return
             with watched.lock:
@@ -344,7 +345,7 @@ def copied(state: CampaignState) -> CampaignState:
     made = copy.copy(state)
     made.beliefs, made.rule_state = copy.deepcopy((state.beliefs, state.rule_state))
     ledger = made.ledger = copy.copy(state.ledger)
-    ledger.book = columns.Book(*(array.copy() for array in ledger.book))
+    ledger.book = c.Book(*(array.copy() for array in ledger.book))
     ledger.workers, ledger.tasks = ledger.workers.copy(), ledger.tasks.copy()
     ledger.closings, ledger.contexts = ledger.closings.copy(), ledger.contexts.copy()
     return made

@@ -8,8 +8,9 @@ import anyio.to_thread
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from askwise.service.errors import Refused
-from askwise.service.pages.base import SESSION, PageRoute, form_of, page, service_of, set_cookie
+from askwise.service.errors import RequestRefused
+from askwise.service.pages.base import SESSION, PageRoute, form_of, page, set_cookie
+from askwise.service.state import service_of
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -23,7 +24,7 @@ async def root() -> Response:
 @router.get("/login")
 async def login(next: Annotated[str, Query(max_length=300)] = "/dashboard") -> Response:
     """The form for a key."""
-    return page("login.html", next=_inside(next), message=None)
+    return page("dashboard/sign_in.html", next=_inside(next), message=None)
 
 
 @router.post("/login")
@@ -34,8 +35,8 @@ async def sign_in(request: Request) -> Response:
     identities = service_of(request).identities
     try:
         identity = await anyio.to_thread.run_sync(identities.find, fields.get("key", "").strip())
-    except Refused as refusal:
-        return page("login.html", status=401, next=target, message=str(refusal))
+    except RequestRefused as refusal:
+        return page("dashboard/sign_in.html", status=401, next=target, message=str(refusal))
     if identity.role == "worker":
         return RedirectResponse(f"/join/{identity.secret}", 303)
     lasts = service_of(request).settings.session

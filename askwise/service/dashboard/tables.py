@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from askwise.campaign import Campaign, views
 from askwise.campaign.state import CampaignState
-from askwise.campaign.views import Answer, Contested, WorkerSummary
+from askwise.campaign.views import Answer, Contested, Handed, WorkerSummary
 from askwise.campaign.views.contested import confidences, least_sure
 from askwise.core.problem import Task
 from askwise.ledger import columns as c
 from askwise.service.dashboard.overview import Facts, Overviews
-from askwise.service.dashboard.view import Cut, cut
+from askwise.service.dashboard.visit import Cut, cut
 
 MOST_ANSWERS = 200
 """Answers to one task that its page shows, the newest."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class AssignmentRow:
     """One assignment of the log of decisions."""
 
     seq: int
-    time: float | None
     decision: int
-    worker: str
-    task: str | None
-    price: Decimal
-    propensity: float | None
-    state: str
-    value: str | float | None
+    handed: Handed
+    time: float | None = None
 
 
 @dataclass(frozen=True)
@@ -55,38 +49,28 @@ class TaskPage:
     votes: list[tuple[str, int]]
     truth: str | None
     closed: bool
-    asked: list[Asked]
+    asked: list[AssignmentRow]
     more: int
     """Answers that are not shown."""
 
 
-def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[Asked], Cut]:
+def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[AssignmentRow], Cut]:
     """What was asked, newest first."""
     with campaign.reading() as state:
         total = state.ledger.total(c.ASSIGNMENTS)
         shown = cut(total, page, rows)
-        found = [_asked(campaign, state, total - 1 - at) for at in range(shown.start, shown.end)]
+        found = [_row(campaign, state, total - 1 - at) for at in range(shown.start, shown.end)]
     # The log alone knows when; read without holding up who writes.
     return _timed(campaign, found), shown
 
 
-def _asked(campaign: Campaign, state: CampaignState, at: int) -> Asked:
+def _row(campaign: Campaign, state: CampaignState, at: int) -> AssignmentRow:
     row = state.ledger.book.assignments[at]
-    handed = views.handed(campaign.name, state, at)
-    return Asked(
-        seq=int(row[c.SEQ]),
-        time=None,
-        decision=int(row[c.DECISION]),
-        worker=handed.assignment.worker,
-        task=handed.assignment.task,
-        price=handed.assignment.price,
-        propensity=handed.assignment.propensity,
-        state=handed.state,
-        value=handed.value,
-    )
+    seq = int(row[c.SEQ])
+    return AssignmentRow(seq, int(row[c.DECISION]), views.handed(campaign.name, state, seq))
 
 
-def _timed(campaign: Campaign, asked: list[Asked]) -> list[Asked]:
+def _timed(campaign: Campaign, asked: list[AssignmentRow]) -> list[AssignmentRow]:
     times = {event.seq: event.time for event in campaign.events(each.seq for each in asked)}
     return [replace(each, time=times[each.seq]) for each in asked]
 
@@ -144,11 +128,12 @@ def contested(campaign: Campaign, facts: Facts, most: int) -> list[tuple[Contest
 
 def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool) -> TaskPage:
     """A task with its answers, newest first."""
-    index = _index(campaign, task)
+    with campaign.reading() as state:
+        index = int(state.ledger.task_at(task))
     facts = overviews.facts(campaign.name, now=now)
     if index >= len(facts.answers):
         facts = overviews.facts(campaign.name, now=True)
-    found: list[Asked] = []
+    found: list[AssignmentRow] = []
     more = 0
     with campaign.reading() as state:
         ledger, options = state.ledger, state.spec.problem.options
@@ -156,7 +141,7 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
         last = int(book.tasks[index, c.TASK_LAST])
         while last >= 0:
             if len(found) < MOST_ANSWERS:
-                found.append(_asked(campaign, state, last))
+                found.append(_row(campaign, state, last))
             else:
                 more += 1
             last = int(book.assignments[last, c.BEFORE_OF_TASK])
@@ -172,11 +157,6 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
             more=more,
         )
     return replace(page, asked=_timed(campaign, found))
-
-
-def _index(campaign: Campaign, task: str) -> int:
-    with campaign.reading() as state:
-        return int(state.ledger.task_at(task))
 
 
 WORKER_SORTS = ("id", "price", "answered", "share", "paid", "agreement", "quality")

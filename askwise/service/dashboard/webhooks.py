@@ -4,17 +4,19 @@ may hold a secret of the receiver's.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from askwise.service.api import shapes
-from askwise.service.api.shapes import Name
+from askwise.service.api.shapes import fields
+from askwise.service.api.shapes.fields import Name
 from askwise.service.dashboard import campaign as shown
-from askwise.service.dashboard.view import Form, Requesting, Visit, back, do
+from askwise.service.dashboard.visit import Form, Requesting, Visit, back, do
 from askwise.service.pages.base import PageRoute
-from askwise.service.webhooks.records import EVENTS, Hook
+from askwise.service.webhooks.records import EVENTS, Webhook
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -40,9 +42,9 @@ def hooks(visit: Requesting, name: Name) -> Response:
 async def make(visit: Requesting, name: Name) -> Response:
     """Make a hook; its secret is on the page that follows and nowhere else."""
 
-    def work(form: Form) -> tuple[str, Hook]:
-        visit.service.hub.campaign(name)
-        return visit.service.hooks.make(
+    def work(form: Form) -> tuple[str, Webhook]:
+        visit.service.campaigns.get(name)
+        return visit.service.webhooks.make(
             form.text("url", longest=2000),
             [event for event in EVENTS if form.fields.get(event)],
             campaign=name,
@@ -51,64 +53,45 @@ async def make(visit: Requesting, name: Name) -> Response:
         )
 
     return await do(
-        visit,
-        work,
-        lambda made: _hooks(visit, name, made=made),
-        lambda form, message, status: _hooks(
-            visit, name, typed=dict(form.fields), alert=message, status=status
-        ),
+        visit, work, lambda made: _hooks(visit, name, made=made), partial(_hooks, visit, name)
     )
 
 
 @router.post("/dashboard/{name}/hooks/{id}/end")
-async def end(visit: Requesting, name: Name, id: shapes.HookId) -> Response:
+async def end(visit: Requesting, name: Name, id: fields.HookId) -> Response:
     """End a hook."""
-    return await do(
-        visit,
-        lambda form: visit.service.hooks.end(id),
-        lambda _: back(f"/dashboard/{name}/hooks", "hook-removed"),
-        lambda form, message, status: _hooks(visit, name, alert=message, status=status),
-    )
+    return await _change(visit, name, "hook-removed", lambda form: visit.service.webhooks.end(id))
 
 
 @router.post("/dashboard/{name}/hooks/{id}/test")
-async def ping(visit: Requesting, name: Name, id: shapes.HookId) -> Response:
+async def ping(visit: Requesting, name: Name, id: fields.HookId) -> Response:
     """Send a test."""
-    return await do(
-        visit,
-        lambda form: visit.service.hooks.ping(id, form.key),
-        lambda _: back(f"/dashboard/{name}/hooks", "hook-tested"),
-        lambda form, message, status: _hooks(visit, name, alert=message, status=status),
+    return await _change(
+        visit, name, "hook-tested", lambda form: visit.service.webhooks.ping(id, form.key)
     )
 
 
 @router.post("/dashboard/{name}/hooks/{id}/deliveries/{delivery}/retry")
 async def retry(
-    visit: Requesting, name: Name, id: shapes.HookId, delivery: shapes.DeliveryId
+    visit: Requesting, name: Name, id: fields.HookId, delivery: fields.DeliveryId
 ) -> Response:
     """Try a delivery again."""
-    return await do(
-        visit,
-        lambda form: visit.service.hooks.retry(id, delivery, form.key),
-        lambda _: back(f"/dashboard/{name}/hooks", "retried"),
-        lambda form, message, status: _hooks(visit, name, alert=message, status=status),
+    return await _change(
+        visit, name, "retried", lambda form: visit.service.webhooks.retry(id, delivery, form.key)
     )
 
 
-def _hooks(
-    visit: Visit,
-    name: str,
-    *,
-    made: tuple[str, Hook] | None = None,
-    typed: dict[str, str] | None = None,
-    **values: Any,
-) -> Response:
+async def _change(visit: Visit, name: str, code: str, work: Callable[[Form], object]) -> Response:
+    """Change something about a hook; leads back to the page of all."""
+    path = f"/dashboard/{name}/hooks"
+    return await do(visit, work, lambda _: back(path, code), partial(_hooks, visit, name))
+
+
+def _hooks(visit: Visit, name: str, **values: Any) -> Response:
     frame = shown.frame(visit, name, "hooks")
-    found = [
-        (hook, visit.service.hooks.deliveries(hook.id, SHOWN))
-        for hook in visit.service.hooks.list(name)
-    ]
+    webhooks = visit.service.webhooks
+    found = [(hook, webhooks.deliveries(hook.id, SHOWN)) for hook in webhooks.list(name)]
+    values = {"made": None, "typed": {}, **values}
     return visit.page(
-        "dashboard_hooks.html", **frame, hooks=found, made=made, typed=typed or {}, words=WORDS,
-        events=EVENTS, **values,
-    )  # fmt: skip
+        "dashboard/hooks.html", **frame, hooks=found, words=WORDS, events=EVENTS, **values
+    )

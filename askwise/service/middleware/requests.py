@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from askwise.core.errors import AskwiseError
 from askwise.service import metrics
 from askwise.service.auth.identity import Identities, Identity
-from askwise.service.errors import Refused, fault, reply_to, unauthorized
+from askwise.service.errors import RequestRefused, fault, reply_to, unauthorized
 from askwise.service.middleware.rates import Buckets, bucket_of
 from askwise.service.middleware.shares import Place, Shares, campaign_in
 from askwise.service.settings import Settings
@@ -55,7 +55,7 @@ PROBES = frozenset({"/healthz", "/readyz"})
 """Paths that wait for no place among other requests: they need no thread, or have their own."""
 
 
-class Gate:
+class RequestMiddleware:
     """Lets requests through to ``app``, with ``scope["state"]["identity"]`` set.
 
     ``places`` is how many may be at work at a time, each in a thread.
@@ -83,37 +83,37 @@ class Gate:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        passage = _Passage(self, scope, send)
-        if passage.bare:
+        exchange = _Exchange(self, scope, send)
+        if exchange.bare:
             # The same as GET, without the body.
-            scope = passage.scope = {**scope, "method": "GET"}
+            scope = exchange.scope = {**scope, "method": "GET"}
         try:
             _wait_for(self.addresses.take(_bucket(scope)), "this address")
             shown, largest = _checked(scope, self.settings.largest_body)
             if shown is not None:
-                passage.identity = await self._recognised(shown)
-            scope.setdefault("state", {})["identity"] = passage.identity
+                exchange.identity = await self._recognised(shown)
+            scope.setdefault("state", {})["identity"] = exchange.identity
             if scope["path"] not in PROBES:
                 # What comes with a body takes its place once that is there: it may come slowly.
-                receive = _taking(receive, passage.place)
+                receive = _taking(receive, exchange.place)
                 if scope["method"] == "GET" or not _has_body(scope):
-                    await passage.place.take()
-            await self.app(scope, _measured(receive, largest), passage.send)
+                    await exchange.place.take()
+            await self.app(scope, _measured(receive, largest), exchange.send)
         except AskwiseError as error:
             metrics.REFUSED.labels(error.code).inc()
-            await reply_to(error)(scope, receive, passage.send)
+            await reply_to(error)(scope, receive, exchange.send)
         except ClientDisconnect:
-            passage.status = passage.status or GONE
+            exchange.status = exchange.status or GONE
         except Exception as error:
-            log.error("fault", exc_info=error, extra={"fields": {"id": passage.number}})
-            if passage.status:
+            log.error("fault", exc_info=error, extra={"fields": {"id": exchange.number}})
+            if exchange.status:
                 raise
-            await fault()(scope, receive, passage.send)
+            await fault()(scope, receive, exchange.send)
         finally:
-            passage.place.give_back()
-            if passage.status == 401:
+            exchange.place.give_back()
+            if exchange.status == 401:
                 self.addresses.take(_bucket(scope), WRONG_KEY)
-            passage.note()
+            exchange.note()
 
     async def _recognised(self, shown: str) -> Identity:
         scheme, _, secret = shown.partition(" ")
@@ -127,10 +127,10 @@ class Gate:
         return identity
 
 
-class _Passage:
+class _Exchange:
     """One request on its way: what its reply carries and what is noted of it."""
 
-    def __init__(self, gate: Gate, scope: Scope, send: Send) -> None:
+    def __init__(self, gate: RequestMiddleware, scope: Scope, send: Send) -> None:
         self.gate = gate
         self.scope = scope
         self.identity: Identity | None = None
@@ -228,23 +228,23 @@ def _checked(scope: Scope, largest: int) -> tuple[str | None, int]:
             cookie = True
         elif name == b"content-length":
             if not value.isdigit() or len(value) > 18:
-                raise Refused("bad_request", "Content-Length is not a number", headers=CLOSE)
+                raise RequestRefused("bad_request", "Content-Length is not a number", headers=CLOSE)
             length = int(value)
         elif name == b"content-encoding" and value.lower() != b"identity":
-            raise Refused(
+            raise RequestRefused(
                 "unsupported_media_type", "the body is compressed: send it as it is",
                 headers=CLOSE,
             )  # fmt: skip
     if size > LARGEST_HEAD:
         message = f"the headers are larger than {LARGEST_HEAD} bytes: send less"
-        raise Refused("headers_too_large", message, headers=CLOSE)
+        raise RequestRefused("headers_too_large", message, headers=CLOSE)
     if shown is None and not cookie:
         largest = min(largest, LARGEST_STRANGER)
     if length > largest:
-        raise Refused("body_too_large", _too_large(largest), headers=CLOSE)
+        raise RequestRefused("body_too_large", _too_large(largest), headers=CLOSE)
     if b"%2f" in scope.get("raw_path", b"").lower():
         # No name has a slash, and what is written in two ways passes walls that stand before us.
-        raise Refused("not_found", "there is nothing at this address: names have no slash")
+        raise RequestRefused("not_found", "there is nothing at this address: names have no slash")
     return shown, largest
 
 
@@ -254,7 +254,7 @@ def _bucket(scope: Scope) -> str:
 
 def _wait_for(seconds: float, whose: str) -> None:
     if seconds > 0:
-        raise Refused(
+        raise RequestRefused(
             "rate_limited", f"too many requests of {whose}: wait {seconds:.1f} s",
             headers={"Retry-After": str(int(seconds) + 1)},
         )  # fmt: skip

@@ -6,11 +6,11 @@ import hmac
 import logging
 from collections.abc import Callable, Coroutine
 from functools import cache
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 import anyio.to_thread
-from fastapi import Depends, Request
+from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -18,9 +18,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from askwise import __version__
 from askwise.core.errors import AskwiseError
-from askwise.service.api.dependencies import Service
-from askwise.service.auth.identity import Identity, Role, csrf_token
-from askwise.service.errors import Refused, forbidden, status_of
+from askwise.service.auth.identity import Identity, csrf_token
+from askwise.service.errors import RequestRefused, forbidden, status_of
+from askwise.service.state import service_of
 
 log = logging.getLogger("askwise.service")
 
@@ -89,10 +89,16 @@ def templates() -> Environment:
 
 
 def page(
-    template: str, /, *, status: int = 200, allow: dict[str, str] | None = None, **values: Any
+    template: str,
+    /,
+    *,
+    status: int = 200,
+    allow: dict[str, str] | None = None,
+    finish: Callable[[str], str] = str,
+    **values: Any,
 ) -> Response:
-    """Render a template; ``allow`` widens what the page may load."""
-    text = templates().get_template(template).render(**values)
+    """Render a template; ``allow`` widens what the page may load, ``finish`` goes over its text."""
+    text = finish(templates().get_template(template).render(**values))
     rules = {**POLICY, **(allow or {})}
     policy = "; ".join(f"{what} {source}" for what, source in rules.items())
     # A payload may hold half a character (a lone surrogate), which no page can.
@@ -102,7 +108,7 @@ def page(
 
 def trouble(request: Request, status: int, message: str) -> Response:
     """What went wrong, as a page."""
-    return page("trouble.html", status=status, code=status, message=message, home=_home(request))
+    return page("error.html", status=status, code=status, message=message, home=_home(request))
 
 
 def log_error(error: AskwiseError) -> None:
@@ -116,13 +122,8 @@ def _home(request: Request) -> str:
     return f"/work/{name}" if request.url.path.startswith("/work/") and name else "/dashboard"
 
 
-def service_of(request: Request) -> Service:
-    """What the application works with."""
-    found: Service = request.app.state.service
-    return found
-
-
-async def _signed_in(request: Request) -> Identity:
+async def signed_in(request: Request) -> Identity:
+    """A dependency: whoever is signed in with this browser."""
     secret = request.cookies.get(SESSION, "")
     found = None
     if secret:
@@ -130,17 +131,6 @@ async def _signed_in(request: Request) -> Identity:
     if found is None:
         raise SignIn(request.url.path if request.method == "GET" else "/dashboard")
     return found
-
-
-def signed_in(role: Role) -> Any:
-    """A dependency: whoever is signed in, with at least this role."""
-
-    async def check(caller: Annotated[Identity, Depends(_signed_in)]) -> Identity:
-        if not caller.may(role):
-            raise forbidden(f"a {caller.role}'s key does not allow this: it takes a {role}'s")
-        return caller
-
-    return Depends(check)
 
 
 async def form_of(request: Request, secret: str | None) -> dict[str, str]:
@@ -187,6 +177,6 @@ def set_cookie(
     )
 
 
-def refuse_form(message: str) -> Refused:
+def refuse_form(message: str) -> RequestRefused:
     """Build the refusal of what somebody typed."""
-    return Refused("invalid_form", message)
+    return RequestRefused("invalid_form", message)

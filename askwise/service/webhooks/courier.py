@@ -11,19 +11,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
 from askwise.core.errors import AskwiseError
-from askwise.service.open_campaigns import Hub
-from askwise.service.webhooks.hooks import Hooks
+from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.webhooks.outbox import Watcher
 from askwise.service.webhooks.posting import Network
-from askwise.service.webhooks.records import LANE, Hook
+from askwise.service.webhooks.records import LANE, Webhook
 from askwise.service.webhooks.sending import Sender, read_lane
+from askwise.service.webhooks.webhooks import Webhooks
 
 log = logging.getLogger("askwise.service")
 
 PAUSE = 1.0
 """Seconds between looks."""
 
-LEISURE = 10.0
+PAUSE_FACTOR = 10.0
 """A look is followed by a pause of so many times its length, if that is longer: however many
 campaigns there are, looking at them takes a small part of a processor.
 """
@@ -38,9 +38,9 @@ TIDY = 3600.0
 class Courier:
     """Looks for what is to be told and has it sent, while the application lives."""
 
-    def __init__(self, hub: Hub, hooks: Hooks, network: Network) -> None:
+    def __init__(self, campaigns: OpenCampaigns, hooks: Webhooks, network: Network) -> None:
         self._hooks = hooks
-        self._watcher = Watcher(hub, hooks)
+        self._watcher = Watcher(campaigns, hooks)
         self._sender = Sender(hooks, network)
         self._busy: set[str] = set()
         self._ending = threading.Event()
@@ -70,7 +70,7 @@ class Courier:
             self._tidied = time.monotonic()
             self._hooks.forget_ended()
 
-    def _dispatch(self, hooks: Sequence[Hook]) -> None:
+    def _dispatch(self, hooks: Sequence[Webhook]) -> None:
         lanes = {record.id: record.body for record in self._hooks.store.records(LANE)}
         for hook in hooks:
             free = read_lane(lanes.get(hook.id)).free(self._hooks.clock())
@@ -79,7 +79,7 @@ class Courier:
                 sent = self._senders.submit(self._sender.run, hook, self._ending)
                 sent.add_done_callback(partial(self._sent, hook))
 
-    def _sent(self, hook: Hook, sent: Future[bool]) -> None:
+    def _sent(self, hook: Webhook, sent: Future[bool]) -> None:
         self._busy.discard(hook.id)
         if sent.cancelled():
             return
@@ -103,4 +103,4 @@ class Courier:
                 log.exception("hooks")
             took = time.monotonic() - begun
             # Not in step with other processes, which would look at the same at the same time.
-            self._hooks.changed.wait(max(PAUSE, LEISURE * took) * random.uniform(0.8, 1.2))
+            self._hooks.changed.wait(max(PAUSE, PAUSE_FACTOR * took) * random.uniform(0.8, 1.2))

@@ -19,16 +19,16 @@ from askwise.core.errors import AskwiseError, StoreError
 from askwise.core.events import Event, Kind
 from askwise.core.money import NO_CAP, from_micro
 from askwise.ledger import columns as c
-from askwise.service.open_campaigns import Hub
-from askwise.service.webhooks.hooks import Hooks
+from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.webhooks.records import (
     CURSOR,
     Cursor,
-    Hook,
+    Webhook,
     make_delivery,
     read_cursor,
     unchanged,
 )
+from askwise.service.webhooks.webhooks import Webhooks
 from askwise.store import Change
 
 log = logging.getLogger("askwise.service")
@@ -63,7 +63,7 @@ class Notice:
 
 
 @dataclass
-class Money:
+class BudgetUse:
     """Spent and budgeted at one point of a log, in micro-units."""
 
     spent: int
@@ -89,10 +89,10 @@ class Money:
         }
 
 
-class _Ear:
+class _Listener:
     """One hook at one campaign."""
 
-    def __init__(self, hook: Hook, campaign: str, kept: str | None, cursor: Cursor) -> None:
+    def __init__(self, hook: Webhook, campaign: str, kept: str | None, cursor: Cursor) -> None:
         self.hook = hook
         self.id = f"{hook.id}/{campaign}"
         self.kept = kept
@@ -116,16 +116,18 @@ class Watcher:
         Seconds that only go forward.
     """
 
-    def __init__(self, hub: Hub, hooks: Hooks, timer: Callable[[], float] = time.monotonic) -> None:
-        self._hub = hub
-        self._store = hub.store
+    def __init__(
+        self, campaigns: OpenCampaigns, hooks: Webhooks, timer: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._campaigns = campaigns
+        self._store = campaigns.store
         self._hooks = hooks
         self._timer = timer
         self._ahead: dict[str, tuple[str | None, Cursor]] = {}
         self._next_check: dict[str, float] = {}
         self._resting: dict[str, float] = {}
 
-    def look(self, hooks: Sequence[Hook] | None = None) -> int:
+    def look(self, hooks: Sequence[Webhook] | None = None) -> int:
         """Look at every campaign that ``hooks`` are told of; tells how many deliveries it made.
 
         All hooks by default.
@@ -142,9 +144,9 @@ class Watcher:
         for name in sorted(names):
             if self._timer() < self._resting.get(name, 0.0):
                 continue
-            ears = [self._ear(hook, name, kept) for hook in hooks if hook.hears(name)]
+            listeners = [self._listener(hook, name, kept) for hook in hooks if hook.hears(name)]
             try:
-                made += self._look_at(name, ears)
+                made += self._look_at(name, listeners)
             except Exception as error:
                 # Others are told none the later for it.
                 if not isinstance(error, StoreError):
@@ -154,34 +156,40 @@ class Watcher:
                 log.warning("hooks", exc_info=not ours, extra={"fields": fields})
         return made
 
-    def _ear(self, hook: Hook, name: str, kept: dict[str, str]) -> _Ear:
+    def _listener(self, hook: Webhook, name: str, kept: dict[str, str]) -> _Listener:
         id = f"{hook.id}/{name}"
         body = kept.get(id)
         known, cursor = self._ahead.get(id, (None, None))
         if cursor is None or known != body:
             cursor = read_cursor(body)
-        return _Ear(hook, name, body, cursor)
+        return _Listener(hook, name, body, cursor)
 
-    def _look_at(self, name: str, ears: Sequence[_Ear]) -> int:
+    def _look_at(self, name: str, listeners: Sequence[_Listener]) -> int:
         position = self._store.position(name)
-        for ear in ears:
-            if ear.cursor.seq > position:
+        for listener in listeners:
+            if listener.cursor.seq > position:
                 # The log was restored from a backup, and the cursor was read a moment later.
-                back = replace(ear.cursor, seq=position, checked=min(position, ear.cursor.checked))
-                self._keep(ear, back, [unchanged(ear.hook)])
-        behind = [ear for ear in ears if ear.cursor.seq < position]
+                back = replace(
+                    listener.cursor, seq=position, checked=min(position, listener.cursor.checked)
+                )
+                self._keep(listener, back, [unchanged(listener.hook)])
+        behind = [each for each in listeners if each.cursor.seq < position]
         made = self._walk(name, behind, position) if behind else 0
-        unchecked = [ear for ear in ears if ear.unchecked and ear.cursor.seq >= position]
+        unchecked = [
+            listener
+            for listener in listeners
+            if listener.unchecked and listener.cursor.seq >= position
+        ]
         if unchecked and self._timer() >= self._next_check.get(name, 0.0):
             made += self._check_end(name, unchecked)
         return made
 
     # Events.
 
-    def _walk(self, name: str, ears: list[_Ear], end: int) -> int:
+    def _walk(self, name: str, listeners: list[_Listener], end: int) -> int:
         """Take hooks along the log, up to ``end``."""
-        at = min(ear.cursor.seq for ear in ears)
-        wanted = {event for ear in ears for event in ear.hook.events}
+        at = min(listener.cursor.seq for listener in listeners)
+        wanted = {event for listener in listeners for event in listener.hook.events}
         money = self._money_at(name, at) if "budget.used" in wanted else None
         made = 0
         for events in self._chunks(name, at, end):
@@ -191,67 +199,69 @@ class Watcher:
                 for notice in noticed(name, event, money)
                 if notice.event in wanted
             ]
-            for ear in list(ears):
-                told = self._tell_events(ear, events, notices)
+            for listener in list(listeners):
+                told = self._tell_events(listener, events, notices)
                 if told is None:
-                    ears.remove(ear)
+                    listeners.remove(listener)
                 else:
                     made += told
-            if not ears:
+            if not listeners:
                 break
         return made
 
     def _tell_events(
-        self, ear: _Ear, events: Sequence[Event], notices: Sequence[Notice]
+        self, listener: _Listener, events: Sequence[Event], notices: Sequence[Notice]
     ) -> int | None:
         """Take a hook over a chunk; None if it can't go on now."""
-        start = ear.cursor.seq
+        start = listener.cursor.seq
         new = [event for event in events if event.seq > start]
         if not new:
             return 0
-        mine = [each for each in notices if each.seq > start and ear.wants(each.event)]
-        if mine and self._hooks.waiting(ear.hook.id, MOST_WAITING) >= MOST_WAITING:
+        mine = [each for each in notices if each.seq > start and listener.wants(each.event)]
+        if mine and self._hooks.waiting(listener.hook.id, MOST_WAITING) >= MOST_WAITING:
             return None
         # Who is asked again was not done in between, whether or not somebody looked.
         went_on = any(event.kind == Kind.ASKED for event in new)
-        done = None if went_on else ear.cursor.done
-        moved = replace(ear.cursor, seq=new[-1].seq, done=done)
-        return len(mine) if self._advance(ear, moved, mine) else None
+        done = None if went_on else listener.cursor.done
+        moved = replace(listener.cursor, seq=new[-1].seq, done=done)
+        return len(mine) if self._advance(listener, moved, mine) else None
 
-    def _advance(self, ear: _Ear, cursor: Cursor, notices: Sequence[Notice]) -> bool:
+    def _advance(self, listener: _Listener, cursor: Cursor, notices: Sequence[Notice]) -> bool:
         """Move a hook's cursor and make its deliveries; False if another process was first."""
-        campaign = ear.id.partition("/")[2]
-        kept = read_cursor(ear.kept)
+        campaign = listener.id.partition("/")[2]
+        kept = read_cursor(listener.kept)
         idle = not notices and cursor.done == kept.done and cursor.seq - kept.seq < LAZY
         if idle:
             # Derived from the log, it is derived again should this process end.
-            ear.cursor = cursor
-            self._ahead[ear.id] = ear.kept, cursor
+            listener.cursor = cursor
+            self._ahead[listener.id] = listener.kept, cursor
             return True
-        changes = [unchanged(ear.hook)]
+        changes = [unchanged(listener.hook)]
         made = cursor.made
         for notice in notices:
             made = max(int(self._hooks.clock() * 1e6), made + 1)
             about = {"seq": notice.seq, "time": notice.time, "data": notice.data}
             unique = f"{notice.event}/{notice.seq}/{campaign}"
-            record = make_delivery(ear.hook, notice.event, campaign, about, made, unique).record
+            record = make_delivery(
+                listener.hook, notice.event, campaign, about, made, unique
+            ).record
             changes.append(Change(record.kind, record.id, None, record.body))
-        return self._keep(ear, replace(cursor, made=made), changes)
+        return self._keep(listener, replace(cursor, made=made), changes)
 
-    def _keep(self, ear: _Ear, cursor: Cursor, changes: list[Change]) -> bool:
+    def _keep(self, listener: _Listener, cursor: Cursor, changes: list[Change]) -> bool:
         """Write a hook's cursor, with what goes with it."""
-        self._ahead.pop(ear.id, None)
-        moved = Change(CURSOR, ear.id, ear.kept, cursor.body)
+        self._ahead.pop(listener.id, None)
+        moved = Change(CURSOR, listener.id, listener.kept, cursor.body)
         if not self._store.change([*changes, moved]):
             return False
-        ear.cursor, ear.kept = cursor, cursor.body
+        listener.cursor, listener.kept = cursor, cursor.body
         return True
 
-    def _money_at(self, name: str, seq: int) -> Money:
+    def _money_at(self, name: str, seq: int) -> BudgetUse:
         """Spent and budgeted at a point of the log: of now, less what happened since."""
-        with self._hub.campaign(name).reading() as state:
+        with self._campaigns.get(name).reading() as state:
             now, ledger = state.seq, state.ledger
-            money = Money(ledger.total(c.SPENT), ledger.total(c.BUDGET))
+            money = BudgetUse(ledger.total(c.SPENT), ledger.total(c.BUDGET))
         for events in self._chunks(name, seq, now):
             money.spent -= sum(map(_paid, events))
             money.budget -= sum(map(_added, events))
@@ -265,14 +275,14 @@ class Watcher:
 
     # The end.
 
-    def _check_end(self, name: str, ears: Sequence[_Ear]) -> int:
+    def _check_end(self, name: str, listeners: Sequence[_Listener]) -> int:
         """Look whether a campaign is done; the policy is asked, so not too often."""
         begun = self._timer()
         try:
-            with self._hub.campaign(name).reading() as state:
+            with self._campaigns.get(name).reading() as state:
                 seq, end = state.seq, over(state)
                 ledger = state.ledger
-                money = Money(ledger.total(c.SPENT), ledger.total(c.BUDGET))
+                money = BudgetUse(ledger.total(c.SPENT), ledger.total(c.BUDGET))
                 answers = ledger.total(c.ANSWERS)
         finally:
             took = self._timer() - begun
@@ -280,19 +290,19 @@ class Watcher:
         why = None if end is None else end.why
         data = {"why": why, "answers": answers, **money.shown()}
         made = 0
-        for ear in ears:
-            if ear.cursor.seq != seq:
+        for listener in listeners:
+            if listener.cursor.seq != seq:
                 continue
             notices = []
-            if why is not None and why != ear.cursor.done:
+            if why is not None and why != listener.cursor.done:
                 notices.append(Notice("campaign.done", seq, self._hooks.clock(), data))
-            moved = replace(ear.cursor, checked=seq, done=why)
-            if self._advance(ear, moved, notices):
+            moved = replace(listener.cursor, checked=seq, done=why)
+            if self._advance(listener, moved, notices):
                 made += len(notices)
         return made
 
 
-def noticed(campaign: str, event: Event, money: Money | None) -> Iterator[Notice]:
+def noticed(campaign: str, event: Event, money: BudgetUse | None) -> Iterator[Notice]:
     """What an event of the log gives to tell; goes on with ``money``, if somebody counts it."""
     if event.kind == Kind.ANSWER:
         assert event.assignment is not None
@@ -305,12 +315,8 @@ def noticed(campaign: str, event: Event, money: Money | None) -> Iterator[Notice
         }
         yield Notice("answer.settled", event.seq, event.time, data)
     if event.kind == Kind.CLOSED:
-        data = {
-            "task": event.task,
-            "value": event.value,
-            "outcome": event.outcome,
-            "confidence": event.confidence,
-        }
+        told = ("task", "value", "outcome", "confidence")
+        data = {name: getattr(event, name) for name in told}
         yield Notice("task.closed", event.seq, event.time, data)
     if money is not None and money.take(event):
         data = {"percent": SHARE, **money.shown()}

@@ -51,7 +51,7 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PostResult:
     """What came of an attempt: the status of the answer, or none, and what was said."""
 
     status: int | None
@@ -166,7 +166,7 @@ class Network:
             )
         return found
 
-    def post(self, url: str, body: bytes, headers: dict[str, str]) -> Outcome:
+    def post(self, url: str, body: bytes, headers: dict[str, str]) -> PostResult:
         """Send ``body`` once; redirects are not followed."""
         place = parse_url(url)
         if self._trusted is None:
@@ -179,11 +179,11 @@ class Network:
                 httpcore.ConnectionPool(self._trusted, network_backend=way) as pool,
                 pool.stream("POST", place, headers=[*named.items()], content=body) as reply,
             ):
-                return Outcome(reply.status, _beginning(reply))
+                return PostResult(reply.status, _beginning(reply))
         except httpcore.TimeoutException:
-            return Outcome(None, f"no answer within {self.patience:g} s")
+            return PostResult(None, f"no answer within {self.patience:g} s")
         except (httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
-            return Outcome(None, _plain(str(error) or type(error).__name__))
+            return PostResult(None, _plain(str(error) or type(error).__name__))
 
 
 def _beginning(reply: httpcore.Response) -> str:

@@ -21,7 +21,7 @@ WAITING, SETTLED = "hook-waiting", "hook-settled"
 
 
 @dataclass(frozen=True)
-class Hook:
+class Webhook:
     """Somebody who wants to be told.
 
     Attributes
@@ -158,7 +158,7 @@ class Cursor:
 
 
 def make_delivery(
-    hook: Hook, event: str, campaign: str | None, about: dict[str, Any], micros: int, unique: str
+    hook: Webhook, event: str, campaign: str | None, about: dict[str, Any], micros: int, unique: str
 ) -> Delivery:
     """Make a delivery that is due at once.
 
@@ -202,13 +202,13 @@ def sign(secret: str, body: bytes, now: float) -> str:
     return f"t={at},v1={mac.hexdigest()}"
 
 
-def unchanged(hook: Hook) -> Change:
+def unchanged(hook: Webhook) -> Change:
     """The assertion that a hook is as it was, for changes that need it to be there."""
     known = hook.read or hook.record.body
     return Change(HOOK, hook.id, known, known)
 
 
-def _body(kept: Hook | Delivery) -> str:
+def _body(kept: Webhook | Delivery) -> str:
     raw = asdict(kept)
     del raw["read"]
     return json.dumps(raw)
@@ -219,10 +219,10 @@ def _place(seconds: float) -> str:
     return f"{int(seconds * 1e6):014x}"
 
 
-def read_hook(record: Record) -> Hook:
+def read_hook(record: Record) -> Webhook:
     """The hook that is kept so."""
     raw = json.loads(record.body)
-    return Hook(**{**raw, "events": tuple(raw["events"]), "read": record.body})
+    return Webhook(**{**raw, "events": tuple(raw["events"]), "read": record.body})
 
 
 def read_cursor(body: str | None) -> Cursor:

@@ -1,4 +1,4 @@
-"""Sending deliveries: a lane a hook, so that whoever is slow or dead holds up himself alone."""
+"""Sending deliveries: a lane a hook, so that a slow or dead receiver holds up nobody else."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from threading import Event
 from askwise import __version__
 from askwise.core.errors import AskwiseError
 from askwise.service import metrics
-from askwise.service.webhooks.hooks import Hooks
-from askwise.service.webhooks.posting import Network, Outcome
-from askwise.service.webhooks.records import LANE, Delivery, Hook, sign, transition, unchanged
+from askwise.service.webhooks.posting import Network, PostResult
+from askwise.service.webhooks.records import LANE, Delivery, Webhook, sign, transition, unchanged
+from askwise.service.webhooks.webhooks import Webhooks
 from askwise.store import Change
 
 log = logging.getLogger("askwise.service")
@@ -80,7 +80,7 @@ class Sender:
 
     def __init__(
         self,
-        hooks: Hooks,
+        hooks: Webhooks,
         network: Network,
         spread: Callable[[], float] = lambda: random.uniform(0.8, 1.2),
     ) -> None:
@@ -89,7 +89,7 @@ class Sender:
         self._network = network
         self._spread = spread
 
-    def run(self, hook: Hook, ending: Event) -> bool:
+    def run(self, hook: Webhook, ending: Event) -> bool:
         """Send what is due to a hook, one at a time and first attempts in order.
 
         Returns
@@ -125,7 +125,7 @@ class Sender:
         more = len(due) == TURN or now >= end
         return more and free.free(self._hooks.clock())
 
-    def _post(self, hook: Hook, delivery: Delivery) -> Outcome:
+    def _post(self, hook: Webhook, delivery: Delivery) -> PostResult:
         body = delivery.body.encode()
         headers = {
             "Content-Type": "application/json",
@@ -137,9 +137,9 @@ class Sender:
         try:
             return self._network.post(hook.url, body, headers)
         except AskwiseError as error:
-            return Outcome(None, str(error))
+            return PostResult(None, str(error))
 
-    def _outcome(self, delivery: Delivery, outcome: Outcome, now: float) -> Delivery:
+    def _outcome(self, delivery: Delivery, outcome: PostResult, now: float) -> Delivery:
         """The delivery after an attempt."""
         after = replace(
             delivery,
@@ -164,7 +164,7 @@ class Sender:
         return after
 
 
-def _after(lane: Lane, outcome: Outcome, now: float) -> Lane:
+def _after(lane: Lane, outcome: PostResult, now: float) -> Lane:
     """The lane after an attempt: it closes if the receiver is down, for longer each time."""
     if not outcome.down:
         return replace(lane, until=now + LEASE, failures=0, closed=0.0)

@@ -1,5 +1,5 @@
-"""What is a worker's own in a campaign, and what he is to do next. Of others, of the policy, of
-the budget and of what is thought to be true his page knows nothing.
+"""What is a worker's own in a campaign, and what they are to do next. Of others, of the policy, of
+the budget and of what is thought to be true their page knows nothing.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from askwise.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True)
-class Question:
-    """What a worker has out. ``number`` counts what he was ever asked, ``left`` are seconds."""
+class OpenQuestion:
+    """What a worker has out. ``number`` counts what they were ever asked, ``left`` are seconds."""
 
     id: str
     number: int
@@ -31,7 +31,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Bidding:
-    """His bid while the bidding is open, and the highest that is taken, where there is one."""
+    """Their bid while the bidding is open, and the highest that is taken, where there is one."""
 
     bid: Decimal
     highest: Decimal | None
@@ -41,7 +41,7 @@ class Bidding:
 class Inbox:
     """What is a worker's own, at one position of the log.
 
-    ``ran_out`` tells that the time for the last question was over before he answered.
+    ``ran_out`` tells that the time for the last question was over before they answered.
     """
 
     position: int
@@ -50,7 +50,7 @@ class Inbox:
     paused: bool
     answers: int
     earned: Decimal
-    question: Question | None
+    question: OpenQuestion | None
     ran_out: bool
     bidding: Bidding | None
     options: tuple[str, ...]
@@ -98,7 +98,7 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
 
 
 def may_ask(campaign: Campaign, worker: str, now: float) -> bool:
-    """Whether he is to be asked: he is there, has nothing out, and no bidding is open."""
+    """Whether they are to be asked: they are there, have nothing out, and no bidding is open."""
     with campaign.reading() as state:
         ledger = state.ledger
         row = ledger.book.workers[ledger.worker_at(worker)]
@@ -114,10 +114,10 @@ def may_ask(campaign: Campaign, worker: str, now: float) -> bool:
         return True
 
 
-def _question(name: str, ledger: Ledger, at: int, number: int, now: float) -> Question:
+def _question(name: str, ledger: Ledger, at: int, number: int, now: float) -> OpenQuestion:
     asked = assignment_at(name, ledger, at)
     left = None if asked.expires is None else asked.expires - now
-    return Question(asked.id, number, asked.task, asked.payload, asked.price, left)
+    return OpenQuestion(asked.id, number, asked.task, asked.payload, asked.price, left)
 
 
 def _bidding(state: CampaignState, bid: int) -> Bidding | None:
@@ -128,9 +128,9 @@ def _bidding(state: CampaignState, bid: int) -> Bidding | None:
 
 
 def state_of(own: Inbox, *, away: bool, said: Wait | Done | None) -> str:
-    """What his page shows: question, left, over, away, bidding, wait or start.
+    """What their page shows: question, left, over, away, bidding, wait or start.
 
-    ``said`` is what asking for him has just come to, if it did not come to a question.
+    ``said`` is what asking for them has just come to, if it did not come to a question.
     """
     if own.question is not None:
         return "question"

@@ -1,4 +1,4 @@
-"""The worker's page: a link opens his inbox, one question at a time."""
+"""The worker's page: a link opens their inbox, one question at a time."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ from askwise.core.errors import (
 from askwise.core.money import to_micro
 from askwise.core.problem import Problem
 from askwise.service.auth.identity import Identity, csrf_token
-from askwise.service.errors import Refused, forbidden, status_of
-from askwise.service.pages.base import PageRoute, form_of, log_error, page, service_of, set_cookie
-from askwise.service.pages.wording import money
+from askwise.service.errors import RequestRefused, forbidden, status_of
+from askwise.service.pages.base import PageRoute, form_of, log_error, page, set_cookie
+from askwise.service.pages.filters import money
+from askwise.service.state import service_of
 from askwise.service.work.inbox import inbox, may_ask, state_of
 from askwise.service.work.payload import scrolls, shown
 from askwise.service.work.sentences import (
@@ -63,7 +64,7 @@ class WorkRoute(PageRoute):
             try:
                 return await plain(request)
             except Stranger:
-                return page("work_stranger.html", status=401)
+                return page("work/stranger.html", status=401)
 
         return handle
 
@@ -77,7 +78,7 @@ router = APIRouter(route_class=WorkRoute, include_in_schema=False)
 
 
 class Said(NamedTuple):
-    """What a worker is told about what he just did, if anything."""
+    """What a worker is told about what they just did, if anything."""
 
     words: str = ""
     tone: str = "good"
@@ -94,7 +95,7 @@ async def _recognised(request: Request, secret: str) -> Identity:
     if found is None:
         try:
             found = await anyio.to_thread.run_sync(identities.find, secret)
-        except Refused:
+        except RequestRefused:
             raise Stranger from None
     if found.role != "worker":
         raise Stranger
@@ -125,7 +126,7 @@ async def join(request: Request, token: str) -> Response:
 
 @router.get("/work/{name}")
 def show(request: Request, name: str, worker: Worker) -> Response:
-    """His inbox as it is: looking reserves nothing."""
+    """Their inbox as it is: looking reserves nothing."""
     return _Visit(request, name, worker).show(None)
 
 
@@ -135,58 +136,12 @@ async def lead_back(name: str, verb: str, worker: Worker) -> Response:
     return RedirectResponse(f"/work/{name}", 303)
 
 
-@router.post("/work/{name}/next")
-async def next_question(request: Request, name: str, worker: Worker) -> Response:
-    """Ask for him; replies with the question."""
-    return await _act(request, name, worker, _Visit.next)
-
-
-@router.post("/work/{name}/answer")
-async def answer(request: Request, name: str, worker: Worker) -> Response:
-    """Take his answer and ask the next; replies with the next question."""
-    return await _act(request, name, worker, _Visit.answer)
-
-
-@router.post("/work/{name}/skip")
-async def skip(request: Request, name: str, worker: Worker) -> Response:
-    """Take back a question that he does not want, for good, and ask the next."""
-    return await _act(request, name, worker, _Visit.skip)
-
-
-@router.post("/work/{name}/away")
-async def away(request: Request, name: str, worker: Worker) -> Response:
-    """Let nobody ask him until he is back; what he has out may be asked again."""
-    return await _act(request, name, worker, _Visit.leave)
-
-
-@router.post("/work/{name}/back")
-async def back(request: Request, name: str, worker: Worker) -> Response:
-    """He is back: ask for him."""
-    return await _act(request, name, worker, _Visit.come_back)
-
-
-@router.post("/work/{name}/bid")
-async def bid(request: Request, name: str, worker: Worker) -> Response:
-    """Take the price that he names for an answer."""
-    return await _act(request, name, worker, _Visit.bid)
-
-
-async def _act(
-    request: Request,
-    name: str,
-    worker: Identity,
-    do: Callable[[_Visit, dict[str, str]], Response],
-) -> Response:
-    fields = await form_of(request, worker.secret)
-    return await anyio.to_thread.run_sync(do, _Visit(request, name, worker), fields)
-
-
 def _cookie(campaign: str) -> str:
     return f"askwise_work_{campaign}"
 
 
 class _Visit:
-    """One request of a worker. Whatever he sends twice happens once."""
+    """One request of a worker. Whatever they send twice happens once."""
 
     def __init__(self, request: Request, name: str, worker: Identity) -> None:
         self.service = service_of(request)
@@ -197,24 +152,26 @@ class _Visit:
 
     @property
     def campaign(self) -> Campaign:
-        return self.service.hub.campaign(self.name)
+        return self.service.campaigns.get(self.name)
 
     @cached_property
     def problem(self) -> Problem:
         with self.campaign.reading() as state:
             return state.spec.problem
 
-    # What he may do.
+    # What they may do.
 
     def next(self, fields: dict[str, str]) -> Response:
+        """Ask for them; replies with the question."""
         what, seen = fields.get("what", ""), _seen(fields)
-        if what in WAITS and seen == str(self.service.hub.store.position(self.name)):
-            # Nothing has happened since he was told to wait: he waits for the same.
+        if what in WAITS and seen == str(self.service.campaigns.store.position(self.name)):
+            # Nothing has happened since they were told to wait: they wait for the same.
             return self.show(Wait(what))  # type: ignore[arg-type]
         return self.show(self._ask("at", seen))
 
     def answer(self, fields: dict[str, str]) -> Response:
-        id = self._his(fields)
+        """Take their answer and ask the next; replies with the next question."""
+        id = self._own(fields)
         value = self._value(fields.get("value", ""))
         said = Said("Saved.")
         expires = self.campaign.assignment(id).assignment.expires
@@ -229,7 +186,8 @@ class _Visit:
         return self.show(self._ask("after", id.rpartition(":")[2]), said)
 
     def skip(self, fields: dict[str, str]) -> Response:
-        id = self._his(fields)
+        """Take back a question that they do not want, for good, and ask the next."""
+        id = self._own(fields)
         again = "" if self.problem.repeat else " It will not come again."
         said = Said(f"Skipped.{again}")
         try:
@@ -241,15 +199,18 @@ class _Visit:
         return self.show(self._ask("after", id.rpartition(":")[2]), said)
 
     def leave(self, fields: dict[str, str]) -> Response:
-        self.service.absences.set(self.name, self.worker, available=False, until=None)
+        """Let nobody ask them until they are back; what they have out may be asked again."""
+        self.service.availability.set(self.name, self.worker, available=False, until=None)
         self.campaign.release(self.worker)
         return self.show(None)
 
     def come_back(self, fields: dict[str, str]) -> Response:
-        self.service.absences.set(self.name, self.worker, available=True, until=None)
+        """They are back: ask for them."""
+        self.service.availability.set(self.name, self.worker, available=True, until=None)
         return self.show(self._ask("at", _seen(fields)))
 
     def bid(self, fields: dict[str, str]) -> Response:
+        """Take the price that they name for an answer."""
         amount = fields.get("amount", "").strip()
         try:
             key = self._key(f"bid-{to_micro(amount, 'amount')}", _seen(fields))
@@ -263,28 +224,28 @@ class _Visit:
         return self.show(None, Said("Your price is noted."))
 
     def _ask(self, when: str, seen: str) -> Wait | Done | None:
-        """Ask for him unless he has something out; the same form again asks the same."""
+        """Ask for them unless they have something out; the same form again asks the same."""
         if not may_ask(self.campaign, self.worker, time.time()):
             return None
         choice = self.campaign.ask(1, [self.worker], self._key(when, seen))
         return None if isinstance(choice, Batch) else choice
 
-    # What he is told.
+    # What they are told.
 
     def show(self, said: Wait | Done | None, about: Said = NOTHING) -> Response:
         own = inbox(self.campaign, self.worker, time.time())
-        away = self.worker in self.service.absences.away(self.name)
+        away = self.worker in self.service.availability.away(self.name)
         state = state_of(own, away=away, said=said)
         done = said if isinstance(said, Done) else None
         if state == "start":
-            done = self.service.hub.view(self.name, "over", Campaign.over)[1]
+            done = self.service.campaigns.view(self.name, "over", Campaign.over)[1]
             state = "start" if done is None else "over"
         what = "resume" if own.paused or not isinstance(said, Wait) else said.what
         question = own.question
         payload = None if question is None else shown(question.payload)
         picture = None if payload is None else payload.picture
         return page(
-            "work.html",
+            "work/inbox.html",
             status=about.status,
             allow={"img-src": f"'self' {picture.origin}"} if picture else None,
             campaign=self.name,
@@ -328,7 +289,7 @@ class _Visit:
         return f"That is no number from {low:g} to {high:g}: give one."
 
     def _value(self, sent: str) -> str | float:
-        """What he sent, as the campaign takes it: an option, or a number."""
+        """What they sent, as the campaign takes it: an option, or a number."""
         if self.problem.options:
             return sent
         try:
@@ -336,8 +297,8 @@ class _Visit:
         except ValueError:
             return sent
 
-    def _his(self, fields: dict[str, str]) -> str:
-        """The assignment that a form is about, which must be his."""
+    def _own(self, fields: dict[str, str]) -> str:
+        """The assignment that a form is about, which must be theirs."""
         id = fields.get("assignment", "")
         try:
             if self.campaign.assignment(id).assignment.worker == self.worker:
@@ -348,7 +309,7 @@ class _Visit:
 
     def _key(self, what: str, seen: str) -> str | None:
         """A retry's key for what a form asks for, which was made at this position of the log."""
-        # His token's own, so that nobody is answered with another's reply.
+        # Their token's own, so that nobody is answered with another's reply.
         return f"{self.token.id}:page:{what}-{seen}" if seen else None
 
 
@@ -380,3 +341,20 @@ def _words_of(seconds: float) -> str:
         return f"{minutes} min {rest} s" if rest and minutes < 60 else f"{minutes} min"
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def _add(verb: str, act: Callable[[_Visit, dict[str, str]], Response]) -> None:
+    """Take a form: it does something for the worker and replies with their inbox."""
+
+    @router.post(f"/work/{{name}}/{verb}", name=verb)
+    async def take(request: Request, name: str, worker: Worker) -> Response:
+        fields = await form_of(request, worker.secret)
+        return await anyio.to_thread.run_sync(act, _Visit(request, name, worker), fields)
+
+
+_add("next", _Visit.next)
+_add("answer", _Visit.answer)
+_add("skip", _Visit.skip)
+_add("away", _Visit.leave)
+_add("back", _Visit.come_back)
+_add("bid", _Visit.bid)

@@ -21,10 +21,11 @@ from typing import Any, BinaryIO
 from askwise.core.errors import StoreError
 from askwise.core.events import Event
 from askwise.core.jsonable import Jsonable
-from askwise.store.backup.portable import CHUNK, Head, Item, not_empty, portable
+from askwise.store import errors
+from askwise.store.backup.portable import CHUNK, Head, Item, portable
 from askwise.store.base import Reply, Store
+from askwise.store.event_rows import EventRow, pack
 from askwise.store.records import Record, whole
-from askwise.store.rows import Row, pack
 
 FORMAT = 1
 _END = b'{"end":'
@@ -140,7 +141,7 @@ def restore(store: Store, file: BinaryIO, checking: Tell = _nobody, tell: Tell =
     """
     target = portable(store, "restored into")
     if store.names():  # said before a long file is checked; looked at again under the lock
-        raise not_empty()
+        raise errors.not_empty()
     check(file, checking)
     due, counts = Counts(), Counts()
     target.fill(_items(_lines(file, due, tell), due, counts))
@@ -160,7 +161,7 @@ def _tell_on(tell: Tell, total: int, done: int) -> None:
 
 
 def _line(item: Item, counts: Counts) -> str:
-    if isinstance(item, Row):
+    if isinstance(item, EventRow):
         counts.events += 1
         return _event_line(item)
     if isinstance(item, Head):
@@ -173,7 +174,7 @@ def _line(item: Item, counts: Counts) -> str:
     return _encode({"record": asdict(item)})
 
 
-def _event_line(row: Row) -> str:
+def _event_line(row: EventRow) -> str:
     """The event as ``Event.to_json`` has it, without taking its body apart."""
     columns = f'"seq":{row.seq},"kind":{_encode(row.kind)},"time":{_encode(row.time)}'
     key = "" if row.key is None else f',"key":{_encode(row.key)}'
@@ -232,9 +233,7 @@ def _first(packed: gzip.GzipFile) -> bytes:
     except (gzip.BadGzipFile, ValueError, KeyError, TypeError):
         ours = False
     if not ours:
-        raise StoreError(
-            "the file is not a backup of askwise: give another", field="file", reason="bad_backup"
-        )
+        raise _bad("the file is not a backup of askwise: give another")
     if head["format"] > FORMAT:
         raise StoreError(
             f"the backup has format {head['format']} and this askwise knows up to {FORMAT}: "
@@ -259,12 +258,13 @@ def _check_last(line: bytes, counts: Counts, digest: str) -> None:
         raise _damaged("its checksum is not what its last line says")
 
 
+def _bad(message: str) -> StoreError:
+    return StoreError(message, field="file", reason="bad_backup")
+
+
 def _damaged(why: str) -> StoreError:
-    return StoreError(
-        f"the backup is not whole ({why}): nothing of it was restored; take another copy of it",
-        field="file",
-        reason="bad_backup",
-    )
+    words = "nothing of it was restored; take another copy of it"
+    return _bad(f"the backup is not whole ({why}): {words}")
 
 
 def _items(lines: Iterable[bytes], due: Counts, counts: Counts) -> Iterator[Item]:
@@ -274,11 +274,9 @@ def _items(lines: Iterable[bytes], due: Counts, counts: Counts) -> Iterator[Item
         try:
             item = reading.item(json.loads(line))
         except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
-            raise StoreError(
+            raise _bad(
                 f"line {number} of the backup can't be read ({type(error).__name__}: {error}): "
-                "nothing of it was restored",
-                field="file",
-                reason="bad_backup",
+                "nothing of it was restored"
             ) from error
         yield item
     if counts != due:
@@ -312,15 +310,13 @@ class _Reading:
         self.counts.events += 1
         return self._row(Event.from_json(raw))
 
-    def _row(self, event: Event) -> Row:
+    def _row(self, event: Event) -> EventRow:
         try:
             (row,) = pack([event], self.last)
         except StoreError as error:  # there is a gap, above all
-            raise StoreError(
+            raise _bad(
                 f"the log of campaign {self.name!r} in the backup is not whole ({error}): nothing "
-                "of it was restored",
-                field="file",
-                reason="bad_backup",
+                "of it was restored"
             ) from error
         self.last += 1
         return row

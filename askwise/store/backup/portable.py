@@ -8,10 +8,10 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from askwise.core.errors import Conflict, StoreError
+from askwise.store import errors
 from askwise.store.base import Reply, Store
+from askwise.store.event_rows import EventRow
 from askwise.store.records import Record
-from askwise.store.rows import Row
 
 CHUNK = 2_000
 """Rows in memory at a time."""
@@ -25,7 +25,7 @@ class Head(NamedTuple):
     spec: str
 
 
-Item = Head | Row | Reply | Record
+Item = Head | EventRow | Reply | Record
 """What a store is made of. A head begins a campaign: the rows and replies up to the next head are
 its own. Rows follow on from 1 without a gap."""
 
@@ -58,13 +58,13 @@ class Portable(Store):
         """
 
 
-class Filling(ABC):
+class Filler(ABC):
     """How our stores are filled: in pieces of one kind each."""
 
     def take(self, items: Iterable[Item]) -> None:
         """Take all items."""
         take: dict[type, Callable[[Any], None]] = {
-            Row: self.rows,
+            EventRow: self.rows,
             Reply: self.replies,
             Record: self.records,
         }
@@ -80,7 +80,7 @@ class Filling(ABC):
         """Begin a campaign; what follows is its own."""
 
     @abstractmethod
-    def rows(self, rows: Sequence[Row]) -> None:
+    def rows(self, rows: Sequence[EventRow]) -> None:
         """Go on with its log."""
 
     @abstractmethod
@@ -109,9 +109,8 @@ class _Borrowed(Iterator[Item]):
 
     def __next__(self) -> Item:
         if self.over:
-            raise StoreError(
-                "this look at the store is over: open another with store.contents()",
-                reason="store_misused",
+            raise errors.misused(
+                "this look at the store is over: open another with store.contents()"
             )
         return next(self._items)
 
@@ -125,19 +124,8 @@ def portable(store: Store, verb: str) -> Portable:
         It can't.
     """
     if not isinstance(store, Portable):
-        raise StoreError(
+        raise errors.unusable(
             f"a {type(store).__name__} can't be {verb}: copy it with the tools of what it is "
             "kept in",
-            field="store",
-            reason="store_unusable",
         )
     return store
-
-
-def not_empty() -> Conflict:
-    """Build the error for filling a store that has something in it."""
-    return Conflict(
-        "the store is not empty: restore into a new one, so that nothing is mixed or overwritten",
-        field="store",
-        reason="store_not_empty",
-    )

@@ -6,27 +6,14 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from askwise.core.errors import StoreError
 from askwise.core.events import Event
-from askwise.store.backup.portable import Item, Portable, lent, not_empty
-from askwise.store.base import (
-    Reply,
-    Snapshot,
-    Transaction,
-    campaign_exists,
-    inside_write,
-    log_moved,
-    refused_url,
-    reply_exists,
-    snapshot_ahead,
-    store_closed,
-    unknown_campaign,
-    write_is_over,
-)
-from askwise.store.memory.copying import MemoryFilling, MemoryView
-from askwise.store.memory.parts import Campaign, Log, Shelf, cut
+from askwise.store import errors
+from askwise.store.backup.portable import Item, Portable, lent
+from askwise.store.base import Reply, Snapshot, Transaction
+from askwise.store.event_rows import pack
+from askwise.store.memory.contents import Log, RecordsOfKind, StoredCampaign, cut
+from askwise.store.memory.copying import MemoryContents, MemoryFiller
 from askwise.store.records import Change, Record, check_limit, in_order, whole
-from askwise.store.rows import pack
 
 _PATIENCE = 30.0
 """Seconds to wait for another thread's write: as long as for a file."""
@@ -35,7 +22,7 @@ _PATIENCE = 30.0
 class _MemoryTransaction(Transaction):
     """Collects what is new beside what is committed."""
 
-    def __init__(self, name: str, campaign: Campaign) -> None:
+    def __init__(self, name: str, campaign: StoredCampaign) -> None:
         self.name = name
         self.campaign = campaign
         self.log: Log = []
@@ -61,7 +48,7 @@ class _MemoryTransaction(Transaction):
         self._check()
         last = len(self.campaign.log) + len(self.log)
         if last != expected_seq:
-            raise log_moved(self.name, last, expected_seq)
+            raise errors.log_moved(self.name, last, expected_seq)
         # All are packed, only to be as strict as a store that writes them down.
         for event, row in zip(events, pack(events, expected_seq), strict=True):
             self.log.append(event if event.tasks is None and event.workers is None else row)
@@ -69,7 +56,7 @@ class _MemoryTransaction(Transaction):
     def keep(self, reply: Reply) -> None:
         self._check()
         if reply.key in self.kept or reply.key in self.campaign.replies:
-            raise reply_exists(self.name, reply.key)
+            raise errors.reply_exists(self.name, reply.key)
         self.kept[reply.key] = reply
 
     def commit(self) -> None:
@@ -80,7 +67,7 @@ class _MemoryTransaction(Transaction):
 
     def _check(self) -> None:
         if self.over:
-            raise write_is_over()
+            raise errors.write_is_over()
 
 
 class MemoryStore(Portable):
@@ -100,9 +87,9 @@ class MemoryStore(Portable):
     """
 
     def __init__(self) -> None:
-        self._campaigns: dict[str, Campaign] = {}
-        self._shelves: dict[str, Shelf] = {}
-        self._shelves_lock = threading.Lock()
+        self._campaigns: dict[str, StoredCampaign] = {}
+        self._kinds: dict[str, RecordsOfKind] = {}
+        self._records_lock = threading.Lock()
         self._lock = threading.Lock()
         self._writer: int | None = None
         self._transaction: _MemoryTransaction | None = None
@@ -112,14 +99,14 @@ class MemoryStore(Portable):
     def from_url(cls, url: str) -> MemoryStore:
         """Make a fresh store for the url ``memory``."""
         if url != "memory":
-            raise refused_url(url, "'memory'")
+            raise errors.refused_url(url, "'memory'")
         return cls()
 
     def create(self, name: str, spec: str, time: float) -> None:
         self._check()
         self._check_outside("create a campaign")
-        if self._campaigns.setdefault(name, campaign := Campaign(spec, time)) is not campaign:
-            raise campaign_exists(name)
+        if self._campaigns.setdefault(name, campaign := StoredCampaign(spec, time)) is not campaign:
+            raise errors.campaign_exists(name)
 
     def spec(self, name: str) -> str:
         return self._find(name).spec
@@ -143,31 +130,27 @@ class MemoryStore(Portable):
 
     def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
         campaign = self._find(name)
-        transaction = self._transaction
-        if self._writes() and transaction is not None and transaction.campaign is campaign:
+        if (transaction := self._own(campaign)) is not None:
             return transaction.events(after, upto)
         return cut(campaign.log, after, upto)
 
     def position(self, name: str) -> int:
         campaign = self._find(name)
-        transaction = self._transaction
-        if self._writes() and transaction is not None and transaction.campaign is campaign:
+        if (transaction := self._own(campaign)) is not None:
             return len(campaign.log) + len(transaction.log)
         return len(campaign.log)
 
     def replies(self, name: str, keys: Sequence[str]) -> dict[str, Reply]:
         campaign = self._find(name)
-        transaction = self._transaction
-        if self._writes() and transaction is not None and transaction.campaign is campaign:
+        if (transaction := self._own(campaign)) is not None:
             return transaction.replies(keys)
-        found = ((key, campaign.replies.get(key)) for key in keys)
-        return {key: reply for key, reply in found if reply is not None}
+        return {key: campaign.replies[key] for key in keys if key in campaign.replies}
 
     def save(self, name: str, snapshot: Snapshot) -> None:
         campaign = self._find(name)
         self._check_outside("save a snapshot")
         if snapshot.seq > len(campaign.log):
-            raise snapshot_ahead(name, len(campaign.log), snapshot)
+            raise errors.snapshot_ahead(name, len(campaign.log), snapshot.seq)
         campaign.snapshots[snapshot.seq, snapshot.version] = snapshot
 
     def snapshot(self, name: str, version: str, upto: int | None = None) -> Snapshot | None:
@@ -177,8 +160,8 @@ class MemoryStore(Portable):
 
     def record(self, kind: str, id: str) -> Record | None:
         self._check()
-        with self._shelves_lock:
-            body = self._shelf(whole(kind, "kind")).bodies.get(whole(id, "id"))
+        with self._records_lock:
+            body = self._of_kind(whole(kind, "kind")).bodies.get(whole(id, "id"))
         return None if body is None else Record(kind, id, body)
 
     def records(
@@ -188,30 +171,30 @@ class MemoryStore(Portable):
         check_limit(limit)
         whole(prefix, "prefix")
         whole(after, "after")
-        with self._shelves_lock:
-            shelf = self._shelf(whole(kind, "kind"))
+        with self._records_lock:
+            found = self._of_kind(whole(kind, "kind"))
             return [
-                Record(kind, each, shelf.bodies[each]) for each in shelf.some(prefix, after, limit)
+                Record(kind, each, found.bodies[each]) for each in found.some(prefix, after, limit)
             ]
 
     def change(self, changes: Sequence[Change]) -> bool:
         self._check()
         ordered = in_order(changes)
         self._check_outside("change records")
-        with self._shelves_lock:
+        with self._records_lock:
             for kind, record, before, _ in ordered:
-                if self._shelf(kind).bodies.get(record) != before:
+                if self._of_kind(kind).bodies.get(record) != before:
                     return False
             for kind, record, _, after in ordered:
-                self._shelves.setdefault(kind, Shelf()).put(record, after)
+                self._kinds.setdefault(kind, RecordsOfKind()).put(record, after)
         return True
 
     @contextmanager
     def contents(self) -> Iterator[Iterator[Item]]:
         self._check()
         self._check_outside("read out the store")
-        with self._turn(), self._shelves_lock:
-            view = MemoryView(self._campaigns, self._shelves)
+        with self._turn(), self._records_lock:
+            view = MemoryContents(self._campaigns, self._kinds)
         with lent(view.items()) as items:
             yield items
 
@@ -220,11 +203,11 @@ class MemoryStore(Portable):
         self._check_outside("fill the store")
         with self._turn():
             self._check_empty()
-            filling = MemoryFilling()
+            filling = MemoryFiller()
             filling.take(items)
-            with self._shelves_lock:
+            with self._records_lock:
                 self._check_empty()
-                self._shelves.update(filling.shelves)
+                self._kinds.update(filling.kinds)
                 self._campaigns.update(filling.campaigns)
 
     def close(self) -> None:
@@ -235,11 +218,7 @@ class MemoryStore(Portable):
     def _turn(self) -> Iterator[None]:
         """Wait for the other writers."""
         if not self._lock.acquire(timeout=_PATIENCE):
-            raise StoreError(
-                f"the store is busy: another thread kept it locked for more than {_PATIENCE:g} s; "
-                "nothing was written, try again",
-                reason="store_busy",
-            )
+            raise errors.busy("the store", _PATIENCE)
         self._writer = threading.get_ident()
         try:
             self._check()
@@ -249,26 +228,31 @@ class MemoryStore(Portable):
             self._lock.release()
 
     def _check_empty(self) -> None:
-        if self._campaigns or any(shelf.ids for shelf in self._shelves.values()):
-            raise not_empty()
+        if self._campaigns or any(found.ids for found in self._kinds.values()):
+            raise errors.not_empty()
 
-    def _find(self, name: str) -> Campaign:
+    def _find(self, name: str) -> StoredCampaign:
         self._check()
         campaign = self._campaigns.get(name)
         if campaign is None:
-            raise unknown_campaign(name, self._campaigns)
+            raise errors.unknown_campaign(name, self._campaigns)
         return campaign
 
-    def _shelf(self, kind: str) -> Shelf:
-        return self._shelves.get(kind) or Shelf()
+    def _of_kind(self, kind: str) -> RecordsOfKind:
+        return self._kinds.get(kind) or RecordsOfKind()
 
     def _check(self) -> None:
         if self._closed:
-            raise store_closed()
+            raise errors.store_closed()
 
     def _check_outside(self, verb: str) -> None:
         if self._writes():
-            raise inside_write(verb)
+            raise errors.inside_write(verb)
+
+    def _own(self, campaign: StoredCampaign) -> _MemoryTransaction | None:
+        """The write to a campaign that this thread is in."""
+        transaction = self._transaction if self._writes() else None
+        return transaction if transaction and transaction.campaign is campaign else None
 
     def _writes(self) -> bool:
         return self._writer == threading.get_ident()

@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 
 from askwise.core.errors import StoreError
+from askwise.store import errors
 from askwise.store.migrations import loader
 
 _LOCK = int.from_bytes(b"askwise")
@@ -61,11 +62,9 @@ def version(connection: psycopg.Connection[Any], where: str) -> int:
     ours, used, _ = _look(connection)
     if not ours:
         if used:
-            raise StoreError(
+            raise errors.unusable(
                 f"{where} has a schema 'askwise' of another program: give another database "
                 "(this one is unchanged)",
-                field="store",
-                reason="store_unusable",
             )
         return 0
     found = connection.execute("SELECT max(number) FROM askwise.migrations").fetchone()

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote_from_bytes
 
 from askwise.core.errors import StoreError
+from askwise.store import errors
 from askwise.store.migrations import loader
 
 APPLICATION_ID = int.from_bytes(b"askw")
@@ -58,9 +59,8 @@ def version(connection: sqlite3.Connection, file: str) -> int:
     """Tell the schema that is there; 0 for none."""
     owner, number, tables = _look(connection)
     if owner != APPLICATION_ID and (owner or number or tables):
-        raise StoreError(
-            f"{file} is the SQLite database of another program: give another file",
-            reason="store_unusable",
+        raise errors.unusable(
+            f"{file} is the SQLite database of another program: give another file"
         )
     loader.check_known("sqlite", number, file)
     return number

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from askwise.core.errors import StoreError
+from askwise.store import errors
 
 _FORM = (
     "write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for @, %2F for / and %25 for % "
@@ -63,28 +63,20 @@ def read_address(url: str, patience: float) -> Address:
     # A password with a bare @ or / makes libpq take parts of it for the host or the database,
     # and these are named in messages.
     if authority.count("@") > 1 or "@" in path:
-        raise StoreError(
-            f"store is a PostgreSQL url with an @ too many or a / before it: {_FORM}",
-            field="store",
-            reason="store_unusable",
+        raise errors.unusable(
+            f"store is a PostgreSQL url with an @ too many or a / before it: {_FORM}"
         )
     try:
         given = conninfo_to_dict(url)
     except psycopg.Error:
         # From None: libpq's words quote the url.
-        raise StoreError(
+        raise errors.unusable(
             f"store is a PostgreSQL url that can't be read: {_FORM}; after a ? only options of "
             "libpq are known",
-            field="store",
-            reason="store_unusable",
         ) from None
     port = str(given.get("port", ""))
     if any(not each.isdecimal() for each in port.split(",") if each):
-        raise StoreError(
-            f"store is a PostgreSQL url whose port is not a number: {_FORM}",
-            field="store",
-            reason="store_unusable",
-        )
+        raise errors.unusable(f"store is a PostgreSQL url whose port is not a number: {_FORM}")
     return Address(_show(given), {**_defaults(patience), **given, "client_encoding": "UTF8"})
 
 

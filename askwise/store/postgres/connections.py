@@ -8,16 +8,21 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, cast
 
 import psycopg
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from askwise.core.errors import StoreError
-from askwise.store.base import inside_write, store_closed
+from askwise.store import errors
 from askwise.store.postgres.address import Address
-from askwise.store.postgres.link import Connection, Link, busy, has_news, open_connection
+from askwise.store.postgres.connection import (
+    PostgresConnection,
+    RawConnection,
+    has_news,
+    open_connection,
+)
 
 _FIRST_LOOK, _LONGEST_LOOK = 0.02, 1.0
 """Seconds between looks at whether connecting has failed: the pool tells nobody who waits."""
@@ -28,13 +33,13 @@ _NAME = "askwise"
 def _is_news(record: logging.LogRecord) -> bool:
     """Leave out what the pool says about our connections: our errors say it."""
     about = record.args if isinstance(record.args, tuple) else ()
-    return not any(each == _NAME or isinstance(each, Connection) for each in about)
+    return not any(each == _NAME or isinstance(each, RawConnection) for each in about)
 
 
 logging.getLogger("psycopg.pool").addFilter(_is_news)
 
 
-class Connections:
+class PostgresConnections:
     """The connections of one store, made when they are needed.
 
     Parameters
@@ -58,19 +63,19 @@ class Connections:
 
     def _reset(self) -> None:
         self._process = os.getpid()
-        self._made: weakref.WeakSet[Connection] = weakref.WeakSet()
+        self._made: weakref.WeakSet[RawConnection] = weakref.WeakSet()
         self._is_connecting = False
         self._failures = 0
         self._failure: StoreError | None = None
         self._turns: dict[int, threading.Lock] = {}
         self._turns_lock = threading.Lock()
-        self._probe: Connection | None = None
+        self._probe: RawConnection | None = None
         self._probing = threading.Lock()
         self._local = threading.local()
         # The pool's thread connects through us, so that we know what became of it. It starts with
         # the first use; weakly, so that a store that nobody has any more ends it.
-        self._pool: ConnectionPool[Connection] = ConnectionPool(
-            connection_class=cast(type[Connection], weakref.proxy(self)),
+        self._pool: ConnectionPool[RawConnection] = ConnectionPool(
+            connection_class=cast(type[RawConnection], weakref.proxy(self)),
             name=_NAME,
             min_size=0,
             max_size=self.limit,
@@ -81,7 +86,7 @@ class Connections:
             num_workers=1,
         )
 
-    def connect(self, _: str) -> Connection:
+    def connect(self, _: str) -> RawConnection:
         """Make a connection; called by the pool, in its own thread."""
         self._is_connecting = True
         try:
@@ -96,7 +101,7 @@ class Connections:
         return connection
 
     @contextmanager
-    def use(self) -> Iterator[Link]:
+    def use(self) -> Iterator[PostgresConnection]:
         """Lend this thread a connection: within a use, the same one."""
         link = self._own()
         if link is not None:
@@ -110,36 +115,32 @@ class Connections:
                 if not link.is_foreign:
                     del self._local.link
 
-    @contextmanager
-    def use_outside(self, verb: str) -> Iterator[Link]:
+    def use_outside(self, verb: str) -> AbstractContextManager[PostgresConnection]:
         """Lend a connection for what can't be done inside a write block."""
         self.check_outside(verb)
-        with self.use() as link:
-            yield link
+        return self.use()
 
-    @contextmanager
-    def use_apart(self, verb: str) -> Iterator[Link]:
+    def use_apart(self, verb: str) -> AbstractContextManager[PostgresConnection]:
         """Lend a connection beside the thread's own, for a long look outside a write block."""
         self.check_outside(verb)
-        with self._lend() as link:
-            yield link
+        return self._lend()
 
     @contextmanager
-    def use_to_probe(self) -> Iterator[Link]:
+    def use_to_probe(self) -> Iterator[PostgresConnection]:
         """Lend the connection that is kept, beyond the limit, to see whether the server answers.
 
         It is there even while all others are in use.
         """
         with self._probing:
             if self._closed:
-                raise store_closed()
+                raise errors.store_closed()
             connection = self._probe
             if connection is None or connection.closed or has_news(connection):
                 if connection is not None:
                     connection.close()
                 connection = self._probe = open_connection(self.address, self.patience)
                 self._made.add(connection)
-            link = Link(self.address, self.patience, connection)
+            link = PostgresConnection(self.address, self.patience, connection)
             try:
                 yield link
             finally:
@@ -156,7 +157,7 @@ class Connections:
         with self._turns_lock:
             lock = self._turns.setdefault(campaign, threading.Lock())
         if not lock.acquire(timeout=self.patience):
-            raise busy(self.address, self.patience)
+            raise errors.busy(self.address, self.patience)
         try:
             yield
         finally:
@@ -166,7 +167,7 @@ class Connections:
         """Complain if this thread is inside a write block."""
         link = self._own()
         if link is not None and link.writing:
-            raise inside_write(verb)
+            raise errors.inside_write(verb)
 
     def close(self) -> None:
         """Close all connections, each as soon as its thread is done with it."""
@@ -178,15 +179,15 @@ class Connections:
                 self._probe.close()
             self._probing.release()
 
-    def _own(self) -> Link | None:
-        link: Link | None = getattr(self._local, "link", None)
+    def _own(self) -> PostgresConnection | None:
+        link: PostgresConnection | None = getattr(self._local, "link", None)
         return link
 
     @contextmanager
-    def _lend(self) -> Iterator[Link]:
+    def _lend(self) -> Iterator[PostgresConnection]:
         connection = self._take()
         pool = self._pool
-        link = Link(self.address, self.patience, connection)
+        link = PostgresConnection(self.address, self.patience, connection)
         try:
             yield link
         finally:
@@ -196,7 +197,7 @@ class Connections:
                 finally:
                     pool.putconn(connection)
 
-    def _take(self) -> Connection:
+    def _take(self) -> RawConnection:
         if self._process != os.getpid():  # by a fork that Python did not see
             _abandoned.append(self._pool)
             self._reset()
@@ -220,7 +221,7 @@ class Connections:
                         reason="store_busy",
                     ) from None
                 look = max(_FIRST_LOOK, min(2 * look, _LONGEST_LOOK, left))
-        raise store_closed()
+        raise errors.store_closed()
 
     def restart(self) -> None:
         """Start anew after a fork, in the child, where no other thread is left."""
@@ -243,7 +244,7 @@ def _check_idle(connection: psycopg.Connection[Any]) -> None:
 # must not keep the socket either: as long as one process holds it, the server takes the session
 # for alive and keeps its locks, though the parent may be dead. So the child closes its copy of
 # the socket and keeps the rest untouched for as long as it lives.
-_all: weakref.WeakSet[Connections] = weakref.WeakSet()
+_all: weakref.WeakSet[PostgresConnections] = weakref.WeakSet()
 _all_lock = threading.RLock()
 _abandoned: list[Any] = []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from askwise.store.postgres.link import Link, Statement
+from askwise.store.postgres.connection import PostgresConnection, Statement
 from askwise.store.postgres.text import given, given_in_order, kept, kept_in_order
 from askwise.store.records import Change, Record, end_of
 
@@ -18,7 +18,7 @@ _SOME = """
 
 _SOME_BELOW = _SOME.replace("ORDER BY", "AND id < %s ORDER BY")
 
-# Each waits for whoever has the row, and then sees what he left.
+# Each waits for whoever has the row, and then sees what they left.
 _INSERT = """
     INSERT INTO askwise.records (kind, id, body) VALUES (%s, %s, %s)
     ON CONFLICT (kind, id) DO NOTHING RETURNING 1
@@ -32,14 +32,16 @@ _END = 2**62
 """Above every number of records."""
 
 
-def find(link: Link, kind: str, record: str) -> Record | None:
+def find(link: PostgresConnection, kind: str, record: str) -> Record | None:
     """Look up a record."""
     place = kept_in_order(kind, "kind"), kept_in_order(record, "id")
     found = link.run(_ONE, *place) if link.has_schema() else []
     return Record(kind, record, given(found[0][0])) if found else None
 
 
-def some(link: Link, kind: str, prefix: str, after: str, limit: int | None) -> list[Record]:
+def some(
+    link: PostgresConnection, kind: str, prefix: str, after: str, limit: int | None
+) -> list[Record]:
     """List records by id."""
     begin, above = kept_in_order(prefix, "prefix"), kept_in_order(after, "after")
     end = end_of(begin)

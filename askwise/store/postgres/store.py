@@ -9,29 +9,20 @@ from typing import Any
 
 from askwise.core.errors import StoreError
 from askwise.core.events import Event
+from askwise.store import errors
 from askwise.store.backup.portable import Item, Portable, lent
-from askwise.store.base import (
-    Reply,
-    Snapshot,
-    Transaction,
-    campaign_exists,
-    log_moved,
-    nothing_kept,
-    reply_exists,
-    snapshot_ahead,
-    unknown_campaign,
-    write_is_over,
-)
+from askwise.store.base import Reply, Snapshot, Transaction
+from askwise.store.event_rows import pack, unpack
 from askwise.store.migrations.on_postgres import pending
 from askwise.store.postgres import records as postgres_records
 from askwise.store.postgres.address import read_address
-from askwise.store.postgres.connections import Connections
-from askwise.store.postgres.copying import PostgresFilling, PostgresView
-from askwise.store.postgres.link import Link, connect
-from askwise.store.postgres.rows import APPEND, CREATE, KEEP, event_row, reply_row
+from askwise.store.postgres.connection import PostgresConnection, connect
+from askwise.store.postgres.connections import PostgresConnections
+from askwise.store.postgres.copying import PostgresFiller, postgres_contents
+from askwise.store.postgres.inserts import APPEND, CREATE, KEEP, event_row, reply_row
 from askwise.store.postgres.text import given, kept
 from askwise.store.records import Change, Record, check_limit, in_order
-from askwise.store.rows import pack, unpack
+from askwise.store.sql import SqlTransaction
 
 _PATIENCE = 30.0
 _CONNECTIONS = 10
@@ -73,21 +64,18 @@ _SNAPSHOT = """
 """
 
 
-class _PostgresTransaction(Transaction):
+class _PostgresTransaction(SqlTransaction):
     """Works on the connection of its thread, on which a transaction holds the campaign's row.
 
-    While it does, nobody else appends or keeps a reply: where the log ends is asked once, and so
-    is each key. What is new waits and goes out with the commit, unless events are read before.
+    While it does, nobody else appends: where the log ends is asked once. What is new waits and
+    goes out with the commit, unless events are read before.
     """
 
-    def __init__(self, link: Link, name: str, campaign: int, last: int) -> None:
+    def __init__(self, link: PostgresConnection, name: str, campaign: int, last: int) -> None:
+        super().__init__(name, campaign)
         self.link = link
-        self.name = name
-        self.campaign = campaign
         self.last = last
-        self.over = False
         self.changed = False
-        self._replies: dict[str, Reply | None] = {}
 
     def tail(self, after: int) -> list[Event]:
         self.check()
@@ -95,42 +83,27 @@ class _PostgresTransaction(Transaction):
             return []
         return _read(self.link, self.campaign, after, None)
 
-    def reply(self, key: str) -> Reply | None:
-        return self.replies([key]).get(key)
-
-    def replies(self, keys: Sequence[str]) -> dict[str, Reply]:
-        self.check()
-        new = [key for key in dict.fromkeys(keys) if key not in self._replies]
-        if new:
-            wanted = [kept(key, "key") for key in new]
-            found = self.link.run_ahead(_REPLIES, self.campaign, wanted)
-            self._replies.update(dict.fromkeys(new))
-            self._replies.update({given(row[0]): Reply(*map(given, row)) for row in found})
-        known = ((key, self._replies[key]) for key in keys)
-        return {key: reply for key, reply in known if reply is not None}
-
     def append(self, events: Sequence[Event], expected_seq: int) -> None:
         self.check()
         if self.last != expected_seq:
-            raise log_moved(self.name, self.last, expected_seq)
+            raise errors.log_moved(self.name, self.last, expected_seq)
         rows = [event_row(row) for row in pack(events, expected_seq)]
         if rows:
             self.link.insert_later(APPEND, self.campaign, rows)
             self.last += len(rows)
             self.changed = True
 
-    def keep(self, reply: Reply) -> None:
-        if self.reply(reply.key) is not None:
-            raise reply_exists(self.name, reply.key)
-        self.link.insert_later(KEEP, self.campaign, [reply_row(reply)])
-        self._replies[reply.key] = reply
-        self.changed = True
-
     def check(self) -> None:
-        """Complain if the transaction can't go on."""
-        if self.over:
-            raise write_is_over()
+        super().check()
         self.link.check()
+
+    def _look_up(self, keys: list[str]) -> dict[str, Reply]:
+        wanted = [kept(key, "key") for key in keys]
+        return _as_replies(self.link.run_ahead(_REPLIES, self.campaign, wanted))
+
+    def _insert(self, reply: Reply) -> None:
+        self.link.insert_later(KEEP, self.campaign, [reply_row(reply)])
+        self.changed = True
 
 
 class PostgresStore(Portable):
@@ -177,7 +150,7 @@ class PostgresStore(Portable):
             )
         self._address = read_address(url, patience)
         self._patience = patience
-        self._connections = Connections(self._address, patience, connections)
+        self._connections = PostgresConnections(self._address, patience, connections)
         self._ids: dict[str, int] = {}
 
     def __repr__(self) -> str:
@@ -190,7 +163,7 @@ class PostgresStore(Portable):
             with _doubtful(link, "created"):
                 made = link.run(CREATE, *values)
         if not made:
-            raise campaign_exists(name)
+            raise errors.campaign_exists(name)
 
     def spec(self, name: str) -> str:
         with self._connections.use() as link:
@@ -239,26 +212,22 @@ class PostgresStore(Portable):
         with self._connections.use() as link:
             campaign = self._id(link, name)
             rows = link.run(_REPLIES, campaign, wanted) if wanted else []
-        return {given(row[0]): Reply(*map(given, row)) for row in rows}
+        return _as_replies(rows)
 
     def save(self, name: str, snapshot: Snapshot) -> None:
         with self._connections.use_outside("save a snapshot") as link:
             campaign = self._id(link, name)
             last = _position(link.run(_LAST, campaign))
             if snapshot.seq > last:
-                raise snapshot_ahead(name, last, snapshot)
+                raise errors.snapshot_ahead(name, last, snapshot.seq)
             version = kept(snapshot.version, "version")
             with _doubtful(link, "saved"):
                 link.run(_SAVE, campaign, version, snapshot.seq, snapshot.blob)
 
     def snapshot(self, name: str, version: str, upto: int | None = None) -> Snapshot | None:
         with self._connections.use() as link:
-            found = link.run(
-                _SNAPSHOT,
-                self._id(link, name),
-                kept(version, "version"),
-                _END if upto is None else upto,
-            )
+            values = self._id(link, name), kept(version, "version")
+            found = link.run(_SNAPSHOT, *values, _END if upto is None else upto)
         return Snapshot(found[0][0], given(found[0][1]), found[0][2]) if found else None
 
     def record(self, kind: str, id: str) -> Record | None:
@@ -290,7 +259,7 @@ class PostgresStore(Portable):
     def contents(self) -> Iterator[Iterator[Item]]:
         with (
             self._connections.use_apart("read out the store") as link,
-            lent(PostgresView(link).items()) as items,
+            lent(postgres_contents(link).items()) as items,
         ):
             yield items
 
@@ -299,7 +268,7 @@ class PostgresStore(Portable):
             link.make_schema()
             link.writing = True
             link.run(_BEGIN)
-            PostgresFilling(link).take(items)
+            PostgresFiller(link).take(items)
             _commit(link, "look whether the store is still empty")
 
     def pending(self) -> list[str]:
@@ -314,7 +283,7 @@ class PostgresStore(Portable):
     def close(self) -> None:
         self._connections.close()
 
-    def _id(self, link: Link, name: str) -> int:
+    def _id(self, link: PostgresConnection, name: str) -> int:
         """Look up the number of a campaign; campaigns are never removed, so once is enough."""
         known = self._ids.get(name)
         if known is not None:
@@ -325,11 +294,11 @@ class PostgresStore(Portable):
             else []
         )
         if not found:
-            raise unknown_campaign(name, _names(link))
+            raise errors.unknown_campaign(name, _names(link))
         self._ids[name] = int(found[0][0])
         return self._ids[name]
 
-    def _begin(self, link: Link, name: str, campaign: int) -> _PostgresTransaction:
+    def _begin(self, link: PostgresConnection, name: str, campaign: int) -> _PostgresTransaction:
         link.writing = True
         # The log's end is a statement of its own, so that it is looked up once the row is had.
         _, found, last = link.run_together(
@@ -344,17 +313,19 @@ class PostgresStore(Portable):
         return _PostgresTransaction(link, name, campaign, _position(last))
 
 
-def _names(link: Link) -> list[str]:
+def _names(link: PostgresConnection) -> list[str]:
     if not link.has_schema():
         return []
     return sorted(given(name) for (name,) in link.run("SELECT name FROM askwise.campaigns"))
 
 
-def _read(link: Link, campaign: int, after: int, upto: int | None) -> list[Event]:
+def _read(link: PostgresConnection, campaign: int, after: int, upto: int | None) -> list[Event]:
     return unpack(chain.from_iterable(_chunks(link, campaign, after, upto)))
 
 
-def _chunks(link: Link, campaign: int, after: int, upto: int | None) -> Iterator[list[Any]]:
+def _chunks(
+    link: PostgresConnection, campaign: int, after: int, upto: int | None
+) -> Iterator[list[Any]]:
     """Read a log piece by piece: what is there stays there, so together they are one log."""
     while True:
         rows = link.run(_EVENTS, campaign, after, _END if upto is None else upto)
@@ -369,29 +340,31 @@ def _as_given(rows: list[Any]) -> list[Any]:
     return [row if row[3] is None else (*row[:3], given(row[3]), row[4]) for row in rows]
 
 
+def _as_replies(rows: list[Any]) -> dict[str, Reply]:
+    return {given(row[0]): Reply(*map(given, row)) for row in rows}
+
+
 def _position(rows: list[Any]) -> int:
     return int(rows[0][0]) if rows else 0
 
 
-def _commit(link: Link, remedy: str) -> None:
+def _commit(link: PostgresConnection, remedy: str) -> None:
     try:
         link.commit()
     except StoreError as error:
         if link.is_connected:  # so the server has said no
-            raise nothing_kept(error) from error
-        raise StoreError(
-            f"the commit failed ({error}): {remedy} before you retry", reason="write_in_doubt"
-        ) from error
+            raise errors.nothing_kept(error) from error
+        message = f"the commit failed ({error}): {remedy} before you retry"
+        raise errors.in_doubt(message) from error
 
 
 @contextmanager
-def _doubtful(link: Link, done: str) -> Iterator[None]:
+def _doubtful(link: PostgresConnection, done: str) -> Iterator[None]:
     """Say of a statement that commits by itself if nobody knows whether it did."""
     try:
         yield
     except StoreError as error:
         if link.is_connected:
             raise
-        raise StoreError(
-            f"{error}: it may have been {done}, look before you retry", reason="write_in_doubt"
-        ) from error
+        message = f"{error}: it may have been {done}, look before you retry"
+        raise errors.in_doubt(message) from error

@@ -8,13 +8,13 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_from_bytes
 
 from askwise.core.errors import StoreError
-from askwise.store.base import inside_write, store_closed
+from askwise.store import errors
 from askwise.store.migrations.on_sqlite import APPLICATION_ID, migrate
 
 _FORK_PATIENCE = 1.0
@@ -24,7 +24,7 @@ _PAUSE = 0.01
 """Seconds between attempts where SQLite itself does not wait for a lock."""
 
 
-class Link:
+class SqliteConnection:
     """One thread's connection.
 
     Parameters
@@ -84,7 +84,7 @@ class Link:
     def take_turn(self) -> None:
         """Wait in the queue of writers; release ``queue`` when the transaction has ended."""
         if not self.queue.acquire(timeout=self.patience):
-            raise self._busy()
+            raise errors.busy(self.file, self.patience)
 
     def close(self) -> None:
         """Disconnect; the next use connects again."""
@@ -103,23 +103,13 @@ class Link:
     def _explain(self, error: Exception) -> StoreError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest is detail
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return self._busy()
+            return errors.busy(self.file, self.patience)
         if code == sqlite3.SQLITE_NOTADB:
-            return StoreError(
-                f"{self.file} is not a database: give another file (unchanged)",
-                reason="store_unusable",
-            )
+            return errors.unusable(f"{self.file} is not a database: give another file (unchanged)")
         return StoreError(f"{self.file}: {error}")
 
-    def _busy(self) -> StoreError:
-        return StoreError(
-            f"{self.file} is busy: another process or thread kept it locked for more than "
-            f"{self.patience:g} s; nothing was written, try again",
-            reason="store_busy",
-        )
 
-
-class Connections:
+class SqliteConnections:
     """The connections of one store, made when they are needed.
 
     Parameters
@@ -136,74 +126,73 @@ class Connections:
         self._closed = False
         self._lock = threading.RLock()
         self._queue = threading.Lock()
-        self._links: weakref.WeakSet[Link] = weakref.WeakSet()
+        self._links: weakref.WeakSet[SqliteConnection] = weakref.WeakSet()
         self._local = threading.local()
-        self._parked: list[Link] = []
-        self._left_open: list[Link] = []
+        self._parked: list[SqliteConnection] = []
+        self._left_open: list[SqliteConnection] = []
         with _pools_lock:
             _pools.add(self)
 
     def missing(self) -> bool:
         """Tell whether there is no file yet, or an empty one; complain if there can't be one."""
         if self._closed:
-            raise store_closed()
+            raise errors.store_closed()
         try:
             if self.file.is_dir():
-                raise StoreError(
-                    f"{self.file} is a directory: give a file",
-                    field="store",
-                    reason="store_unusable",
-                )
+                raise errors.unusable(f"{self.file} is a directory: give a file")
             if not self.file.parent.is_dir():
-                raise StoreError(
+                raise errors.unusable(
                     f"{self.file} can't be opened: there is no directory {self.file.parent}; "
-                    "create it first",
-                    field="store",
-                    reason="store_unusable",
+                    "create it first"
                 )
             return not self.file.exists() or self.file.stat().st_size == 0
         except OSError as error:
-            raise StoreError(
-                f"{self.file} can't be opened: {error}", field="store", reason="store_unusable"
-            ) from error
+            raise errors.unusable(f"{self.file} can't be opened: {error}") from error
 
-    @contextmanager
-    def use(self) -> Iterator[Link]:
+    def use(self) -> AbstractContextManager[SqliteConnection]:
         """Lend this thread its connection."""
-        link = self._own()
-        with link.lock:
-            if self._closed:
-                raise store_closed()
-            link.uses += 1
-            try:
-                yield link
-            finally:
-                link.uses -= 1
+        return self._lend(self._own())
+
+    def use_outside(self, verb: str) -> AbstractContextManager[SqliteConnection]:
+        """Lend it for what can't be done inside a write block."""
+        if self._own().writing:
+            raise errors.inside_write(verb)
+        return self.use()
 
     @contextmanager
-    def use_apart(self, verb: str) -> Iterator[Link]:
+    def use_apart(self, verb: str) -> Iterator[SqliteConnection]:
         """Lend a connection beside the thread's own, for a long look outside a write block."""
         if self._own().writing:
-            raise inside_write(verb)
-        link = Link(self.file, self.patience, self._queue)
-        with link.lock:
-            with self._lock:
-                self._links.add(link)
-            if self._closed:
-                raise store_closed()
-            link.uses += 1
+            raise errors.inside_write(verb)
+        with self._lend(self._make()) as link:
             try:
                 yield link
             finally:
-                link.uses -= 1
                 if not link.is_foreign:
                     link.close()
 
+    @contextmanager
+    def _lend(self, link: SqliteConnection) -> Iterator[SqliteConnection]:
+        with link.lock:
+            if self._closed:
+                raise errors.store_closed()
+            link.uses += 1
+            try:
+                yield link
+            finally:
+                link.uses -= 1
+
+    def _make(self) -> SqliteConnection:
+        link = SqliteConnection(self.file, self.patience, self._queue)
+        with self._lock:
+            self._links.add(link)
+        return link
+
     def close(self) -> None:
         """Close all connections, each as soon as its thread is done with it."""
-        own: Link | None = getattr(self._local, "link", None)
+        own: SqliteConnection | None = getattr(self._local, "link", None)
         if own is not None and own.writing:
-            raise inside_write("close the store")
+            raise errors.inside_write("close the store")
         self._closed = True
         with self._lock:
             links = list(self._links)
@@ -211,23 +200,19 @@ class Connections:
             with link.lock:
                 link.close()
 
-    def _own(self) -> Link:
-        link: Link | None = getattr(self._local, "link", None)
+    def _own(self) -> SqliteConnection:
+        link: SqliteConnection | None = getattr(self._local, "link", None)
         if link is not None and link.is_foreign:  # by a fork that Python did not see
             _abandoned.append(link)
             _torn.add(self.file)
             del self._local.link
         if self.file in _torn:
-            raise StoreError(
+            raise errors.misused(
                 f"{self.file} can't be used in this process, which was forked in the middle of a "
-                "write to it: fork between writes, or start processes by spawning",
-                reason="store_misused",
+                "write to it: fork between writes, or start processes by spawning"
             )
         if link is None:
-            link = Link(self.file, self.patience, self._queue)
-            with self._lock:
-                self._links.add(link)
-            self._local.link = link
+            link = self._local.link = self._make()
         return link
 
     def park(self) -> None:
@@ -266,9 +251,9 @@ class Connections:
 # locks of its parent for its own, even on a connection that it opens itself, and then others
 # remove the log under its feet. So nothing is open while we fork. Where that can't be had,
 # because a write is under way, the child must neither use nor close what it inherited.
-_pools: weakref.WeakSet[Connections] = weakref.WeakSet()
+_pools: weakref.WeakSet[SqliteConnections] = weakref.WeakSet()
 _pools_lock = threading.RLock()
-_abandoned: list[Link] = []
+_abandoned: list[SqliteConnection] = []
 _torn: set[Path] = set()
 
 
@@ -336,11 +321,9 @@ def _check_ours(address: str, file: Path) -> None:
     finally:
         connection.close()
     if owner != APPLICATION_ID:
-        raise StoreError(
+        raise errors.unusable(
             f"{file} is not an askwise store but a file of another program: give another file "
-            "(this one is unchanged)",
-            field="store",
-            reason="store_unusable",
+            "(this one is unchanged)"
         )
 
 
@@ -356,9 +339,7 @@ def _separate_log(connection: sqlite3.Connection, file: Path, patience: float) -
                 raise
             time.sleep(_PAUSE)
     if mode != "wal":
-        raise StoreError(
+        raise errors.unusable(
             f"{file} is on a file system where SQLite can't keep a write-ahead log (mode is "
-            f"{mode!r}): put it on a local disk",
-            field="store",
-            reason="store_unusable",
+            f"{mode!r}): put it on a local disk"
         )

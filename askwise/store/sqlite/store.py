@@ -10,26 +10,15 @@ from typing import Any
 
 from askwise.core.errors import StoreError, UnknownName
 from askwise.core.events import Event
+from askwise.store import errors
 from askwise.store.backup.portable import Item, Portable, lent
-from askwise.store.base import (
-    Reply,
-    Snapshot,
-    Transaction,
-    campaign_exists,
-    inside_write,
-    log_moved,
-    nothing_kept,
-    refused_url,
-    reply_exists,
-    snapshot_ahead,
-    unknown_campaign,
-    write_is_over,
-)
+from askwise.store.base import Reply, Snapshot, Transaction
+from askwise.store.event_rows import pack, unpack
 from askwise.store.migrations.on_sqlite import pending
 from askwise.store.records import Change, Record, check_limit, end_of, in_order, whole
-from askwise.store.rows import pack, unpack
-from askwise.store.sqlite.connections import Connections, Link
-from askwise.store.sqlite.copying import SqliteFilling, SqliteView
+from askwise.store.sql import SqlContents, SqlTransaction
+from askwise.store.sqlite.connections import SqliteConnection, SqliteConnections
+from askwise.store.sqlite.filling import APPEND, KEEP, SqliteFiller
 
 _PATIENCE = 30.0
 _END = 2**62
@@ -40,66 +29,54 @@ _EVENTS = """
     WHERE campaign = ? AND seq > ? AND seq <= ? ORDER BY seq
 """
 
+_PICK = """
+    SELECT seq, kind, time, key, body FROM events WHERE campaign = ? AND seq IN ({}) ORDER BY seq
+"""
+_REPLIES = "SELECT key, request, body FROM replies WHERE campaign = ? AND key IN ({})"
+_SAVE = "INSERT OR REPLACE INTO snapshots (campaign, version, seq, blob) VALUES (?, ?, ?, ?)"
+_SNAPSHOT = """
+    SELECT seq, version, blob FROM snapshots
+    WHERE campaign = ? AND version = ? AND seq <= ? ORDER BY seq DESC LIMIT 1
+"""
+
 _TOGETHER = 500
 """Keys or events looked up in one statement: older SQLites take 999 values."""
 
 
-class _SqliteTransaction(Transaction):
+class _SqliteTransaction(SqlTransaction):
     """Works on the connection of its thread, on which a transaction is open."""
 
-    def __init__(self, link: Link, name: str, campaign: int) -> None:
+    def __init__(self, link: SqliteConnection, name: str, campaign: int) -> None:
+        super().__init__(name, campaign)
         self.link = link
-        self.name = name
-        self.campaign = campaign
-        self.over = False
         self.failure: StoreError | None = None
-        self._replies: dict[str, Reply | None] = {}
 
     def tail(self, after: int) -> list[Event]:
         with self._guard():
             return unpack(self.link.run(_EVENTS, self.campaign, after, _END))
 
-    def reply(self, key: str) -> Reply | None:
-        return self.replies([key]).get(key)
-
-    def replies(self, keys: Sequence[str]) -> dict[str, Reply]:
-        # The lock is ours: what was looked up once stays so.
-        new = [key for key in dict.fromkeys(keys) if key not in self._replies]
-        with self._guard():
-            found = _replies(self.link, self.campaign, new)
-        self._replies.update({key: found.get(key) for key in new})
-        known = ((key, self._replies[key]) for key in keys)
-        return {key: reply for key, reply in known if reply is not None}
-
     def append(self, events: Sequence[Event], expected_seq: int) -> None:
         with self._guard():
             last = _last(self.link, self.campaign)
         if last != expected_seq:
-            raise log_moved(self.name, last, expected_seq)
+            raise errors.log_moved(self.name, last, expected_seq)
         rows = [(self.campaign, *row) for row in pack(events, expected_seq)]
         with self._guard():
-            self.link.run_many("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+            self.link.run_many(APPEND, rows)
 
-    def keep(self, reply: Reply) -> None:
-        if self.reply(reply.key) is not None:
-            raise reply_exists(self.name, reply.key)
+    def _look_up(self, keys: list[str]) -> dict[str, Reply]:
         with self._guard():
-            self.link.run(
-                "INSERT INTO replies VALUES (?, ?, ?, ?)",
-                self.campaign,
-                reply.key,
-                reply.request,
-                reply.body,
-            )
-        self._replies[reply.key] = reply
+            return _replies(self.link, self.campaign, keys)
+
+    def _insert(self, reply: Reply) -> None:
+        with self._guard():
+            self.link.run(KEEP, self.campaign, reply.key, reply.request, reply.body)
 
     def check(self) -> None:
-        """Complain if the transaction can't go on."""
-        if self.over:
-            raise write_is_over()
+        super().check()
         _check_home(self.link)
         if self.failure is not None:
-            raise nothing_kept(self.failure) from self.failure
+            raise errors.nothing_kept(self.failure) from self.failure
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
@@ -141,7 +118,7 @@ class SqliteStore(Portable):
     def __init__(self, file: str | os.PathLike[str], patience: float = _PATIENCE) -> None:
         # Absolute from the start, as the working directory may change.
         self.file = Path(file).absolute()
-        self._connections = Connections(self.file, patience)
+        self._connections = SqliteConnections(self.file, patience)
         self._ids: dict[str, int] = {}
 
     @classmethod
@@ -149,23 +126,17 @@ class SqliteStore(Portable):
         """Open the file of a url ``sqlite:///FILE``."""
         file = url.removeprefix("sqlite:///")
         if file in (url, "", ":memory:"):
-            raise refused_url(url, "'sqlite:///FILE' or, for an absolute path, 'sqlite:////FILE'")
+            raise errors.refused_url(
+                url, "'sqlite:///FILE' or, for an absolute path, 'sqlite:////FILE'"
+            )
         return cls(file)
 
     def create(self, name: str, spec: str, time: float) -> None:
-        self._connections.missing()
-        with self._connections.use() as link:
-            if link.writing:
-                raise inside_write("create a campaign")
-            with _exclusive(link):
-                if link.run("SELECT 1 FROM campaigns WHERE name = ?", name):
-                    raise campaign_exists(name)
-                link.run(
-                    "INSERT INTO campaigns (name, spec, created) VALUES (?, ?, ?)",
-                    name,
-                    spec,
-                    time,
-                )
+        with self._exclusive("create a campaign") as link:
+            if link.run("SELECT 1 FROM campaigns WHERE name = ?", name):
+                raise errors.campaign_exists(name)
+            insert = "INSERT INTO campaigns (name, spec, created) VALUES (?, ?, ?)"
+            link.run(insert, name, spec, time)
 
     def spec(self, name: str) -> str:
         campaign = self._id(name)
@@ -182,9 +153,7 @@ class SqliteStore(Portable):
     @contextmanager
     def write(self, name: str) -> Iterator[Transaction]:
         campaign = self._id(name)
-        with self._connections.use() as link:
-            if link.writing:
-                raise inside_write("write")
+        with self._connections.use_outside("write") as link:
             transaction = _SqliteTransaction(link, name, campaign)
             with _exclusive(link):
                 try:
@@ -200,18 +169,9 @@ class SqliteStore(Portable):
         return unpack(rows)
 
     def pick(self, name: str, seqs: Iterable[int]) -> list[Event]:
-        campaign, wanted = self._id(name), sorted(set(seqs))
-        rows: list[Any] = []
+        campaign = self._id(name)
         with self._connections.use() as link:
-            for at in range(0, len(wanted), _TOGETHER):
-                chunk = wanted[at : at + _TOGETHER]
-                rows += link.run(
-                    "SELECT seq, kind, time, key, body FROM events WHERE campaign = ? AND seq IN "
-                    f"({','.join('?' * len(chunk))}) ORDER BY seq",
-                    campaign,
-                    *chunk,
-                )
-        return unpack(rows)
+            return unpack(_some(link, _PICK, campaign, sorted(set(seqs))))
 
     def position(self, name: str) -> int:
         campaign = self._id(name)
@@ -225,31 +185,16 @@ class SqliteStore(Portable):
 
     def save(self, name: str, snapshot: Snapshot) -> None:
         campaign = self._id(name)
-        with self._connections.use() as link:
-            if link.writing:
-                raise inside_write("save a snapshot")
+        with self._connections.use_outside("save a snapshot") as link:
             last = _last(link, campaign)
             if snapshot.seq > last:
-                raise snapshot_ahead(name, last, snapshot)
-            link.run(
-                "INSERT OR REPLACE INTO snapshots (campaign, version, seq, blob) "
-                "VALUES (?, ?, ?, ?)",
-                campaign,
-                snapshot.version,
-                snapshot.seq,
-                snapshot.blob,
-            )
+                raise errors.snapshot_ahead(name, last, snapshot.seq)
+            link.run(_SAVE, campaign, snapshot.version, snapshot.seq, snapshot.blob)
 
     def snapshot(self, name: str, version: str, upto: int | None = None) -> Snapshot | None:
         campaign = self._id(name)
         with self._connections.use() as link:
-            found = link.run(
-                "SELECT seq, version, blob FROM snapshots "
-                "WHERE campaign = ? AND version = ? AND seq <= ? ORDER BY seq DESC LIMIT 1",
-                campaign,
-                version,
-                _END if upto is None else upto,
-            )
+            found = link.run(_SNAPSHOT, campaign, version, _END if upto is None else upto)
         return Snapshot(*found[0]) if found else None
 
     def record(self, kind: str, id: str) -> Record | None:
@@ -280,21 +225,15 @@ class SqliteStore(Portable):
 
     def change(self, changes: Sequence[Change]) -> bool:
         ordered = in_order(changes)
-        self._connections.missing()
-        with self._connections.use() as link:
-            if link.writing:
-                raise inside_write("change records")
-            with _exclusive(link):
-                for kind, record, before, _ in ordered:
-                    if _body(link, kind, record) != before:
-                        return False
-                for kind, record, _, after in ordered:
-                    if after is None:
-                        link.run("DELETE FROM records WHERE kind = ? AND id = ?", kind, record)
-                    else:
-                        link.run(
-                            "INSERT OR REPLACE INTO records VALUES (?, ?, ?)", kind, record, after
-                        )
+        with self._exclusive("change records") as link:
+            for kind, record, before, _ in ordered:
+                if _body(link, kind, record) != before:
+                    return False
+            for kind, record, _, after in ordered:
+                if after is None:
+                    link.run("DELETE FROM records WHERE kind = ? AND id = ?", kind, record)
+                else:
+                    link.run("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", kind, record, after)
         return True
 
     @contextmanager
@@ -302,19 +241,14 @@ class SqliteStore(Portable):
         if self._connections.missing():
             yield iter(())
             return
-        with (
-            self._connections.use_apart("read out the store") as link,
-            lent(SqliteView(link).items()) as items,
-        ):
-            yield items
+        with self._connections.use_apart("read out the store") as link:
+            link.run("BEGIN")
+            with lent(SqlContents(link.run).items()) as items:
+                yield items
 
     def fill(self, items: Iterable[Item]) -> None:
-        self._connections.missing()
-        with self._connections.use() as link:
-            if link.writing:
-                raise inside_write("fill the store")
-            with _exclusive(link):
-                SqliteFilling(link).take(items)
+        with self._exclusive("fill the store") as link:
+            SqliteFiller(link).take(items)
 
     def pending(self) -> list[str]:
         """Name the steps that the next use would apply to the schema; nothing is changed."""
@@ -324,53 +258,58 @@ class SqliteStore(Portable):
     def close(self) -> None:
         self._connections.close()
 
+    @contextmanager
+    def _exclusive(self, verb: str) -> Iterator[SqliteConnection]:
+        """Hold the write lock for what can't be done inside a write block."""
+        self._connections.missing()
+        with self._connections.use_outside(verb) as link, _exclusive(link):
+            yield link
+
     def _id(self, name: str) -> int:
         """Look up the number of a campaign; campaigns are never removed, so once is enough."""
         known = self._ids.get(name)
         if known is not None:
             return known
         if self._connections.missing():
-            raise UnknownName(
-                f"campaign {name!r} is not known: there is no store {self.file} yet",
-                field="name",
-                reason="unknown_campaign",
-            )
+            message = f"campaign {name!r} is not known: there is no store {self.file} yet"
+            raise UnknownName(message, field="name", reason="unknown_campaign")
         with self._connections.use() as link:
             found = link.run("SELECT id FROM campaigns WHERE name = ?", name)
         if not found:
-            raise unknown_campaign(name, self.names())
+            raise errors.unknown_campaign(name, self.names())
         self._ids[name] = int(found[0][0])
         return self._ids[name]
 
 
-def _last(link: Link, campaign: int) -> int:
+def _last(link: SqliteConnection, campaign: int) -> int:
     found = link.run(
         "SELECT seq FROM events WHERE campaign = ? ORDER BY seq DESC LIMIT 1", campaign
     )
     return int(found[0][0]) if found else 0
 
 
-def _replies(link: Link, campaign: int, keys: Sequence[str]) -> dict[str, Reply]:
-    found: dict[str, Reply] = {}
-    for at in range(0, len(keys), _TOGETHER):
-        chunk = keys[at : at + _TOGETHER]
-        rows = link.run(
-            "SELECT key, request, body FROM replies WHERE campaign = ? AND key IN "
-            f"({','.join('?' * len(chunk))})",
-            campaign,
-            *chunk,
-        )
-        found.update({row[0]: Reply(*row) for row in rows})
-    return found
+def _some(
+    link: SqliteConnection, statement: str, campaign: int, wanted: Sequence[Any]
+) -> list[Any]:
+    """Look up rows by a list of values, some at a time."""
+    rows: list[Any] = []
+    for at in range(0, len(wanted), _TOGETHER):
+        chunk = wanted[at : at + _TOGETHER]
+        rows += link.run(statement.format(",".join("?" * len(chunk))), campaign, *chunk)
+    return rows
 
 
-def _body(link: Link, kind: str, record: str) -> str | None:
+def _replies(link: SqliteConnection, campaign: int, keys: Sequence[str]) -> dict[str, Reply]:
+    return {row[0]: Reply(*row) for row in _some(link, _REPLIES, campaign, keys)}
+
+
+def _body(link: SqliteConnection, kind: str, record: str) -> str | None:
     found = link.run("SELECT body FROM records WHERE kind = ? AND id = ?", kind, record)
     return str(found[0][0]) if found else None
 
 
 @contextmanager
-def _exclusive(link: Link) -> Iterator[None]:
+def _exclusive(link: SqliteConnection) -> Iterator[None]:
     """Hold the write lock: commit at the end of the block, roll back on an exception."""
     link.take_turn()
     try:
@@ -388,17 +327,15 @@ def _exclusive(link: Link) -> Iterator[None]:
         link.queue.release()
 
 
-def _commit(link: Link) -> None:
+def _commit(link: SqliteConnection) -> None:
     try:
         link.run("COMMIT")
     except StoreError as error:
-        raise StoreError(
-            f"the commit failed ({error}): look at what is there before you retry",
-            reason="write_in_doubt",
-        ) from error
+        message = f"the commit failed ({error}): look at what is there before you retry"
+        raise errors.in_doubt(message) from error
 
 
-def _rollback(link: Link) -> None:
+def _rollback(link: SqliteConnection) -> None:
     try:
         if link.in_transaction:
             link.run("ROLLBACK")
@@ -407,9 +344,6 @@ def _rollback(link: Link) -> None:
         link.close()
 
 
-def _check_home(link: Link) -> None:
+def _check_home(link: SqliteConnection) -> None:
     if link.is_foreign:
-        raise StoreError(
-            f"{link.file}: a write can't be continued in a forked process; its parent has it",
-            reason="store_misused",
-        )
+        raise errors.forked(link.file)

@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from askwise.campaign import Campaign
-from askwise.service.api.dependencies import Service
 from askwise.service.app import make_app
 from askwise.service.settings import Settings
+from askwise.service.state import ServiceState
 from askwise.store import open_store
 from scripts import browser as script
 
@@ -66,12 +66,12 @@ class Site:
 
     url: str
     owner: str
-    service: Service
+    service: ServiceState
 
     def create(self, name: str, **fields: Any) -> Campaign:
         """Make a campaign, held open by the service itself."""
-        Campaign.create(store=self.service.hub.store, name=name, **fields)
-        return self.service.hub.campaign(name)
+        Campaign.create(store=self.service.campaigns.store, name=name, **fields)
+        return self.service.campaigns.get(name)
 
     def link(self, campaign: str, worker: str) -> str:
         """Invite a worker: the address that he opens."""
@@ -88,7 +88,7 @@ def serving(**settings: Any) -> Iterator[Site]:
         taken.bind((HOST, 0))
         url = f"http://{HOST}:{taken.getsockname()[1]}"
         app = make_app(Settings(store="memory", address=url, **settings), open_store("memory"))
-        service: Service = app.state.service
+        service: ServiceState = app.state.service
         owner, _ = service.identities.issue("owner", "tests")
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)

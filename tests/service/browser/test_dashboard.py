@@ -12,7 +12,7 @@ import pytest
 
 from askwise.campaign import Campaign
 from askwise.core.choices import Batch
-from askwise.service.webhooks.records import HOOK, Hook
+from askwise.service.webhooks.records import HOOK, Webhook
 from askwise.store import Change
 from tests.service.browser.driving import ENTER, Browser, Site
 
@@ -155,9 +155,11 @@ def busy(site: Site) -> Campaign:
     campaign.truth("picture-3", "cat")
     campaign.leave("erin")
     site.service.identities.issue("worker", "ann", campaign="busy", worker="ann")
-    hooks = site.service.hooks
+    hooks = site.service.webhooks
     # Made behind the back of the check: nothing is sent there, and the page says so.
-    hook = Hook("0" * 16, "http://127.0.0.1:9/x", "busy", ("task.closed",), "ours", 0.0, secret="s")
+    hook = Webhook(
+        "0" * 16, "http://127.0.0.1:9/x", "busy", ("task.closed",), "ours", 0.0, secret="s"
+    )
     hooks.store.change([Change(HOOK, hook.id, None, hook.record.body)])
     hooks.ping(hook.id)
     return campaign

@@ -153,7 +153,7 @@ def test_hostile_payloads_are_inert(browser: Browser, site: Site) -> None:
 
 def test_pages_of_every_state_look_well(browser: Browser, site: Site) -> None:
     long = "A page of text that is to be judged. " * 60
-    cat = {"id": "t1", "payload": "Is this a cat?\n\nMind the ears."}
+    cat = {"id": "t1", "payload": "Is this a cat?\n\nMind the listeners."}
     campaign = make(site, "looks", tasks=[cat], workers=[ANN, BOB], lease=300)
     browser.open(site.link("looks", "ann"))
     browser.look("start", schemes=("light",))

@@ -142,12 +142,12 @@ def test_a_break_gives_the_question_back_and_keeps_others_from_asking(bench: Ben
     ann.send("away")
     assert ann.heading() == "You are on a break"
     assert campaign.assignments("ann") == []
-    assert bench.service.absences.away(bench.name) == {"ann"}
+    assert bench.service.availability.away(bench.name) == {"ann"}
     ann.look()
     assert ann.heading() == "You are on a break"
     ann.send("back")
     assert ann.heading() == "Question 2"
-    assert bench.service.absences.away(bench.name) == frozenset()
+    assert bench.service.availability.away(bench.name) == frozenset()
 
 
 def test_a_price_is_named_while_bidding_is_open_and_a_worker_does_not_close_it(

@@ -11,7 +11,7 @@ from askwise.core.choices import Done, DoneWhy, Wait, WaitFor
 from askwise.core.errors import AskwiseError, Conflict, InvalidAnswer, OverBudget
 from askwise.core.reasons import REASONS
 from askwise.service.errors import STATUS
-from askwise.service.pages import wording as looks
+from askwise.service.pages import filters as looks
 from askwise.service.work.sentences import (
     ENDS,
     NEVER_SHOWN,

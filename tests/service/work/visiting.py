@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from askwise.campaign import Campaign
-from askwise.service.api.dependencies import Service
+from askwise.service.state import ServiceState
 
 
 class Bench:
@@ -21,7 +21,7 @@ class Bench:
     def __init__(self, app: FastAPI, name: str = "cats") -> None:
         self.app = app
         self.name = name
-        self.service: Service = app.state.service
+        self.service: ServiceState = app.state.service
 
     def campaign(self, **fields: Any) -> Campaign:
         defaults: dict[str, Any] = {
@@ -32,8 +32,10 @@ class Bench:
             "policy": "random-pairs",
             "seed": 3,
         }
-        Campaign.create(store=self.service.hub.store, name=self.name, **{**defaults, **fields})
-        return self.service.hub.campaign(self.name)
+        Campaign.create(
+            store=self.service.campaigns.store, name=self.name, **{**defaults, **fields}
+        )
+        return self.service.campaigns.get(self.name)
 
     def token(self, worker: str, **more: Any) -> str:
         secret, _ = self.service.identities.issue(

@@ -21,7 +21,7 @@ from askwise.core.events import Event, Kind
 from askwise.store import MemoryStore, Record, Reply, Snapshot, open_store, pending_steps
 from askwise.store.backup.file import backup, restore
 from askwise.store.migrations import Step, loader
-from askwise.store.postgres import link as postgres_link
+from askwise.store.postgres import connection as postgres_connection
 from askwise.store.postgres import store as postgres
 from askwise.store.postgres import text as postgres_text
 from askwise.store.postgres.store import PostgresStore
@@ -171,7 +171,7 @@ def test_only_one_of_many_applies_a_step(url: str, monkeypatch: pytest.MonkeyPat
 def test_a_database_in_another_encoding_is_refused(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_link, "_SETTINGS", "SELECT 'LATIN1', %s")
+    monkeypatch.setattr(postgres_connection, "_SETTINGS", "SELECT 'LATIN1', %s")
     with pytest.raises(StoreError, match="has the encoding LATIN1: give a database"):
         open_store(url)
 
@@ -346,10 +346,10 @@ def test_who_writes_beside_our_lock_is_met_by_the_primary_key(
 def test_a_write_that_writes_nothing_does_not_wait_for_the_disk(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def commit(link: postgres_link.Link) -> None:
+    def commit(link: postgres_connection.PostgresConnection) -> None:
         raise AssertionError("there is nothing to commit")
 
-    monkeypatch.setattr(postgres_link.Link, "commit", commit)
+    monkeypatch.setattr(postgres_connection.PostgresConnection, "commit", commit)
     with store.write("cats") as transaction:
         assert transaction.tail(0) == [PAUSED]
         assert transaction.reply("k") is None

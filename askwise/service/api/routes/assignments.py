@@ -4,139 +4,130 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from starlette.responses import Response
 
 from askwise.campaign import Campaign
 from askwise.core.choices import Assignment, Batch, Wait
 from askwise.core.errors import OverBudget, UnknownName
-from askwise.service.api import shapes
 from askwise.service.api.bodies import JsonRoute
 from askwise.service.api.dependencies import (
     ERRORS,
     POLLED,
+    OwnChange,
+    OwnLook,
     Page,
-    Reply,
     Requester,
     RequesterOrWorker,
     RetryKey,
-    Service,
     Serving,
     Viewer,
     ViewerOrWorker,
-    himself,
-    polled,
 )
+from askwise.service.api.shapes import replies, requests
+from askwise.service.api.shapes.fields import AssignmentId, Id
 from askwise.service.auth.identity import Identity
 from askwise.service.errors import forbidden
+from askwise.service.json_reply import JsonReply
+from askwise.service.state import ServiceState
 
 router = APIRouter(tags=["asking"], responses=ERRORS, route_class=JsonRoute)
 
 
-@router.post("/campaigns/{name}/ask", response_model=shapes.Asked | shapes.Wait | shapes.Done)
-def ask(
-    service: Serving,
-    caller: RequesterOrWorker,
-    key: RetryKey,
-    name: shapes.Name,
-    body: shapes.AskBody | None = None,
-) -> Response:
+@router.post(
+    "/campaigns/{name}/ask",
+    response_model=replies.AskedShape | replies.WaitShape | replies.DoneShape,
+)
+def ask(call: OwnChange, body: requests.AskBody | None = None) -> Response:
     """Decide whom to ask next: a worker, a set of them, or whoever is best."""
-    wanted = body or shapes.AskBody()
-    campaign = service.hub.campaign(name)
-    workers = offered(caller, wanted.workers)
-    if caller.role == "worker":
+    wanted = body or requests.AskBody()
+    campaign = call.campaign
+    workers = offered(call.caller, wanted.workers)
+    if call.caller.role == "worker":
         with campaign.reading() as state:
             if state.bidding:  # it is for the requester to close it, by the first ask
-                return Reply(Wait("workers").to_json())
+                return JsonReply(Wait("workers").to_json())
     if workers is None:
-        choice = campaign.ask_around(service.absences.away(name), wanted.limit, key)
+        away = call.service.availability.away(call.name)
+        choice = campaign.ask_around(away, wanted.limit, call.key)
     else:
-        choice = campaign.ask(wanted.limit, workers, key)
+        choice = campaign.ask(wanted.limit, workers, call.key)
     if isinstance(choice, Batch):
-        shown = [question(caller, each) for each in choice]
-        return Reply({"status": "batch", "assignments": shown})
-    return Reply(choice.to_json())
+        shown = [question(call.caller, each) for each in choice]
+        return JsonReply({"status": "batch", "assignments": shown})
+    return JsonReply(choice.to_json())
 
 
-@router.get("/campaigns/{name}/assignments", response_model=shapes.Questions, responses=POLLED)
-def assignments(
-    request: Request,
-    service: Serving,
-    caller: ViewerOrWorker,
-    name: shapes.Name,
-    page: Page,
-    worker: shapes.Id | None = None,
-) -> Response:
+@router.get(
+    "/campaigns/{name}/assignments", response_model=replies.QuestionsShape, responses=POLLED
+)
+def assignments(call: OwnLook, page: Page, worker: Id | None = None) -> Response:
     """What is out: handed out, neither answered nor released."""
-    campaign = service.hub.campaign(name)
-    if caller.role == "worker":
-        worker = himself(caller, worker)
-    position = service.hub.store.position(name)
+    campaign = call.campaign
+    if call.caller.role == "worker":
+        worker = call.worker(worker)
 
     def make() -> dict[str, Any]:
         # By number and not by place: what is answered between two pages moves no place.
         rest = [each for each in campaign.assignments(worker) if number_of(each) > page.start]
-        shown = rest[: page.limit]
-        more = str(number_of(shown[-1])) if len(rest) > len(shown) else None
-        return {"items": [question(caller, each) for each in shown], "next": more}
+        return page.cut_named(rest, number_of, lambda each: question(call.caller, each))
 
-    return polled(request, position, make)
+    return call.polled(call.position, make)
 
 
-@router.get("/assignments/{id}", response_model=shapes.Handed)
-def assignment(service: Serving, caller: ViewerOrWorker, id: shapes.AssignmentId) -> Response:
+@router.get("/assignments/{id}", response_model=replies.HandedShape)
+def assignment(service: Serving, caller: ViewerOrWorker, id: AssignmentId) -> Response:
     """One assignment, and what has become of it."""
     handed = campaign_of(service, caller, id).assignment(id)
     shown = question(caller, handed.assignment)
-    return Reply({**shown, "state": handed.state, "value": handed.value})
+    return JsonReply({**shown, "state": handed.state, "value": handed.value})
 
 
-@router.post("/assignments/{id}/answer", response_model=shapes.Settled)
+@router.post("/assignments/{id}/answer", response_model=replies.SettledShape)
 def answer(
     service: Serving,
     caller: RequesterOrWorker,
     key: RetryKey,
-    id: shapes.AssignmentId,
-    body: shapes.AnswerBody,
+    id: AssignmentId,
+    body: requests.AnswerBody,
 ) -> Response:
     """Hand in an answer; its price is spent."""
     try:
         campaign_of(service, caller, id).tell(id, body.value, key)
     except OverBudget:
         if caller.role == "worker":
-            # What is left of the budget is not for him to know.
+            # What is left of the budget is not for them to know.
             raise OverBudget(
                 f"assignment {id!r} has expired and can't be paid for any more", field="assignment"
             ) from None
         raise
-    return Reply({"assignment": id, "state": "answered"})
+    return JsonReply({"assignment": id, "state": "answered"})
 
 
-@router.post("/assignments/{id}/decline", response_model=shapes.Settled)
+@router.post("/assignments/{id}/decline", response_model=replies.SettledShape)
 def decline(
-    service: Serving, caller: RequesterOrWorker, key: RetryKey, id: shapes.AssignmentId
+    service: Serving, caller: RequesterOrWorker, key: RetryKey, id: AssignmentId
 ) -> Response:
     """Turn an assignment down; the pair is not offered again."""
     campaign_of(service, caller, id).decline(id, key)
-    return Reply({"assignment": id, "state": "declined"})
+    return JsonReply({"assignment": id, "state": "declined"})
 
 
-@router.post("/assignments/{id}/expire", response_model=shapes.Settled)
-def expire(service: Serving, caller: Requester, key: RetryKey, id: shapes.AssignmentId) -> Response:
+@router.post("/assignments/{id}/expire", response_model=replies.SettledShape)
+def expire(service: Serving, caller: Requester, key: RetryKey, id: AssignmentId) -> Response:
     """Release an assignment that will not be answered."""
     campaign_of(service, caller, id).expire(id, key)
-    return Reply({"assignment": id, "state": "expired"})
+    return JsonReply({"assignment": id, "state": "expired"})
 
 
-@router.get("/assignments/{id}/explanation", response_model=shapes.Explanation)
-def explanation(service: Serving, caller: Viewer, id: shapes.AssignmentId) -> Response:
+@router.get("/assignments/{id}/explanation", response_model=replies.ExplanationShape)
+def explanation(service: Serving, caller: Viewer, id: AssignmentId) -> Response:
     """Why an assignment was made, recomputed from the log."""
-    return Reply(campaign_of(service, caller, id).explain(id).to_json())
+    return JsonReply(campaign_of(service, caller, id).explain(id).to_json())
 
 
 def offered(caller: Identity, workers: list[str] | None) -> list[str] | None:
-    """Who is available: the caller, or those he names; None: all who are not away."""
+    """Who is available: the caller, or those they name; None: all who are not away."""
     if caller.role == "worker":
         assert caller.worker is not None
         if workers not in (None, [caller.worker]):
@@ -145,14 +136,14 @@ def offered(caller: Identity, workers: list[str] | None) -> list[str] | None:
     return workers
 
 
-def campaign_of(service: Service, caller: Identity, id: str) -> Campaign:
-    """The campaign of an assignment; a worker finds only his own."""
+def campaign_of(service: ServiceState, caller: Identity, id: str) -> Campaign:
+    """The campaign of an assignment; a worker finds only their own."""
     name = id.rpartition(":")[0]
     if caller.role != "worker":
-        return service.hub.campaign(name)
-    # Of what is not his a worker learns nothing, not even whether it exists.
+        return service.campaigns.get(name)
+    # Of what is not theirs a worker learns nothing, not even whether it exists.
     if name == caller.campaign:
-        campaign = service.hub.campaign(name)
+        campaign = service.campaigns.get(name)
         try:
             if campaign.assignment(id).assignment.worker == caller.worker:
                 return campaign

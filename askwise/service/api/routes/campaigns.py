@@ -1,46 +1,34 @@
-"""Campaigns: made, listed, changed, read."""
+"""Campaigns: made, listed, changed, read; and as files."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import time
-import tomllib
-from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import anyio.to_thread
-from fastapi import APIRouter, Request
-from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
-from starlette.responses import Response
+from fastapi import APIRouter, Path, Request
+from starlette.responses import Response, StreamingResponse
 
-from askwise.campaign import Campaign
-from askwise.campaign.spec import check_name, make_spec
-from askwise.core.errors import Conflict, UnknownName
-from askwise.service.api import shapes
-from askwise.service.api.bodies import JsonRoute, check_plain, media_type, not_this, read_json
+from askwise.campaign import Campaign, views
+from askwise.service.api.actions import create_once, fields_of, status_of
+from askwise.service.api.bodies import JsonRoute, media_type
 from askwise.service.api.dependencies import (
     ERRORS,
     POLLED,
+    Change,
+    Look,
     NamedPage,
     Page,
-    Reply,
     Requester,
     RetryKey,
-    Service,
     Serving,
     Viewer,
-    polled,
 )
-from askwise.service.errors import Refused
-from askwise.store import Change, Record, Store
-from askwise.store.base import campaign_exists
+from askwise.service.api.shapes import replies, requests
+from askwise.service.api.shapes.fields import Id
+from askwise.service.exports import EXPORTS, sent_as_file
+from askwise.service.json_reply import JsonReply
 
 router = APIRouter(prefix="/campaigns", tags=["campaigns"], responses=ERRORS, route_class=JsonRoute)
-
-_MADE = "made"
-"""Kind of the records of keyed creations."""
 
 _BODY = {
     "requestBody": {
@@ -52,8 +40,21 @@ _BODY = {
     }
 }
 
+_TEXT = {"schema": {"type": "string"}}
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The file, sent as it is made.",
+        "content": {"text/csv": _TEXT, "application/jsonl": _TEXT},
+    }
+}
 
-@router.post("", status_code=201, response_model=shapes.Status, openapi_extra=_BODY)
+What = Annotated[
+    Literal["answers.csv", "answers.jsonl", "labels.csv", "payments.csv", "log.jsonl"],
+    Path(description=" ".join(f"`{file}`: {words}" for file, (_, words) in EXPORTS.items())),
+]
+
+
+@router.post("", status_code=201, response_model=replies.StatusShape, openapi_extra=_BODY)
 async def create(request: Request, service: Serving, caller: Requester, key: RetryKey) -> Response:
     """Create a campaign from JSON, or from TOML (`Content-Type: application/toml`)."""
     body = await request.body()
@@ -63,219 +64,135 @@ async def create(request: Request, service: Serving, caller: Requester, key: Ret
 
     # In a thread from here on: a large file takes its time to be read.
     status = await anyio.to_thread.run_sync(make)
-    return Reply(status, 201, {"Location": f"/campaigns/{status['name']}"})
+    return JsonReply(status, 201, {"Location": f"/campaigns/{status['name']}"})
 
 
-@router.get("", response_model=shapes.Campaigns)
+@router.get("", response_model=replies.CampaignsShape)
 def campaigns(service: Serving, caller: Viewer, page: NamedPage) -> Response:
     """List the campaigns by name."""
-    names = [name for name in service.hub.store.names() if name > page.after]
-    shown = names[: page.limit]
-    more = shown[-1] if len(names) > len(shown) else None
-    items, broken = service.hub.each(shown, lambda name: _status(service, name))
-    return Reply({"items": items, "unreadable": broken, "next": more})
+    names = [name for name in service.campaigns.store.names() if name > page.after]
+    made = page.cut_named(names, str, str)
+    items, broken = service.campaigns.each(made["items"], lambda name: status_of(service, name))
+    return JsonReply({**made, "items": items, "unreadable": broken})
 
 
-@router.get("/{name}", response_model=shapes.Status, responses=POLLED)
-def status(request: Request, service: Serving, caller: Viewer, name: shapes.Name) -> Response:
+@router.get("/{name}", response_model=replies.StatusShape, responses=POLLED)
+def status(call: Look) -> Response:
     """A campaign at a glance."""
-    service.hub.campaign(name)
-    position = service.hub.store.position(name)
-    return polled(request, position, lambda: _status(service, name))
+    _ = call.campaign  # complains if there is none, or it can't be opened
+    return call.polled(call.position, lambda: status_of(call.service, call.name))
 
 
-@router.get("/{name}/spec", response_model=shapes.Spec)
-def spec(service: Serving, caller: Viewer, name: shapes.Name) -> Response:
+@router.get("/{name}/spec", response_model=replies.SpecShape)
+def spec(call: Look) -> Response:
     """The campaign as it was created."""
-    return Reply(service.hub.campaign(name).spec)
+    return JsonReply(call.campaign.spec)
 
 
-@router.post("/{name}/pause", response_model=shapes.Status)
-def pause(service: Serving, caller: Requester, key: RetryKey, name: shapes.Name) -> Response:
+@router.post("/{name}/pause", response_model=replies.StatusShape)
+def pause(call: Change) -> Response:
     """Hand out nothing until it is resumed; answers are still taken."""
-    service.hub.campaign(name).pause(key)
-    return Reply(_status(service, name))
+    call.campaign.pause(call.key)
+    return call.status()
 
 
-@router.post("/{name}/resume", response_model=shapes.Status)
-def resume(service: Serving, caller: Requester, key: RetryKey, name: shapes.Name) -> Response:
+@router.post("/{name}/resume", response_model=replies.StatusShape)
+def resume(call: Change) -> Response:
     """Go on after a pause."""
-    service.hub.campaign(name).resume(key)
-    return Reply(_status(service, name))
+    call.campaign.resume(call.key)
+    return call.status()
 
 
-@router.post("/{name}/stop", response_model=shapes.Status)
-def stop(service: Serving, caller: Requester, key: RetryKey, name: shapes.Name) -> Response:
+@router.post("/{name}/stop", response_model=replies.StatusShape)
+def stop(call: Change) -> Response:
     """End a campaign for good; answers to what is out are still taken."""
-    service.hub.campaign(name).stop(key)
-    return Reply(_status(service, name))
+    call.campaign.stop(call.key)
+    return call.status()
 
 
-@router.post("/{name}/top-up", response_model=shapes.Status)
-def top_up(
-    service: Serving, caller: Requester, key: RetryKey, name: shapes.Name, body: shapes.AmountBody
-) -> Response:
+@router.post("/{name}/top-up", response_model=replies.StatusShape)
+def top_up(call: Change, body: requests.AmountBody) -> Response:
     """Add money to the budget."""
-    service.hub.campaign(name).top_up(body.amount, key)
-    return Reply(_status(service, name))
+    call.campaign.top_up(body.amount, call.key)
+    return call.status()
 
 
-@router.post("/{name}/add", response_model=shapes.Status)
-def add(
-    service: Serving,
-    caller: Requester,
-    key: RetryKey,
-    name: shapes.Name,
-    body: shapes.AdditionsBody,
-) -> Response:
+@router.post("/{name}/add", response_model=replies.StatusShape)
+def add(call: Change, body: requests.AdditionsBody) -> Response:
     """Add tasks and workers, all or none."""
-    raw = body.model_dump(exclude_unset=True)
-    campaign = service.hub.campaign(name)
-    campaign.add(tasks=raw.get("tasks", []), workers=raw.get("workers", []), key=key)
-    return Reply(_status(service, name))
+    call.campaign.add(**body.model_dump(exclude_unset=True), key=call.key)
+    return call.status()
 
 
-@router.post("/{name}/close", response_model=shapes.Status)
-def close(
-    service: Serving, caller: Requester, key: RetryKey, name: shapes.Name, body: shapes.TaskOnly
-) -> Response:
+@router.post("/{name}/close", response_model=replies.StatusShape)
+def close(call: Change, body: requests.TaskOnly) -> Response:
     """Ask no more about a task."""
-    service.hub.campaign(name).close(body.task, key)
-    return Reply(_status(service, name))
+    call.campaign.close(body.task, call.key)
+    return call.status()
 
 
-@router.post("/{name}/truth", response_model=shapes.Status)
-def truth(
-    service: Serving, caller: Requester, key: RetryKey, name: shapes.Name, body: shapes.TruthBody
-) -> Response:
+@router.post("/{name}/truth", response_model=replies.StatusShape)
+def truth(call: Change, body: requests.TruthBody) -> Response:
     """Reveal the true option of a task."""
-    service.hub.campaign(name).truth(body.task, body.option, key)
-    return Reply(_status(service, name))
+    call.campaign.truth(body.task, body.option, call.key)
+    return call.status()
 
 
-@router.get("/{name}/over", response_model=shapes.Over)
-def over(service: Serving, caller: Viewer, name: shapes.Name) -> Response:
+@router.get("/{name}/over", response_model=replies.OverShape)
+def over(call: Look) -> Response:
     """Why there is nothing more to ask, if so, and nothing is out."""
-    done = service.hub.campaign(name).over()
-    return Reply({"why": None if done is None else done.why})
+    done = call.campaign.over()
+    return JsonReply({"why": None if done is None else done.why})
 
 
-@router.get("/{name}/answers", response_model=shapes.Answers, responses=POLLED)
-def answers(
-    request: Request, service: Serving, caller: Viewer, name: shapes.Name, page: Page
-) -> Response:
+@router.get("/{name}/answers", response_model=replies.AnswersShape, responses=POLLED)
+def answers(call: Look, page: Page) -> Response:
     """Every task's answer so far, in the order in which tasks were added."""
-    position, found = service.hub.view(name, "answers", Campaign.answers)
-    return polled(request, position, lambda: page.cut(found, lambda each: each.to_json()))
+    return call.listed("answers", Campaign.answers, page)
 
 
-@router.get("/{name}/task", response_model=shapes.Task)
-def task(service: Serving, caller: Viewer, name: shapes.Name, id: shapes.Id) -> Response:
+@router.get("/{name}/task", response_model=replies.TaskShape)
+def task(call: Look, id: Id) -> Response:
     """A task as it was added, with its payload."""
-    return Reply(service.hub.campaign(name).task(id).to_json())
+    return JsonReply(call.campaign.task(id).to_json())
 
 
-@router.get("/{name}/payments", response_model=shapes.Payments, responses=POLLED)
-def payments(
-    request: Request, service: Serving, caller: Viewer, name: shapes.Name, page: Page
-) -> Response:
-    """What each worker has earned and what is reserved for him."""
-    position, found = service.hub.view(name, "payments", Campaign.payments)
-    return polled(request, position, lambda: page.cut(found, lambda each: each.to_json()))
+@router.get("/{name}/payments", response_model=replies.PaymentsShape, responses=POLLED)
+def payments(call: Look, page: Page) -> Response:
+    """What each worker has earned and what is reserved for them."""
+    return call.listed("payments", Campaign.payments, page)
 
 
-@router.get("/{name}/log", response_model=shapes.Log, responses=POLLED)
-def log(
-    request: Request, service: Serving, caller: Viewer, name: shapes.Name, page: Page
-) -> Response:
+@router.get("/{name}/workers", response_model=replies.WorkersShape)
+def workers(call: Look, page: Page) -> Response:
+    """The workers in the order in which they joined: their work, their money, how good they seem.
+
+    A quality comes with a 95% interval and with what it rests on: known truths, or agreement
+    with the other workers, which is not the same.
+    """
+
+    def look(campaign: Campaign) -> list[views.WorkerSummary]:
+        with campaign.reading() as state:
+            return views.workers(state)
+
+    return call.listed("workers", look, page)
+
+
+@router.get("/{name}/log", response_model=replies.LogShape, responses=POLLED)
+def log(call: Look, page: Page) -> Response:
     """The events of a campaign, from the first on."""
-    campaign = service.hub.campaign(name)
-    position = service.hub.store.position(name)
+    campaign, position = call.campaign, call.position
 
     def make() -> dict[str, Any]:
-        start = page.start
-        events = campaign.log(start, start + page.limit)
-        end = start + len(events)
+        events = campaign.log(page.start, page.start + page.limit)
+        end = page.start + len(events)
         more = str(end) if events and end < position else None
         return {"items": [event.to_json() for event in events], "next": more}
 
-    return polled(request, position, make)
+    return call.polled(position, make)
 
 
-def _status(service: Service, name: str) -> dict[str, Any]:
-    shown: dict[str, Any] = service.hub.view(name, "status", Campaign.status)[1].to_json()
-    return shown
-
-
-def fields_of(media: str, body: bytes) -> dict[str, Any]:
-    """Read the body of a creation into the fields of a campaign."""
-    try:
-        if media == "application/json":
-            raw = read_json(body)
-        elif media in ("application/toml", "text/x-toml", "text/toml"):
-            raw = tomllib.loads(body.decode())
-            check_plain(raw)
-        else:
-            raise not_this(media, "application/json or application/toml")
-    except (ValueError, RecursionError) as error:
-        raise Refused("bad_request", f"the body can't be read: {error}") from None
-    try:
-        made = shapes.NewCampaign.model_validate(raw)
-    except ValidationError as error:
-        found = error.errors(include_url=False)
-        placed = [{**each, "loc": ("body", *each["loc"])} for each in found]
-        raise RequestValidationError(placed) from None
-    return made.model_dump(exclude_unset=True)
-
-
-def create_once(service: Service, fields: dict[str, Any], key: str | None) -> dict[str, Any]:
-    """Create a campaign; with a retry's key, once.
-
-    A note of the key is made first: it tells a retry, and whoever sends the same at the same
-    time, which campaign the key stands for. It holds the seed, too, so that all make the same.
-    """
-    store = service.hub.store
-    if key is None:
-        return _status(service, Campaign.create(store=store, **fields).name)
-    # Nothing is noted of what is not valid.
-    spec = make_spec(fields)
-    request = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
-    hashed = hashlib.sha256(key.encode()).hexdigest()
-    note = store.record(_MADE, hashed)
-    if note is None:
-        given = fields.get("name")
-        # A name that is made up is made of the key, so that a retry makes up the same.
-        name = check_name(f"campaign-{hashed[:12]}" if given is None else given)
-        made = {"request": request, "name": name, "seed": spec.seed, "time": time.time()}
-        change = Change(_MADE, hashed, None, json.dumps(made))
-        taken = _is_there(store, name)
-        if taken or not store.change([change]):
-            # Perhaps by the same request, in between.
-            note = store.record(_MADE, hashed)
-        if taken and note is None:
-            raise campaign_exists(name)
-        note = note or Record(_MADE, hashed, change.after or "")
-    made = json.loads(note.body)
-    if made["request"] != request:
-        raise Conflict(
-            "this Idempotency-Key was used for another request: use a new one",
-            field="key",
-            reason="key_reused",
-        )
-    text = replace(spec, seed=made["seed"]).to_json()
-    try:
-        store.create(made["name"], text, time.time())
-    except Conflict:
-        if json.loads(store.spec(made["name"])) != json.loads(text):
-            # Somebody else took the name after the note was made.
-            store.change([Change(_MADE, hashed, note.body, None)])
-            raise
-    return _status(service, made["name"])
-
-
-def _is_there(store: Store, name: str) -> bool:
-    try:
-        store.position(name)
-    except UnknownName:
-        return False
-    return True
+@router.get("/{name}/export/{what}", response_class=StreamingResponse, responses=_FILE)
+def export_file(call: Look, what: What) -> Response:
+    """A campaign as a file: answers, labels, payments, or the whole log."""
+    return sent_as_file(call.campaign, what)

@@ -12,8 +12,9 @@ from starlette.responses import Response
 
 from askwise.core.errors import AskwiseError, StoreError
 from askwise.service import metrics
-from askwise.service.api import shapes
-from askwise.service.api.dependencies import ERRORS, Reply, Serving, Viewer
+from askwise.service.api.dependencies import ERRORS, Serving, Viewer
+from askwise.service.api.shapes import replies
+from askwise.service.json_reply import JsonReply
 
 router = APIRouter(tags=["operation"])
 
@@ -23,21 +24,21 @@ PATIENCE = 3.0
 _ERRORS: dict[int | str, dict[str, Any]] = {code: ERRORS[code] for code in (401, 429)}
 
 
-@router.get("/healthz", response_model=shapes.Health, responses=_ERRORS)
+@router.get("/healthz", response_model=replies.HealthShape, responses=_ERRORS)
 async def healthz() -> Response:
     """Whether the process lives."""
-    return Reply({"status": "ok"})
+    return JsonReply({"status": "ok"})
 
 
-@router.get("/readyz", response_model=shapes.Health, responses={**_ERRORS, 503: ERRORS[503]})
+@router.get("/readyz", response_model=replies.HealthShape, responses={**_ERRORS, 503: ERRORS[503]})
 async def readyz(service: Serving) -> Response:
     """Whether it can serve: the store answers."""
     with anyio.move_on_after(PATIENCE), suppress(AskwiseError):
         # Neither in a thread nor on a connection that requests use: they may all wait.
         await anyio.to_thread.run_sync(
-            service.hub.store.ping, abandon_on_cancel=True, limiter=service.probes
+            service.campaigns.store.ping, abandon_on_cancel=True, limiter=service.probes
         )
-        return Reply({"status": "ok"})
+        return JsonReply({"status": "ok"})
     raise StoreError("the store does not answer", field="store", reason="store_unreachable")
 
 

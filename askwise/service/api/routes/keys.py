@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from askwise.service.api import shapes
 from askwise.service.api.bodies import JsonRoute
-from askwise.service.api.dependencies import ERRORS, Anybody, Owner, Page, Reply, RetryKey, Serving
-from askwise.service.retries import note_of
+from askwise.service.api.dependencies import ERRORS, Anybody, Owner, Page, RetryKey, Serving
+from askwise.service.api.shapes import replies, requests
+from askwise.service.api.shapes.fields import KeyId
+from askwise.service.idempotency import note_of
+from askwise.service.json_reply import JsonReply
 
 router = APIRouter(tags=["keys"], responses=ERRORS, route_class=JsonRoute)
 
 
-@router.get("/me", response_model=shapes.Me)
+@router.get("/me", response_model=replies.MeShape)
 async def me(caller: Anybody) -> Response:
     """Who you are to this service."""
-    return Reply(
-        {
-            "id": caller.id,
-            "role": caller.role,
-            "label": caller.label,
-            "expires": caller.expires,
-            "campaign": caller.campaign,
-            "worker": caller.worker,
-        }
-    )
+    told = asdict(caller)
+    del told["secret"]
+    return JsonReply(told)
 
 
-@router.get("/keys", response_model=shapes.Keys)
+@router.get("/keys", response_model=replies.KeysShape)
 def keys(service: Serving, caller: Owner, page: Page) -> Response:
     """The keys, without their secrets, newest first."""
-    return Reply(page.cut(service.identities.keys(), lambda each: each.to_json()))
+    return JsonReply(page.cut(service.identities.keys()))
 
 
-@router.post("/keys", status_code=201, response_model=shapes.NewKey)
-def new_key(service: Serving, caller: Owner, key: RetryKey, body: shapes.KeyBody) -> Response:
+@router.post("/keys", status_code=201, response_model=replies.NewKeyShape)
+def new_key(service: Serving, caller: Owner, key: RetryKey, body: requests.KeyBody) -> Response:
     """Make a key; its secret is in this reply and nowhere else."""
     secret, issued = service.identities.issue(
         body.role,
@@ -44,10 +41,10 @@ def new_key(service: Serving, caller: Owner, key: RetryKey, body: shapes.KeyBody
         secret=None if key is None else caller.derive("key", body.role, body.label, key),
         note=note_of(key, "key", body.model_dump()),
     )
-    return Reply({**issued.to_json(), "secret": secret}, 201)
+    return JsonReply({**issued.to_json(), "secret": secret}, 201)
 
 
-@router.delete("/keys/{id}", response_model=shapes.Key)
-def revoke(service: Serving, caller: Owner, key: RetryKey, id: shapes.KeyId) -> Response:
+@router.delete("/keys/{id}", response_model=replies.KeyShape)
+def revoke(service: Serving, caller: Owner, key: RetryKey, id: KeyId) -> Response:
     """End a key, at once."""
-    return Reply(service.identities.revoke(id).to_json())
+    return JsonReply(service.identities.revoke(id).to_json())

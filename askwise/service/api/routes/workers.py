@@ -5,134 +5,63 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from askwise.campaign import Campaign
-from askwise.core.errors import Conflict
-from askwise.ledger import columns as c
-from askwise.service.api import shapes
+from askwise.service.api.actions import invite_worker
 from askwise.service.api.bodies import JsonRoute
-from askwise.service.api.dependencies import (
-    ERRORS,
-    Page,
-    Reply,
-    Requester,
-    RequesterOrWorker,
-    RetryKey,
-    Service,
-    Serving,
-    himself,
-)
-from askwise.service.auth.identity import Identity, Issued
-from askwise.service.retries import note_of, was_made
+from askwise.service.api.dependencies import ERRORS, Change, OwnChange, Page, Requester, Serving
+from askwise.service.api.shapes import replies, requests
+from askwise.service.api.shapes.fields import KeyId, Name
+from askwise.service.idempotency import note_of
+from askwise.service.json_reply import JsonReply
 
 router = APIRouter(
     prefix="/campaigns/{name}", tags=["workers"], responses=ERRORS, route_class=JsonRoute
 )
 
 
-@router.post("/invite", status_code=201, response_model=shapes.Invitation)
-def invite(
-    service: Serving, caller: Requester, key: RetryKey, name: shapes.Name, body: shapes.InviteBody
-) -> Response:
-    """Make a worker's link; with a price, add him first if he is not in the campaign yet."""
-    secret, issued, link = invite_worker(service, caller, key, name, body)
-    return Reply({**issued.to_json(), "secret": secret, "link": link}, 201)
+@router.post("/invite", status_code=201, response_model=replies.InvitationShape)
+def invite(call: Change, body: requests.InviteBody) -> Response:
+    """Make a worker's link; with a price, add them first if they are not in the campaign yet."""
+    secret, issued, link = invite_worker(call.service, call.caller, call.key, call.name, body)
+    return JsonReply({**issued.to_json(), "secret": secret, "link": link}, 201)
 
 
-@router.post("/bid", response_model=shapes.Named)
-def bid(
-    service: Serving,
-    caller: RequesterOrWorker,
-    key: RetryKey,
-    name: shapes.Name,
-    body: shapes.BidBody,
-) -> Response:
+@router.post("/bid", response_model=replies.NamedShape)
+def bid(call: OwnChange, body: requests.BidBody) -> Response:
     """Name a worker's price, sealed; the first ask closes the bidding."""
-    worker = himself(caller, body.worker)
-    service.hub.campaign(name).bid(worker, body.amount, key)
-    return Reply({"worker": worker})
+    worker = call.worker(body.worker)
+    call.campaign.bid(worker, body.amount, call.key)
+    return JsonReply({"worker": worker})
 
 
-@router.post("/leave", response_model=shapes.Named)
-def leave(
-    service: Serving,
-    caller: RequesterOrWorker,
-    key: RetryKey,
-    name: shapes.Name,
-    body: shapes.WorkerOnly,
-) -> Response:
-    """Let a worker go; what he has out may still be answered."""
-    worker = himself(caller, body.worker)
-    service.hub.campaign(name).leave(worker, key)
-    return Reply({"worker": worker})
+@router.post("/leave", response_model=replies.NamedShape)
+def leave(call: OwnChange, body: requests.WorkerOnly) -> Response:
+    """Let a worker go; what they have out may still be answered."""
+    worker = call.worker(body.worker)
+    call.campaign.leave(worker, call.key)
+    return JsonReply({"worker": worker})
 
 
-@router.post("/availability", response_model=shapes.Availability)
-def availability(
-    service: Serving,
-    caller: RequesterOrWorker,
-    key: RetryKey,
-    name: shapes.Name,
-    body: shapes.AvailabilityBody,
-) -> Response:
-    """Say whether a worker takes questions; one who asks for himself is always given them."""
-    worker = himself(caller, body.worker)
-    with service.hub.campaign(name).reading() as state:
+@router.post("/availability", response_model=replies.AvailabilityShape)
+def availability(call: OwnChange, body: requests.AvailabilityBody) -> Response:
+    """Say whether a worker takes questions; those who ask for themselves are always given them."""
+    worker = call.worker(body.worker)
+    with call.campaign.reading() as state:
         state.ledger.worker_at(worker)
-    until = None if body.available else body.until
-    note = note_of(key, "availability", name, worker, body.available, until)
-    service.absences.set(name, worker, available=body.available, until=until, note=note)
-    return Reply({"worker": worker, "available": body.available, "until": until})
+    available, until = body.available, None if body.available else body.until
+    note = note_of(call.key, "availability", call.name, worker, available, until)
+    call.service.availability.set(call.name, worker, available=available, until=until, note=note)
+    return JsonReply({"worker": worker, "available": available, "until": until})
 
 
-@router.get("/tokens", response_model=shapes.Keys)
-def tokens(service: Serving, caller: Requester, name: shapes.Name, page: Page) -> Response:
+@router.get("/tokens", response_model=replies.KeysShape)
+def tokens(service: Serving, caller: Requester, name: Name, page: Page) -> Response:
     """The workers' tokens, without their secrets."""
-    service.hub.campaign(name)
-    return Reply(page.cut(service.identities.tokens(name), lambda each: each.to_json()))
+    service.campaigns.get(name)
+    return JsonReply(page.cut(service.identities.tokens(name)))
 
 
-@router.delete("/tokens/{id}", response_model=shapes.Key)
-def revoke(
-    service: Serving, caller: Requester, key: RetryKey, name: shapes.Name, id: shapes.KeyId
-) -> Response:
+@router.delete("/tokens/{id}", response_model=replies.KeyShape)
+def revoke(call: Change, id: KeyId) -> Response:
     """End a worker's token."""
-    service.hub.campaign(name)
-    return Reply(service.identities.revoke(id, campaign=name).to_json())
-
-
-def invite_worker(
-    service: Service, caller: Identity, key: str | None, name: str, body: shapes.InviteBody
-) -> tuple[str, Issued, str]:
-    """A worker's token, what is shown of it, and the link that opens his page."""
-    campaign = service.hub.campaign(name)
-    note = note_of(key, "invite", name, body.model_dump())
-    # First: a key that stands for another invitation must add nobody, nor a retry.
-    done = was_made(service.hub.store, note)
-    if body.price is not None and not done and not _joined(campaign, body.worker):
-        worker = {"id": body.worker, "price": body.price, "limit": body.limit}
-        try:
-            campaign.add(workers=[worker], key=None if key is None else f"{key}/add")
-        except Conflict as error:
-            if error.reason != "worker_exists":  # else somebody else was quicker
-                raise
-    with campaign.reading() as state:
-        state.ledger.worker_at(body.worker)
-    secret, issued = service.identities.issue(
-        "worker",
-        body.worker,
-        lasts=body.lasts,
-        campaign=name,
-        worker=body.worker,
-        secret=None if key is None else caller.derive("invite", name, body.worker, key),
-        note=note,
-    )
-    return secret, issued, f"{service.settings.address}/join/{secret}"
-
-
-def _joined(campaign: Campaign, worker: str) -> bool:
-    """Whether he is in a campaign, and has not left it."""
-    with campaign.reading() as state:
-        ledger = state.ledger
-        if not ledger.has_worker(worker):
-            return False
-        return bool(ledger.book.workers[ledger.worker_at(worker), c.JOINED])
+    _ = call.campaign  # complains if there is none
+    return JsonReply(call.service.identities.revoke(id, campaign=call.name).to_json())

@@ -20,24 +20,23 @@ from pydantic import (
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 AMOUNT = r"^[0-9]{1,20}(\.[0-9]{0,20})?([eE][+-]?[0-9]{1,2})?$"
 
-Name = Annotated[str, Path(pattern=NAME, description="The campaign.", examples=["cats"])]
 
+def _in_path(pattern: str, description: str, example: str) -> Any:
+    return Path(pattern=pattern, description=description, examples=[example])
+
+
+Name = Annotated[str, _in_path(NAME, "The campaign.", "cats")]
 AssignmentId = Annotated[
     str,
-    Path(
-        pattern=NAME[:-1] + ":[1-9][0-9]{0,17}$",
-        description="The assignment: campaign and number.",
-        examples=["cats:12"],
-    ),
+    _in_path(NAME[:-1] + ":[1-9][0-9]{0,17}$", "The assignment: campaign and number.", "cats:12"),
 ]
-
-KeyId = Annotated[
+KeyId = Annotated[str, _in_path("^[0-9a-f]{16,64}$", "The id, as in the list.", "0f1e2d3c4b5a6978")]
+HookId = Annotated[
+    str, _in_path("^[0-9a-f]{16}$", "The hook's id, as in the list.", "0f1e2d3c4b5a6978")
+]
+DeliveryId = Annotated[
     str,
-    Path(
-        pattern="^[0-9a-f]{16,64}$",
-        description="The id, as in the list.",
-        examples=["0f1e2d3c4b5a6978"],
-    ),
+    _in_path("^[0-9a-f]{22}$", "The delivery's id, as in the list.", "0006439f3a2b1c0f1e2d3c"),
 ]
 
 Money = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]{1,6})?$", examples=["0.05"])]
@@ -150,7 +149,18 @@ def example(body: dict[str, Any]) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": [body]})
 
 
-class View(BaseModel):
+class Shape(BaseModel):
     """A reply: nothing in it that is not described."""
 
     model_config = ConfigDict(extra="forbid")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        # Clients hold the names in the OpenAPI description: there, an AnswerShape is an Answer.
+        cls.__name__ = cls.__qualname__ = cls.__name__.removesuffix("Shape")
+        super().__init_subclass__(**kwargs)
+
+
+class PageShape(Shape):
+    """A page of a list."""
+
+    next: str | None = Field(description="Pass as `after` for the next page; null at the end.")

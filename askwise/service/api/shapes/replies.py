@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import (
-    ConfigDict,
-    Field,
-)
+from pydantic import ConfigDict, Field
 
 from askwise.core.reasons import Reason
-from askwise.service.api.shapes.fields import Money, View
+from askwise.service.api.shapes.fields import Money, PageShape, Shape
+from askwise.service.webhooks import records
 
 
-class Problem(View):
+class ProblemShape(Shape):
     """What went wrong."""
 
     code: str
@@ -22,20 +20,20 @@ class Problem(View):
     field: str | None
 
 
-class Error(View):
+class ErrorShape(Shape):
     """The one shape of errors."""
 
-    error: Problem
+    error: ProblemShape
 
 
-class NeedsGold(View):
+class NeedsGoldShape(Shape):
     """A context in which answers alone can't tell who is right."""
 
     context: str | None
     tasks: list[str]
 
 
-class Status(View):
+class StatusShape(Shape):
     """A campaign at a glance."""
 
     name: str
@@ -53,20 +51,19 @@ class Status(View):
     pending: int
     utility: float | None
     seq: int
-    needs_gold: list[NeedsGold]
+    needs_gold: list[NeedsGoldShape]
 
 
-class Campaigns(View):
+class CampaignsShape(PageShape):
     """A page of campaigns."""
 
-    items: list[Status]
+    items: list[StatusShape]
     unreadable: list[str] = Field(
         [], description="Campaigns that can't be opened, as a plug-in is missing: see the log."
     )
-    next: str | None = Field(description="Pass as `after` for the next page; null at the end.")
 
 
-class Question(View):
+class QuestionShape(Shape):
     """An assignment, with what its worker is shown."""
 
     id: str
@@ -78,48 +75,48 @@ class Question(View):
     payload: Any = None
 
 
-class Handed(Question):
+class HandedShape(QuestionShape):
     """An assignment, and what has become of it."""
 
     state: Literal["out", "answered", "expired", "declined"]
     value: str | float | None
 
 
-class Asked(View):
+class AskedShape(Shape):
     """Assignments that are handed out."""
 
     status: Literal["batch"]
-    assignments: list[Question]
+    assignments: list[QuestionShape]
 
 
-class Wait(View):
+class WaitShape(Shape):
     """Nothing to ask now."""
 
     status: Literal["wait"]
     what: Literal["truth", "answers", "workers", "resume"]
 
 
-class Done(View):
+class DoneShape(Shape):
     """Nothing more to ask."""
 
     status: Literal["done"]
     why: Literal["budget", "limits", "tasks", "target", "stopped"]
 
 
-class Over(View):
+class OverShape(Shape):
     """Whether a campaign is over: why, or null while something can be asked or is out."""
 
     why: Literal["budget", "limits", "tasks", "target", "stopped"] | None
 
 
-class Settled(View):
+class SettledShape(Shape):
     """What has become of an assignment."""
 
     assignment: str
     state: Literal["answered", "declined", "expired"]
 
 
-class Answer(View):
+class AnswerShape(Shape):
     """A task's answer so far."""
 
     task: str | None
@@ -131,14 +128,13 @@ class Answer(View):
     majority_error: float | None
 
 
-class Answers(View):
+class AnswersShape(PageShape):
     """A page of answers."""
 
-    items: list[Answer]
-    next: str | None
+    items: list[AnswerShape]
 
 
-class Payment(View):
+class PaymentShape(Shape):
     """What a worker has earned."""
 
     worker: str
@@ -148,21 +144,19 @@ class Payment(View):
     why: str
 
 
-class Payments(View):
+class PaymentsShape(PageShape):
     """A page of payments."""
 
-    items: list[Payment]
-    next: str | None
+    items: list[PaymentShape]
 
 
-class Questions(View):
+class QuestionsShape(PageShape):
     """A page of what is out."""
 
-    items: list[Question]
-    next: str | None
+    items: list[QuestionShape]
 
 
-class Event(View):
+class EventShape(Shape):
     """One event of the log; the further fields of each kind are in the reference of JSON."""
 
     model_config = ConfigDict(extra="allow")
@@ -170,18 +164,17 @@ class Event(View):
     kind: str
     seq: int = Field(ge=1)
     time: float
-    key: str | None = Field(None, description="The caller's id and his Idempotency-Key.")
+    key: str | None = Field(None, description="The caller's id and their Idempotency-Key.")
 
 
-class Log(View):
+class LogShape(PageShape):
     """A page of the log."""
 
-    items: list[Event]
-    next: str | None
+    items: list[EventShape]
 
 
-class Candidate(View):
-    """One worker as the policy saw him."""
+class CandidateShape(Shape):
+    """One worker as the policy saw them."""
 
     worker: str
     available: bool
@@ -190,7 +183,7 @@ class Candidate(View):
     details: dict[str, float | None]
 
 
-class Explanation(View):
+class ExplanationShape(Shape):
     """Why an assignment was made."""
 
     assignment: str
@@ -204,12 +197,12 @@ class Explanation(View):
     rule: str
     budget_left: Money | None
     rows: list[list[Any]]
-    candidates: list[Candidate]
+    candidates: list[CandidateShape]
     reproduced: bool
 
 
-class Worker(View):
-    """A worker as he joined."""
+class WorkerShape(Shape):
+    """A worker as they joined."""
 
     id: str
     price: Money
@@ -219,7 +212,7 @@ class Worker(View):
     trusted: bool | None = None
 
 
-class Task(View):
+class TaskShape(Shape):
     """A task as it was added."""
 
     id: str
@@ -228,7 +221,7 @@ class Task(View):
     workers: list[str] | None = None
 
 
-class Range(View):
+class RangeShape(Shape):
     """The range of a number that answers."""
 
     kind: Literal["utility"]
@@ -236,14 +229,14 @@ class Range(View):
     high: float
 
 
-class Spec(View):
+class SpecShape(Shape):
     """A campaign as it was created."""
 
     format: int
-    workers: list[Worker]
-    tasks: list[Task] = Field(default_factory=list)
+    workers: list[WorkerShape]
+    tasks: list[TaskShape] = Field(default_factory=list)
     options: list[str] = Field(default_factory=list)
-    outcome: Range | None = None
+    outcome: RangeShape | None = None
     budget: Money | None
     repeat: bool
     policy: dict[str, Any]
@@ -254,19 +247,19 @@ class Spec(View):
     lease: float | None
 
 
-class Named(View):
+class NamedShape(Shape):
     """The worker that it was about."""
 
     worker: str
 
 
-class Health(View):
+class HealthShape(Shape):
     """All is well."""
 
     status: Literal["ok"]
 
 
-class Availability(View):
+class AvailabilityShape(Shape):
     """Whether a worker takes questions."""
 
     worker: str
@@ -274,7 +267,7 @@ class Availability(View):
     until: float | None
 
 
-class Key(View):
+class KeyShape(Shape):
     """A key or token, without its secret."""
 
     id: str
@@ -287,27 +280,26 @@ class Key(View):
     worker: str | None
 
 
-class NewKey(Key):
+class NewKeyShape(KeyShape):
     """A key as made: the only time that its secret is shown."""
 
     secret: str
 
 
-class Invitation(Key):
+class InvitationShape(KeyShape):
     """A worker's token as made: the only time that it is shown."""
 
     secret: str
     link: str
 
 
-class Keys(View):
+class KeysShape(PageShape):
     """A page of keys."""
 
-    items: list[Key]
-    next: str | None
+    items: list[KeyShape]
 
 
-class Me(View):
+class MeShape(Shape):
     """Who you are to this service."""
 
     id: str
@@ -318,7 +310,7 @@ class Me(View):
     worker: str | None
 
 
-class Estimate(View):
+class EstimateShape(Shape):
     """How good a worker seems, with a 95% interval, and what that rests on."""
 
     value: float
@@ -328,8 +320,8 @@ class Estimate(View):
     answers: int
 
 
-class Insight(View):
-    """A worker: his work, his money, how good he seems."""
+class InsightShape(Shape):
+    """A worker: their work, their money, how good they seem."""
 
     id: str
     joined: bool
@@ -344,11 +336,58 @@ class Insight(View):
     paid: Money
     share: float
     agreement: float | None
-    quality: Estimate | None
+    quality: EstimateShape | None
 
 
-class Workers(View):
+class WorkersShape(PageShape):
     """A page of workers."""
 
-    items: list[Insight]
-    next: str | None
+    items: list[InsightShape]
+
+
+class HookShape(Shape):
+    """A webhook, without its secret."""
+
+    id: str
+    url: str
+    campaign: str | None
+    events: list[records.EventName]
+    label: str
+    created: float
+    ended: float | None
+    waiting: int = Field(description="Deliveries that wait.")
+
+
+class NewHookShape(HookShape):
+    """A webhook as made: the only time that its secret is shown."""
+
+    secret: str
+
+
+class HooksShape(PageShape):
+    """A page of webhooks."""
+
+    items: list[HookShape]
+
+
+class DeliveryShape(Shape):
+    """A message to a webhook, and what has become of it."""
+
+    id: str = Field(description="The same at every attempt.")
+    hook: str
+    event: Literal[records.EventName, "ping"]
+    campaign: str | None
+    state: Literal["waiting", "delivered", "given_up"]
+    made: float
+    attempts: int
+    due: float | None = Field(description="When the next attempt is.")
+    tried: float | None = Field(description="When the last attempt was.")
+    status: int | None = Field(description="Of the receiver's answer, if there was one.")
+    said: str | None = Field(description="The beginning of it, or what went wrong.")
+    payload: dict[str, Any]
+
+
+class DeliveriesShape(PageShape):
+    """A page of deliveries, newest first."""
+
+    items: list[DeliveryShape]

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    Field,
-    Tag,
-)
+from pydantic import Field, Tag
 
 from askwise.service.api.shapes.fields import (
     NAME,
@@ -21,6 +18,7 @@ from askwise.service.api.shapes.fields import (
     Whole,
     example,
 )
+from askwise.service.webhooks import posting, records
 
 Limit = Annotated[int, Field(ge=1, le=2**40), Whole]
 Seconds = Annotated[float, Field(gt=0, lt=1e10)]
@@ -143,7 +141,7 @@ class AvailabilityBody(Body):
 
 
 class InviteBody(Body):
-    """A worker to invite; with a price he is added first, if he is not there yet."""
+    """A worker to invite; with a price they are added first, if they are not there yet."""
 
     model_config = example({"worker": "ann", "lasts": 604800})
 
@@ -178,3 +176,28 @@ class KeyBody(Body):
     role: Literal["owner", "requester", "viewer"]
     label: str = Field(min_length=1, max_length=100)
     lasts: Seconds | None = Field(None, description="Seconds; without, for good.")
+
+
+class HookBody(Body):
+    """A webhook to be made."""
+
+    model_config = example(
+        {
+            "url": "https://example.org/askwise",
+            "campaign": "cats",
+            "events": ["task.closed", "campaign.done"],
+            "label": "the board",
+        }
+    )
+
+    url: str = Field(
+        max_length=posting.LONGEST_URL,
+        pattern=posting.PATTERN,
+        description="Where to post to; public unless the service allows private addresses.",
+        examples=["https://example.org/askwise"],
+    )
+    campaign: Annotated[str, Field(pattern=NAME)] | None = Field(
+        None, description="Of which campaign; null for all, also those to come."
+    )
+    events: list[records.EventName] = Field(min_length=1)
+    label: str = Field("", max_length=100)

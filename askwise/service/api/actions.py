@@ -1,0 +1,143 @@
+"""What both the API and the dashboard do: create a campaign, invite a worker."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import tomllib
+from dataclasses import replace
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+
+from askwise.campaign import Campaign
+from askwise.campaign.spec import check_name, make_spec
+from askwise.core.errors import Conflict, UnknownName
+from askwise.ledger import columns as c
+from askwise.service.api.bodies import check_plain, not_this, read_json
+from askwise.service.api.shapes import requests
+from askwise.service.auth.identity import Identity, Issued
+from askwise.service.errors import RequestRefused
+from askwise.service.idempotency import key_reused, note_of, was_made
+from askwise.service.state import ServiceState
+from askwise.store import Change, Record, Store
+from askwise.store.errors import campaign_exists
+
+_MADE = "made"
+"""Kind of the records of keyed creations."""
+
+
+def status_of(service: ServiceState, name: str) -> dict[str, Any]:
+    """A campaign at a glance, as JSON."""
+    shown: dict[str, Any] = service.campaigns.view(name, "status", Campaign.status)[1].to_json()
+    return shown
+
+
+def fields_of(media: str, body: bytes) -> dict[str, Any]:
+    """Read the body of a creation into the fields of a campaign."""
+    try:
+        if media == "application/json":
+            raw = read_json(body)
+        elif media in ("application/toml", "text/x-toml", "text/toml"):
+            raw = tomllib.loads(body.decode())
+            check_plain(raw)
+        else:
+            raise not_this(media, "application/json or application/toml")
+    except (ValueError, RecursionError) as error:
+        raise RequestRefused("bad_request", f"the body can't be read: {error}") from None
+    try:
+        made = requests.NewCampaign.model_validate(raw)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        placed = [{**each, "loc": ("body", *each["loc"])} for each in found]
+        raise RequestValidationError(placed) from None
+    return made.model_dump(exclude_unset=True)
+
+
+def create_once(service: ServiceState, fields: dict[str, Any], key: str | None) -> dict[str, Any]:
+    """Create a campaign; with a retry's key, once.
+
+    A note of the key is made first: it tells a retry, and whoever sends the same at the same
+    time, which campaign the key stands for. It holds the seed, too, so that all make the same.
+    """
+    store = service.campaigns.store
+    if key is None:
+        return status_of(service, Campaign.create(store=store, **fields).name)
+    # Nothing is noted of what is not valid.
+    spec = make_spec(fields)
+    request = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+    hashed = hashlib.sha256(key.encode()).hexdigest()
+    note = store.record(_MADE, hashed)
+    if note is None:
+        given = fields.get("name")
+        # A name that is made up is made of the key, so that a retry makes up the same.
+        name = check_name(f"campaign-{hashed[:12]}" if given is None else given)
+        made = {"request": request, "name": name, "seed": spec.seed, "time": time.time()}
+        change = Change(_MADE, hashed, None, json.dumps(made))
+        taken = _is_there(store, name)
+        if taken or not store.change([change]):
+            # Perhaps by the same request, in between.
+            note = store.record(_MADE, hashed)
+        if taken and note is None:
+            raise campaign_exists(name)
+        note = note or Record(_MADE, hashed, change.after or "")
+    made = json.loads(note.body)
+    if made["request"] != request:
+        raise key_reused()
+    text = replace(spec, seed=made["seed"]).to_json()
+    try:
+        store.create(made["name"], text, time.time())
+    except Conflict:
+        if json.loads(store.spec(made["name"])) != json.loads(text):
+            # Somebody else took the name after the note was made.
+            store.change([Change(_MADE, hashed, note.body, None)])
+            raise
+    return status_of(service, made["name"])
+
+
+def _is_there(store: Store, name: str) -> bool:
+    try:
+        store.position(name)
+    except UnknownName:
+        return False
+    return True
+
+
+def invite_worker(
+    service: ServiceState, caller: Identity, key: str | None, name: str, body: requests.InviteBody
+) -> tuple[str, Issued, str]:
+    """A worker's token, what is shown of it, and the link that opens their page."""
+    campaign = service.campaigns.get(name)
+    note = note_of(key, "invite", name, body.model_dump())
+    # First: a key that stands for another invitation must add nobody, nor a retry.
+    done = was_made(service.campaigns.store, note)
+    if body.price is not None and not done and not _joined(campaign, body.worker):
+        worker = {"id": body.worker, "price": body.price, "limit": body.limit}
+        try:
+            campaign.add(workers=[worker], key=None if key is None else f"{key}/add")
+        except Conflict as error:
+            if error.reason != "worker_exists":  # else somebody else was quicker
+                raise
+    with campaign.reading() as state:
+        state.ledger.worker_at(body.worker)
+    secret, issued = service.identities.issue(
+        "worker",
+        body.worker,
+        lasts=body.lasts,
+        campaign=name,
+        worker=body.worker,
+        secret=None if key is None else caller.derive("invite", name, body.worker, key),
+        note=note,
+    )
+    return secret, issued, f"{service.settings.address}/join/{secret}"
+
+
+def _joined(campaign: Campaign, worker: str) -> bool:
+    """Whether they are in a campaign, and have not left it."""
+    with campaign.reading() as state:
+        ledger = state.ledger
+        if not ledger.has_worker(worker):
+            return False
+        return bool(ledger.book.workers[ledger.worker_at(worker), c.JOINED])

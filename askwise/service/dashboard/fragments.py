@@ -1,0 +1,189 @@
+"""The parts of a campaign's pages that change while one watches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from markupsafe import Markup
+
+from askwise.campaign import Campaign
+from askwise.campaign.views import Forecast, Series
+from askwise.core.money import from_micro, to_micro
+from askwise.figures import live
+from askwise.service.dashboard import tables as rows
+from askwise.service.dashboard.overview import PIECE, Facts, Glance
+from askwise.service.dashboard.visit import ROWS, Visit
+
+SHORT = 8
+"""Rows of each table on the overview."""
+
+POINTS = 12
+"""Rows of the table beside a chart over time."""
+
+
+@dataclass(frozen=True)
+class Charts:
+    """The overview's charts, each an ``<svg>``, or empty where there is nothing to draw."""
+
+    money: Markup
+    answers: Markup
+    outcomes: Markup
+    workers: Markup
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is known of a campaign now. ``place`` changes when any of it has."""
+
+    glance: Glance
+    facts: Facts
+    place: tuple[int, ...]
+    series: Series | None = None
+    read: int = 0
+    charts: Charts | None = None
+    forecast: Forecast | None = None
+
+
+def look(visit: Visit, name: str, *, charts: bool, now: bool = False) -> Seen:
+    """Look at a campaign; ``charts`` are of the overview only."""
+    overviews = visit.overviews
+    glance, facts = overviews.glance(name), overviews.facts(name, now=now)
+    place: tuple[int, ...] = (glance.status.seq, facts.seq)
+    if not charts:
+        return Seen(glance, facts, place)
+    read, series = overviews.series(name)
+    forecast = overviews.forecast(name)
+    drawn, made = overviews.charts(
+        name, lambda facts, series: draw(facts, series, forecast), now=now
+    )
+    return Seen(glance, facts, (*place, read, *drawn), series, read, made, forecast)
+
+
+def draw(facts: Facts, series: Series, forecast: Forecast | None) -> Charts:
+    """Draw the overview's charts."""
+    end = None
+    if forecast is not None and forecast.ends is not None and forecast.spent is not None:
+        end = forecast.ends, to_micro(forecast.spent, "spent")
+    counts = facts.outcomes.counts
+    skills = [
+        live.Skill(each.id, each.share, None)
+        if each.quality is None
+        else live.Skill(
+            each.id, each.share, each.quality.value, each.quality.low, each.quality.high,
+            each.quality.basis,
+        )
+        for each in facts.workers
+        if each.joined or each.answered
+    ]  # fmt: skip
+    # Escaped by the one that draws: they hold names of workers and words of rules.
+    return Charts(
+        *map(
+            Markup,
+            (
+                live.money_chart(
+                    series.times, series.spent, series.reserved, series.budget, end=end
+                ),
+                live.answers_chart(series.times, series.answers),
+                live.outcomes_chart(
+                    facts.outcomes.edges,
+                    {each.outcome: each.bins for each in counts},
+                    {each.outcome: each.tasks for each in counts},
+                ),
+                live.workers_chart(skills, *facts.range),
+            ),
+        )
+    )
+
+
+def points(series: Series) -> list[dict[str, Any]]:
+    """Some moments of a series, the last one among them: a chart in numbers."""
+    size = len(series.times)
+    if size == 0:
+        return []
+    places = np.unique(np.linspace(0, size - 1, min(POINTS, size)).round().astype(int))
+    return [
+        {
+            "time": float(series.times[at]),
+            "answers": int(series.answers[at]),
+            "spent": from_micro(int(series.spent[at])),
+            "reserved": from_micro(int(series.reserved[at])),
+            "budget": None if series.budget is None else from_micro(int(series.budget[at])),
+        }
+        for at in places
+    ]
+
+
+class Wanted(NamedTuple):
+    """What of a page is asked for; each page takes what it has."""
+
+    page: int = 1
+    sort: str = ""
+    outcome: str = ""
+    down: bool = True
+    fixed: int | None = None
+
+
+def head(visit: Visit, name: str, glance: Glance) -> Markup:
+    """The state of a campaign, and what can be done about it."""
+    return visit.part("head", "State", name=name, glance=glance, totals=glance.status)
+
+
+def _part(visit: Visit, seen: Seen, id: str, label: str, **values: Any) -> Markup:
+    glance = seen.glance
+    common = {"name": glance.status.name, "glance": glance, "totals": glance.status}
+    return visit.part(id, label, facts=seen.facts, **common, **values)
+
+
+def overview(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:
+    """The parts of the overview below its head."""
+    facts, status = seen.facts, seen.glance.status
+    assert seen.series is not None
+    recent, _ = rows.decisions(campaign, 1, SHORT)
+    top, shown = rows.workers(facts.workers, 1, "share", True)
+    saved = visit.overviews.savings(campaign.name, wanted.fixed)
+    numbers = {"forecast": seen.forecast, "saved": saved, "fixed": wanted.fixed}
+    charts = {"charts": seen.charts, "points": points(seen.series), "read": seen.read}
+    behind = seen.read + PIECE < status.seq
+    workers = {"workers": top[:SHORT], "total": shown.total, "sort": None, "down": True}
+    made = [
+        _part(visit, seen, "numbers", "Numbers", **numbers),
+        _part(visit, seen, "charts", "Charts", **charts, behind=behind),
+    ]
+    if status.tasks and facts.options:
+        contested = rows.contested(campaign, facts, SHORT)
+        made.append(_part(visit, seen, "contested", "Contested tasks", contested=contested))
+    return [
+        *made,
+        _part(visit, seen, "workers", "Workers", **workers, cut=None),
+        _part(visit, seen, "decisions", "Decisions", asked=recent, cut=None),
+    ]
+
+
+def tasks(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:
+    """A page of tasks."""
+    known = {each.outcome: each.tasks for each in seen.facts.outcomes.counts}
+    order = wanted.sort if wanted.sort in rows.TASK_SORTS else "unsure"
+    chosen = wanted.outcome if wanted.outcome in known else None
+    found, shown = rows.tasks(campaign, seen.facts, wanted.page, order, chosen)
+    choices = {"sort": order, "sorts": rows.TASK_SORTS, "chosen": chosen, "outcomes": known}
+    return [_part(visit, seen, "tasks", "Tasks", rows=found, cut=shown, **choices)]
+
+
+def workers(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:
+    """A page of workers."""
+    column = wanted.sort if wanted.sort in rows.WORKER_SORTS else "share"
+    found, shown = rows.workers(seen.facts.workers, wanted.page, column, wanted.down)
+    values = {"workers": found, "total": shown.total, "sort": column, "down": wanted.down}
+    return [_part(visit, seen, "workers", "Workers", **values, cut=shown)]
+
+
+def decisions(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:
+    """A page of what was asked."""
+    found, shown = rows.decisions(campaign, wanted.page, ROWS)
+    return [_part(visit, seen, "decisions", "Decisions", asked=found, cut=shown)]
+
+
+MAKERS = {"overview": overview, "tasks": tasks, "workers": workers, "decisions": decisions}
+"""What makes the parts of a page below its head, by the page."""

@@ -1,0 +1,214 @@
+"""What the dashboard's pages share: who filters, parts that are swapped live, forms."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+import anyio.to_thread
+from fastapi import Depends, Request
+from markupsafe import Markup
+from starlette.responses import RedirectResponse, Response
+
+from askwise.core.errors import AskwiseError
+from askwise.service.auth.identity import Identity, Role, csrf_token
+from askwise.service.dashboard.overview import Overviews
+from askwise.service.errors import RequestRefused, forbidden, status_of
+from askwise.service.pages import filters as filters
+from askwise.service.pages.base import (
+    SESSION,
+    form_of,
+    page,
+    refuse_form,
+    signed_in,
+    templates,
+)
+from askwise.service.state import ServiceState, service_of
+
+T = TypeVar("T")
+
+ROWS = 25
+"""Rows of a table on one page."""
+
+HIDDEN = Markup('<input type="hidden" name="csrf"><input type="hidden" name="key">')
+"""Where a form's token and key go. They are put in last: what is shown does not depend on them."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A request of somebody who is signed in."""
+
+    request: Request
+    service: ServiceState
+    caller: Identity
+
+    @property
+    def overviews(self) -> Overviews:
+        """What is worked out for all who watch."""
+        found: Overviews = self.request.app.state.overviews
+        return found
+
+    @property
+    def changes(self) -> bool:
+        """Whether they may change things."""
+        return self.caller.may("requester")
+
+    def filled(self, text: str) -> str:
+        """Give each form the token of this browser and a key of its own."""
+        token = csrf_token(self.caller.secret)
+
+        def fields(_: re.Match[str]) -> str:
+            return (
+                f'<input type="hidden" name="csrf" value="{token}">'
+                f'<input type="hidden" name="key" value="{secrets.token_hex(16)}">'
+            )
+
+        return re.sub(re.escape(HIDDEN), fields, text)
+
+    def common(self) -> dict[str, Any]:
+        """What every template may use."""
+        return {
+            "caller": self.caller,
+            "changes": self.changes,
+            "hidden": HIDDEN,
+            "why_done": filters.why_done,
+        }
+
+    def page(
+        self, template: str, *, status: int = 200, alert: str | None = None, **values: Any
+    ) -> Response:
+        """A whole page; ``alert`` says what went wrong with what was sent before."""
+        code = self.request.query_params.get("done", "")
+        notice = filters.NOTICES.get(code) if alert is None else None
+        values = {"alert": alert, "notice": notice, **self.common(), **values}
+        return page(template, status=status, finish=self.filled, **values)
+
+    def part(self, id: str, label: str, **values: Any) -> Markup:
+        """A part of a page that is swapped when it has changed, which its tag tells."""
+        template = templates().get_template(f"dashboard/{id}.html")
+        text = template.render(**self.common(), **values)
+        tag = hashlib.sha256(text.encode()).hexdigest()[:12]
+        frame = Markup('<section class="part" id="{}" data-tag="{}" aria-label="{}">{}</section>')
+        return frame.format(f"part-{id}", tag, label, Markup(self.filled(text)))
+
+
+def _visiting(role: Role) -> Any:
+    """A dependency: the visit of somebody with at least this role."""
+
+    async def visit(request: Request, caller: Annotated[Identity, Depends(signed_in)]) -> Visit:
+        if not caller.may(role):
+            raise forbidden(f"a {caller.role}'s key does not allow this: it takes a {role}'s")
+        return Visit(request, service_of(request), caller)
+
+    return Depends(visit)
+
+
+Viewing = Annotated[Visit, _visiting("viewer")]
+Requesting = Annotated[Visit, _visiting("requester")]
+Owning = Annotated[Visit, _visiting("owner")]
+
+filters.install(templates())
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form that was sent, and a key under which the same form does its work once."""
+
+    fields: Mapping[str, str]
+    key: str
+
+    def text(self, name: str, *, longest: int = 200) -> str:
+        """A field that must be filled in."""
+        found = self.fields.get(name, "").strip()
+        if not found:
+            raise refuse_form(f"{name} is empty: fill it in")
+        if len(found) > longest:
+            raise refuse_form(f"{name} is too long: up to {longest} characters")
+        return found
+
+    def whole(self, name: str) -> int | None:
+        """A whole number from 1, or nothing."""
+        found = self.fields.get(name, "").strip()
+        if not found:
+            return None
+        if not found.isascii() or not found.isdecimal() or not 0 < len(found) < 10:
+            raise refuse_form(f"{name} is {filters.clip(found, 20)}: give a whole number from 1")
+        return int(found)
+
+
+def refuse_first(errors: Sequence[Any], what: str = "") -> RequestRefused:
+    """Build the refusal of what somebody typed, by the first flaw that its shape has."""
+    where = ".".join(str(part) for part in errors[0]["loc"]) or what
+    return refuse_form(f"{where}: {errors[0]['msg']}")
+
+
+async def sent(visit: Visit) -> Form:
+    """Read the form that a page of the dashboard has sent.
+
+    The key is of the form and of what was typed: a second click, or a reload, does nothing
+    more, and who goes back and types something else is heard.
+    """
+    fields = await form_of(visit.request, visit.request.cookies.get(SESSION, ""))
+    nonce = fields.pop("key", "")
+    if not nonce:
+        raise refuse_form("this form is out of date: go back, reload the page and try again")
+    typed = "\0".join(f"{name}\0{value}" for name, value in sorted(fields.items()))
+    text = "\0".join([nonce, visit.request.url.path, typed])
+    hashed = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return Form(fields, f"{visit.caller.id}:form:{hashed[:40]}")
+
+
+async def do(
+    visit: Visit,
+    work: Callable[[Form], T],
+    then: Callable[[T], Response],
+    again: Callable[..., Response],
+) -> Response:
+    """Do what a form asks for; what is refused shows the page ``again``.
+
+    That is called with the reason (``alert``), its ``status`` and what was ``typed``.
+    """
+    form = await sent(visit)
+    try:
+        done = await anyio.to_thread.run_sync(work, form)
+    except AskwiseError as error:
+        status = status_of(error)
+        if status >= 500:
+            raise
+        said = {"alert": str(error), "status": status, "typed": dict(form.fields)}
+        return await anyio.to_thread.run_sync(lambda: again(**said))
+    return then(done)
+
+
+def back(path: str, code: str) -> Response:
+    """Lead to a page that says what was done."""
+    return RedirectResponse(f"{path}?done={code}", 303)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One page of a table."""
+
+    page: int
+    pages: int
+    start: int
+    end: int
+    total: int
+
+
+def cut(total: int, wanted: int, rows: int = ROWS) -> Cut:
+    """The rows of a page; beyond the last it is the last.
+
+    Examples
+    --------
+    >>> cut(60, 2)
+    Cut(page=2, pages=3, start=25, end=50, total=60)
+    """
+    pages = max(1, -(-total // rows))
+    shown = min(max(1, wanted), pages)
+    start = (shown - 1) * rows
+    return Cut(shown, pages, start, min(start + rows, total), total)

@@ -1,0 +1,33 @@
+"""What the routes and pages of one application work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import anyio
+from starlette.requests import Request
+
+from askwise.service.auth.identity import Identities
+from askwise.service.availability import Availability
+from askwise.service.open_campaigns import OpenCampaigns
+from askwise.service.settings import Settings
+from askwise.service.webhooks.webhooks import Webhooks
+
+
+@dataclass
+class ServiceState:
+    """The parts of a running service."""
+
+    settings: Settings
+    campaigns: OpenCampaigns
+    identities: Identities
+    availability: Availability
+    webhooks: Webhooks
+    probes: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(4))
+    """Threads that look whether the store answers."""
+
+
+def service_of(request: Request) -> ServiceState:
+    """The state of the application that a request came to."""
+    found: ServiceState = request.app.state.service
+    return found

@@ -1,0 +1,65 @@
+"""The house itself, by ``scripts/floor_plan.py``: no circles, one name for one thing."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from scripts import floor_plan
+
+PACKAGE = Path(__file__).parent.parent / "askwise"
+ROOMS = ("service", "store", "client")
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_no_folders_import_each_other_in_a_circle(depth: int) -> None:
+    known = floor_plan.modules_of(PACKAGE)
+    rooms = {name: floor_plan.room_of(name, path, depth, known) for name, path in known.items()}
+    edges: dict[str, set[str]] = defaultdict(set)
+    allowed = floor_plan.allowed_upward(PACKAGE.parent / "pyproject.toml")
+    for name, path in known.items():
+        for other in floor_plan.imports_of(name, path, known):
+            if rooms[name] != "." and (name, other) not in allowed:
+                edges[rooms[name]].add(rooms[other])
+    for room in list(edges):
+        edges[room].discard(room)
+    assert floor_plan.cycles(edges) == []
+
+
+def test_a_module_beside_folders_is_a_room_of_its_own_from_depth_two_on() -> None:
+    known = {
+        "p.service": Path("p/service/__init__.py"),
+        "p.service.app": Path("p/service/app.py"),
+        "p.service.api": Path("p/service/api/__init__.py"),
+        "p.service.api.bodies": Path("p/service/api/bodies.py"),
+        "p.client": Path("p/client/__init__.py"),
+        "p.client.keys": Path("p/client/keys.py"),
+    }
+    rooms = [floor_plan.room_of(name, path, 2, known) for name, path in known.items()]
+    assert rooms == ["service", "service/app.py", "service/api", "service/api", *2 * ["client"]]
+    assert floor_plan.room_of("p.service.app", known["p.service.app"], 1, known) == "service"
+
+
+def test_a_class_of_the_service_the_store_or_the_client_shares_its_name_with_no_other() -> None:
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                found[node.name].append(str(path.relative_to(PACKAGE)))
+    shared = {name: paths for name, paths in found.items() if len(paths) > 1}
+    assert not {
+        name: paths
+        for name, paths in shared.items()
+        if any(path.split("/")[0] in ROOMS for path in paths)
+    }
+
+
+def test_pages_import_nothing_from_routes() -> None:
+    known = floor_plan.modules_of(PACKAGE)
+    pages = [name for name in known if ".service.dashboard" in name or ".service.work" in name]
+    for name in pages:
+        others = floor_plan.imports_of(name, known[name], known)
+        assert not {other for other in others if other.startswith("askwise.service.api.routes")}
