@@ -13,6 +13,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -92,6 +93,27 @@ class Results:
         writer.writeheader()
         writer.writerows(_as_dict(row) for row in self.rows)
         return write_atomic(path, buffer.getvalue())
+
+
+def json_fields(found: Any, **renamed: str) -> dict[str, Any]:
+    """The fields of a dataclass as JSON, money as strings, some under another name.
+
+    Examples
+    --------
+    >>> json_fields(Results("demo", seed=1, reps=2), reps="runs")
+    {'experiment': 'demo', 'seed': 1, 'runs': 2, 'params': {}, 'rows': []}
+    """
+    names = [each.name for each in fields(found)]
+    return {renamed.get(name, name): as_json(getattr(found, name)) for name in names}
+
+
+def as_json(value: Any) -> Any:
+    """A value as JSON: money as a string, sequences as lists, what knows how to as it says."""
+    if isinstance(value, tuple | list):
+        return [as_json(each) for each in value]
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    return str(value) if isinstance(value, Decimal) else value
 
 
 def mean_row(values: npt.ArrayLike, *, series: str, x: float, metric: str, panel: str = "") -> Row:

@@ -13,7 +13,7 @@ from scipy.special import betaincinv
 
 from askwise.core.registry import changed_parameters
 from askwise.lab.planning.search import Dial, Value
-from askwise.lab.results import CONFIDENCE
+from askwise.lab.results import CONFIDENCE, as_json, json_fields
 from askwise.policies import Policy
 from askwise.stopping import StoppingRule
 
@@ -28,7 +28,7 @@ class Estimate:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
-        return {"mean": self.mean, "low": self.low, "high": self.high}
+        return json_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class MoneyRange:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as strings."""
-        return {"mean": str(self.mean), "low": str(self.low), "high": str(self.high)}
+        return json_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +62,7 @@ class KindPart:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as a string."""
-        return {
-            "name": self.name,
-            "share": self.share,
-            "best_accuracy": list(self.best),
-            "answers": self.answers,
-            "cost": str(self.cost),
-            "share_of_money": self.of_money,
-            "error": self.error.to_json(),
-        }
+        return json_fields(self, best="best_accuracy", of_money="share_of_money")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +78,7 @@ class CrowdPart:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as strings."""
-        return {
-            "id": self.id,
-            "price": str(self.price),
-            "answers": self.answers,
-            "cost": str(self.cost),
-            "share_of_answers": self.of_answers,
-            "share_of_money": self.of_money,
-        }
+        return json_fields(self, of_answers="share_of_answers", of_money="share_of_money")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +91,7 @@ class Funds:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as a string."""
-        return {
-            "amount": str(self.budget),
-            "chance": self.chance,
-            "finished": self.finished.to_json(),
-        }
+        return json_fields(self, budget="amount")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,34 +166,14 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as strings."""
-        dial = self.dial
-        return {
-            "questions": self.questions,
-            "options": self.options,
-            "policy": self.policy,
-            "rule": self.rule,
-            "guarantees": self.guarantees,
-            "promise": self.promise,
-            "dial": None
-            if dial is None
-            else {"name": dial.name, "value": dial.value, "chosen": dial.chosen},
-            "target_error": self.target_error,
-            "reached": self.reached,
-            "error": self.error.to_json(),
-            "confident_error": self.confident_error.to_json(),
-            "unsure": self.unsure,
-            "answers": self.answers.to_json(),
-            "cost": self.cost.to_json(),
-            "total": self.total.to_json(),
-            "kinds": [each.to_json() for each in self.kinds],
-            "crowds": [each.to_json() for each in self.crowds],
-            "budget": None if self.funds is None else self.funds.to_json(),
-            "path": [{"questions": at, **money.to_json()} for at, money in self.path],
-            "remarks": list(self.remarks),
-            "settings": self.settings,
-            "runs": self.runs,
-            "seed": self.seed,
-        }
+        names = (
+            *("questions", "options", "policy", "rule", "guarantees", "promise", "dial"),
+            *("target_error", "reached", "error", "confident_error", "unsure", "answers", "cost"),
+            *("total", "kinds", "crowds", "funds", "path", "remarks", "settings", "runs", "seed"),
+        )
+        found = {name: as_json(getattr(self, name)) for name in names}
+        found["path"] = [{"questions": at, **money.to_json()} for at, money in self.path]
+        return {"budget" if name == "funds" else name: value for name, value in found.items()}
 
 
 def _remarks(plan: Plan) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import LARGEST, from_micro
 from askwise.core.registry import from_label, label_of
+from askwise.lab.results import json_fields
 from askwise.policies import Policy
 from askwise.stopping import KernelRule, StoppingRule, stopping
 
@@ -35,6 +36,10 @@ class Dial:
     name: str
     value: Value
     chosen: Literal["given", "target", "searched"]
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        return json_fields(self)
 
 
 @dataclass(frozen=True)
