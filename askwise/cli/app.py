@@ -83,9 +83,7 @@ app.add_typer(lab.app, name="lab", rich_help_panel=LEARNING)
 
 
 @app.command(rich_help_panel=LEARNING)
-def demo(
-    out: Path = option(Path("demo-out"), "DIR", "Where the report goes."),
-) -> None:
+def demo(out: Path = option(Path("demo-out"), "DIR", "Where the report goes.")) -> None:
     """Run a small demonstration and write its report."""
     with extra():
         from askwise.lab.demo import run_demo

@@ -89,9 +89,7 @@ def run_experiment(
     ),
     seed: Seed = 0,
     jobs: int | None = option(
-        None,
-        "J",
-        "Processes at a time; one a core by default. The numbers do not depend on it.",
+        None, "J", "Processes at a time; one a core by default. The numbers do not depend on it."
     ),
     settings: list[str] | None = option(
         None, "KEY=VALUE", "Set a parameter of the experiment (repeat it).", "--set"

@@ -82,8 +82,7 @@ def new_key(
     role: str = argument("ROLE", "owner, requester or viewer."),
     label: str = argument("LABEL", "Whose it is."),
     days: Annotated[
-        float | None,
-        typer.Option(metavar="DAYS", help="Until it expires.", show_default="never"),
+        float | None, typer.Option(metavar="DAYS", help="Until it expires.", show_default="never")
     ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,

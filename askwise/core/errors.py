@@ -41,7 +41,7 @@ class AskwiseError(Exception):
     'conflict'
     """
 
-    code: ClassVar[str] = "error"
+    code: str = "error"
     default_reason: ClassVar[Reason] = "error"
 
     def __init__(
