@@ -16,7 +16,7 @@ from pathlib import Path
 from askwise.aggregation import aggregation
 from askwise.figures import Row, source_of
 from askwise.lab.experiment import Experiment, experiments
-from askwise.lab.report import Cell, tables_of
+from askwise.lab.report import TableCell, tables_of
 from askwise.lab.results import Results
 from askwise.mechanisms import mechanisms
 from askwise.policies import policies
@@ -176,7 +176,7 @@ def _tables(experiment: Experiment, rows: Sequence[Row], paper: Sequence[Row]) -
         yield table(("", *each.columns), lines, "<" + ">" * len(each.columns))
 
 
-def _value(cell: Cell | None, measured: bool) -> str:
+def _value(cell: TableCell | None, measured: bool) -> str:
     if cell is None:
         return ""
     mine = f"{cell.mean} {cell.interval}" if measured and cell.mean else ""

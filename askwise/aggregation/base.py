@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from askwise.aggregation.answers import Answers, answers_in
 from askwise.aggregation.fitted import Fitted
+from askwise.core.checks import real, whole
 from askwise.core.compiling import allowed
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
@@ -155,21 +158,31 @@ class LabelAggregator(Aggregator, Learned):
         beliefs: Any = None,
     ) -> list[Label]:
         """Learn once from all answers of the campaign, and answer for several tasks."""
-        known: Mapping[int, Label] = {}
+        known: dict[int, Label] = {}
         found = answers_in(ledger)
         if found is not None:
             answers, rows, options = found
             fitted = self.solve(answers)
-            named = zip(options[fitted.labels].tolist(), fitted.confidence.tolist(), strict=True)
-            known = {
-                int(row): (float(option), sure)
-                for row, (option, sure) in zip(rows, named, strict=True)
-            }
-        labels = []
-        for task in tasks:
-            truth = int(ledger.book.tasks[task, c.TRUTH])
-            labels.append((float(truth), 1.0) if truth >= 0 else known.get(task, (None, None)))
-        return labels
+            named = options[fitted.labels].astype(np.float64).tolist()
+            labels = zip(named, fitted.confidence.tolist(), strict=True)
+            known = dict(zip(rows.tolist(), labels, strict=True))
+        truths = [int(ledger.book.tasks[task, c.TRUTH]) for task in tasks]
+        return [
+            (float(truth), 1.0) if truth >= 0 else known.get(task, (None, None))
+            for task, truth in zip(tasks, truths, strict=True)
+        ]
+
+
+@dataclass(frozen=True)
+class Iterative(LabelAggregator):
+    """A method that goes on until what it finds hardly changes; see each for what that means."""
+
+    max_iterations: int = 100
+    tolerance: float = 1e-5
+
+    def __post_init__(self) -> None:
+        whole(self.max_iterations, "max_iterations", least=1)
+        real(self.tolerance, "tolerance", "0 or more", least=0.0)
 
 
 aggregation: Registry[Aggregator] = Registry("aggregation", "askwise.aggregation")

@@ -9,17 +9,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from askwise.aggregation.answers import Answers
-from askwise.aggregation.base import LabelAggregator, aggregation
+from askwise.aggregation.base import Iterative, aggregation
 from askwise.aggregation.fitted import Errors, Fitted
-from askwise.aggregation.steps import (
-    TINY,
-    right_answers,
-    shares,
-    sized,
-    work_of,
-)
+from askwise.aggregation.steps import TINY, fitted_softly, shares, sized, work_of
 from askwise.core.arrays import Array
-from askwise.core.checks import real, whole
 from askwise.core.compiling import kernel
 
 
@@ -47,19 +40,14 @@ def pairs_of(answers: Answers) -> Pairs:
 
 @kernel
 def weigh(
-    starts: Array,
-    pairs: Array,
-    truths: Array,
-    log_prior: Array,
-    log_chances: Array,
-    logs: Array,
+    answers: Answers, pairs: Array, log_prior: Array, log_chances: Array, logs: Array
 ) -> float:
     """E-step, first half: logarithms of each task's classes, less their largest.
 
     Where the truth is known, all other classes are impossible. Returns the sum of what was
     taken off.
     """
-    classes = len(log_prior)
+    classes, starts, truths = len(log_prior), answers.starts, answers.truths
     taken = 0.0
     for task in range(len(starts) - 1):
         for label in range(classes):
@@ -148,7 +136,7 @@ def maximise(
 
 @aggregation.register("dawid-skene")
 @dataclass(frozen=True)
-class DawidSkene(LabelAggregator):
+class DawidSkene(Iterative):
     """Learn each worker's confusion matrix and each task's class together, by EM.
 
     The class of a task is c with probability p[c]; worker w then gives label k with
@@ -199,20 +187,13 @@ class DawidSkene(LabelAggregator):
     0.5
     """
 
-    max_iterations: int = 100
-    tolerance: float = 1e-5
     paper: ClassVar[str] = "literature"
-
-    def __post_init__(self) -> None:
-        whole(self.max_iterations, "max_iterations", least=1)
-        real(self.tolerance, "tolerance", "0 or more", least=0.0)
 
     def solve(self, answers: Answers) -> Fitted:
         """Iterate."""
         pairs = pairs_of(answers)
         size = work_of(answers)
-        first_half, second_half = sized(weigh, size), sized(tally, size)
-        m_step = sized(maximise, size)
+        first_half, second_half, m_step = (sized(each, size) for each in (weigh, tally, maximise))
         counts = np.zeros((len(pairs.workers), answers.classes))
         chances = np.zeros_like(counts)
         totals = np.zeros((answers.crowd, answers.classes))
@@ -224,10 +205,7 @@ class DawidSkene(LabelAggregator):
         bound, converged, iteration = -np.inf, False, 0
         while iteration < self.max_iterations and not converged:
             iteration += 1
-            taken = first_half(
-                *(answers.starts, pairs.of_answer, answers.truths),
-                *(log_prior, chances, probabilities),
-            )
+            taken = first_half(answers, pairs.of_answer, log_prior, chances, probabilities)
             # On the whole table at once, which is several times faster than task by task.
             np.exp(probabilities, out=probabilities)
             second_half(answers.starts, pairs.of_answer, probabilities, counts, sums, masses)
@@ -240,13 +218,9 @@ class DawidSkene(LabelAggregator):
             # The prior once for each answer: see above.
             bound = (likelihood + float(sums[1] @ log_prior) + entropy) / len(answers.labels)
             converged = bool(bound - before < self.tolerance)
-        return Fitted(
-            probabilities=probabilities,
-            right=right_answers(answers, probabilities),
-            counts=answers.per_worker,
-            iterations=iteration,
-            converged=converged,
-            errors=Errors(pairs.workers, pairs.labels, np.exp(chances)),
+        errors = Errors(pairs.workers, pairs.labels, np.exp(chances))
+        return fitted_softly(
+            answers, probabilities, iterations=iteration, converged=converged, errors=errors
         )
 
 

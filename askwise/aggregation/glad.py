@@ -10,13 +10,13 @@ import numpy as np
 from scipy.optimize import minimize
 
 from askwise.aggregation.answers import Answers
-from askwise.aggregation.base import LabelAggregator, aggregation
+from askwise.aggregation.base import Iterative, aggregation
 from askwise.aggregation.fitted import Fitted
 from askwise.aggregation.steps import (
     MANY,
+    fitted_softly,
     keep_truth,
     normalise_logs,
-    right_answers,
     sized,
     work_of,
 )
@@ -29,17 +29,10 @@ _LARGEST = 300.0
 
 
 @kernel
-def expect(
-    starts: Array,
-    workers: Array,
-    labels: Array,
-    truths: Array,
-    point: Array,
-    crowd: int,
-    probabilities: Array,
-) -> None:
+def expect(answers: Answers, point: Array, probabilities: Array) -> None:
     """E-step: a vote with ability times easiness, plus log(K - 1) for each answer."""
-    classes = probabilities.shape[1]
+    starts, workers, labels = answers.starts, answers.workers, answers.labels
+    truths, crowd, classes = answers.truths, answers.crowd, probabilities.shape[1]
     log_others = math.log(max(1, classes - 1))
     for task in range(len(starts) - 1):
         if truths[task] >= 0:
@@ -54,16 +47,9 @@ def expect(
 
 
 @kernel
-def expectation(
-    starts: Array,
-    workers: Array,
-    labels: Array,
-    probabilities: Array,
-    point: Array,
-    crowd: int,
-    slope: Array,
-) -> float:
+def expectation(answers: Answers, probabilities: Array, point: Array, slope: Array) -> float:
     """The expected log-likelihood with its priors; writes its gradient."""
+    starts, crowd = answers.starts, answers.crowd
     log_others = math.log(max(1, probabilities.shape[1] - 1))
     total = -0.5 * math.log(2.0 * math.pi) * len(point)
     for at in range(len(point)):
@@ -73,8 +59,8 @@ def expectation(
     for task in range(len(starts) - 1):
         easiness = math.exp(min(point[crowd + task], _LARGEST))
         for at in range(starts[task], starts[task + 1]):
-            worker = workers[at]
-            right = probabilities[task, labels[at]]
+            worker = answers.workers[at]
+            right = probabilities[task, answers.labels[at]]
             product = point[worker] * easiness
             # One exponential for sigmoid and the logarithms of it and of its complement.
             small = math.exp(-abs(product))
@@ -93,7 +79,7 @@ def expectation(
 
 @aggregation.register("glad")
 @dataclass(frozen=True)
-class Glad(LabelAggregator):
+class Glad(Iterative):
     """Learn the ability of each worker and the difficulty of each task, by EM.
 
     Worker w is right on task t with probability 1 / (1 + exp(-a[w] exp(b[t]))): a[w] is his
@@ -140,53 +126,41 @@ class Glad(LabelAggregator):
     [True, True, False]
     """
 
-    max_iterations: int = 100
-    tolerance: float = 1e-5
     climb_iterations: int = 25
     climb_tolerance: float = 1e-2
     paper: ClassVar[str] = "literature"
 
     def __post_init__(self) -> None:
-        whole(self.max_iterations, "max_iterations", least=1)
-        real(self.tolerance, "tolerance", "0 or more", least=0.0)
+        super().__post_init__()
         whole(self.climb_iterations, "climb_iterations", least=1)
         real(self.climb_tolerance, "climb_tolerance", "a number from 1e-12", least=1e-12)
 
     def solve(self, answers: Answers) -> Fitted:
         """Iterate."""
-        crowd = answers.crowd
-        rows = (answers.starts, answers.workers, answers.labels)
-        work = work_of(answers)
+        crowd, work = answers.crowd, work_of(answers)
         e_step, climbed = sized(expect, work), sized(expectation, MANY * work)
         probabilities = np.zeros((answers.tasks, answers.classes))
 
         def downhill(point: Array) -> tuple[float, Array]:
             slope = np.empty_like(point)
-            height = climbed(*rows, probabilities, point, crowd, slope)
-            return -height, -slope
+            return -climbed(answers, probabilities, point, slope), -slope
 
         point = np.ones(crowd + answers.tasks)
-        e_step(*rows, answers.truths, point, crowd, probabilities)
+        e_step(answers, point, probabilities)
         height = -downhill(point)[0]
         converged, iteration = False, 0
         while iteration < self.max_iterations and not converged:
             iteration += 1
-            e_step(*rows, answers.truths, point, crowd, probabilities)
+            e_step(answers, point, probabilities)
+            most = {"maxiter": self.climb_iterations}
             climb = minimize(
-                downhill,
-                point,
-                jac=True,
-                method="CG",
-                tol=self.climb_tolerance,
-                options={"maxiter": self.climb_iterations},
+                downhill, point, jac=True, method="CG", tol=self.climb_tolerance, options=most
             )
             point = climb.x
             before, height = height, -float(climb.fun) / work
             converged = bool(height - before < self.tolerance)
-        return Fitted(
-            probabilities=probabilities,
-            right=right_answers(answers, probabilities),
-            counts=answers.per_worker,
+        return fitted_softly(
+            *(answers, probabilities),
             iterations=iteration,
             converged=converged,
             of_workers={"ability": point[:crowd]},

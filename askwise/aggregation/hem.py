@@ -8,12 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from askwise.aggregation.answers import Answers
-from askwise.aggregation.base import LabelAggregator, aggregation
+from askwise.aggregation.base import Iterative, aggregation
 from askwise.aggregation.fitted import Fitted
-from askwise.aggregation.steps import right_answers, shares
-from askwise.core.checks import real, whole
+from askwise.aggregation.steps import fitted_softly, shares
 from askwise.kernels import hem
-from askwise.kernels.hem import Beliefs, count_softly, refit
+from askwise.kernels.hem import SkillBeliefs, count_softly, refit
 
 ROUNDS = 3
 """Rounds of EM before what is borrowed is chosen anew."""
@@ -21,7 +20,7 @@ ROUNDS = 3
 
 @aggregation.register("hem")
 @dataclass(frozen=True)
-class Hem(LabelAggregator):
+class Hem(Iterative):
     """Learn who is right on what by EM that shares between classes and contexts.
 
     Each worker has soft counts of right and wrong answers on each class in each context, and four
@@ -64,24 +63,15 @@ class Hem(LabelAggregator):
     paper: ClassVar[str] = "ours"
     uses_contexts: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        whole(self.max_iterations, "max_iterations", least=1)
-        real(self.tolerance, "tolerance", "0 or more", least=0.0)
-
     def solve(self, answers: Answers) -> Fitted:
         """Iterate."""
         contexts = int(answers.contexts.max()) + 1
         places = np.repeat(answers.contexts.astype(np.int64), answers.per_task)
         pairs = places * answers.crowd + answers.workers
         known, skill = np.unique(pairs, return_inverse=True)
-        coded = hem.Answers(
-            answers.starts,
-            skill.astype(np.int64),
-            answers.labels.astype(np.int64),
-            answers.contexts.astype(np.int64),
-            answers.truths.astype(np.int64),
-        )
-        beliefs = Beliefs(
+        coded = (skill, answers.labels, answers.contexts, answers.truths)
+        by_skill = hem.SkillAnswers(answers.starts, *(each.astype(np.int64) for each in coded))
+        beliefs = SkillBeliefs(
             worker=known % answers.crowd,
             place=known // answers.crowd,
             counts=np.zeros((len(known), answers.classes, answers.classes)),
@@ -90,18 +80,12 @@ class Hem(LabelAggregator):
             posterior=shares(answers),
             shares=np.array([1.0, 0.0]),
         )
-        count_softly(coded, beliefs)
+        count_softly(by_skill, beliefs)
         sides = np.zeros(contexts)
         iteration, converged = 0, False
         while iteration < self.max_iterations and not converged:
             iteration += 1
             before = beliefs.posterior.copy()
-            refit(coded, beliefs, ROUNDS, sides)
+            refit(by_skill, beliefs, ROUNDS, sides)
             converged = bool(np.abs(beliefs.posterior - before).max() < self.tolerance)
-        return Fitted(
-            probabilities=beliefs.posterior,
-            right=right_answers(answers, beliefs.posterior),
-            counts=answers.per_worker,
-            iterations=iteration,
-            converged=converged,
-        )
+        return fitted_softly(answers, beliefs.posterior, iterations=iteration, converged=converged)

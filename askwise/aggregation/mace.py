@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import digamma
 
 from askwise.aggregation.answers import Answers
-from askwise.aggregation.base import LabelAggregator, aggregation
+from askwise.aggregation.base import Iterative, aggregation
 from askwise.aggregation.fitted import Fitted
-from askwise.aggregation.steps import MANY, keep_truth, right_answers, sized, work_of
+from askwise.aggregation.steps import MANY, fitted_softly, keep_truth, sized, work_of
 from askwise.core.arrays import Array
 from askwise.core.checks import flag, real, whole
 from askwise.core.compiling import kernel
@@ -36,10 +36,7 @@ class Habits(NamedTuple):
 
 @kernel
 def expect(
-    starts: Array,
-    workers: Array,
-    labels: Array,
-    truths: Array,
+    answers: Answers,
     log_guessed: Array,
     gain: Array,
     known: Array,
@@ -53,7 +50,8 @@ def expect(
     logarithm for its own label beyond that for others, ``known`` the probability that its giver
     knew if it is right.
     """
-    classes = probabilities.shape[1]
+    starts, workers, labels = answers.starts, answers.workers, answers.labels
+    truths, classes = answers.truths, probabilities.shape[1]
     for worker in range(len(knowing)):
         knowing[worker] = 0.0
         for label in range(classes):
@@ -105,7 +103,7 @@ def draw_rows(draw: Draw, first: int, noise: float, rows: Array) -> None:
 
 @aggregation.register("mace")
 @dataclass(frozen=True)
-class Mace(LabelAggregator):
+class Mace(Iterative):
     """Learn how often each worker knows the class, and what he answers when he does not, by EM.
 
     All classes are equally probable. On each task worker w knows the class with probability
@@ -175,8 +173,7 @@ class Mace(LabelAggregator):
     paper: ClassVar[str] = "literature"
 
     def __post_init__(self) -> None:
-        whole(self.max_iterations, "max_iterations", least=1)
-        real(self.tolerance, "tolerance", "0 or more", least=0.0)
+        super().__post_init__()
         whole(self.restarts, "restarts", least=1)
         flag(self.variational, "variational")
         for name in ("prior_guesses", "prior_knows", "prior_labels"):
@@ -215,9 +212,9 @@ class Mace(LabelAggregator):
             guessed = habits.states[:, :1] * habits.guesses
             either = guessed + habits.states[:, 1:]
             before = likelihood
+            known = habits.states[:, 1:] / either
             likelihood = e_step(
-                *(answers.starts, answers.workers, answers.labels, answers.truths),
-                *(np.log(guessed), np.log(either / guessed), habits.states[:, 1:] / either),
+                *(answers, np.log(guessed), np.log(either / guessed), known),
                 *(probabilities, knowing, guessing),
             )
             iteration += 1
@@ -225,15 +222,9 @@ class Mace(LabelAggregator):
             if converged or iteration == self.max_iterations:
                 break
             habits = self._habits(np.column_stack([counts - knowing, knowing]), guessing)
-        fitted = Fitted(
-            probabilities=probabilities,
-            right=right_answers(answers, probabilities),
-            counts=counts,
-            iterations=iteration,
-            converged=converged,
-            of_workers={"competence": habits.states[:, 1] / habits.states.sum(axis=1)},
-        )
-        return fitted, likelihood
+        knows = {"competence": habits.states[:, 1] / habits.states.sum(axis=1)}
+        found = {"iterations": iteration, "converged": converged, "of_workers": knows}
+        return fitted_softly(answers, probabilities, **found), likelihood
 
     def _habits(self, states: Array, guesses: Array) -> Habits:
         """M-step: probabilities from counts."""

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from askwise.aggregation.answers import Answers
-from askwise.aggregation.base import Label, LabelAggregator, aggregation
-from askwise.aggregation.fitted import Fitted, first_largest
-from askwise.aggregation.steps import agreements, shares
+from askwise.aggregation.base import Aggregator, Label, LabelAggregator, aggregation
+from askwise.aggregation.fitted import Fitted
+from askwise.aggregation.steps import fitted_by_vote, shares
 from askwise.core.checks import one_of
 from askwise.core.draws import Draw
 from askwise.core.problem import Problem
@@ -65,9 +64,7 @@ class Majority(LabelAggregator):
 
     def solve(self, answers: Answers) -> Fitted:
         """Count votes."""
-        probabilities = shares(answers)
-        right = agreements(answers, first_largest(probabilities))
-        return Fitted(probabilities, right, answers.per_worker)
+        return fitted_by_vote(answers, shares(answers))
 
     def label(
         self, problem: Problem, ledger: Ledger, task: int, draw: Draw, beliefs: Any = None
@@ -86,13 +83,5 @@ class Majority(LabelAggregator):
             option = leading_option(votes, task, 0, len(problem.options), draw, task)
         return float(option), float(votes[task, option] / answered)
 
-    def labels(
-        self,
-        problem: Problem,
-        ledger: Ledger,
-        tasks: Sequence[int],
-        draw: Draw,
-        beliefs: Any = None,
-    ) -> list[Label]:
-        """Count each task's votes; none has to do with another's."""
-        return [self.label(problem, ledger, task, draw, beliefs) for task in tasks]
+    # Task by task: none has to do with another's votes.
+    labels = Aggregator.labels

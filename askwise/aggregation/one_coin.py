@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from askwise.aggregation.answers import Answers
-from askwise.aggregation.base import LabelAggregator, aggregation
+from askwise.aggregation.base import Iterative, aggregation
 from askwise.aggregation.dawid_skene import log_shares
 from askwise.aggregation.fitted import Fitted
 from askwise.aggregation.steps import (
@@ -22,25 +22,16 @@ from askwise.aggregation.steps import (
     work_of,
 )
 from askwise.core.arrays import Array
-from askwise.core.checks import real, whole
 from askwise.core.compiling import kernel
 
 
 @kernel
-def expect(
-    starts: Array,
-    workers: Array,
-    labels: Array,
-    truths: Array,
-    log_prior: Array,
-    log_odds: Array,
-    probabilities: Array,
-) -> float:
+def expect(answers: Answers, log_prior: Array, log_odds: Array, probabilities: Array) -> float:
     """E-step: a vote with the log-odds of being right against each single error.
 
     Returns the entropy of all posteriors.
     """
-    classes = len(log_prior)
+    classes, starts, truths = len(log_prior), answers.starts, answers.truths
     entropy = 0.0
     for task in range(len(starts) - 1):
         if truths[task] >= 0:
@@ -49,7 +40,7 @@ def expect(
         for label in range(classes):
             probabilities[task, label] = log_prior[label]
         for at in range(starts[task], starts[task + 1]):
-            probabilities[task, labels[at]] += log_odds[workers[at]]
+            probabilities[task, answers.labels[at]] += log_odds[answers.workers[at]]
         entropy += normalise_logs(probabilities, task, classes)
     return entropy
 
@@ -61,15 +52,12 @@ def vote_by_odds(
 
     Returns their entropy.
     """
-    return sized(expect, work_of(answers))(
-        *(answers.starts, answers.workers, answers.labels, answers.truths),
-        *(log_prior, log_odds, probabilities),
-    )
+    return sized(expect, work_of(answers))(answers, log_prior, log_odds, probabilities)
 
 
 @aggregation.register("one-coin")
 @dataclass(frozen=True)
-class OneCoin(LabelAggregator):
+class OneCoin(Iterative):
     """Learn how often each worker is right, the same for all classes, by EM.
 
     ``dawid-skene`` with one number for each worker: he gives the right label with probability
@@ -113,13 +101,7 @@ class OneCoin(LabelAggregator):
     [['ann', 3, 0.9], ['bob', 3, 0.9], ['cleo', 3, 0.4]]
     """
 
-    max_iterations: int = 100
-    tolerance: float = 1e-5
     paper: ClassVar[str] = "literature"
-
-    def __post_init__(self) -> None:
-        whole(self.max_iterations, "max_iterations", least=1)
-        real(self.tolerance, "tolerance", "0 or more", least=0.0)
 
     def solve(self, answers: Answers) -> Fitted:
         """Iterate."""
@@ -127,29 +109,25 @@ class OneCoin(LabelAggregator):
         even = np.ones(answers.tasks)
         counts = answers.per_worker
         probabilities = shares(answers)
-        log_prior = log_shares(class_sums(probabilities, even) / answers.tasks)
-        right = right_answers(answers, probabilities)
-        log_right, log_wrong = _chances(right, counts, answers.classes)
+
+        def maximise() -> tuple[Array, ...]:
+            prior = log_shares(class_sums(probabilities, even) / answers.tasks)
+            right = right_answers(answers, probabilities)
+            return prior, right, *_chances(right, counts, answers.classes)
+
+        log_prior, right, log_right, log_wrong = maximise()
         bound, converged, iteration = -np.inf, False, 0
         while iteration < self.max_iterations and not converged:
             iteration += 1
             entropy = vote_by_odds(answers, log_prior, log_right - log_wrong, probabilities)
-            log_prior = log_shares(class_sums(probabilities, even) / answers.tasks)
-            right = right_answers(answers, probabilities)
-            log_right, log_wrong = _chances(right, counts, answers.classes)
+            log_prior, right, log_right, log_wrong = maximise()
             likelihood = float(right @ log_right + (counts - right) @ log_wrong)
             prior = float(class_sums(probabilities, per_task) @ log_prior)
             before = bound
             bound = (likelihood + prior + entropy) / len(answers.labels)
             converged = bool(bound - before < self.tolerance)
-        return Fitted(
-            probabilities=probabilities,
-            right=right,
-            counts=counts,
-            iterations=iteration,
-            converged=converged,
-            of_workers={"skill": right / counts},
-        )
+        skills = {"skill": right / counts}
+        return Fitted(probabilities, right, counts, iteration, converged, skills)
 
 
 def _chances(right: Array, counts: Array, classes: int) -> tuple[Array, Array]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from askwise.aggregation.answers import Answers
+from askwise.aggregation.fitted import Fitted, first_largest
 from askwise.core.arrays import Array
 from askwise.core.compiling import Function, hurry, kernel, step
 
@@ -58,15 +60,9 @@ def normalise_logs(probabilities: Array, task: int, classes: int) -> float:
 
 
 @kernel
-def share_votes(
-    starts: Array,
-    workers: Array,
-    labels: Array,
-    truths: Array,
-    weights: Array,
-    probabilities: Array,
-) -> None:
+def share_votes(answers: Answers, weights: Array, probabilities: Array) -> None:
     """Share of the weight that each class gets; plain shares where all weights are zero."""
+    starts, labels, truths = answers.starts, answers.labels, answers.truths
     classes = probabilities.shape[1]
     for task in range(len(starts) - 1):
         if truths[task] >= 0:
@@ -76,7 +72,7 @@ def share_votes(
         for label in range(classes):
             probabilities[task, label] = 0.0
         for at in range(starts[task], starts[task + 1]):
-            weight = weights[workers[at]]
+            weight = weights[answers.workers[at]]
             probabilities[task, labels[at]] += weight
             total += weight
         if total <= 0.0:
@@ -88,10 +84,9 @@ def share_votes(
 
 
 @kernel
-def count_right(
-    starts: Array, workers: Array, labels: Array, probabilities: Array, right: Array
-) -> None:
+def count_right(answers: Answers, probabilities: Array, right: Array) -> None:
     """How many answers of each worker are right: a sum of probabilities."""
+    starts, workers, labels = answers.starts, answers.workers, answers.labels
     for worker in range(len(right)):
         right[worker] = 0.0
     for task in range(len(starts) - 1):
@@ -117,20 +112,15 @@ def work_of(answers: Answers) -> int:
 def shares(answers: Answers, weights: Array | None = None) -> Array:
     """Vote with these weights of workers (all one by default); returns shares of the classes."""
     probabilities = np.zeros((answers.tasks, answers.classes))
-    run = sized(share_votes, work_of(answers))
     given = np.ones(answers.crowd) if weights is None else weights
-    run(
-        *(answers.starts, answers.workers, answers.labels, answers.truths),
-        *(given, probabilities),
-    )
+    sized(share_votes, work_of(answers))(answers, given, probabilities)
     return probabilities
 
 
 def right_answers(answers: Answers, probabilities: Array) -> Array:
     """How many answers of each worker are right, as a sum of probabilities."""
     right = np.zeros(answers.crowd)
-    run = sized(count_right, work_of(answers))
-    run(answers.starts, answers.workers, answers.labels, probabilities, right)
+    sized(count_right, work_of(answers))(answers, probabilities, right)
     return right
 
 
@@ -138,6 +128,18 @@ def agreements(answers: Answers, labels: Array) -> Array:
     """How many answers of each worker are the label named for the task."""
     same = answers.labels == np.repeat(labels, answers.per_task)
     return np.bincount(answers.workers[same], minlength=answers.crowd).astype(np.float64)
+
+
+def fitted_softly(answers: Answers, probabilities: Array, **found: Any) -> Fitted:
+    """What was found, where an answer is right with the probability of its label."""
+    right = right_answers(answers, probabilities)
+    return Fitted(probabilities, right, answers.per_worker, **found)
+
+
+def fitted_by_vote(answers: Answers, probabilities: Array, **found: Any) -> Fitted:
+    """What was found, where an answer is right if it is the label named for the task."""
+    right = agreements(answers, first_largest(probabilities))
+    return Fitted(probabilities, right, answers.per_worker, **found)
 
 
 def class_sums(probabilities: Array, weights: Array) -> Array:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import LabelAggregator, aggregation
 from askwise.aggregation.fitted import Fitted, first_largest
-from askwise.aggregation.steps import agreements, shares
+from askwise.aggregation.steps import agreements, fitted_by_vote, shares
 
 
 @aggregation.register("wawa")
@@ -53,8 +53,5 @@ class Wawa(LabelAggregator):
 
     def solve(self, answers: Answers) -> Fitted:
         """Vote twice."""
-        counts = answers.per_worker
-        skill = agreements(answers, first_largest(shares(answers))) / counts
-        probabilities = shares(answers, skill)
-        right = agreements(answers, first_largest(probabilities))
-        return Fitted(probabilities, right, counts, of_workers={"skill": skill})
+        skill = agreements(answers, first_largest(shares(answers))) / answers.per_worker
+        return fitted_by_vote(answers, shares(answers, skill), of_workers={"skill": skill})

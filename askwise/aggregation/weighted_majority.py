@@ -12,7 +12,7 @@ from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import LabelAggregator, aggregation
 from askwise.aggregation.fitted import Fitted, first_largest
 from askwise.aggregation.one_coin import vote_by_odds
-from askwise.aggregation.steps import agreements, shares
+from askwise.aggregation.steps import agreements, fitted_by_vote, shares
 from askwise.core.arrays import Array
 from askwise.core.checks import one_of, real, whole
 
@@ -91,8 +91,7 @@ class WeightedMajority(LabelAggregator):
             told = np.bincount(answers.workers[known], minlength=answers.crowd)
             weight = self._weights(agreements(answers, answers.truths), told, answers.classes)
             vote_by_odds(answers, even, weight, probabilities)
-            right = agreements(answers, first_largest(probabilities))
-            return Fitted(probabilities, right, counts, 1, True, {"weight": weight})
+            return fitted_by_vote(answers, probabilities, of_workers={"weight": weight})
         labels = first_largest(probabilities)
         changed, iteration = True, 0
         while iteration < self.max_iterations and changed:
@@ -101,8 +100,8 @@ class WeightedMajority(LabelAggregator):
             vote_by_odds(answers, even, weight, probabilities)
             before, labels = labels, first_largest(probabilities)
             changed = bool((labels != before).any())
-        right = agreements(answers, labels)
-        return Fitted(probabilities, right, counts, iteration, not changed, {"weight": weight})
+        found = {"iterations": iteration, "converged": not changed}
+        return fitted_by_vote(answers, probabilities, **found, of_workers={"weight": weight})
 
     def _weights(self, agreed: Array, counts: Array, classes: int) -> Array:
         if classes == 1:

@@ -10,7 +10,7 @@ import numpy as np
 from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import LabelAggregator, aggregation
 from askwise.aggregation.fitted import Fitted, first_largest
-from askwise.aggregation.steps import agreements, shares
+from askwise.aggregation.steps import agreements, fitted_by_vote, shares
 from askwise.core.checks import real, whole
 
 
@@ -87,6 +87,5 @@ class ZeroBasedSkill(LabelAggregator):
             agreed = agreements(answers, first_largest(shares(answers, skill))) / counts
             before, skill = skill, skill + rate * (agreed - skill)
             moved = bool((skill != before).any())
-        probabilities = shares(answers, skill)
-        right = agreements(answers, first_largest(probabilities))
-        return Fitted(probabilities, right, counts, iteration, not moved, {"skill": skill})
+        found = {"iterations": iteration, "converged": not moved, "of_workers": {"skill": skill}}
+        return fitted_by_vote(answers, shares(answers, skill), **found)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import ast
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
 from askwise.cli.opening import leave_compiler_out
-from askwise.cli.options import AsJson
-from askwise.cli.outputs import extra, progress, workshop
+from askwise.cli.options import AsJson, argument, option
+from askwise.cli.outputs import command_line, pages, progress, settings_of, show_found
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -29,67 +26,41 @@ SHOWN = 5
 """Tasks, best and worst workers on a screen."""
 
 
-def _file(name: str, help: str, metavar: str = "FILE") -> Any:
-    return typer.Option(name, metavar=metavar, help=help, show_default=False)
-
-
 def aggregate(
-    labels: Annotated[
-        Path,
-        typer.Argument(
-            metavar="LABELS",
-            help="A table with the columns task, worker and label: .csv, .csv.gz, .jsonl, "
-            ".jsonl.gz or .parquet.",
-            show_default=False,
-        ),
-    ],
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            metavar="LABEL",
-            help="How: NAME or NAME(KEY=VALUE), see aggregators; or all, to compare them.",
-        ),
-    ] = "dawid-skene",
-    settings: Annotated[
-        list[str] | None,
-        _file("--set", "Set a parameter of the method (repeat it).", "KEY=VALUE"),
-    ] = None,
-    gold: Annotated[
-        Path | None,
-        _file("--gold", "True labels (task, label) to measure the accuracy with; not learned."),
-    ] = None,
-    learn_from: Annotated[
-        Path | None,
-        _file("--learn-from", "True labels (task, label) to learn from."),
-    ] = None,
-    contexts: Annotated[
-        Path | None,
-        _file("--contexts", "Kinds of tasks (task, context), for methods that use them."),
-    ] = None,
-    duplicates: Annotated[
-        str,
-        typer.Option(
-            "--duplicates",
-            metavar="WHAT",
-            help="If a worker answered a task more than once: keep, drop (the first counts) "
-            "or refuse.",
-        ),
-    ] = "keep",
-    out: Annotated[Path | None, _file("--out", "Write task, label and confidence there.")] = None,
-    workers_out: Annotated[
-        Path | None, _file("--workers-out", "Write the quality of each worker there.")
-    ] = None,
-    page: Annotated[
-        Path | None,
-        _file("--page", "Write report.html, figure.png and figure.svg there.", "DIR"),
-    ] = None,
+    labels: Path = argument(
+        "LABELS",
+        "A table with the columns task, worker and label: .csv, .csv.gz, .jsonl, .jsonl.gz or "
+        ".parquet.",
+    ),
+    method: str = option(
+        "dawid-skene",
+        "LABEL",
+        "How: NAME or NAME(KEY=VALUE), see aggregators; or all, to compare them.",
+    ),
+    settings: list[str] | None = option(
+        None, "KEY=VALUE", "Set a parameter of the method (repeat it).", "--set"
+    ),
+    gold: Path | None = option(
+        None, "FILE", "True labels (task, label) to measure the accuracy with; not learned."
+    ),
+    learn_from: Path | None = option(None, "FILE", "True labels (task, label) to learn from."),
+    contexts: Path | None = option(
+        None, "FILE", "Kinds of tasks (task, context), for methods that use them."
+    ),
+    duplicates: str = option(
+        "keep",
+        "WHAT",
+        "If a worker answered a task more than once: keep, drop (the first counts) or refuse.",
+    ),
+    out: Path | None = option(None, "FILE", "Write task, label and confidence there."),
+    workers_out: Path | None = option(None, "FILE", "Write the quality of each worker there."),
+    page: Path | None = option(None, "DIR", "Write report.html, figure.png and figure.svg there."),
     as_json: AsJson = False,
 ) -> None:
     """Label tasks from recorded answers, and tell how good the workers are."""
     from askwise.data import read_labels
 
-    chosen = _settings(settings or ())
+    chosen = {key: _value(text.strip()) for key, text in settings_of(settings).items()}
     if method == ALL and (chosen or out or workers_out or page):
         raise InvalidParameter(
             "method is 'all', which compares and writes nothing: give one method with --set, "
@@ -125,25 +96,21 @@ def aggregate(
         tell("aggregating", 0, 1)
         one = run(table, made, **given)
         tell("aggregating", 1, 1)
-    command = _command(labels, method, chosen, gold, learn_from, contexts, duplicates, page)
+    files = {"gold": gold, "learn_from": learn_from, "contexts": contexts}
+    spelled = [f"{key}={value}" for key, value in chosen.items()]
+    command = command_line(
+        *("aggregate", labels),
+        method=method,
+        set=spelled,
+        **files,
+        duplicates=duplicates,
+        page=page,
+    )
     written = _write(one, out, workers_out, page, command)
     if as_json:
         output.show_json({**one.to_json(), "files": [str(path) for path in written]})
-        return
-    show = _show if output.for_people() else _print_lines
-    show(one)
-    for path in written:
-        print(path)
-
-
-def _settings(given: Sequence[str]) -> dict[str, Any]:
-    chosen = {}
-    for each in given:
-        key, equals, text = each.partition("=")
-        if not equals or not key.strip():
-            raise InvalidParameter(f"set is {each!r}: give KEY=VALUE", field="set")
-        chosen[key.strip()] = _value(text.strip())
-    return chosen
+    else:
+        show_found(one, as_json, screen=_show, lines=_print_lines, files=written)
 
 
 def _value(text: str) -> Any:
@@ -180,47 +147,21 @@ def _contexts(path: Path | None) -> dict[str, str] | None:
     return None if path is None else read_contexts(path)
 
 
-def _command(
-    labels: Path,
-    method: str,
-    chosen: dict[str, Any],
-    gold: Path | None,
-    learn_from: Path | None,
-    contexts: Path | None,
-    duplicates: str,
-    page: Path | None,
-) -> str:
-    """The command that gives these labels again."""
-    words = ["askwise", "aggregate", str(labels), "--method", method]
-    for key, value in chosen.items():
-        words += ["--set", f"{key}={value}"]
-    for option, path in (("--gold", gold), ("--learn-from", learn_from), ("--contexts", contexts)):
-        words += [] if path is None else [option, str(path)]
-    words += ["--duplicates", duplicates]
-    words += [] if page is None else ["--page", str(page)]
-    return shlex.join(words)
-
-
 def _write(
     found: Aggregated, out: Path | None, workers_out: Path | None, page: Path | None, command: str
 ) -> list[Path]:
+    from askwise.lab.aggregating import files
+
     written = []
     if page is not None:
-        with extra(), workshop(page) as place:
-            import jinja2  # noqa: F401
-            import matplotlib  # noqa: F401
-
-            from askwise.lab.aggregating.files import write_aggregate_page
-
-            write_aggregate_page(found, place, command)
+        with pages(page) as place:
+            assert place is not None
+            files.write_aggregate_page(found, place, command)
         written.append(page / "report.html")
-    if out is not None or workers_out is not None:
-        from askwise.lab.aggregating.files import write_crowd, write_labels
-
-        if out is not None:
-            written.append(write_labels(found, out))
-        if workers_out is not None:
-            written.append(write_crowd(found, workers_out))
+    if out is not None:
+        written.append(files.write_labels(found, out))
+    if workers_out is not None:
+        written.append(files.write_crowd(found, workers_out))
     return written
 
 
@@ -324,10 +265,5 @@ def _show_all(found: Sequence[Aggregated], as_json: bool) -> None:
         records.append(
             (each.method, *accuracy, f"{each.agreement:.3f}", other, each.fitted.iterations)
         )
-    output.show_records(
-        (
-            *("method", ">accuracy", ">95% interval", ">agreement"),
-            *(">not the vote's", ">iterations"),
-        ),
-        records,
-    )
+    columns = ("method", ">accuracy", ">95% interval", ">agreement", ">not the vote's")
+    output.show_records((*columns, ">iterations"), records)

@@ -9,23 +9,16 @@ from typing import Annotated
 import typer
 
 from askwise import __version__
-from askwise.cli import (
-    aggregate,
-    ask_tell,
-    backup,
-    campaigns,
-    catalogue,
-    lab,
-    live_demo,
-    output,
-    plan,
-    replay,
-    serve,
-    show,
-    warm,
-)
+from askwise.cli import ask_tell, campaigns, catalogue, lab, output, serve, show
+from askwise.cli.aggregate import aggregate
+from askwise.cli.backup import backup, restore
 from askwise.cli.errors import Frame
+from askwise.cli.live_demo import demo_live
+from askwise.cli.options import option
 from askwise.cli.outputs import extra
+from askwise.cli.plan import plan
+from askwise.cli.replay import replay
+from askwise.cli.warm import warm
 
 app = typer.Typer(
     name="askwise",
@@ -35,47 +28,23 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-PANELS: dict[str, dict[str, Callable[..., None]]] = {
-    "Make and change a campaign": {
-        "plan": plan.plan,
-        "new": campaigns.new,
-        "list": campaigns.list_campaigns,
-        "add": campaigns.add,
-        "leave": campaigns.leave,
-        "bid": campaigns.bid,
-        "top-up": campaigns.top_up,
-        "close": campaigns.close,
-        "pause": campaigns.pause,
-        "resume": campaigns.resume,
-        "stop": campaigns.stop,
-    },
-    "Ask and tell": {
-        "ask": ask_tell.ask,
-        "tell": ask_tell.tell,
-        "truth": ask_tell.truth,
-        "expire": ask_tell.expire,
-        "decline": ask_tell.decline,
-    },
-    "Look at a campaign": {
-        "status": show.status,
-        "assignments": ask_tell.assignments,
-        "answers": show.answers,
-        "payments": show.payments,
-        "log": show.log,
-        "explain": show.explain,
-    },
-    "Serve": {
-        "serve": serve.serve,
-        "demo-live": live_demo.demo_live,
-        "warm": warm.warm,
-        "backup": backup.backup,
-        "restore": backup.restore,
-    },
-    "Recorded answers": {
-        "aggregate": aggregate.aggregate,
-        "replay": replay.replay,
-    },
+PANELS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Make and change a campaign": (
+        *(plan, campaigns.new, campaigns.list_campaigns, campaigns.add, campaigns.leave),
+        *(campaigns.bid, campaigns.top_up, campaigns.close, campaigns.pause, campaigns.resume),
+        campaigns.stop,
+    ),
+    "Ask and tell": (
+        *(ask_tell.ask, ask_tell.tell, ask_tell.truth, ask_tell.expire, ask_tell.decline),
+    ),
+    "Look at a campaign": (
+        *(show.status, ask_tell.assignments, show.answers, show.payments, show.log, show.explain),
+    ),
+    "Serve": (serve.serve, demo_live, warm, backup, restore),
+    "Recorded answers": (aggregate, replay),
 }
+"""Commands by the heading that help shows them below, named as their functions."""
+
 LEARNING = "Policies, rules and experiments"
 
 TAKE_MINUS = ("bid", "tell", "top-up", "truth")
@@ -100,7 +69,8 @@ def askwise(
 
 def _register() -> None:
     for panel, commands in PANELS.items():
-        for name, command in commands.items():
+        for command in commands:
+            name = command.__name__.removesuffix("_campaigns").replace("_", "-")
             settings = {"ignore_unknown_options": name in TAKE_MINUS}
             app.command(name, rich_help_panel=panel, context_settings=settings)(command)
     for each in catalogue.CATALOGUES:
@@ -113,11 +83,7 @@ app.add_typer(lab.app, name="lab", rich_help_panel=LEARNING)
 
 
 @app.command(rich_help_panel=LEARNING)
-def demo(
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Where the report goes.")
-    ] = Path("demo-out"),
-) -> None:
+def demo(out: Path = option(Path("demo-out"), "DIR", "Where the report goes.")) -> None:
     """Run a small demonstration and write its report."""
     with extra():
         from askwise.lab.demo import run_demo

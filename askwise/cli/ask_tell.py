@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from askwise.cli import errors, output
-from askwise.cli.opening import open_campaign, open_campaign_of
-from askwise.cli.options import DEFAULT_STORE, AsJson, AssignmentId, Key, Name, StoreUrl
-from askwise.cli.show import after
+from askwise.cli.changing import change
+from askwise.cli.opening import open_campaign
+from askwise.cli.options import (
+    DEFAULT_STORE,
+    AsJson,
+    AssignmentId,
+    Key,
+    Name,
+    StoreUrl,
+    argument,
+    option,
+)
 
 if TYPE_CHECKING:
     from askwise.campaign import Campaign
@@ -19,26 +28,16 @@ COLUMNS = ("assignment", "worker", "task", ">price", ">propensity")
 
 def ask(
     name: Name,
-    limit: Annotated[
-        int, typer.Option("--limit", metavar="N", help="The most assignments to hand out.")
-    ] = 1,
-    workers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--worker",
-            metavar="ID",
-            help="Who is available (repeat it); everyone who joined by default.",
-            show_default=False,
-        ),
-    ] = None,
+    limit: int = option(1, "N", "The most assignments to hand out."),
+    workers: list[str] | None = option(
+        None, "ID", "Who is available (repeat it); everyone who joined by default.", "--worker"
+    ),
     key: Key = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
     """Decide whom to ask next. Exits with 0 (somebody to ask), 3 (wait) or 4 (done)."""
-    campaign = open_campaign(store, name)
-    choice = campaign.ask(limit, workers or None, key)
-    raw = choice.to_json()
+    raw = open_campaign(store, name).ask(limit, workers or None, key).to_json()
     if as_json:
         output.show_json(raw)
     elif raw["status"] == "batch":
@@ -60,67 +59,47 @@ def assignments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = F
         print("nothing is out")
 
 
+@change
 def tell(
+    campaign: Campaign,
+    key: str | None,
     assignment: AssignmentId,
-    value: Annotated[
-        str,
-        typer.Argument(metavar="VALUE", help="A number, or an option's name.", show_default=False),
-    ],
-    key: Key = None,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: AsJson = False,
-) -> None:
+    value: str = argument("VALUE", "A number, or an option's name."),
+) -> str:
     """Hand in the answer to an assignment."""
-    campaign = open_campaign_of(store, assignment)
     campaign.tell(assignment, _answer(campaign, value), key)
-    after(campaign, f"{assignment} is answered", as_json=as_json)
+    return f"{assignment} is answered"
 
 
+@change
 def truth(
-    name: Name,
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task.", show_default=False)],
-    option: Annotated[
-        str, typer.Argument(metavar="OPTION", help="Its true option.", show_default=False)
-    ],
-    key: Key = None,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: AsJson = False,
-) -> None:
+    campaign: Campaign,
+    key: str | None,
+    task: str = argument("TASK", "The task."),
+    option: str = argument("OPTION", "Its true option."),
+) -> str:
     """Reveal the true option of a task."""
-    campaign = open_campaign(store, name)
     campaign.truth(task, option, key)
-    after(campaign, f"the truth of {task} is {option}", as_json=as_json)
+    return f"the truth of {task} is {option}"
 
 
-def expire(
-    assignment: AssignmentId,
-    key: Key = None,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: AsJson = False,
-) -> None:
+@change
+def expire(campaign: Campaign, key: str | None, assignment: AssignmentId) -> str:
     """Release an assignment that will not be answered."""
-    campaign = open_campaign_of(store, assignment)
     campaign.expire(assignment, key)
-    after(campaign, f"{assignment} is released", as_json=as_json)
+    return f"{assignment} is released"
 
 
-def decline(
-    assignment: AssignmentId,
-    key: Key = None,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: AsJson = False,
-) -> None:
+@change
+def decline(campaign: Campaign, key: str | None, assignment: AssignmentId) -> str:
     """Release an assignment that its worker turns down."""
-    campaign = open_campaign_of(store, assignment)
     campaign.decline(assignment, key)
-    after(campaign, f"{assignment} is turned down", as_json=as_json)
+    return f"{assignment} is turned down"
 
 
 def _records(assignments: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    return [
-        (each["id"], each["worker"], each["task"], each["price"], each["propensity"])
-        for each in assignments
-    ]
+    fields = ("id", "worker", "task", "price", "propensity")
+    return [tuple(each[field] for field in fields) for each in assignments]
 
 
 def _answer(campaign: Campaign, text: str) -> str | float:

@@ -12,13 +12,11 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext, redirect_stdout
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
-
-import typer
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from askwise.cli import output
 from askwise.cli.opening import open_store
-from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl
+from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, switch
 from askwise.cli.outputs import progress
 from askwise.core.errors import InvalidParameter
 
@@ -32,14 +30,9 @@ _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS)
 
 
 def backup(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="The file to write; - is standard output."),
-    ],
+    file: str = argument("FILE", "The file to write; - is standard output."),
     store: StoreUrl = DEFAULT_STORE,
-    force: Annotated[
-        bool, typer.Option("--force", metavar="", help="Overwrite the file if it exists.")
-    ] = False,
+    force: bool = switch("--force", "Overwrite the file if it exists."),
     as_json: AsJson = False,
 ) -> None:
     """Copy all campaigns and records to one file, while they are in use.
@@ -61,10 +54,7 @@ def backup(
 
 
 def restore(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="A file that backup wrote; - is standard input."),
-    ],
+    file: str = argument("FILE", "A file that backup wrote; - is standard input."),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
+from askwise.cli.changing import change
 from askwise.cli.errors import trouble_of
-from askwise.cli.opening import is_long, leave_compiler_out, open_campaign, open_store
-from askwise.cli.options import DEFAULT_STORE, AsJson, Key, Name, StoreUrl
-from askwise.cli.show import LIST_COLUMNS, after, list_record
+from askwise.cli.opening import is_long, leave_compiler_out, open_store
+from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option
+from askwise.cli.show import LIST_COLUMNS, list_record
 from askwise.core.errors import AskwiseError, InvalidProblem
+
+if TYPE_CHECKING:
+    from askwise.campaign import Campaign
 
 SUGGESTED = {"utility": "knowledge-gradient", "options": "hem"}
 """For a campaign whose author names no policy."""
@@ -22,14 +24,8 @@ KINDS = {"utility": "a utility campaign", "options": "labels"}
 
 
 def new(
-    spec: Annotated[
-        Path,
-        typer.Argument(metavar="SPEC.toml", help="The campaign as TOML.", show_default=False),
-    ],
-    name: Annotated[
-        str | None,
-        typer.Option("--name", metavar="NAME", help="Its name, if not as in the file."),
-    ] = None,
+    spec: Path = argument("SPEC.toml", "The campaign as TOML."),
+    name: str | None = option(None, "NAME", "Its name, if not as in the file."),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
@@ -79,39 +75,18 @@ def list_campaigns(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> 
         print(f"no campaigns in {store}; make one with: askwise new SPEC.toml")
 
 
+@change
 def add(
-    name: Name,
-    workers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--worker",
-            metavar="FIELDS",
-            help="A worker: id=ann,price=0.05,limit=3 (repeat it).",
-            show_default=False,
-        ),
-    ] = None,
-    tasks: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--task",
-            metavar="FIELDS",
-            help="A task: id=t7,context=cats, or just its id (repeat it).",
-            show_default=False,
-        ),
-    ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            "--file",
-            metavar="MORE.toml",
-            help="TOML with [[workers]] and [[tasks]].",
-            show_default=False,
-        ),
-    ] = None,
-    key: Key = None,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: AsJson = False,
-) -> None:
+    campaign: Campaign,
+    key: str | None,
+    workers: list[str] | None = option(
+        None, "FIELDS", "A worker: id=ann,price=0.05,limit=3 (repeat it).", "--worker"
+    ),
+    tasks: list[str] | None = option(
+        None, "FIELDS", "A task: id=t7,context=cats, or just its id (repeat it).", "--task"
+    ),
+    file: Path | None = option(None, "MORE.toml", "TOML with [[workers]] and [[tasks]]."),
+) -> str:
     """Add workers and tasks, all of them or none."""
     from askwise.data import read_additions, task_of_text, worker_of_text
 
@@ -122,97 +97,66 @@ def add(
         new_workers, new_tasks = new_workers + more_workers, new_tasks + more_tasks
     if not new_workers and not new_tasks:
         raise InvalidProblem("nothing to add: give --worker, --task or --file", field="worker")
-    campaign = open_campaign(store, name)
     campaign.add(tasks=new_tasks, workers=new_workers, key=key)
-    counts = f"{_count(new_workers, 'worker')} and {_count(new_tasks, 'task')} added"
-    after(campaign, counts, as_json=as_json)
+    return f"{_count(new_workers, 'worker')} and {_count(new_tasks, 'task')} added"
 
 
+@change
 def leave(
-    name: Name,
-    worker: Annotated[
-        str, typer.Argument(metavar="WORKER", help="Who leaves.", show_default=False)
-    ],
-    key: Key = None,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: AsJson = False,
-) -> None:
+    campaign: Campaign, key: str | None, worker: str = argument("WORKER", "Who leaves.")
+) -> str:
     """Let a worker go; what he has out may still be answered."""
-    campaign = open_campaign(store, name)
     campaign.leave(worker, key)
-    after(campaign, f"{worker} has left", as_json=as_json)
+    return f"{worker} has left"
 
 
+@change
 def bid(
-    name: Name,
-    worker: Annotated[str, typer.Argument(metavar="WORKER", help="Who bids.", show_default=False)],
-    amount: Annotated[
-        str,
-        typer.Argument(metavar="AMOUNT", help="His price for an answer.", show_default=False),
-    ],
-    key: Key = None,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: AsJson = False,
-) -> None:
+    campaign: Campaign,
+    key: str | None,
+    worker: str = argument("WORKER", "Who bids."),
+    amount: str = argument("AMOUNT", "His price for an answer."),
+) -> str:
     """Name a worker's price, in place of the one before; the first ask closes the bidding."""
-    campaign = open_campaign(store, name)
     campaign.bid(worker, amount, key)
-    after(campaign, f"{worker} has bid", as_json=as_json)
+    return f"{worker} has bid"
 
 
+@change
 def top_up(
-    name: Name,
-    amount: Annotated[
-        str, typer.Argument(metavar="AMOUNT", help="How much money to add.", show_default=False)
-    ],
-    key: Key = None,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: AsJson = False,
-) -> None:
+    campaign: Campaign, key: str | None, amount: str = argument("AMOUNT", "How much money to add.")
+) -> str:
     """Add money to the budget."""
-    campaign = open_campaign(store, name)
     campaign.top_up(amount, key)
-    after(campaign, f"{amount} added to the budget", as_json=as_json)
+    return f"{amount} added to the budget"
 
 
-def pause(
-    name: Name, key: Key = None, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
-) -> None:
+@change
+def pause(campaign: Campaign, key: str | None) -> str:
     """Hand out nothing until resume; answers are still taken."""
-    campaign = open_campaign(store, name)
     campaign.pause(key)
-    after(campaign, f"{name} is paused", as_json=as_json)
+    return f"{campaign.name} is paused"
 
 
-def resume(
-    name: Name, key: Key = None, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
-) -> None:
+@change
+def resume(campaign: Campaign, key: str | None) -> str:
     """Go on after pause."""
-    campaign = open_campaign(store, name)
     campaign.resume(key)
-    after(campaign, f"{name} goes on", as_json=as_json)
+    return f"{campaign.name} goes on"
 
 
-def stop(
-    name: Name, key: Key = None, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
-) -> None:
+@change
+def stop(campaign: Campaign, key: str | None) -> str:
     """End a campaign for good; answers to what is out are still taken."""
-    campaign = open_campaign(store, name)
     campaign.stop(key)
-    after(campaign, f"{name} is stopped", as_json=as_json)
+    return f"{campaign.name} is stopped"
 
 
-def close(
-    name: Name,
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task.", show_default=False)],
-    key: Key = None,
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: AsJson = False,
-) -> None:
+@change
+def close(campaign: Campaign, key: str | None, task: str = argument("TASK", "The task.")) -> str:
     """Ask no more about a task."""
-    campaign = open_campaign(store, name)
     campaign.close(task, key)
-    after(campaign, f"{task} is closed", as_json=as_json)
+    return f"{task} is closed"
 
 
 def _fields(text: str, kind: str) -> dict[str, str]:

@@ -21,8 +21,8 @@ from askwise.cli.options import AsJson
 Described = dict[str, Any]
 """An entry as it is printed as JSON."""
 
-Facts = Mapping[str, Callable[[Described], Any]]
-"""What is shown of an entry, by heading."""
+Facts = Mapping[str, str | Callable[[Described], Any]]
+"""What is shown of an entry, by heading: a field, or what is made of several."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Catalogue:
 
     command: str
     noun: str
-    package: str
     registry: str
+    """Its name, and that of the package it is in."""
     listing: str
     """Help of the command."""
     showing: str
@@ -71,7 +71,7 @@ class Catalogue:
     def _entries(self) -> Any:
         # Describing takes no compiler.
         leave_compiler_out()
-        return getattr(import_module(self.package), self.registry)
+        return getattr(import_module(f"askwise.{self.registry}"), self.registry)
 
 
 def commands_of(catalogue: Catalogue) -> typer.Typer:
@@ -118,7 +118,7 @@ def _show_all(catalogue: Catalogue, found: Sequence[Described], as_json: bool) -
         return
     columns = catalogue.columns
     output.show_records(
-        tuple(columns), (tuple(cell(each) for cell in columns.values()) for each in found)
+        tuple(columns), ([fact for _, fact in _said(columns, each)] for each in found)
     )
     if output.for_people():
         output.console().print(f"\n{more}")
@@ -147,10 +147,7 @@ def _show(catalogue: Catalogue, found: Described, as_json: bool) -> None:
         output.show_json(found)
         return
     parameters = ", ".join(f"{name}={value}" for name, value in found["parameters"].items())
-    facts = [
-        *((heading, fact(found)) for heading, fact in catalogue.facts.items()),
-        ("parameters", parameters or None),
-    ]
+    facts = [*_said(catalogue.facts, found), ("parameters", parameters or None)]
     if not output.for_people():
         for fact in facts:
             output.line(*fact)
@@ -169,12 +166,16 @@ def _default(parameter: dataclasses.Field[Any]) -> Any:
     return None if parameter.default is dataclasses.MISSING else parameter.default
 
 
+def _said(facts: Facts, found: Described) -> list[tuple[str, Any]]:
+    """Headings and what is shown there; nothing where a field is empty."""
+    values = [found[fact] if isinstance(fact, str) else fact(found) for fact in facts.values()]
+    return [
+        (heading, None if value == "" else value)
+        for heading, value in zip(facts, values, strict=True)
+    ]
+
+
 # The facts.
-
-
-def _field(name: str) -> Callable[[Described], Any]:
-    """A field as it is; nothing where it is empty."""
-    return lambda found: None if found[name] == "" else found[name]
 
 
 def _works_on(found: Described) -> str:
@@ -189,22 +190,10 @@ def _number_of_options(rule: Described) -> str:
 def _policy(entry: Any) -> dict[str, Any]:
     from askwise.policies import Explains, PlansForAll
 
-    return {
-        "family": family_of(entry),
-        "needs_budget": entry.needs_budget,
-        "plans": issubclass(entry, PlansForAll),
-        "purposes": list(entry.notes),
-        "rule": entry.rule if issubclass(entry, Explains) else "",
-    }
-
-
-def _rule(entry: Any) -> dict[str, Any]:
-    return {
-        "guarantees": entry.guarantees,
-        "promise": entry.promise,
-        "most_options": entry.most_options,
-        "dial": entry.dial,
-    }
+    plans = issubclass(entry, PlansForAll)
+    known = {"family": family_of(entry), "needs_budget": entry.needs_budget, "plans": plans}
+    rule = entry.rule if issubclass(entry, Explains) else ""
+    return known | {"purposes": list(entry.notes), "rule": rule}
 
 
 def _aggregator(entry: Any) -> dict[str, Any]:
@@ -214,114 +203,66 @@ def _aggregator(entry: Any) -> dict[str, Any]:
     return {"labels_tables": tables, "uses_contexts": tables and entry.uses_contexts}
 
 
-def _mechanism(entry: Any) -> dict[str, Any]:
-    return {
-        "bidding": entry.bidding,
-        "truthful": entry.truthful,
-        "promise": entry.promise,
-        "goes_with": entry.goes_with,
-    }
+def _attributes(*names: str) -> Callable[[Any], dict[str, Any]]:
+    return lambda entry: {name: getattr(entry, name) for name in names}
 
 
 CATALOGUES = (
     Catalogue(
-        command="policies",
-        noun="policy",
-        package="askwise.policies",
-        registry="policies",
-        listing="List the policies, or describe one.",
-        showing=(
-            "Describe a policy: what it does, its parameters, what it needs, where it comes from."
-        ),
+        *("policies", "policy", "policies", "List the policies, or describe one."),
+        "Describe a policy: what it does, its parameters, what it needs, where it comes from.",
         details=_policy,
         columns={
-            "policy": _field("name"),
-            "family": _field("family"),
-            "paper": _field("paper"),
-            "works on": _works_on,
-            "what it does": _field("summary"),
+            **{"policy": "name", "family": "family", "paper": "paper", "works on": _works_on},
+            "what it does": "summary",
         },
         facts={
-            "policy": _field("name"),
-            "family": _field("family"),
-            "paper": _field("paper"),
-            "works on": _works_on,
-            "needs a budget": _field("needs_budget"),
-            "rule": _field("rule"),
+            **{"policy": "name", "family": "family", "paper": "paper", "works on": _works_on},
+            **{"needs a budget": "needs_budget", "rule": "rule"},
         },
         by_family=True,
     ),
     Catalogue(
-        command="rules",
-        noun="rule",
-        package="askwise.stopping",
-        registry="stopping",
-        listing="List the stopping rules, or describe one.",
-        showing=(
-            "Describe a stopping rule: what it does and promises, its parameters, what it needs."
-        ),
-        details=_rule,
+        *("rules", "rule", "stopping", "List the stopping rules, or describe one."),
+        "Describe a stopping rule: what it does and promises, its parameters, what it needs.",
+        details=_attributes("guarantees", "promise", "most_options", "dial"),
         columns={
-            "rule": _field("name"),
+            "rule": "name",
             "promise": lambda rule: "guarantees" if rule["guarantees"] else "trades",
-            "paper": _field("paper"),
-            "what it does": _field("summary"),
+            **{"paper": "paper", "what it does": "summary"},
         },
         facts={
-            "rule": _field("name"),
-            "guarantees": _field("guarantees"),
-            "promise": _field("promise"),
-            "paper": _field("paper"),
-            "works on": _works_on,
-            "options": _number_of_options,
-            "dial": _field("dial"),
+            **{"rule": "name", "guarantees": "guarantees", "promise": "promise"},
+            **{"paper": "paper", "works on": _works_on},
+            **{"options": _number_of_options, "dial": "dial"},
         },
     ),
     Catalogue(
-        command="aggregators",
-        noun="aggregator",
-        package="askwise.aggregation",
-        registry="aggregation",
-        listing="List the aggregators, or describe one.",
-        showing="Describe an aggregator: what it does and assumes, its parameters.",
+        *("aggregators", "aggregator", "aggregation", "List the aggregators, or describe one."),
+        "Describe an aggregator: what it does and assumes, its parameters.",
         details=_aggregator,
         columns={
-            "aggregator": _field("name"),
-            "works on": _works_on,
-            "from": _field("paper"),
-            "what it does": _field("summary"),
+            **{"aggregator": "name", "works on": _works_on, "from": "paper"},
+            "what it does": "summary",
         },
         facts={
-            "aggregator": _field("name"),
-            "works on": _works_on,
-            "labels tables": _field("labels_tables"),
-            "uses contexts": _field("uses_contexts"),
-            "from": _field("paper"),
+            **{"aggregator": "name", "works on": _works_on, "labels tables": "labels_tables"},
+            **{"uses contexts": "uses_contexts", "from": "paper"},
         },
     ),
     Catalogue(
-        command="mechanisms",
-        noun="mechanism",
-        package="askwise.mechanisms",
-        registry="mechanisms",
-        listing="List the mechanisms, or describe one.",
-        showing=(
-            "Describe a mechanism: what it pays and promises, with which policies, its parameters."
-        ),
-        details=_mechanism,
+        *("mechanisms", "mechanism", "mechanisms", "List the mechanisms, or describe one."),
+        "Describe a mechanism: what it pays and promises, with which policies, its parameters.",
+        details=_attributes("bidding", "truthful", "promise", "goes_with"),
         columns={
-            "mechanism": _field("name"),
+            "mechanism": "name",
             "bids": lambda mechanism: "sealed" if mechanism["bidding"] else "none",
             "truthful": lambda mechanism: "promised" if mechanism["truthful"] else "no",
-            "what it does": _field("summary"),
+            "what it does": "summary",
         },
         facts={
-            "mechanism": _field("name"),
-            "takes bids": _field("bidding"),
-            "promise": _field("promise"),
-            "goes with": _field("goes_with"),
-            "works on": _works_on,
-            "from": _field("paper"),
+            **{"mechanism": "name", "takes bids": "bidding", "promise": "promise"},
+            **{"goes with": "goes_with", "works on": _works_on, "from": "paper"},
         },
     ),
 )

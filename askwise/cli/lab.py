@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
-from collections.abc import Sequence
 from enum import StrEnum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,9 +12,8 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.opening import leave_compiler_out
-from askwise.cli.options import AsJson
-from askwise.cli.outputs import extra, progress, workshop
-from askwise.core.errors import InvalidParameter
+from askwise.cli.options import AsJson, Seed, argument, option
+from askwise.cli.outputs import command_line, extra, progress, settings_of, workshop
 
 if TYPE_CHECKING:
     from askwise.lab.experiment import Experiment
@@ -33,7 +30,7 @@ class Backend(StrEnum):
     ray = auto()
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The experiment.", show_default=False)]
+Name = Annotated[str, argument("NAME", "The experiment.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -87,53 +84,27 @@ def show_experiment(name: Name, as_json: AsJson = False) -> None:
 @app.command("run")
 def run_experiment(
     name: Name,
-    reps: Annotated[
-        int | None,
-        typer.Option(
-            "--reps",
-            metavar="N",
-            help="Replications of each point; the experiment's own number by default.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of all draws.")] = 0,
-    jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            metavar="J",
-            help="Processes at a time; one a core by default. The numbers do not depend on it.",
-            show_default=False,
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Set a parameter of the experiment (repeat it).",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Results go to DIR/NAME.")
-    ] = Path("lab-out"),
+    reps: int | None = option(
+        None, "N", "Replications of each point; the experiment's own number by default."
+    ),
+    seed: Seed = 0,
+    jobs: int | None = option(
+        None, "J", "Processes at a time; one a core by default. The numbers do not depend on it."
+    ),
+    settings: list[str] | None = option(
+        None, "KEY=VALUE", "Set a parameter of the experiment (repeat it).", "--set"
+    ),
+    out: Path = option(Path("lab-out"), "DIR", "Results go to DIR/NAME."),
     backend: Annotated[
-        Backend, typer.Option("--backend", help="This machine (loky), or a cluster.")
+        Backend, typer.Option(help="This machine (loky), or a cluster.")
     ] = Backend.loky,
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler",
-            metavar="ADDRESS",
-            help="Of a dask or ray cluster; without it one is started here.",
-            show_default=False,
-        ),
-    ] = None,
+    scheduler: str | None = option(
+        None, "ADDRESS", "Of a dask or ray cluster; without it one is started here."
+    ),
     as_json: AsJson = False,
 ) -> None:
     """Run an experiment; writes results.csv, results.json, figures and report.html."""
-    chosen = _settings(settings or ())
+    chosen = settings_of(settings)
     with extra():
         from askwise.lab import runner
         from askwise.lab.experiment import with_settings
@@ -149,7 +120,9 @@ def run_experiment(
             progress=tell,
         )
         tell("drawing", 0, 1)
-        runner.write(experiment, results, place.parent, _command(name, results, chosen))
+        again = {"seed": results.seed, "set": [f"{key}={value}" for key, value in chosen.items()]}
+        command = command_line("lab", "run", name, reps=results.reps, **again)
+        runner.write(experiment, results, place.parent, command)
         tell("drawing", 1, 1)
     if as_json:
         sys.stdout.write(results.to_json())
@@ -164,33 +137,8 @@ def _describe(name: str) -> dict[str, Any]:
         from askwise.core.registry import parameters_of
         from askwise.lab.experiment import experiments
     entry = experiments.get(name)
-    return {
-        "name": entry.name,
-        "title": entry.title,
-        "summary": entry.summary,
-        "reproduces": entry.reproduces,
-        "reps": entry.reps,
-        "parameters": parameters_of(entry()),
-    }
-
-
-def _settings(given: Sequence[str]) -> dict[str, str]:
-    chosen = {}
-    for each in given:
-        key, equals, value = each.partition("=")
-        if not equals or not key:
-            raise InvalidParameter(f"set is {each!r}: give KEY=VALUE", field="set")
-        chosen[key.strip()] = value
-    return chosen
-
-
-def _command(name: str, results: Results, chosen: dict[str, str]) -> str:
-    """The command that gives these numbers again, whatever the machine."""
-    words = ["askwise", "lab", "run", name]
-    words += ["--reps", str(results.reps), "--seed", str(results.seed)]
-    for key, value in chosen.items():
-        words += ["--set", f"{key}={value}"]
-    return shlex.join(words)
+    facts = ("name", "title", "summary", "reproduces", "reps")
+    return {fact: getattr(entry, fact) for fact in facts} | {"parameters": parameters_of(entry())}
 
 
 def _cores() -> int:

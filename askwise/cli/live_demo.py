@@ -10,10 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
+from askwise.cli.options import Port, option
 from askwise.cli.outputs import extra
 from askwise.core.errors import AskwiseError, InvalidParameter
 
@@ -158,15 +157,9 @@ class Person(threading.Thread):
 
 
 def demo_live(
-    port: Annotated[
-        int, typer.Option("--port", metavar="PORT", help="Listen here; 0 takes a free one.")
-    ] = 8000,
-    speed: Annotated[
-        float, typer.Option("--speed", metavar="N", help="How many times faster than people.")
-    ] = 20.0,
-    tasks: Annotated[
-        int, typer.Option("--tasks", metavar="N", help="How many comments there are to sort.")
-    ] = 90,
+    port: Port = 8000,
+    speed: float = option(20.0, "N", "How many times faster than people."),
+    tasks: int = option(90, "N", "How many comments there are to sort."),
 ) -> None:
     """Serve a campaign that a simulated crowd answers over HTTP, until Ctrl-C."""
     if not 0 < speed <= 10_000:

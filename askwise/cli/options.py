@@ -1,12 +1,30 @@
-"""Arguments and options that several commands take."""
+"""Arguments and options: how a command declares them, and those that several commands take."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 DEFAULT_STORE = "sqlite:///askwise.sqlite"
+
+
+def argument(metavar: str, help: str) -> Any:
+    """An argument that must be given."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False)
+
+
+def option(default: Any, metavar: str, help: str, *names: str) -> Any:
+    """An option and its default (``...``: it must be given), named as its parameter by itself."""
+    shown = default not in (None, "", ...)
+    return typer.Option(default, *names, metavar=metavar, help=help, show_default=shown)
+
+
+def switch(name: str, help: str) -> Any:
+    """An option that is on or off."""
+    # Without an empty metavar, its help would say <bool>.
+    return typer.Option(False, name, metavar="", help=help)
+
 
 StoreUrl = Annotated[
     str,
@@ -17,28 +35,17 @@ StoreUrl = Annotated[
         help="Where campaigns are kept: sqlite:///FILE or postgresql://...",
     ),
 ]
-Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="The campaign's name.", show_default=False)
-]
+Name = Annotated[str, argument("NAME", "The campaign's name.")]
 AssignmentId = Annotated[
-    str,
-    typer.Argument(
-        metavar="ASSIGNMENT",
-        help="The assignment's id, as ask gave it: NAME:12.",
-        show_default=False,
-    ),
+    str, argument("ASSIGNMENT", "The assignment's id, as ask gave it: NAME:12.")
 ]
 Key = Annotated[
     str | None,
     typer.Option(
-        "--key",
         metavar="KEY",
         help="A name for this write of your own: a retry with the same key changes nothing.",
-        show_default=False,
     ),
 ]
-AsJson = Annotated[
-    bool,
-    # A flag takes no value: without this, its help would say <bool>.
-    typer.Option("--json", metavar="", help="Print JSON, for programs."),
-]
+AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON, for programs.")]
+Seed = Annotated[int, typer.Option(metavar="S", help="Of all draws.")]
+Port = Annotated[int, typer.Option(metavar="PORT", help="Listen here; 0 takes a free one.")]

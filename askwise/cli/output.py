@@ -85,7 +85,7 @@ def table(columns: Sequence[str], records: Iterable[Sequence[Any]]) -> Any:
                 if isinstance(each, Text)
                 else Text(f"{each:.4g}" if isinstance(each, float) else cell(each))
                 for each in record
-            ),
+            )
         )
     return made
 

@@ -1,13 +1,17 @@
-"""What commands that simulate share: a bar while they run, files that appear all together."""
+"""What commands that simulate share: a bar while they run, files that appear all together.
+
+Also the command that gives the same numbers again, which goes into those files.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -68,6 +72,64 @@ def workshop(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def pages(target: Path | None) -> Iterator[Path | None]:
+    """A directory to write a report in, as a workshop is one; None where none is wanted."""
+    if target is None:
+        yield None
+        return
+    with extra(), workshop(target) as place:
+        # Missed now, not after the simulation.
+        import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
+
+        yield place
+
+
+def show_found(
+    found: Any,
+    as_json: bool,
+    *,
+    screen: Callable[[Any], None],
+    lines: Callable[[Any], None],
+    files: Sequence[Path],
+) -> None:
+    """Print what was found, as JSON or for a screen or in lines, and where its files are."""
+    if as_json:
+        output.show_json(found.to_json())
+        return
+    (screen if output.for_people() else lines)(found)
+    for path in files:
+        print(path)
+
+
+def command_line(*words: object, **options: object) -> str:
+    """The command that gives these numbers again.
+
+    Examples
+    --------
+    >>> command_line("lab", "run", "figure 1", reps=3, out=None, set=["a=1", "b=2"])
+    "askwise lab run 'figure 1' --reps 3 --set a=1 --set b=2"
+    """
+    said = ["askwise", *map(str, words)]
+    for name, value in options.items():
+        for each in value if isinstance(value, list) else [value]:
+            if each is not None:
+                said += [f"--{name.replace('_', '-')}", str(each)]
+    return shlex.join(said)
+
+
+def settings_of(given: Sequence[str] | None) -> dict[str, str]:
+    """Read what ``--set KEY=VALUE`` says."""
+    chosen = {}
+    for each in given or ():
+        key, equals, value = each.partition("=")
+        if not equals or not key.strip():
+            raise InvalidParameter(f"set is {each!r}: give KEY=VALUE", field="set")
+        chosen[key.strip()] = value
+    return chosen
+
+
+@contextmanager
 def _undisturbed() -> Iterator[None]:
     """Let Ctrl-C wait for the end of the block."""
     before = signal.getsignal(signal.SIGINT)
@@ -101,21 +163,15 @@ def progress(
         with _watched(say_compiling()) if compiles else nullcontext():
             yield lambda what, done, total: None
         return
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress as columns
 
     bars: dict[str, Any] = {}
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
+    with columns.Progress(
+        columns.TextColumn("{task.description}"),
+        columns.BarColumn(),
+        columns.TaskProgressColumn(),
+        columns.TextColumn("{task.fields[note]}"),
+        columns.TimeRemainingColumn(),
         console=output.console(stderr=True),
         transient=True,
     ) as shown:

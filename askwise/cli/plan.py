@@ -2,135 +2,61 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
-from askwise.cli.options import AsJson
-from askwise.cli.outputs import extra, progress, workshop
+from askwise.cli.options import AsJson, Seed, option
+from askwise.cli.outputs import command_line, pages, progress, show_found
 
 if TYPE_CHECKING:
     from askwise.lab.planning.plan import Plan
 
 
 def plan(
-    crowds: Annotated[
-        Path,
-        typer.Option(
-            "--crowds",
-            metavar="FILE",
-            help="A TOML file with the crowds, their prices and accuracies.",
-            show_default=False,
-        ),
-    ],
-    options: Annotated[
-        int, typer.Option("--options", metavar="N", help="Options of a question.")
-    ] = 2,
-    target_error: Annotated[
-        float | None,
-        typer.Option(
-            "--target-error",
-            metavar="SHARE",
-            help="The share of questions that may end wrong; 0.05 unless the rule sets its dial.",
-            show_default=False,
-        ),
-    ] = None,
-    questions: Annotated[
-        int, typer.Option("--questions", metavar="N", help="Questions in the campaign.")
-    ] = 100,
-    policy: Annotated[
-        str,
-        typer.Option("--policy", metavar="LABEL", help="Who is asked: NAME or NAME(KEY=VALUE)."),
-    ] = "virt-ucb",
-    rule: Annotated[
-        str,
-        typer.Option(
-            "--rule", metavar="LABEL", help="When to stop: NAME or NAME(KEY=VALUE); see rules."
-        ),
-    ] = "posterior",
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            "--budget",
-            metavar="AMOUNT",
-            help="See whether it suffices, and how many questions it finishes.",
-            show_default=False,
-        ),
-    ] = None,
-    horizon: Annotated[
-        int | None,
-        typer.Option(
-            "--horizon",
-            metavar="N",
-            help="The most answers to a question; 1000 for rules that could go on for ever.",
-            show_default=False,
-        ),
-    ] = None,
-    runs: Annotated[int, typer.Option("--runs", metavar="N", help="Questions to simulate.")] = 5000,
-    seed: Annotated[int, typer.Option("--seed", metavar="S", help="Of all draws.")] = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="Write plan.json, figure.png, figure.svg and report.html there.",
-            show_default=False,
-        ),
-    ] = None,
+    crowds: Path = option(..., "FILE", "A TOML file with the crowds, their prices and accuracies."),
+    options: int = option(2, "N", "Options of a question."),
+    target_error: float | None = option(
+        None,
+        "SHARE",
+        "The share of questions that may end wrong; 0.05 unless the rule sets its dial.",
+    ),
+    questions: int = option(100, "N", "Questions in the campaign."),
+    policy: str = option("virt-ucb", "LABEL", "Who is asked: NAME or NAME(KEY=VALUE)."),
+    rule: str = option("posterior", "LABEL", "When to stop: NAME or NAME(KEY=VALUE); see rules."),
+    budget: str | None = option(
+        None, "AMOUNT", "See whether it suffices, and how many questions it finishes."
+    ),
+    horizon: int | None = option(
+        None, "N", "The most answers to a question; 1000 for rules that could go on for ever."
+    ),
+    runs: int = option(5000, "N", "Questions to simulate."),
+    seed: Seed = 0,
+    out: Path | None = option(
+        None, "DIR", "Write plan.json, figure.png, figure.svg and report.html there."
+    ),
     as_json: AsJson = False,
 ) -> None:
     """Tell what a campaign of questions will cost, by simulation; spends nothing."""
     from askwise.data import read_crowds
     from askwise.lab.planning import planner
+    from askwise.lab.planning.files import write_plan
 
     beliefs = read_crowds(crowds, options=options)
     asked: dict[str, Any] = {
-        "target_error": target_error,
-        "questions": questions,
-        "policy": policy,
-        "rule": rule,
-        "budget": budget,
-        "horizon": horizon,
-        "runs": runs,
-        "seed": seed,
+        **{"target_error": target_error, "questions": questions, "policy": policy, "rule": rule},
+        **{"budget": budget, "horizon": horizon, "runs": runs, "seed": seed},
     }
-    page = None
-    with progress(quiet=as_json) as tell:
-        if out is None:
-            made = planner.plan(beliefs, progress=tell, **asked)
-        else:
-            with extra(), workshop(out) as place:
-                # Missed now, not after the simulation.
-                import jinja2  # noqa: F401
-                import matplotlib  # noqa: F401
-
-                from askwise.lab.planning.files import write_plan
-
-                made = planner.plan(beliefs, progress=tell, **asked)
-                tell("drawing", 0, 1)
-                write_plan(made, beliefs, place, _command(crowds, options, asked))
-                tell("drawing", 1, 1)
-            page = out / "report.html"
-    if as_json:
-        output.show_json(made.to_json())
-        return
-    show = _show if output.for_people() else _print_lines
-    show(made)
-    if page is not None:
-        print(page)
-
-
-def _command(crowds: Path, options: int, asked: dict[str, Any]) -> str:
-    """The command that gives these numbers again."""
-    words = ["askwise", "plan", "--crowds", str(crowds), "--options", str(options)]
-    for name, value in asked.items():
-        if value is not None:
-            words += [f"--{name.replace('_', '-')}", str(value)]
-    return shlex.join(words)
+    with progress(quiet=as_json) as tell, pages(out) as place:
+        made = planner.plan(beliefs, progress=tell, **asked)
+        if place is not None:
+            tell("drawing", 0, 1)
+            command = command_line("plan", crowds=crowds, options=options, **asked)
+            write_plan(made, beliefs, place, command)
+            tell("drawing", 1, 1)
+    files = [] if out is None else [out / "report.html"]
+    show_found(made, as_json, screen=_show, lines=_print_lines, files=files)
 
 
 def _print_lines(made: Plan) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.opening import open_store
-from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl
+from askwise.cli.options import DEFAULT_STORE, AsJson, Port, StoreUrl, argument, option, switch
 from askwise.cli.outputs import extra
 from askwise.core.errors import InvalidParameter
 
@@ -23,43 +23,17 @@ app = typer.Typer(help="Keys of the service: make, list, revoke.", no_args_is_he
 
 def serve(
     store: StoreUrl = DEFAULT_STORE,
-    host: Annotated[str, typer.Option("--host", metavar="HOST", help="Listen here.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", metavar="PORT", help="Listen here; 0 takes a free one.")
-    ] = 8000,
-    workers: Annotated[
-        int, typer.Option("--workers", metavar="N", help="How many processes serve.")
-    ] = 1,
-    address: Annotated[
-        str,
-        typer.Option(
-            "--address",
-            metavar="URL",
-            help="What people type, if a proxy stands before: https://ask.example.org",
-            show_default=False,
-        ),
-    ] = "",
-    proxies: Annotated[
-        str,
-        typer.Option(
-            "--proxies",
-            metavar="HOSTS",
-            help="Proxies whose word on a request's origin is taken, comma-separated.",
-            show_default=False,
-        ),
-    ] = "",
-    private_hooks: Annotated[
-        bool,
-        typer.Option(
-            "--private-hooks", metavar="", help="Let webhooks go to private addresses too."
-        ),
-    ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run", metavar="", help="Name the changes that the store needs, and do nothing."
-        ),
-    ] = False,
+    host: str = option("127.0.0.1", "HOST", "Listen here."),
+    port: Port = 8000,
+    workers: int = option(1, "N", "How many processes serve."),
+    address: str = option(
+        "", "URL", "What people type, if a proxy stands before: https://ask.example.org"
+    ),
+    proxies: str = option(
+        "", "HOSTS", "Proxies whose word on a request's origin is taken, comma-separated."
+    ),
+    private_hooks: bool = switch("--private-hooks", "Let webhooks go to private addresses too."),
+    dry_run: bool = switch("--dry-run", "Name the changes that the store needs, and do nothing."),
 ) -> None:
     """Serve campaigns over HTTP: the API, the workers' page, the dashboard."""
     from askwise.store import open_store as store_of
@@ -105,13 +79,10 @@ def greet(store: Store, address: str) -> None:
 
 @app.command("new")
 def new_key(
-    role: Annotated[
-        str, typer.Argument(metavar="ROLE", help="owner, requester or viewer.", show_default=False)
-    ],
-    label: Annotated[str, typer.Argument(metavar="LABEL", help="Whose it is.", show_default=False)],
+    role: str = argument("ROLE", "owner, requester or viewer."),
+    label: str = argument("LABEL", "Whose it is."),
     days: Annotated[
-        float | None,
-        typer.Option("--days", metavar="DAYS", help="Until it expires.", show_default="never"),
+        float | None, typer.Option(metavar="DAYS", help="Until it expires.", show_default="never")
     ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
@@ -155,9 +126,7 @@ def list_keys(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
 
 @app.command("revoke")
 def revoke_key(
-    id: Annotated[
-        str, typer.Argument(metavar="ID", help="The key's id, from the list.", show_default=False)
-    ],
+    id: str = argument("ID", "The key's id, from the list."),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:

@@ -6,31 +6,21 @@ import json
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
 from askwise.cli.opening import open_campaign, open_campaign_of, open_store
-from askwise.cli.options import DEFAULT_STORE, AsJson, AssignmentId, Name, StoreUrl
+from askwise.cli.options import DEFAULT_STORE, AsJson, AssignmentId, Name, StoreUrl, option
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from askwise.campaign import Campaign, Explanation, Status
+    from askwise.campaign import Explanation, Status
     from askwise.core.events import Event
 
 CHUNK = 2_000
 """Events of a log read at a time."""
 
 LIST_COLUMNS = ("campaign", "state", "policy", ">answers", ">spent", ">left")
-
-
-def after(campaign: Campaign, done: str, *, as_json: bool) -> None:
-    """Say that a write is done: the status as JSON, a line for people, nothing in a pipe."""
-    if as_json:
-        output.show_json(campaign.status().to_json())
-    elif output.for_people():
-        print(done)
 
 
 def list_record(found: dict[str, Any]) -> tuple[Any, ...]:
@@ -86,15 +76,8 @@ def payments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = Fals
 
 def log(
     name: Name,
-    first: Annotated[
-        int, typer.Option("--after", metavar="N", help="Only events after this number.")
-    ] = 0,
-    last: Annotated[
-        int | None,
-        typer.Option(
-            "--upto", metavar="N", help="Only events up to this number.", show_default=False
-        ),
-    ] = None,
+    first: int = option(0, "N", "Only events after this number.", "--after"),
+    last: int | None = option(None, "N", "Only events up to this number.", "--upto"),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:

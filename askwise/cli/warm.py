@@ -7,10 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import typer
-
 from askwise.cli import output
-from askwise.cli.options import AsJson
+from askwise.cli.options import AsJson, argument
 from askwise.cli.outputs import progress
 from askwise.core.errors import InvalidParameter
 
@@ -32,11 +30,10 @@ class Part(NamedTuple):
 def warm(
     policies: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[POLICY]...",
-            help="NAME or NAME(KEY=VALUE), see policies; all of them, with rules and "
-            "aggregators, by default.",
-            show_default=False,
+        argument(
+            "[POLICY]...",
+            "NAME or NAME(KEY=VALUE), see policies; all of them, with rules and aggregators, by "
+            "default.",
         ),
     ] = None,
     as_json: AsJson = False,

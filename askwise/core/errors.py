@@ -41,7 +41,7 @@ class AskwiseError(Exception):
     'conflict'
     """
 
-    code = "error"
+    code: str = "error"
     default_reason: ClassVar[Reason] = "error"
 
     def __init__(
@@ -51,40 +51,31 @@ class AskwiseError(Exception):
         self.field = field
         self.reason: Reason = _known(self.default_reason if reason is None else reason)
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, code: Reason | None = None, **options: Any) -> None:
+        """``code`` is what the class stands for, as a reason too where nothing finer is known."""
         super().__init_subclass__(**options)
+        if code is not None:
+            cls.code = cls.default_reason = code
         _known(cls.default_reason)
 
 
-class InvalidProblem(AskwiseError):
+class InvalidProblem(AskwiseError, code="invalid_problem"):
     """The campaign as described can't be run."""
 
-    code = "invalid_problem"
-    default_reason: ClassVar[Reason] = "invalid_problem"
 
-
-class InvalidParameter(AskwiseError):
+class InvalidParameter(AskwiseError, code="invalid_parameter"):
     """A parameter of a policy, rule, aggregator, mechanism or experiment is not valid."""
 
-    code = "invalid_parameter"
-    default_reason: ClassVar[Reason] = "invalid_parameter"
 
-
-class InvalidAnswer(AskwiseError):
+class InvalidAnswer(AskwiseError, code="invalid_answer"):
     """An answer (or a truth) that the campaign can't take."""
 
-    code = "invalid_answer"
-    default_reason: ClassVar[Reason] = "invalid_answer"
 
-
-class UnknownName(AskwiseError):
+class UnknownName(AskwiseError, code="unknown_name"):
     """A name that stands for nothing: a policy, a worker, a task, an assignment, a campaign."""
 
-    code = "unknown_name"
-    default_reason: ClassVar[Reason] = "unknown_name"
 
-
-class UnknownPolicy(UnknownName):
+class UnknownPolicy(UnknownName, code="unknown_policy"):
     """No policy, rule, aggregator, mechanism or experiment is registered under this name.
 
     Attributes
@@ -93,9 +84,6 @@ class UnknownPolicy(UnknownName):
         What nothing installed adds: ``"policy 'optimist'"``. None if a package adds it, but fails.
     """
 
-    code = "unknown_policy"
-    default_reason: ClassVar[Reason] = "unknown_policy"
-
     def __init__(
         self, message: str, *, field: str | None = None, missing: str | None = None
     ) -> None:
@@ -103,46 +91,28 @@ class UnknownPolicy(UnknownName):
         self.missing = missing
 
 
-class OverBudget(AskwiseError):
+class OverBudget(AskwiseError, code="over_budget"):
     """The budget does not allow it."""
 
-    code = "over_budget"
-    default_reason: ClassVar[Reason] = "over_budget"
 
-
-class Conflict(AskwiseError):
+class Conflict(AskwiseError, code="conflict"):
     """It clashes with what is already there, or with the state that the campaign is in."""
 
-    code = "conflict"
-    default_reason: ClassVar[Reason] = "conflict"
 
-
-class PolicyFault(AskwiseError):
+class PolicyFault(AskwiseError, code="policy_fault"):
     """A policy proposed something illegal; nothing was asked."""
 
-    code = "policy_fault"
-    default_reason: ClassVar[Reason] = "policy_fault"
 
-
-class MechanismFault(AskwiseError):
+class MechanismFault(AskwiseError, code="mechanism_fault"):
     """A mechanism would pay less than was bid; nothing was settled."""
 
-    code = "mechanism_fault"
-    default_reason: ClassVar[Reason] = "mechanism_fault"
 
-
-class TooLarge(AskwiseError):
+class TooLarge(AskwiseError, code="too_large"):
     """Beyond the size up to which an exact solution, or a decision in seconds, is affordable."""
 
-    code = "too_large"
-    default_reason: ClassVar[Reason] = "too_large"
 
-
-class StoreError(AskwiseError):
+class StoreError(AskwiseError, code="store_error"):
     """The store can't be opened, read or written."""
-
-    code = "store_error"
-    default_reason: ClassVar[Reason] = "store_error"
 
 
 MANY = 1000

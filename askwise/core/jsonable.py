@@ -32,7 +32,7 @@ class Jsonable:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as a string."""
-        return {name: _plain(getattr(self, name)) for name in self._types()}
+        return {name: as_json(getattr(self, name)) for name in self._types()}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Self:
@@ -47,16 +47,17 @@ class Jsonable:
         return {field.name: types[field.name] for field in fields(cls) if field.compare}
 
 
-def _plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
+    """A value as JSON: money as a string, a tuple as a list, a Jsonable as it says."""
     if isinstance(value, tuple):
-        return [_plain(each) for each in value]
+        return [as_json(each) for each in value]
     if isinstance(value, Jsonable):
         return value.to_json()
     return str(value) if isinstance(value, Decimal) else value
 
 
 def _typed(value: Any, kind: Any) -> Any:
-    """What ``_plain`` made a value of, as the type that its field has."""
+    """What ``as_json`` made a value of, as the type that its field has."""
     if isinstance(value, list):
         return tuple(_typed(each, get_args(kind)[0]) for each in value)
     for one in get_args(kind) or (kind,):

@@ -3,7 +3,7 @@ recorded answers as tables.
 """
 
 from askwise.data.campaigns import read_additions, read_campaign
-from askwise.data.crowds import Beliefs, Crowd, Kind, read_crowds
+from askwise.data.crowds import Beliefs, Crowd, QuestionKind, read_crowds
 from askwise.data.labels import (
     LabelTable,
     read_contexts,
@@ -18,8 +18,8 @@ from askwise.data.tables import read_tasks, read_workers, task_of_text, worker_o
 __all__ = [
     "Beliefs",
     "Crowd",
-    "Kind",
     "LabelTable",
+    "QuestionKind",
     "read_additions",
     "read_campaign",
     "read_contexts",

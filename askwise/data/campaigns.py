@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.problem import Task, Worker, as_task, as_worker
-from askwise.data.tables import read_tasks, read_text, read_workers
+from askwise.data.tables import read_tasks, read_toml, read_workers
 
 FIELDS = (
-    "name",
-    "budget",
-    "outcome",
-    "options",
-    "policy",
-    "stopping",
-    "aggregation",
-    "mechanism",
-    "repeat",
-    "lease",
-    "seed",
-    "workers",
-    "tasks",
+    *("name", "budget", "outcome", "options", "policy", "stopping", "aggregation", "mechanism"),
+    *("repeat", "lease", "seed", "workers", "tasks"),
 )
 
 _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
@@ -58,10 +46,7 @@ def read_additions(path: str | os.PathLike[str]) -> tuple[list[Worker], list[Tas
 
 
 def _read(path: Path, known: tuple[str, ...], noun: str) -> dict[str, Any]:
-    try:
-        raw = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidProblem(f"{path} is not TOML: {error}", field="file") from None
+    raw = read_toml(path)
     for key, value in raw.items():
         if key not in known:
             raise InvalidProblem(

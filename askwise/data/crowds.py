@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -14,7 +13,7 @@ from typing import Any
 from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.problem import listed
-from askwise.data.tables import read_text
+from askwise.data.tables import read_toml
 
 Accuracy = float | Sequence[float]
 """How often the right option is given, or from where to where that varies."""
@@ -59,7 +58,7 @@ class Crowd:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class QuestionKind:
     """Questions of one kind, such as easy ones.
 
     Parameters
@@ -100,7 +99,7 @@ class Beliefs:
     ----------
     crowds : sequence of Crowd or of mappings of its fields
         Who may be asked.
-    kinds : sequence of Kind or of mappings of its fields, optional
+    kinds : sequence of QuestionKind or of mappings of its fields, optional
         Which kinds of questions there are; without, all are of one.
     options : int
         How many options a question has.
@@ -113,13 +112,15 @@ class Beliefs:
     """
 
     crowds: Sequence[Crowd]
-    kinds: Sequence[Kind] = ()
+    kinds: Sequence[QuestionKind] = ()
     options: int = 2
 
     def __post_init__(self) -> None:
         _check_options(self.options)
         crowds = tuple(_made(each, Crowd, "crowd", "id") for each in listed(self.crowds, "crowds"))
-        kinds = tuple(_made(each, Kind, "kind", "name") for each in listed(self.kinds, "kinds"))
+        kinds = tuple(
+            _made(each, QuestionKind, "kind", "name") for each in listed(self.kinds, "kinds")
+        )
         object.__setattr__(self, "crowds", crowds)
         object.__setattr__(self, "kinds", kinds)
         if not crowds:
@@ -164,7 +165,7 @@ class Beliefs:
             found.append(tuple(self._range(crowd, kind) for crowd in self.crowds))
         return tuple(found) or (tuple(self._range(crowd, None) for crowd in self.crowds),)
 
-    def _range(self, crowd: Crowd, kind: Kind | None) -> Range:
+    def _range(self, crowd: Crowd, kind: QuestionKind | None) -> Range:
         label, given = f"accuracy of crowd {crowd.id!r}", crowd.accuracy
         if kind is not None:
             label += f" on kind {kind.name!r}"
@@ -189,10 +190,7 @@ def read_crowds(path: str | os.PathLike[str], *, options: int = 2) -> Beliefs:
     """
     _check_options(options)
     file = Path(path)
-    try:
-        raw = tomllib.loads(read_text(file))
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidProblem(f"{file} is not TOML: {error}", field="file") from None
+    raw = read_toml(file)
     for key, value in raw.items():
         if key not in _TOP:
             raise InvalidProblem(
@@ -209,7 +207,7 @@ def read_crowds(path: str | os.PathLike[str], *, options: int = 2) -> Beliefs:
 
 
 _TOP = ("crowds", "kinds")
-_NEEDED = {Crowd: ("id", "price"), Kind: ("name", "share")}
+_NEEDED = {Crowd: ("id", "price"), QuestionKind: ("name", "share")}
 
 
 def _made(raw: Any, noun: Any, word: str, named_by: str) -> Any:

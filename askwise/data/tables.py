@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -65,6 +66,14 @@ def task_of_text(fields: Mapping[str, str]) -> Task:
 def read_text(path: Path) -> str:
     """Read a file as UTF-8, with or without a byte order mark."""
     return as_text(path, path.read_bytes())
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a file as TOML."""
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidProblem(f"{path} is not TOML: {error}", field="file") from None
 
 
 def as_text(path: Path, raw: bytes) -> str:

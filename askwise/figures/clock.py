@@ -20,10 +20,7 @@ STEPS = (
 )
 """Round lengths of time; years follow."""
 
-_MONTHS = (
-    *("Jan", "Feb", "Mar", "Apr", "May", "Jun"),
-    *("Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
-)
+_MONTHS = (*("Jan", "Feb", "Mar", "Apr", "May", "Jun"), *("Jul", "Aug", "Sep", "Oct", "Nov", "Dec"))
 """Not the locale's: a chart is the same on every machine."""
 
 _LATEST = 253402300799.0

@@ -49,25 +49,12 @@ OUTCOMES = {
 OTHER = "#7B68C8"
 
 _SETTINGS = {
-    "font.size": 13,
-    "legend.fontsize": 13,
-    "legend.handlelength": 1.3,
-    "legend.handletextpad": 0.5,
-    "legend.columnspacing": 1.3,
-    "legend.borderpad": 0.0,
-    "legend.borderaxespad": 0.0,
-    "text.color": PAGE_INK,
-    "axes.edgecolor": PAGE_INK,
-    "axes.labelcolor": PAGE_INK,
-    "axes.labelsize": 13,
-    "axes.spines.left": False,
-    "grid.color": PAGE_INK,
-    "grid.alpha": 0.18,
-    "xtick.color": PAGE_INK,
-    "xtick.labelcolor": PAGE_INK,
-    "ytick.color": PAGE_INK,
-    "ytick.labelcolor": PAGE_INK,
-    "ytick.major.size": 0,
+    **dict.fromkeys(("font.size", "legend.fontsize", "axes.labelsize"), 13),
+    **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "grid.color"), PAGE_INK),
+    **{f"{axis}tick.{part}": PAGE_INK for axis in "xy" for part in ("color", "labelcolor")},
+    **{"legend.handlelength": 1.3, "legend.handletextpad": 0.5, "legend.columnspacing": 1.3},
+    **{"legend.borderpad": 0.0, "legend.borderaxespad": 0.0},
+    **{"axes.spines.left": False, "grid.alpha": 0.18, "ytick.major.size": 0},
 }
 
 _DASHED = (0, (4, 3))
@@ -346,12 +333,8 @@ def _legend(
         if form == "box":
             handles.append(Patch(color=colour))
         elif form in ("o", "O"):
-            pen: dict[str, Any] = {
-                "marker": "o",
-                "markersize": 8,
-                "markeredgewidth": 1.6,
-                "linestyle": "none",
-            }
+            pen: dict[str, Any] = {"marker": "o", "markersize": 8, "linestyle": "none"}
+            pen["markeredgewidth"] = 1.6
             face = colour if form == "o" else "none"
             handles.append(Line2D([], [], markeredgecolor=colour, markerfacecolor=face, **pen))
         else:

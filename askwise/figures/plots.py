@@ -346,12 +346,7 @@ class _Sketch:
 
 
 def _check(
-    rows: Sequence[Row],
-    references: Sequence[Row],
-    metric: str,
-    kind: str,
-    log_x: bool,
-    log_y: bool,
+    rows: Sequence[Row], references: Sequence[Row], metric: str, kind: str, log_x: bool, log_y: bool
 ) -> None:
     if kind not in ("line", "bars"):
         refuse("kind", repr(kind), "line or bars")

@@ -38,7 +38,7 @@ SURE_OF_SIDE = 3.0
 """Log-odds (20 to 1) from which on it counts as settled which way round a context is."""
 
 
-class Answers(NamedTuple):
+class SkillAnswers(NamedTuple):
     """Answers by task: skill and label of each, and the tasks' contexts and known truth (or -1)."""
 
     starts: Array
@@ -48,7 +48,7 @@ class Answers(NamedTuple):
     truth: Array
 
 
-class Beliefs(NamedTuple):
+class SkillBeliefs(NamedTuple):
     """Soft counts by skill and by worker, classes by context, posteriors by task.
 
     ``shares`` holds lam and rho. ``classes`` has the sum of posteriors of each class and, in its
@@ -185,7 +185,7 @@ def chance(
 
 
 @kernel
-def log_chances(beliefs: Beliefs, row: int, c: int, logs: Array) -> None:
+def log_chances(beliefs: SkillBeliefs, row: int, c: int, logs: Array) -> None:
     """Logarithms of :func:`chance` for all answers of a skill when c is true, in one go."""
     counts, totals, worker = beliefs.counts, beliefs.totals, beliefs.worker[row]
     classes = counts.shape[1]
@@ -214,7 +214,7 @@ def class_share(classes: Array, context: int, c: int) -> float:
 
 
 @kernel
-def expect(answers: Answers, beliefs: Beliefs, logs: Array) -> None:
+def expect(answers: SkillAnswers, beliefs: SkillBeliefs, logs: Array) -> None:
     """E-step: posterior of each task from the answers and what is believed of who gave them."""
     starts, skill, label, posterior = (
         answers.starts, answers.skill, answers.label, beliefs.posterior,
@@ -244,7 +244,7 @@ def expect(answers: Answers, beliefs: Beliefs, logs: Array) -> None:
 
 
 @kernel
-def count_softly(answers: Answers, beliefs: Beliefs) -> None:
+def count_softly(answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
     """M-step: soft counts by skill and worker, classes by context."""
     starts, skill, label = answers.starts, answers.skill, answers.label
     counts, totals, classes = beliefs.counts, beliefs.totals, beliefs.classes
@@ -267,7 +267,7 @@ def count_softly(answers: Answers, beliefs: Beliefs) -> None:
 
 
 @kernel
-def weigh_shares(beliefs: Beliefs, evidence: Array) -> None:
+def weigh_shares(beliefs: SkillBeliefs, evidence: Array) -> None:
     """How well counts borrowed by each lam and rho foretell own ones, as a log-probability.
 
     For all shares in one walk over the counts, whose sums do not depend on them.
@@ -287,7 +287,7 @@ def weigh_shares(beliefs: Beliefs, evidence: Array) -> None:
 
 
 @kernel
-def choose_shares(beliefs: Beliefs) -> None:
+def choose_shares(beliefs: SkillBeliefs) -> None:
     """The lam and rho with the most evidence; with one context there is no rho to choose."""
     evidence = np.zeros((len(LAMBDAS), len(RHOS)))
     weigh_shares(beliefs, evidence)
@@ -302,7 +302,7 @@ def choose_shares(beliefs: Beliefs) -> None:
 
 
 @kernel
-def told_by_truth(answers: Answers, beliefs: Beliefs, sides: Array) -> None:
+def told_by_truth(answers: SkillAnswers, beliefs: SkillBeliefs, sides: Array) -> None:
     """Log-odds, by context, that it is the right way round, by tasks whose truth is known.
 
     Each counts for what its answers would have said of it, by what the workers showed on other
@@ -334,7 +334,7 @@ def told_by_truth(answers: Answers, beliefs: Beliefs, sides: Array) -> None:
 
 
 @kernel
-def turn(answers: Answers, beliefs: Beliefs, sides: Array) -> None:
+def turn(answers: SkillAnswers, beliefs: SkillBeliefs, sides: Array) -> None:
     """With two classes, turn contexts round that are the wrong way: right and wrong swapped.
 
     A context in which workers seem wrong more often than right is turned, unless it borrows from
@@ -376,7 +376,7 @@ def turn(answers: Answers, beliefs: Beliefs, sides: Array) -> None:
 
 
 @kernel
-def refit(answers: Answers, beliefs: Beliefs, rounds: int, sides: Array) -> None:
+def refit(answers: SkillAnswers, beliefs: SkillBeliefs, rounds: int, sides: Array) -> None:
     """Choose what is borrowed, turn what is the wrong way round, and run rounds of EM."""
     logs = np.zeros(beliefs.counts.shape)
     choose_shares(beliefs)
@@ -387,7 +387,7 @@ def refit(answers: Answers, beliefs: Beliefs, rounds: int, sides: Array) -> None
 
 
 @kernel
-def side_margins(beliefs: Beliefs, sides: Array, margins: Array) -> None:
+def side_margins(beliefs: SkillBeliefs, sides: Array, margins: Array) -> None:
     """Log-odds, by context, that it is the right way round rather than mirrored.
 
     By what the workers show against what they would show if each leading answer were wrong (with
@@ -421,7 +421,7 @@ def side_margins(beliefs: Beliefs, sides: Array, margins: Array) -> None:
 
 
 @kernel
-def agreements(beliefs: Beliefs, found: Array) -> None:
+def agreements(beliefs: SkillBeliefs, found: Array) -> None:
     """Correlation, by context, of what its workers show there and in the other contexts.
 
     Weighted by answers; 1 where fewer than five workers have three answers in both. Where it is

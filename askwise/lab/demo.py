@@ -24,14 +24,8 @@ if TYPE_CHECKING:
 
 SEED = 6
 BUDGET = 500
-POLICIES = (
-    "random",
-    "uniform",
-    "trialsourcing",
-    "bounded-epsilon-first",
-    "thompson-knapsack",
-    "knowledge-gradient",
-)
+OURS = ("thompson-knapsack", "knowledge-gradient")
+POLICIES = ("random", "uniform", "trialsourcing", "bounded-epsilon-first", *OURS)
 
 
 def run_demo(out: Path, console: Console) -> None:
@@ -164,7 +158,7 @@ def write_page(out: Path, results: Results, explanation: str) -> Path:
         metric="utility so far",
         x_label="spent",
         y_label="utility so far",
-        highlight=("thompson-knapsack", "knowledge-gradient"),
+        highlight=OURS,
     )
     bars = figures.draw(
         [row for row in final if row.series != "optimum"],
@@ -173,7 +167,7 @@ def write_page(out: Path, results: Results, explanation: str) -> Path:
         x_label="budget",
         y_label="share of the optimum",
         kind="bars",
-        highlight=("thompson-knapsack", "knowledge-gradient"),
+        highlight=OURS,
     )
     figures.save(curve, out)
     return report.write_report(
@@ -206,10 +200,7 @@ def print_table(console: Console, results: Results) -> None:
     for name in ("utility", "spent", "share of the optimum"):
         table.add_column(name, justify="right")
     for policy in (*POLICIES, "optimum"):
-        table.add_row(
-            policy,
-            f"{found[policy, 'utility']:.1f}",
-            f"${found[policy, 'spent']:.0f}",
-            f"{found[policy, 'share_of_optimum']:.3f}",
-        )
+        utility, spent = found[policy, "utility"], found[policy, "spent"]
+        share = found[policy, "share_of_optimum"]
+        table.add_row(policy, f"{utility:.1f}", f"${spent:.0f}", f"{share:.3f}")
     console.print(table)

@@ -24,14 +24,7 @@ from askwise.ledger.proposals import Proposal, fault
 from askwise.ledger.queries import new_cell_of, next_task
 from askwise.ledger.transitions import advance, take_plan
 from askwise.policies.base import Kernels
-from askwise.stopping.base import (
-    CONFIDENT,
-    GO_ON,
-    OPTION,
-    SURE,
-    Limits,
-    at_limit,
-)
+from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, Limits, at_limit
 
 FULL, FAULTY = -1001, -1002
 

@@ -28,7 +28,7 @@ _ACTIVE = re.compile(r"<\s*(script|foreignobject|iframe|image|use[^>]*href=\"[^#
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """One cell of a table, as it is printed."""
 
     mean: str
@@ -42,7 +42,7 @@ class Line:
 
     name: str
     parameters: str
-    cells: tuple[Cell | None, ...]
+    cells: tuple[TableCell | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ def tables_of(rows: Sequence[Row], paper: Sequence[Row] = ()) -> list[Table]:
     return tables
 
 
-def _cell(ours: Row | None, theirs: Row | None) -> Cell | None:
+def _cell(ours: Row | None, theirs: Row | None) -> TableCell | None:
     if ours is None and theirs is None:
         return None
     mean, interval = estimate(ours) if ours else ("", "")
@@ -155,7 +155,7 @@ def _cell(ours: Row | None, theirs: Row | None) -> Cell | None:
         half = (theirs.ci_high - theirs.ci_low) / 2
         if half > 0:
             paper += f" ± {_number(half)}"
-    return Cell(mean, interval, paper)
+    return TableCell(mean, interval, paper)
 
 
 def estimate(row: Row) -> tuple[str, str]:

@@ -67,7 +67,7 @@ def run(
     cells = experiment.cells()
     # Compile here, once: the jobs then read the machine code from disk.
     _chunk(experiment, 0, cells[0], 0, 1, seed)
-    gathered = [_Gathered(count) for _ in cells]
+    gathered: list[dict[int, Array]] = [{} for _ in cells]
     done, total = 0, count * len(cells)
     tell("simulating", 0, total)
     parts = [
@@ -77,29 +77,16 @@ def run(
     ]
     with _workers(backend, jobs, scheduler) as spread:
         for at, first, samples in spread(experiment, cells, parts, seed):
-            gathered[at].put(first, samples)
+            gathered[at][first] = samples
             done += len(samples)
             tell("simulating", done, total)
     rows: list[Row] = []
-    for cell, each in zip(cells, gathered, strict=True):
-        rows.extend(experiment.rows(cell, each.samples(), seed))
+    for cell, chunks in zip(cells, gathered, strict=True):
+        # In the order of their replications, whatever came first.
+        stacked = np.concatenate([chunks[first] for first in sorted(chunks)])
+        assert len(stacked) == count
+        rows.extend(experiment.rows(cell, stacked, seed))
     return Results(experiment.name, seed, count, asdict(experiment), tuple(rows))
-
-
-class _Gathered:
-    """Samples of one cell, put in the order of their replications."""
-
-    def __init__(self, count: int) -> None:
-        self.parts: dict[int, Array] = {}
-        self.count = count
-
-    def put(self, first: int, samples: Array) -> None:
-        self.parts[first] = samples
-
-    def samples(self) -> Array:
-        stacked = np.concatenate([self.parts[first] for first in sorted(self.parts)])
-        assert len(stacked) == self.count
-        return stacked
 
 
 def _chunk(
@@ -108,6 +95,8 @@ def _chunk(
     with allowed(experiment.name):
         return at, first, experiment.samples(cell, seed, first, last)
 
+
+_DRAWN = ("metric", "x_label", "y_label", "log_x", "log_y", "kind")
 
 Part = tuple[int, int, int]
 Spread = Callable[[Experiment, Sequence[Cell], list[Part], int], Iterator[tuple[int, int, Array]]]
@@ -129,19 +118,14 @@ def _workers(backend: str, jobs: int, scheduler: str | None) -> Iterator[Spread]
         _cluster(backend, jobs, scheduler),
         joblib.parallel_config(backend=backend, n_jobs=jobs if backend == "loky" else -1),
     ):
-
-        def spread(
-            experiment: Experiment, cells: Sequence[Cell], parts: list[Part], seed: int
-        ) -> Iterator[tuple[int, int, Array]]:
-            # Dask's and Ray's backends hand results back in order only.
-            form = "generator_unordered" if backend == "loky" else "list"
-            work = joblib.Parallel(return_as=form)(
+        # Dask's and Ray's backends hand results back in order only.
+        form = "generator_unordered" if backend == "loky" else "list"
+        yield lambda experiment, cells, parts, seed: iter(
+            joblib.Parallel(return_as=form)(
                 joblib.delayed(_chunk)(experiment, at, cells[at], first, last, seed)
                 for at, first, last in parts
             )
-            yield from work
-
-        yield spread
+        )
 
 
 def _one_by_one(
@@ -199,12 +183,7 @@ def write(experiment: Experiment, results: Results, out: Path, command: str) -> 
         figure = figures.draw(
             [row for row in results.rows if not experiment.drawn_as_reference(row)],
             title=experiment.title,
-            metric=wanted.metric,
-            x_label=wanted.x_label,
-            y_label=wanted.y_label,
-            log_x=wanted.log_x,
-            log_y=wanted.log_y,
-            kind=wanted.kind,
+            **{name: getattr(wanted, name) for name in _DRAWN},
             reference=_reference(experiment, results.rows, paper, wanted.metric),
             highlight=_highlight(experiment, results.rows),
         )

@@ -18,20 +18,8 @@ from askwise.core.errors import PolicyFault
 from askwise.core.events import Fact
 from askwise.core.money import MICRO, NO_CAP
 from askwise.core.problem import UNLIMITED, Problem
-from askwise.lab.loop import (
-    CLOSED_CODE,
-    FAULTY,
-    FULL,
-    SEQ,
-    UTILITY,
-    AnyWorld,
-    NoParams,
-    Rulings,
-    Streams,
-    compiled,
-    never,
-    uncompiled,
-)
+from askwise.lab import loop as loops
+from askwise.lab.loop import FULL, AnyWorld
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
@@ -39,17 +27,8 @@ from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, new_proposal
 from askwise.ledger.queries import CODES, IDLE
 from askwise.policies import KernelPolicy, LabelsItself, Policy
-from askwise.stopping.base import (
-    GO_ON,
-    OPTION,
-    OUTCOMES,
-    SURE,
-    KernelRule,
-    Limits,
-    StoppingRule,
-    Verdict,
-    new_ruling,
-)
+from askwise.stopping import KernelRule, StoppingRule, Verdict
+from askwise.stopping.base import GO_ON, OPTION, OUTCOMES, SURE, Limits, new_ruling
 
 
 @dataclass(frozen=True)
@@ -70,7 +49,7 @@ class Outcome:
 
     def closing(self, task: int) -> Verdict:
         """What a closed task was closed with."""
-        option, sure, code = self.closings[task, : CLOSED_CODE + 1].tolist()
+        option, sure, code = self.closings[task, : loops.CLOSED_CODE + 1].tolist()
         return Verdict(
             int(option) if option >= 0 else None,
             OUTCOMES[int(code)],
@@ -102,27 +81,22 @@ def simulate(
     """
     ledger = Ledger(problem) if ledger is None else fork(ledger)
     state = policy.start(problem, ledger)
-    streams = Streams(
-        draws.stream(seed, draws.POLICY, replication),
-        draws.stream(seed, draws.ABSORB, replication),
-        draws.stream(seed, draws.RULE, replication),
-    )
+    roles = (draws.POLICY, draws.ABSORB, draws.RULE)
+    streams = loops.Streams(*(draws.stream(seed, role, replication) for role in roles))
     closings = np.zeros((ledger.total(c.TASKS), 5))
     workers = ledger.total(c.WORKERS)
     ledger.room_for_plan(workers)
     kind: Any = type(world)
     params: Any
     if isinstance(policy, KernelPolicy) and policy.compiles and isinstance(rule, KernelRule | None):
-        loop, params = (
-            compiled(policy.kernels, kind, rule.judge if rule else never),
-            policy.params(),
-        )
-        judging: Any = rule.params() if rule else NoParams(0)
+        loop = loops.compiled(policy.kernels, kind, rule.judge if rule else loops.never)
+        params = policy.params()
+        judging: Any = rule.params() if rule else loops.NoParams(0)
     else:
-        loop = uncompiled(kind, choose=_choose, absorb=_absorb, judge=_judge)
+        loop = loops.uncompiled(kind, choose=_choose, absorb=_absorb, judge=_judge)
         params = judging = _Plain(policy, rule, problem, ledger, seed, replication)
     limits = rule.limits() if isinstance(rule, KernelRule) else Limits(UNLIMITED, NO_CAP)
-    rulings = Rulings(judging, limits, new_ruling(len(problem.options)), closings)
+    rulings = loops.Rulings(judging, limits, new_ruling(len(problem.options)), closings)
     out, available, tally = new_proposal(workers), np.ones(workers, np.int8), np.zeros(3)
     due = np.zeros(window)
     code = FULL
@@ -140,13 +114,13 @@ def simulate(
         if code == FULL:
             ledger.room_for_assignments(max(1024, 3 * len(ledger.book.assignments)))
             state = policy.grow(state, ledger)
-    if code == FAULTY:
+    if code == loops.FAULTY:
         raise PolicyFault(f"policy {policy.name!r} proposed something illegal", field="policy")
     if code == c.TOO_LARGE:
         assert isinstance(policy, KernelPolicy)
         raise policy.too_large()
-    ledger.seq = int(tally[SEQ])
-    ledger.utility = 0.0 if problem.options else float(tally[UTILITY])
+    ledger.seq = int(tally[loops.SEQ])
+    ledger.utility = 0.0 if problem.options else float(tally[loops.UTILITY])
     return Outcome(
         utility=ledger.utility,
         spent=ledger.total(c.SPENT) / MICRO,
@@ -203,11 +177,8 @@ def _choose(
     rows = int(choice.head[0])
     if rows > len(book.plan) or rows > len(out.rows):
         raise _LongPlan(rows)
-    out.rows[:rows], out.odds[:rows], out.head[:] = (
-        choice.rows[:rows],
-        choice.odds[:rows],
-        choice.head,
-    )
+    out.rows[:rows], out.odds[:rows] = choice.rows[:rows], choice.odds[:rows]
+    out.head[:] = choice.head
     return c.PROPOSED
 
 

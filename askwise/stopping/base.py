@@ -22,6 +22,7 @@ from askwise.core.registry import Registry
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
+from askwise.ledger.queries import may_put
 
 # What judging may say.
 GO_ON, CONFIDENT, LOW_CONFIDENCE, OVER_BUDGET = range(4)
@@ -67,23 +68,16 @@ class StoppingRule(ABC):
 
     def check(self, problem: Problem) -> None:
         """Refuse a problem that this rule can't work on."""
-        kind = "options" if problem.options else "utility"
+        kind, count, wrong = "options" if problem.options else "utility", len(problem.options), ""
         if kind not in self.outcomes:
-            raise InvalidProblem(
-                f"stopping {self.name!r} works on {' or '.join(self.outcomes)}, "
-                f"this campaign has {kind}",
-                field="stopping",
-            )
-        if problem.taskless:
-            raise InvalidProblem(
-                f"stopping {self.name!r} closes tasks, this campaign has none", field="stopping"
-            )
-        if self.most_options is not None and len(problem.options) > self.most_options:
-            raise InvalidProblem(
-                f"stopping {self.name!r} works on {self.most_options} options, this campaign has "
-                f"{len(problem.options)}: use another rule",
-                field="stopping",
-            )
+            wrong = f"works on {' or '.join(self.outcomes)}, this campaign has {kind}"
+        elif problem.taskless:
+            wrong = "closes tasks, this campaign has none"
+        elif self.most_options is not None and count > self.most_options:
+            limit = f"works on {self.most_options} options"
+            wrong = f"{limit}, this campaign has {count}: use another rule"
+        if wrong:
+            raise InvalidProblem(f"stopping {self.name!r} {wrong}", field="stopping")
 
     def turned(self, value: float) -> StoppingRule:
         """The same rule with its dial at a value."""
@@ -172,10 +166,7 @@ class KernelRule(StoppingRule):
         if self.horizon is not None:
             whole(self.horizon, "horizon", least=1)
         if self.cap is not None:
-            micro = to_micro(self.cap, "cap")
-            if micro == 0:
-                raise InvalidParameter("cap is 0: give an amount above 0", field="cap")
-            object.__setattr__(self, "cap", str(from_micro(micro)))
+            object.__setattr__(self, "cap", amount_above_0(self.cap, "cap"))
 
     def check(self, problem: Problem) -> None:
         """The cap must leave room for an answer of each worker."""
@@ -213,23 +204,26 @@ class KernelRule(StoppingRule):
         beliefs: Any = None,
     ) -> Verdict | None:
         """Run the kernel; where it would go on, see whether horizon or cap end the question."""
-        if not ledger.book.tasks[task, c.TASK_ANSWERED]:
-            return None
-        ruling = new_ruling(len(problem.options))
-        code = self.judge(ledger.book, self.params(), task, draw, ruling)
-        if code == GO_ON:
+        code, option, sure = self._ruled(problem, ledger, task, draw)
+        if code == GO_ON and ledger.book.tasks[task, c.TASK_ANSWERED]:
             code = at_limit(ledger.book, task, self.limits())
-        return None if code == GO_ON else _verdict(ruling, code)
+        return None if code == GO_ON else Verdict(option, OUTCOMES[code], sure)
 
     def guess(
         self, problem: Problem, state: Any, ledger: Ledger, task: int, draw: Draw
     ) -> tuple[int | None, float | None]:
         """What the kernel would name now; nothing before the first answer."""
+        return self._ruled(problem, ledger, task, draw)[1:]
+
+    def _ruled(
+        self, problem: Problem, ledger: Ledger, task: int, draw: Draw
+    ) -> tuple[int, int | None, float | None]:
         if not ledger.book.tasks[task, c.TASK_ANSWERED]:
-            return None, None
+            return GO_ON, None, None
         ruling = new_ruling(len(problem.options))
-        self.judge(ledger.book, self.params(), task, draw, ruling)
-        return _read(ruling)
+        code = self.judge(ledger.book, self.params(), task, draw, ruling)
+        option, sure = int(ruling[OPTION]), float(ruling[SURE])
+        return (code, option, sure) if option >= 0 else (code, None, None)
 
 
 def new_ruling(options: int) -> Array:
@@ -237,14 +231,20 @@ def new_ruling(options: int) -> Array:
     return np.zeros(SCRATCH + 4 * max(1, options))
 
 
-def _verdict(ruling: Array, code: int) -> Verdict:
-    option, sure = _read(ruling)
-    return Verdict(option, OUTCOMES[code], sure)
+def amount_above_0(amount: Amount, field: str) -> str:
+    """Take money as text, in its plainest form."""
+    micro = to_micro(amount, field)
+    if micro == 0:
+        raise InvalidParameter(f"{field} is 0: give an amount above 0", field=field)
+    return str(from_micro(micro))
 
 
-def _read(ruling: Array) -> tuple[int | None, float | None]:
-    option, sure = int(ruling[OPTION]), float(ruling[SURE])
-    return (option, sure) if option >= 0 else (None, None)
+@step
+def may_come(book: Book, task: int, worker: int) -> bool:
+    """Whether an answer of a worker to a task may still come: there, within limit, may be asked."""
+    workers = book.workers
+    here = workers[worker, c.JOINED] == 1 and workers[worker, c.ASKED] < workers[worker, c.LIMIT]
+    return bool(here and may_put(book, task, worker))
 
 
 @step

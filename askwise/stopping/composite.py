@@ -14,7 +14,7 @@ from askwise.core.registry import from_label, label_of
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, KernelRule, StoppingRule, stopping
-from askwise.stopping.single import TOTAL, SingleCrowdRule, bound, halts
+from askwise.stopping.single import SingleCrowdRule, Votes, all_votes, bound, halts
 
 _PICK = 2**32 - 1
 """Index of the draw between two instances that stop at once: no instance uses it."""
@@ -29,14 +29,13 @@ class Params(NamedTuple):
 
 def judge_each(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Judge the instances that received the last answer: its crowd's and the total crowd's."""
-    cells = book.cells
-    options = book.totals[c.OPTIONS]
-    cell = book.tasks[task, c.VOICE]
+    cells, cell = book.cells, book.tasks[task, c.VOICE]
     source = cells[cell, c.CELL_WORKER] + 1
-    own = halts(cells, cell, c.VOTES, options, params.single, draw, source, ruling)
+    its_votes = Votes(cells, cell, c.VOTES, book.totals[c.OPTIONS], source)
+    own = halts(its_votes, params.single, draw, ruling)
     option, sure = ruling[OPTION], ruling[SURE]
     # Also without an instance of its own the total crowd says what to name in case of an end.
-    total = halts(book.votes, task, 0, options, params.single, draw, TOTAL, ruling)
+    total = halts(all_votes(book, task), params.single, draw, ruling)
     if own != CONFIDENT:
         # A crowd that gives up (no quorum within reach) does not end the question for others.
         return total if params.total else GO_ON

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -15,7 +14,7 @@ from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
 from askwise.stopping.evidence import log_evidence
-from askwise.stopping.single import TOTAL, SingleCrowdRule
+from askwise.stopping.single import TOTAL, SingleCrowdRule, Votes
 
 
 class Params(NamedTuple):
@@ -40,17 +39,9 @@ def conclude(options: int, delta: float, draw: Draw, source: int, ruling: Array)
 
 
 @step
-def halts(
-    table: Array,
-    row: int,
-    first: int,
-    options: int,
-    params: Params,
-    draw: Draw,
-    source: int,
-    ruling: Array,
-) -> int:
+def halts(votes: Votes, params: Params, draw: Draw, ruling: Array) -> int:
     """Judge one source: for each option the evidence against its nearest rival."""
+    table, row, first, options, source = votes
     for option in range(options):
         least = math.inf
         for rival in range(options):
@@ -147,8 +138,8 @@ class EProcess(SingleCrowdRule):
         "options and crowds asked in any order. Assumes that no crowd prefers a wrong option."
     )
     dial: ClassVar[str] = "delta"
-    single: ClassVar[Callable[..., int]] = halts
-    kernel: ClassVar[Callable[..., int]] = judge
+    single: ClassVar = halts
+    kernel: ClassVar = judge
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -13,7 +12,7 @@ from askwise.core.draws import Draw
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, no_option, stopping
-from askwise.stopping.single import TOTAL, SingleCrowdRule, name_leader
+from askwise.stopping.single import SingleCrowdRule, Votes, all_votes, name_leader
 
 
 class Params(NamedTuple):
@@ -23,19 +22,9 @@ class Params(NamedTuple):
 
 
 @step
-def halts(
-    table: Array,
-    row: int,
-    first: int,
-    options: int,
-    params: Params,
-    draw: Draw,
-    source: int,
-    ruling: Array,
-) -> int:
+def halts(votes: Votes, params: Params, draw: Draw, ruling: Array) -> int:
     """Count, then take the most frequent option."""
-    answers = name_leader(table, row, first, options, draw, source, ruling)
-    return CONFIDENT if answers >= params.n else GO_ON
+    return CONFIDENT if name_leader(votes, draw, ruling) >= params.n else GO_ON
 
 
 @step
@@ -43,7 +32,7 @@ def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> i
     """Count answers, which a utility campaign has as well."""
     if no_option(book, ruling):
         return CONFIDENT if book.tasks[task, c.TASK_ANSWERED] >= params.n else GO_ON
-    return halts(book.votes, task, 0, book.totals[c.OPTIONS], params, draw, TOTAL, ruling)
+    return halts(all_votes(book, task), params, draw, ruling)
 
 
 @stopping.register("fixed")
@@ -89,8 +78,8 @@ class Fixed(SingleCrowdRule):
     promise: ClassVar[str] = "Trades error for cost by its number; guarantees no error."
     dial: ClassVar[str] = "n"
     version: ClassVar[int] = 2
-    single: ClassVar[Callable[..., int]] = halts
-    kernel: ClassVar[Callable[..., int]] = judge
+    single: ClassVar = halts
+    kernel: ClassVar = judge
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -11,9 +10,9 @@ from askwise.core.arrays import Array
 from askwise.core.checks import between, flag, real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
-from askwise.kernels.votes import exceeds, lead_in, theorem_1_quality
+from askwise.kernels.votes import exceeds, theorem_1_quality
 from askwise.stopping.base import CONFIDENT, GO_ON, stopping
-from askwise.stopping.single import SingleCrowdRule, name_leader
+from askwise.stopping.single import SingleCrowdRule, Votes, lead_of, name_leader
 
 
 class Params(NamedTuple):
@@ -25,23 +24,14 @@ class Params(NamedTuple):
 
 
 @step
-def halts(
-    table: Array,
-    row: int,
-    first: int,
-    options: int,
-    params: Params,
-    draw: Draw,
-    source: int,
-    ruling: Array,
-) -> int:
+def halts(votes: Votes, params: Params, draw: Draw, ruling: Array) -> int:
     """Compare the lead with C_qty * sqrt(answers), strictly."""
-    answers = name_leader(table, row, first, options, draw, source, ruling)
+    answers = name_leader(votes, draw, ruling)
     quality = params.quality
     if params.delta > 0.0:
-        quality = theorem_1_quality(options, params.delta, answers)
-    lead, term = lead_in(table, row, first, options), quality * math.sqrt(answers)
-    return CONFIDENT if exceeds(lead, term, params.smooth, draw, 2 * source) else GO_ON
+        quality = theorem_1_quality(votes.options, params.delta, answers)
+    lead, term = lead_of(votes), quality * math.sqrt(answers)
+    return CONFIDENT if exceeds(lead, term, params.smooth, draw, 2 * votes.source) else GO_ON
 
 
 @stopping.register("gap")
@@ -102,7 +92,7 @@ class Gap(SingleCrowdRule):
         "delta (Theorem 1), not at most delta. Assumes independent answers."
     )
     dial: ClassVar[str] = "quality"
-    single: ClassVar[Callable[..., int]] = halts
+    single: ClassVar = halts
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -35,8 +34,7 @@ class Params(NamedTuple):
 @step
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Add up the crowds' distances from each option; compare the two smallest."""
-    cells = book.cells
-    options = book.totals[c.OPTIONS]
+    cells, options = book.cells, book.totals[c.OPTIONS]
     for option in range(options):
         distance = 0.0
         cell = book.tasks[task, c.FIRST_CELL]
@@ -95,7 +93,7 @@ class JointGlr(KernelRule):
         "the same option on top."
     )
     dial: ClassVar[str] = "beta"
-    kernel: ClassVar[Callable[..., int]] = judge
+    kernel: ClassVar = judge
 
     def __post_init__(self) -> None:
         super().__post_init__()

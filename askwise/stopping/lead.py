@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -10,9 +9,9 @@ from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
-from askwise.kernels.votes import exceeds, lead_in
+from askwise.kernels.votes import exceeds
 from askwise.stopping.base import CONFIDENT, GO_ON, stopping
-from askwise.stopping.single import SingleCrowdRule, name_leader
+from askwise.stopping.single import SingleCrowdRule, Votes, lead_of, name_leader
 
 
 class Params(NamedTuple):
@@ -22,21 +21,12 @@ class Params(NamedTuple):
 
 
 @step
-def halts(
-    table: Array,
-    row: int,
-    first: int,
-    options: int,
-    params: Params,
-    draw: Draw,
-    source: int,
-    ruling: Array,
-) -> int:
+def halts(votes: Votes, params: Params, draw: Draw, ruling: Array) -> int:
     """Compare the lead with a number; one between two whole numbers is rounded at random."""
-    name_leader(table, row, first, options, draw, source, ruling)
+    name_leader(votes, draw, ruling)
     # At least so many is more than one less.
-    lead, term = lead_in(table, row, first, options), params.lead - 1.0
-    return CONFIDENT if exceeds(lead, term, True, draw, 2 * source) else GO_ON
+    lead, term = lead_of(votes), params.lead - 1.0
+    return CONFIDENT if exceeds(lead, term, True, draw, 2 * votes.source) else GO_ON
 
 
 @stopping.register("lead")
@@ -79,7 +69,7 @@ class Lead(SingleCrowdRule):
         "((1 - p) / p)^lead: unknown as p is."
     )
     dial: ClassVar[str] = "lead"
-    single: ClassVar[Callable[..., int]] = halts
+    single: ClassVar = halts
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -11,15 +10,22 @@ from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
-from askwise.core.errors import InvalidParameter
-from askwise.core.money import Amount, from_micro, to_micro
+from askwise.core.money import Amount, to_micro
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
-from askwise.ledger.queries import cell_of, may_put
-from askwise.stopping.base import CONFIDENT, GO_ON, LOW_CONFIDENCE, SCRATCH, KernelRule, stopping
+from askwise.ledger.queries import cell_of
+from askwise.stopping.base import (
+    CONFIDENT,
+    GO_ON,
+    LOW_CONFIDENCE,
+    SCRATCH,
+    KernelRule,
+    amount_above_0,
+    may_come,
+    stopping,
+)
 from askwise.stopping.evidence import log_evidence
-from askwise.stopping.posterior import add_evidence, clear, name_likeliest
-from askwise.stopping.single import TOTAL
+from askwise.stopping.posterior import weigh_crowds
 
 
 class Params(NamedTuple):
@@ -83,9 +89,7 @@ def can_go_on(book: Book, task: int, worker: int) -> bool:
     Where crowds are asked again and again, one that was never asked about the question while it
     got four answers a crowd is passed over by the policy, and no reason to go on.
     """
-    workers = book.workers
-    here = workers[worker, c.JOINED] == 1 and workers[worker, c.ASKED] < workers[worker, c.LIMIT]
-    if not here or not may_put(book, task, worker):
+    if not may_come(book, task, worker):
         return False
     if book.totals[c.REPEAT] == 0:
         return True
@@ -96,15 +100,8 @@ def can_go_on(book: Book, task: int, worker: int) -> bool:
 @kernel
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Go on while some crowd's further answers are worth their price."""
-    cells, tasks = book.cells, book.tasks
-    clear(2, ruling)
-    cell = book.tasks[task, c.FIRST_CELL]
-    while cell >= 0:
-        if cells[cell, c.CELL_ANSWERS] > 0:
-            add_evidence(cells, cell, c.VOTES, 2, ruling)
-        cell = cells[cell, c.NEXT_CELL]
-    error = name_likeliest(2, draw, TOTAL, ruling)
-    anybody = tasks[task, c.TASK_ASKED] > tasks[task, c.TASK_ANSWERED]
+    error = weigh_crowds(book, task, draw, ruling)
+    anybody = book.tasks[task, c.TASK_ASKED] > book.tasks[task, c.TASK_ANSWERED]
     for worker in range(book.totals[c.WORKERS]):
         if can_go_on(book, task, worker):
             anybody = True
@@ -157,14 +154,11 @@ class Penalty(KernelRule):
         "assumes them; guarantees no error on a single one."
     )
     dial: ClassVar[str] = "penalty"
-    kernel: ClassVar[Callable[..., int]] = judge
+    kernel: ClassVar = judge
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        micro = to_micro(self.penalty, "penalty")
-        if micro == 0:
-            raise InvalidParameter("penalty is 0: give an amount above 0", field="penalty")
-        object.__setattr__(self, "penalty", str(from_micro(micro)))
+        object.__setattr__(self, "penalty", amount_above_0(self.penalty, "penalty"))
         whole(self.ahead, "ahead", least=1)
 
     def params(self) -> Params:

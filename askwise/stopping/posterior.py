@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -16,7 +15,7 @@ from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
 from askwise.stopping.evidence import log_evidence
-from askwise.stopping.single import TOTAL, SingleCrowdRule
+from askwise.stopping.single import TOTAL, SingleCrowdRule, Votes
 
 
 class Params(NamedTuple):
@@ -53,36 +52,31 @@ def clear(options: int, ruling: Array) -> None:
 
 
 @step
-def halts(
-    table: Array,
-    row: int,
-    first: int,
-    options: int,
-    params: Params,
-    draw: Draw,
-    source: int,
-    ruling: Array,
-) -> int:
+def halts(votes: Votes, params: Params, draw: Draw, ruling: Array) -> int:
     """Judge one source."""
-    clear(options, ruling)
-    add_evidence(table, row, first, options, ruling)
-    error = name_likeliest(options, draw, source, ruling)
+    clear(votes.options, ruling)
+    add_evidence(votes.table, votes.row, votes.first, votes.options, ruling)
+    error = name_likeliest(votes.options, draw, votes.source, ruling)
     return CONFIDENT if error <= params.error else GO_ON
 
 
 @step
-def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
-    """Multiply what each crowd says, each with a quality of its own."""
-    cells = book.cells
-    options = book.totals[c.OPTIONS]
+def weigh_crowds(book: Book, task: int, draw: Draw, ruling: Array) -> float:
+    """Multiply what each crowd says, each with a quality of its own; returns that of an error."""
+    cells, options = book.cells, book.totals[c.OPTIONS]
     clear(options, ruling)
     cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
         if cells[cell, c.CELL_ANSWERS] > 0:
             add_evidence(cells, cell, c.VOTES, options, ruling)
         cell = cells[cell, c.NEXT_CELL]
-    error = name_likeliest(options, draw, TOTAL, ruling)
-    return CONFIDENT if error <= params.error else GO_ON
+    return name_likeliest(options, draw, TOTAL, ruling)
+
+
+@step
+def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
+    """Judge all crowds together."""
+    return CONFIDENT if weigh_crowds(book, task, draw, ruling) <= params.error else GO_ON
 
 
 @stopping.register("posterior")
@@ -135,8 +129,8 @@ class Posterior(SingleCrowdRule):
         "spread evenly between chance and one. On a single question it may be far above."
     )
     dial: ClassVar[str] = "error"
-    single: ClassVar[Callable[..., int]] = halts
-    kernel: ClassVar[Callable[..., int]] = judge
+    single: ClassVar = halts
+    kernel: ClassVar = judge
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -13,15 +12,8 @@ from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
-from askwise.ledger.queries import may_put
-from askwise.stopping.base import (
-    CONFIDENT,
-    GO_ON,
-    LOW_CONFIDENCE,
-    OPTION,
-    stopping,
-)
-from askwise.stopping.single import TOTAL, SingleCrowdRule, name_leader
+from askwise.stopping.base import CONFIDENT, GO_ON, LOW_CONFIDENCE, OPTION, may_come, stopping
+from askwise.stopping.single import SingleCrowdRule, Votes, all_votes, name_leader
 
 
 class Params(NamedTuple):
@@ -32,39 +24,24 @@ class Params(NamedTuple):
 
 
 @step
-def halts(
-    table: Array,
-    row: int,
-    first: int,
-    options: int,
-    params: Params,
-    draw: Draw,
-    source: int,
-    ruling: Array,
-) -> int:
+def halts(votes: Votes, params: Params, draw: Draw, ruling: Array) -> int:
     """Compare the leader's votes with the quorum, now and if all further answers were his."""
-    answers = name_leader(table, row, first, options, draw, source, ruling)
-    votes = table[row, first + int(ruling[OPTION])]
-    if votes >= params.quorum:
+    answers = name_leader(votes, draw, ruling)
+    reached = votes.table[votes.row, votes.first + int(ruling[OPTION])]
+    if reached >= params.quorum:
         return CONFIDENT
-    return LOW_CONFIDENCE if votes + params.of - answers < params.quorum else GO_ON
+    return LOW_CONFIDENCE if reached + params.of - answers < params.quorum else GO_ON
 
 
 @step
 def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Also count who is left to be asked, where nobody is asked twice."""
-    tasks, workers = book.tasks, book.workers
-    options = book.totals[c.OPTIONS]
-    code = halts(book.votes, task, 0, options, params, draw, TOTAL, ruling)
+    code = halts(all_votes(book, task), params, draw, ruling)
     if code != GO_ON or book.totals[c.REPEAT] == 1:
         return code
-    more = tasks[task, c.TASK_ASKED] - tasks[task, c.TASK_ANSWERED]
+    more = book.tasks[task, c.TASK_ASKED] - book.tasks[task, c.TASK_ANSWERED]
     for worker in range(book.totals[c.WORKERS]):
-        here = (
-            workers[worker, c.JOINED] == 1 and workers[worker, c.ASKED] < workers[worker, c.LIMIT]
-        )
-        if here and may_put(book, task, worker):
-            more += 1
+        more += 1 if may_come(book, task, worker) else 0
     reachable = book.votes[task, int(ruling[OPTION])] + more
     return LOW_CONFIDENCE if reachable < params.quorum else GO_ON
 
@@ -104,8 +81,8 @@ class Quorum(SingleCrowdRule):
     paper: ClassVar[str] = "practice"
     promise: ClassVar[str] = "Trades error for cost by its quorum; guarantees no error."
     dial: ClassVar[str] = "quorum"
-    single: ClassVar[Callable[..., int]] = halts
-    kernel: ClassVar[Callable[..., int]] = judge
+    single: ClassVar = halts
+    kernel: ClassVar = judge
 
     def __post_init__(self) -> None:
         super().__post_init__()

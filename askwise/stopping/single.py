@@ -5,42 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from askwise.core.arrays import Array
 from askwise.core.compiling import bind, step
 from askwise.core.draws import Draw
-from askwise.kernels.votes import answers_in, leading_option
+from askwise.kernels.votes import answers_in, lead_in, leading_option
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.stopping.base import OPTION, SURE, KernelRule
 
 TOTAL = 0
-"""Which source the total crowd is; a worker's is his index + 1. Each has draws of its own."""
+"""Which source the total crowd is; a worker's is their index + 1. Each has draws of its own."""
 
 
-def halts(
-    table: Array,
-    row: int,
-    first: int,
-    options: int,
-    params: Any,
-    draw: Draw,
-    source: int,
-    ruling: Array,
-) -> int:
+class Votes(NamedTuple):
+    """The votes of one source: a stretch of a row in a table, one number an option."""
+
+    table: Array
+    row: int
+    first: int
+    options: int
+    source: int
+
+
+@step
+def all_votes(book: Book, task: int) -> Votes:
+    """All answers to a task, whoever gave them."""
+    return Votes(book.votes, task, 0, book.totals[c.OPTIONS], TOTAL)
+
+
+def halts(votes: Votes, params: Any, draw: Draw, ruling: Array) -> int:
     """Bound to a rule's own: judges the votes of one source, as ``judge`` does a task's.
 
-    It may use the draws at ``2 * source`` and ``2 * source + 1``.
+    It may use the draws at ``2 * votes.source`` and ``2 * votes.source + 1``.
     """
     raise NotImplementedError
 
 
 @step
-def name_leader(
-    table: Array, row: int, first: int, options: int, draw: Draw, source: int, ruling: Array
-) -> int:
+def name_leader(votes: Votes, draw: Draw, ruling: Array) -> int:
     """Name the option with most votes, as sure as its share of them; returns their number."""
+    table, row, first, options, source = votes
     answers = answers_in(table, row, first, options)
     option = leading_option(table, row, first, options, draw, 2 * source + 1)
     ruling[OPTION] = option
@@ -48,9 +54,15 @@ def name_leader(
     return answers
 
 
+@step
+def lead_of(votes: Votes) -> int:
+    """By how many votes the first option leads the second."""
+    return lead_in(votes.table, votes.row, votes.first, votes.options)
+
+
 def judge_total(book: Book, params: Any, task: int, draw: Draw, ruling: Array) -> int:
     """Apply a single-crowd rule to all answers of a task, whoever gave them."""
-    return halts(book.votes, task, 0, book.totals[c.OPTIONS], params, draw, TOTAL, ruling)
+    return halts(all_votes(book, task), params, draw, ruling)
 
 
 @cache

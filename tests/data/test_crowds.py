@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from askwise.core.errors import AskwiseError
-from askwise.data import Beliefs, Crowd, Kind, read_crowds
+from askwise.data import Beliefs, Crowd, QuestionKind, read_crowds
 
 TEXT = """
 [[crowds]]
@@ -63,7 +63,7 @@ def test_chance_may_be_cut_after_two_digits() -> None:
 
 
 def test_shares_written_as_thirds_sum_to_one() -> None:
-    kinds = [Kind(name, 0.333) for name in "abc"]
+    kinds = [QuestionKind(name, 0.333) for name in "abc"]
     assert sum(Beliefs([Crowd("a", 1, 0.9)], kinds).shares) == pytest.approx(1)
 
 

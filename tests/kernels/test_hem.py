@@ -11,8 +11,8 @@ from scipy.special import betaln
 from askwise.kernels.hem import (
     LAMBDAS,
     RHOS,
-    Answers,
-    Beliefs,
+    SkillAnswers,
+    SkillBeliefs,
     agreements,
     chance,
     choose_shares,
@@ -39,14 +39,14 @@ def coded(table, contexts, classes, truth=None, start=None):
     votes = np.zeros((tasks, classes))
     for task, _, label in table:
         votes[task, label] += 1
-    answers = Answers(
+    answers = SkillAnswers(
         np.searchsorted([task for task, _, _ in table], np.arange(tasks + 1)),
         np.array([pairs.index((contexts[task], worker)) for task, worker, _ in table]),
         np.array([label for _, _, label in table]),
         np.array(contexts),
         np.full(tasks, -1) if truth is None else np.array(truth),
     )
-    beliefs = Beliefs(
+    beliefs = SkillBeliefs(
         np.array([worker for _, worker in pairs]),
         np.array([context for context, _ in pairs]),
         np.zeros((len(pairs), classes, classes)),

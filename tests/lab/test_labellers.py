@@ -12,8 +12,8 @@ from askwise.lab.worlds import Recording
 from askwise.lab.worlds.completion import complete, largest_penalty, soft_impute
 from askwise.lab.worlds.labellers import (
     MODELS,
-    Crowd,
-    Pool,
+    LabellerCrowd,
+    LabellerPool,
     check_models,
     colluding,
     drifting,
@@ -79,7 +79,7 @@ def test_errors_are_spread_evenly_over_the_wrong_options() -> None:
 
 
 def test_the_good_context_is_drawn_evenly_for_each_worker_alone() -> None:
-    good = Pool(9000, 3, 2, (7, 8)).good_at()
+    good = LabellerPool(9000, 3, 2, (7, 8)).good_at()
     counts = np.bincount(good, minlength=3) / 9000
     assert counts == pytest.approx([1 / 3] * 3, abs=margin(1 / 3, 9000))
 
@@ -103,13 +103,13 @@ def test_a_hand_made_crowd_answers_by_its_confusion_matrix() -> None:
     chances[0, 1, [0, 1, 2], [0, 1, 2]] = 1.0
     chances[0, 2, :, 2] = 1.0
     truth = np.array([0, 1, 2, 1])
-    made = Crowd(chances).label(truth, np.zeros(4, np.int64), 1, 0)
+    made = LabellerCrowd(chances).label(truth, np.zeros(4, np.int64), 1, 0)
     assert table_of(made).tolist() == [[1, 0, 2], [2, 1, 2], [2, 2, 2], [2, 1, 2]]
     assert made.later is None
 
 
 def test_confused_workers_have_rows_that_are_distributions_with_the_accuracies_promised() -> None:
-    chances = MODELS["confused"](Pool(WORKERS, 3, 4, (1, 2))).chances
+    chances = MODELS["confused"](LabellerPool(WORKERS, 3, 4, (1, 2))).chances
     assert chances.shape == (3, WORKERS, 4, 4)
     assert chances.sum(axis=3) == pytest.approx(np.ones((3, WORKERS, 4)))
     right = np.diagonal(chances, axis1=2, axis2=3)
@@ -124,7 +124,7 @@ def test_confused_workers_have_rows_that_are_distributions_with_the_accuracies_p
 
 def test_drifting_workers_change_what_they_are_good_at_at_their_share_of_the_budget() -> None:
     truth, contexts = tasks()
-    crowd = drifting(Pool(WORKERS, 3, 2, (3, 4)))
+    crowd = drifting(LabellerPool(WORKERS, 3, 2, (3, 4)))
     made = crowd.label(truth, contexts, 1, 0)
     assert made.later is not None
     assert made.changes is not None
@@ -151,7 +151,7 @@ def test_lazy_workers_give_what_most_of_three_others_gave() -> None:
     for right in (1.0, 0.0):
         chances = np.full((1, 5, 3, 3), (1 - right) / 2)
         chances[..., range(3), range(3)] = right
-        labels = table_of(Crowd(chances, lazy=idle).label(truth, contexts, 1, 0))
+        labels = table_of(LabellerCrowd(chances, lazy=idle).label(truth, contexts, 1, 0))
         agree = (labels[:, 3:] == truth[:, None]).mean()
         if right:
             assert agree == 1.0
@@ -162,15 +162,15 @@ def test_lazy_workers_give_what_most_of_three_others_gave() -> None:
     chances = np.full((1, 9, 2, 2), 0.4)
     chances[..., range(2), range(2)] = 0.6
     truth, contexts = tasks(2, 1)
-    labels = table_of(Crowd(chances, lazy=np.arange(9) >= 8).label(truth, contexts, 1, 0))
+    labels = table_of(LabellerCrowd(chances, lazy=np.arange(9) >= 8).label(truth, contexts, 1, 0))
     share = np.mean(labels[:, 8] == truth)
     assert share == pytest.approx(0.648, abs=margin(0.648, TASKS))
-    assert int(lazy(Pool(30, 3, 2, (1, 2))).lazy.sum()) == 10  # type: ignore[union-attr]
+    assert int(lazy(LabellerPool(30, 3, 2, (1, 2))).lazy.sum()) == 10  # type: ignore[union-attr]
 
 
 def test_colluding_workers_give_one_answer_and_others_their_own() -> None:
     truth, contexts = tasks(3)
-    crowd = colluding(Pool(WORKERS, 3, 3, (5, 6)))
+    crowd = colluding(LabellerPool(WORKERS, 3, 3, (5, 6)))
     labels = table_of(crowd.label(truth, contexts, 1, 0))
     group = labels[:, 16:]
     assert (group == group[:, :1]).all()
@@ -180,7 +180,7 @@ def test_colluding_workers_give_one_answer_and_others_their_own() -> None:
 
 
 def test_with_one_context_everyone_is_good_and_nobody_malicious() -> None:
-    pool = Pool(4, 1, 2, (1, 2))
+    pool = LabellerPool(4, 1, 2, (1, 2))
     assert np.diagonal(malicious(pool).chances[0], axis1=1, axis2=2) == pytest.approx(
         np.full((4, 2), 0.9)
     )

@@ -17,8 +17,7 @@ from askwise.core.errors import InvalidParameter, InvalidProblem, UnknownPolicy
 from askwise.figures import Row
 from askwise.lab.experiment import with_settings
 from askwise.lab.papers.labels.studies import tables
-from askwise.lab.papers.labels.studies.common import Bench, accuracy_at, curve_of, reached_at
-from askwise.lab.papers.labels.studies.contenders import contender, final_answers
+from askwise.lab.papers.labels.studies.common import accuracy_at, curve_of, reached_at
 from askwise.lab.papers.labels.studies.judges import ALL
 from askwise.lab.papers.labels.studies.recorded import COMPLETED, KNOWN_RTE, RECORDED
 from askwise.lab.papers.labels.studies.sets import STAND_IN, stand_in
@@ -30,6 +29,8 @@ from askwise.lab.papers.labels.studies.uci import (
     OVERALL,
     standard_error,
 )
+from askwise.lab.replaying.bench import Bench
+from askwise.lab.replaying.contenders import contender, final_answers
 from askwise.lab.results import Results, mean_row
 from askwise.lab.runner import run, write
 from askwise.lab.simulate import simulate

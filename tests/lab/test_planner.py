@@ -17,7 +17,7 @@ import pytest
 from askwise import Batch, Campaign
 from askwise.core.errors import AskwiseError
 from askwise.core.problem import make_problem
-from askwise.data import Beliefs, Crowd, Kind
+from askwise.data import Beliefs, Crowd, QuestionKind
 from askwise.lab.loop import CLOSED_CODE
 from askwise.lab.planning import search
 from askwise.lab.planning.plan import rate, settings_text
@@ -133,7 +133,7 @@ def test_what_a_budget_finishes_agrees_with_simulated_campaigns() -> None:
 
 
 def test_kinds_have_their_shares_and_the_error_is_made_of_theirs() -> None:
-    kinds = [Kind("sure", 0.75, {"good": 1}), Kind("coin", 0.25, {"good": 0.5})]
+    kinds = [QuestionKind("sure", 0.75, {"good": 1}), QuestionKind("coin", 0.25, {"good": 0.5})]
     made = plan(Beliefs(GOOD.crowds, kinds), rule="fixed(n=1)", runs=4000)
     sure, coin = made.kinds
     assert (sure.name, sure.share, sure.best_accuracy, sure.error.mean) == ("sure", 0.75, (1, 1), 0)
@@ -311,7 +311,7 @@ def test_a_rule_for_two_options_is_refused_for_three() -> None:
 
 
 def test_a_kind_too_rare_for_the_runs_is_refused() -> None:
-    beliefs = Beliefs(GOOD.crowds, [Kind("usual", 0.999), Kind("rare", 0.001)])
+    beliefs = Beliefs(GOOD.crowds, [QuestionKind("usual", 0.999), QuestionKind("rare", 0.001)])
     with pytest.raises(AskwiseError, match="runs is 100: too few for kind 'rare' with a share of"):
         plan(beliefs, runs=100)
 

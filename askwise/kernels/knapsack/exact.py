@@ -198,12 +198,7 @@ def _by_states(
 
 @kernel
 def _exact(
-    values: Array,
-    weights: Array,
-    limits: Array,
-    capacity: int,
-    max_states: int,
-    counts: Array,
+    values: Array, weights: Array, limits: Array, capacity: int, max_states: int, counts: Array
 ) -> int:
     useful = np.empty(values.shape[0], np.int64)
     n = 0

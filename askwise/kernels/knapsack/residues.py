@@ -14,13 +14,7 @@ _MAX_STEPS = 1 << 20
 
 
 @kernel
-def _walk(
-    shifts: Array,
-    loss: Array,
-    distance: Array,
-    last: Array,
-    reached: Array,
-) -> int:
+def _walk(shifts: Array, loss: Array, distance: Array, last: Array, reached: Array) -> int:
     """Fill in the cheapest loss per residue; return how many are reached, 0 for "given up".
 
     ``distance`` comes filled with the loss that is not worth reaching, 0 at residue 0.

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from askwise.campaign.views.quality import clopper_pearson
-from askwise.core.jsonable import Jsonable
+from askwise.core.jsonable import Jsonable, as_json
 from askwise.core.registry import changed_parameters
 from askwise.lab.planning.search import Dial, Value
 from askwise.policies import AsksCrowds, Policy
@@ -145,34 +145,14 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as strings."""
-        dial = self.dial
-        return {
-            "questions": self.questions,
-            "options": self.options,
-            "policy": self.policy,
-            "rule": self.rule,
-            "guarantees": self.guarantees,
-            "promise": self.promise,
-            "dial": None
-            if dial is None
-            else {"name": dial.name, "value": dial.value, "chosen": dial.chosen},
-            "target_error": self.target_error,
-            "reached": self.reached,
-            "error": self.error.to_json(),
-            "confident_error": self.confident_error.to_json(),
-            "unsure": self.unsure,
-            "answers": self.answers.to_json(),
-            "cost": self.cost.to_json(),
-            "total": self.total.to_json(),
-            "kinds": [each.to_json() for each in self.kinds],
-            "crowds": [each.to_json() for each in self.crowds],
-            "budget": None if self.funds is None else self.funds.to_json(),
-            "path": [{"questions": at, **money.to_json()} for at, money in self.path],
-            "remarks": list(self.remarks),
-            "settings": self.settings,
-            "runs": self.runs,
-            "seed": self.seed,
-        }
+        names = (
+            *("questions", "options", "policy", "rule", "guarantees", "promise", "dial"),
+            *("target_error", "reached", "error", "confident_error", "unsure", "answers", "cost"),
+            *("total", "kinds", "crowds", "funds", "path", "remarks", "settings", "runs", "seed"),
+        )
+        found = {name: as_json(getattr(self, name)) for name in names}
+        found["path"] = [{"questions": at, **money.to_json()} for at, money in self.path]
+        return {"budget" if name == "funds" else name: value for name, value in found.items()}
 
 
 def _remarks(plan: Plan) -> list[str]:

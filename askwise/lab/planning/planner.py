@@ -14,19 +14,9 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.registry import from_label, label_of
 from askwise.data import Beliefs
+from askwise.lab.planning import plan as told
 from askwise.lab.planning import search
-from askwise.lab.planning.plan import (
-    CrowdPart,
-    Estimate,
-    Funds,
-    KindPart,
-    MoneyRange,
-    Plan,
-    Reach,
-    rate,
-    rule_text,
-    settings_text,
-)
+from askwise.lab.planning.plan import Estimate, Funds, MoneyRange, Plan, Reach, rate
 from askwise.lab.planning.questions import Drawn, Progress, Sample, draw_questions, problem_of
 from askwise.lab.planning.search import Chosen, Dial
 from askwise.policies import AwaitsTruth, Policy, policies
@@ -114,23 +104,16 @@ def plan(
 
 def _policy(label: str, beliefs: Beliefs) -> Policy:
     policy = policies.make(from_label(label))
+    remedy, wrong = "choose one that asks until a question is answered", ""
     if hasattr(policy, "truth"):
+        wrong, remedy = "must be told the truth", "nobody knows it beforehand; choose another"
+    elif policy.needs_budget and "options" in policy.outcomes:
+        wrong = "spends a budget as a whole"
+    elif isinstance(policy, AwaitsTruth):
+        wrong = "learns from the truth of tasks"
+    if wrong:
         raise InvalidParameter(
-            f"policy is {policy.name!r}, which must be told the truth: nobody knows it "
-            "beforehand; choose another, such as virt-ucb",
-            field="policy",
-        )
-    if policy.needs_budget and "options" in policy.outcomes:
-        raise InvalidParameter(
-            f"policy is {policy.name!r}, which spends a budget as a whole: choose one that asks "
-            "until a question is answered, such as virt-ucb",
-            field="policy",
-        )
-    if isinstance(policy, AwaitsTruth):
-        raise InvalidParameter(
-            f"policy is {policy.name!r}, which learns from the truth of tasks: choose one that "
-            "asks until a question is answered, such as virt-ucb",
-            field="policy",
+            f"policy is {policy.name!r}, which {wrong}: {remedy}, such as virt-ucb", field="policy"
         )
     policy.check(problem_of(beliefs, 1))
     return policy
@@ -215,7 +198,7 @@ def _plan(drawn: Drawn, found: _Found, questions: int, funds: Funds | None) -> P
         questions=questions,
         options=beliefs.options,
         policy=label_of(found.policy),
-        rule=rule_text(rule),
+        rule=told.rule_text(rule),
         horizon=getattr(rule, "horizon", None),
         guarantees=rule.guarantees,
         promise=rule.promise,
@@ -230,7 +213,7 @@ def _plan(drawn: Drawn, found: _Found, questions: int, funds: Funds | None) -> P
         kinds=_kinds(drawn, sample),
         crowds=_crowds(beliefs, sample),
         path=path,
-        settings=settings_text(found.policy, rule),
+        settings=told.settings_text(found.policy, rule),
         reach=found.reach,
         funds=funds,
     )
@@ -246,7 +229,7 @@ def _money(mean: float, values: Array) -> MoneyRange:
     return MoneyRange(*(from_micro(round(each)) for each in (mean, low, high)))
 
 
-def _kinds(drawn: Drawn, sample: Sample) -> tuple[KindPart, ...]:
+def _kinds(drawn: Drawn, sample: Sample) -> tuple[told.KindPart, ...]:
     """What each kind of question takes; without kinds, thirds by how good the best crowd is."""
     best, beliefs = drawn.accuracy.max(axis=1), drawn.beliefs
     if beliefs.kinds:
@@ -261,7 +244,7 @@ def _kinds(drawn: Drawn, sample: Sample) -> tuple[KindPart, ...]:
         return ()
     answers = sample.answers.sum(axis=1)
     return tuple(
-        KindPart(
+        told.KindPart(
             name=name,
             share=len(group) / len(best),
             best_accuracy=(float(best[group].min()), float(best[group].max())),
@@ -274,11 +257,11 @@ def _kinds(drawn: Drawn, sample: Sample) -> tuple[KindPart, ...]:
     )
 
 
-def _crowds(beliefs: Beliefs, sample: Sample) -> tuple[CrowdPart, ...]:
+def _crowds(beliefs: Beliefs, sample: Sample) -> tuple[told.CrowdPart, ...]:
     answers = sample.answers.sum(axis=0)
     money = answers * np.array([crowd.micro for crowd in beliefs.crowds])
     return tuple(
-        CrowdPart(
+        told.CrowdPart(
             id=crowd.id,
             price=price,
             answers=float(count / len(sample.spent)),

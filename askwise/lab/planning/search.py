@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from askwise.core.errors import InvalidParameter
+from askwise.core.jsonable import Jsonable
 from askwise.core.money import LARGEST, from_micro
 from askwise.core.registry import from_label, label_of
 from askwise.policies import Policy
@@ -25,7 +26,7 @@ HORIZON = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Dial:
+class Dial(Jsonable):
     """A rule's dial, where it was put, and how.
 
     ``chosen`` is ``given`` (in the rule's label), ``target`` (the dial is an error itself) or

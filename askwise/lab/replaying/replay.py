@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any
 
@@ -14,13 +14,13 @@ from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter, InvalidProblem
-from askwise.core.jsonable import Jsonable
+from askwise.core.jsonable import Jsonable, as_json
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.core.problem import Worker
 from askwise.data.labels import LabelTable
 from askwise.figures import Row
-from askwise.lab.papers.labels.studies.common import ACCURACY, SPENT, Bench
-from askwise.lab.papers.labels.studies.contenders import Contender, contender
+from askwise.lab.replaying.bench import ACCURACY, SPENT, Bench
+from askwise.lab.replaying.contenders import Contender, contender
 from askwise.lab.results import mean_row
 from askwise.lab.simulate import Outcome
 from askwise.lab.worlds import Recording
@@ -91,30 +91,19 @@ class Replay:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as a string."""
+        names = ("series", "budget", "metric", "mean", "low", "high")
+        curve = [
+            (row.series, row.x, row.metric, row.mean, row.ci_low, row.ci_high) for row in self.rows
+        ]
+        accuracy, cost = self.everything
+        shown = {
+            "rows": [dict(zip(names, values, strict=True)) for values in curve],
+            "everything": {"accuracy": accuracy, "cost": str(cost)},
+        }
         return {
-            "policy": self.policy,
-            "budget": str(self.budget),
-            "runs": self.runs,
-            "seed": self.seed,
-            "tasks": self.tasks,
-            "workers": self.workers,
-            "answers": self.answers,
-            "options": self.options,
-            "measured": self.measured,
-            "curve": [
-                {
-                    "series": row.series,
-                    "budget": row.x,
-                    "metric": row.metric,
-                    "mean": row.mean,
-                    "low": row.ci_low,
-                    "high": row.ci_high,
-                }
-                for row in self.rows
-            ],
-            "everything": {"accuracy": self.everything[0], "cost": str(self.everything[1])},
-            "savings": [saving.to_json() for saving in self.savings],
-            "remarks": list(self.remarks),
+            "curve" if each.name == "rows" else each.name: shown.get(each.name)
+            or as_json(getattr(self, each.name))
+            for each in fields(self)
         }
 
 
@@ -144,13 +133,10 @@ def recording_of(
         number = {name: at for at, name in enumerate(dict.fromkeys(names))}
         kinds = np.array([number[name] for name in names])
     staff = _staff(known, prices)
+    answers = (known.tasks, known.workers, known.labels)
     return Recording(
-        known.tasks[first].astype(np.int64),
-        known.workers[first].astype(np.int64),
-        known.labels[first].astype(np.int64),
-        len(known.task_names),
-        len(known.worker_names),
-        len(known.label_names),
+        *(column[first].astype(np.int64) for column in answers),
+        *(len(known.task_names), len(known.worker_names), len(known.label_names)),
         truth.astype(np.int64),
         kinds,
         tuple(worker.price for worker in staff),
@@ -287,12 +273,8 @@ def _rows(values: Array, budgets: list[int], contenders: list[Contender]) -> lis
     for place, each in enumerate(contenders):
         for at, budget in enumerate(budgets):
             for metric, column in (("accuracy", ACCURACY), ("spent", SPENT)):
-                row = mean_row(
-                    values[:, at, place, column],
-                    series=each.series,
-                    x=budget / MICRO,
-                    metric=metric,
-                )
+                sample, x = values[:, at, place, column], budget / MICRO
+                row = mean_row(sample, series=each.series, x=x, metric=metric)
                 if metric == "accuracy":
                     # Few runs that differ much would reach beyond what a share can be.
                     row = replace(row, ci_low=max(0.0, row.ci_low), ci_high=min(1.0, row.ci_high))
@@ -306,14 +288,11 @@ def _money(value: float) -> Decimal:
 
 def _saving(found: Replay, other: str, accuracy: float, cost: Decimal) -> Saving:
     """Read the policy's curve at an accuracy, by what it spent, between the points beside it."""
-    curve = [
-        (spent.mean, right.mean)
-        for spent, right in zip(
-            (row for row in found.rows if (row.series, row.metric) == (found.policy, "spent")),
-            (row for row in found.rows if (row.series, row.metric) == (found.policy, "accuracy")),
-            strict=True,
-        )
-    ]
+    spends, rights = (
+        [row.mean for row in found.rows if (row.series, row.metric) == (found.policy, metric)]
+        for metric in ("spent", "accuracy")
+    )
+    curve = list(zip(spends, rights, strict=True))
     for at, (spent, right) in enumerate(curve):
         if right >= accuracy:
             if at == 0:
@@ -331,36 +310,29 @@ def _remarks(
     recording: Recording,
     budget: int,
     cost: Decimal,
-) -> list[str]:
-    found = []
-    dropped = table.dropped + len(table) - len(recording.task)
-    if dropped:
-        found.append(
+) -> Iterator[str]:
+    if dropped := table.dropped + len(table) - len(recording.task):
+        yield (
             "Further answers of a worker to the same task are left out, as a pair is asked once: "
             f"{dropped}."
         )
     known = set(table.task_names)
-    missing = sum(task not in known for task in gold)
-    if missing:
-        found.append(f"Tasks of the gold file without a recorded answer are left out: {missing}.")
-    unmeasured = int((recording.truth < 0).sum())
-    if unmeasured:
-        found.append(
+    if missing := sum(task not in known for task in gold):
+        yield f"Tasks of the gold file without a recorded answer are left out: {missing}."
+    measured = int((recording.truth >= 0).sum())
+    if unmeasured := recording.tasks - measured:
+        yield (
             "Tasks without a gold label are asked about and paid for, and not measured: "
             f"{unmeasured} of {recording.tasks}."
         )
-    if contexts is not None:
-        without = sum(task not in contexts for task in table.task_names)
-        if without:
-            found.append(f"Tasks without a context share one: {without}.")
+    if contexts is not None and (without := len(known.difference(contexts))):
+        yield f"Tasks without a context share one: {without}."
     if budget >= to_micro(cost, "cost"):
-        found.append(
+        yield (
             f"The budget buys everything that was recorded, which costs {cost}: a policy that "
             "spends it has all answers, whatever it is."
         )
-    measured = int((recording.truth >= 0).sum())
-    found.append(
+    yield (
         f"Intervals are over runs. Accuracy is measured on {measured} tasks: on as many others it "
         f"would differ by about {math.sqrt(0.25 / measured):.3f} at most (one standard error)."
     )
-    return found

@@ -7,12 +7,12 @@ from askwise.lab.worlds.correlation import correlation_market
 from askwise.lab.worlds.crowds import Survey, SurveyWorld, two_options
 from askwise.lab.worlds.drift import drifting_market
 from askwise.lab.worlds.freelancers import freelancer_market, market_from_table, read_table
-from askwise.lab.worlds.labellers import Crowd, label_tasks
+from askwise.lab.worlds.labellers import LabellerCrowd, label_tasks
 from askwise.lab.worlds.recorded import RecordedWorld, Recording
 
 __all__ = [
     "AssuredWorld",
-    "Crowd",
+    "LabellerCrowd",
     "Market",
     "Pool",
     "RecordedWorld",

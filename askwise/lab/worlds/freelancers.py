@@ -75,7 +75,7 @@ def freelancer_market(
 
 
 @dataclass(frozen=True)
-class Table:
+class RateTable:
     """Real rates and mean ratings (None: not rated yet), one entry a worker."""
 
     rates: Array
@@ -85,7 +85,7 @@ class Table:
 
 def read_table(
     path: str, *, rate: str, rating: str, reviews: str = "", worker: str = "", stars: float = 5.0
-) -> Table:
+) -> RateTable:
     """Read a CSV of freelancers; the columns are named by options.
 
     Parameters
@@ -134,11 +134,11 @@ def read_table(
     if not found:
         raise InvalidParameter(f"table {path!r} has no row with a rate above 0", field="table")
     rates, ratings, counts = np.array(found).T
-    return Table(rates, np.clip(ratings, 0.0, 1.0), counts)
+    return RateTable(rates, np.clip(ratings, 0.0, 1.0), counts)
 
 
 def market_from_table(
-    rng: np.random.Generator, table: Table, *, cap: int, candidates: int | None = None
+    rng: np.random.Generator, table: RateTable, *, cap: int, candidates: int | None = None
 ) -> Market:
     """Draw applicants from a table of real freelancers; limits as in the synthetic market.
 

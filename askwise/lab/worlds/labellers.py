@@ -32,7 +32,7 @@ COPIED = 3
 
 
 @dataclass(frozen=True)
-class Crowd:
+class LabellerCrowd:
     """How each worker answers in each context.
 
     Parameters
@@ -96,7 +96,7 @@ class Crowd:
 
 
 @dataclass(frozen=True)
-class Pool:
+class LabellerPool:
     """Workers to be drawn: how many, for how many contexts and options, by which stream."""
 
     workers: int
@@ -129,27 +129,27 @@ class Pool:
         return np.where(np.eye(self.options, dtype=bool), right, wrong)
 
 
-def spammer_hammer(pool: Pool) -> Crowd:
+def spammer_hammer(pool: LabellerPool) -> LabellerCrowd:
     """Each worker is right in one context and guesses in the others."""
-    return Crowd(pool.by_accuracy(pool.coins(pool.good_at(), HAMMER, 1.0 / pool.options)))
+    return LabellerCrowd(pool.by_accuracy(pool.coins(pool.good_at(), HAMMER, 1.0 / pool.options)))
 
 
-def one_coin(pool: Pool) -> Crowd:
+def one_coin(pool: LabellerPool) -> LabellerCrowd:
     """Each worker is right nine times in ten in one context, six times in the others."""
-    return Crowd(pool.by_accuracy(pool.coins(pool.good_at(), GOOD, NORMAL)))
+    return LabellerCrowd(pool.by_accuracy(pool.coins(pool.good_at(), GOOD, NORMAL)))
 
 
-def malicious(pool: Pool) -> Crowd:
+def malicious(pool: LabellerPool) -> LabellerCrowd:
     """As one-coin, but in one of the other contexts right only three times in ten."""
     good = pool.good_at()
     accuracy = pool.coins(good, GOOD, NORMAL)
     if pool.contexts > 1:
         for worker in range(pool.workers):
             accuracy[_another(pool, worker, good), worker] = BAD
-    return Crowd(pool.by_accuracy(accuracy))
+    return LabellerCrowd(pool.by_accuracy(accuracy))
 
 
-def confused(pool: Pool) -> Crowd:
+def confused(pool: LabellerPool) -> LabellerCrowd:
     """Confusion matrices: each worker, context and true option has its accuracy (.4 to .95).
 
     What is given instead of the truth is uneven as well: a worker may take one option for
@@ -169,36 +169,36 @@ def confused(pool: Pool) -> Crowd:
                 row = (1.0 - right) * shares / shares.sum()
                 row[true] = right
                 chances[context, worker, true] = row
-    return Crowd(chances)
+    return LabellerCrowd(chances)
 
 
-def drifting(pool: Pool) -> Crowd:
+def drifting(pool: LabellerPool) -> LabellerCrowd:
     """One-coin workers who change what they are good at, each at a share of the budget drawn."""
     good = pool.good_at()
     then = np.array([_another(pool, worker, good) for worker in range(pool.workers)])
-    return Crowd(
+    return LabellerCrowd(
         pool.by_accuracy(pool.coins(good, GOOD, NORMAL)),
         later=pool.by_accuracy(pool.coins(then, GOOD, NORMAL)),
         changes=np.array([pool.chance(worker, 2) for worker in range(pool.workers)]),
     )
 
 
-def lazy(pool: Pool, share: float = 1 / 3) -> Crowd:
+def lazy(pool: LabellerPool, share: float = 1 / 3) -> LabellerCrowd:
     """One-coin workers, and a share who give what most of three of them gave."""
     idle = np.arange(pool.workers) >= pool.workers - round(share * pool.workers)
-    return Crowd(pool.by_accuracy(pool.coins(pool.good_at(), GOOD, NORMAL)), lazy=idle)
+    return LabellerCrowd(pool.by_accuracy(pool.coins(pool.good_at(), GOOD, NORMAL)), lazy=idle)
 
 
-def colluding(pool: Pool, share: float = 0.2) -> Crowd:
+def colluding(pool: LabellerPool, share: float = 0.2) -> LabellerCrowd:
     """One-coin workers, and a group who all give one answer, right three times in ten."""
     first = pool.workers - round(share * pool.workers)
     accuracy = pool.coins(pool.good_at(), GOOD, NORMAL)
     accuracy[:, first:] = BAD
     voices = np.minimum(np.arange(pool.workers), first)
-    return Crowd(pool.by_accuracy(accuracy), voices=voices)
+    return LabellerCrowd(pool.by_accuracy(accuracy), voices=voices)
 
 
-MODELS: dict[str, Callable[[Pool], Crowd]] = {
+MODELS: dict[str, Callable[[LabellerPool], LabellerCrowd]] = {
     "spammer-hammer": spammer_hammer,
     "one-coin": one_coin,
     "malicious": malicious,
@@ -224,11 +224,11 @@ def label_tasks(
 ) -> Recording:
     """Draw workers of a model and their answers to all tasks, as the ``number``-th world."""
     kinds = int(contexts.max()) + 1
-    pool = Pool(workers, kinds, options, draws.stream(seed, draws.MARKET, number))
+    pool = LabellerPool(workers, kinds, options, draws.stream(seed, draws.MARKET, number))
     return MODELS[model](pool).label(truth, contexts, seed, number)
 
 
-def _another(pool: Pool, worker: int, good: Array) -> int:
+def _another(pool: LabellerPool, worker: int, good: Array) -> int:
     """A context other than the good one, drawn evenly; the same where there is one only."""
     if pool.contexts == 1:
         return 0

@@ -16,7 +16,7 @@ TIES = {"error": 1.0, "random": 0.5}
 
 @errors.register("majority")
 @dataclass(frozen=True)
-class Majority(ErrorFunction):
+class MajorityError(ErrorFunction):
     """The probability that the majority is wrong, exactly (Poisson-binomial).
 
     Parameters
@@ -201,7 +201,7 @@ class MostLikelyError(ErrorFunction):
 
 @errors.register("weighted-majority")
 @dataclass(frozen=True)
-class WeightedMajority(ErrorFunction):
+class WeightedMajorityError(ErrorFunction):
     """The error of the best vote there is: each answer weighs log(q / (1 - q)).
 
     Up to 20 workers exactly, by all their answers. Above, the error of a vote with whole

@@ -261,14 +261,7 @@ def cheapest_into(
     else:
         limit = target.alpha * (1.0 + FORGIVEN)
         status, _ = find_cheapest(
-            target.code,
-            target.ties,
-            limit,
-            price,
-            quality,
-            target.solver,
-            target.work,
-            flags,
+            target.code, target.ties, limit, price, quality, target.solver, target.work, flags
         )
     if status == NONE:
         for i in range(n):

@@ -91,14 +91,7 @@ def bound_of_size(c: Array, g: Array, size: int, need: float) -> tuple[float, fl
 
 @heavy_kernel
 def set_of_size(
-    code: int,
-    ties: float,
-    limit: float,
-    c: Array,
-    q: Array,
-    g: Array,
-    size: int,
-    taken: Array,
+    code: int, ties: float, limit: float, c: Array, q: Array, g: Array, size: int, taken: Array
 ) -> int:
     """Mark a cheap set of a size that meets the limit; return its cost, or -1 if none was found.
 
@@ -166,14 +159,7 @@ def _meets(code: int, ties: float, limit: float, q: Array, taken: Array, values:
 
 @heavy_kernel
 def improve_by_swaps(
-    code: int,
-    ties: float,
-    limit: float,
-    c: Array,
-    q: Array,
-    worth: Array,
-    size: int,
-    taken: Array,
+    code: int, ties: float, limit: float, c: Array, q: Array, worth: Array, size: int, taken: Array
 ) -> int:
     """Replace one worker by a cheaper one while the set keeps the limit; return what is saved.
 

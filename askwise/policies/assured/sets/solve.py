@@ -49,11 +49,7 @@ class Cheapest:
 
 
 def cheapest_set(
-    costs: Numbers,
-    qualities: Numbers,
-    alpha: float,
-    error: Spec = "majority",
-    solver: str = "auto",
+    costs: Numbers, qualities: Numbers, alpha: float, error: Spec = "majority", solver: str = "auto"
 ) -> tuple[list[int], float, bool]:
     """Find the cheapest set of workers whose error is at most ``alpha``.
 
@@ -108,11 +104,7 @@ def cheapest_set(
 
 
 def solve_cheapest(
-    costs: Numbers,
-    qualities: Numbers,
-    alpha: float,
-    error: Spec = "majority",
-    solver: str = "auto",
+    costs: Numbers, qualities: Numbers, alpha: float, error: Spec = "majority", solver: str = "auto"
 ) -> Cheapest:
     """Find the cheapest set as :func:`cheapest_set`, and say what is proved of it.
 

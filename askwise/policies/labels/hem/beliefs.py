@@ -13,8 +13,8 @@ from askwise.core.events import Fact
 from askwise.kernels.hem import (
     LAM,
     RHO,
-    Answers,
-    Beliefs,
+    SkillAnswers,
+    SkillBeliefs,
     agreements,
     chance,
     class_share,
@@ -249,8 +249,8 @@ def fit(book: Book, state: State, rounds: int) -> None:
                         end += 1
             cell = cells[cell, c.NEXT_CELL]
         starts[at + 1] = end
-    answers = Answers(starts, skill[:end], label[:end], context, truth)
-    beliefs = Beliefs(
+    answers = SkillAnswers(starts, skill[:end], label[:end], context, truth)
+    beliefs = SkillBeliefs(
         state.worker_of[:skills],
         state.place_of[:skills],
         state.counts[:skills],

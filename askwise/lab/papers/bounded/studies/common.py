@@ -19,7 +19,7 @@ from askwise.lab.experiment import Cell, Experiment
 from askwise.lab.results import mean_row, ratio_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Market, freelancer_market, market_from_table, read_table
-from askwise.lab.worlds.freelancers import Table
+from askwise.lab.worlds.freelancers import RateTable
 from askwise.ledger.ledger import Ledger
 from askwise.policies import Policy, policies
 
@@ -120,7 +120,7 @@ class BoundedExperiment(Experiment):
         floor = 5 if self.world == "floor5" else 3
         return freelancer_market(rng, cap=cell.cap, floor=floor, candidates=cell.candidates)
 
-    def _read_table(self) -> Table:
+    def _read_table(self) -> RateTable:
         return _table(self.table, self.rate, self.rating, self.reviews, self.worker, self.stars)
 
     def sample(self, cell: BoundedCell, seed: int, replication: int) -> Array:
@@ -200,5 +200,5 @@ def _made(label: str) -> Policy:
 
 
 @cache
-def _table(path: str, rate: str, rating: str, reviews: str, worker: str, stars: float) -> Table:
+def _table(path: str, rate: str, rating: str, reviews: str, worker: str, stars: float) -> RateTable:
     return read_table(path, rate=rate, rating=rating, reviews=reviews, worker=worker, stars=stars)

@@ -14,7 +14,7 @@ from askwise.core.arrays import Array
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.figures import Row
 from askwise.lab.experiment import Figure, experiments
-from askwise.lab.papers.labels.studies.common import Bench, LabelsCell, curve_of, series_in
+from askwise.lab.papers.labels.studies.common import LabelsCell, curve_of, series_in
 from askwise.lab.papers.labels.studies.recorded import MOST_TASKS, SetsExperiment
 from askwise.lab.papers.labels.studies.sets import (
     STAND_IN,
@@ -25,6 +25,7 @@ from askwise.lab.papers.labels.studies.sets import (
     sets_in,
     stand_in,
 )
+from askwise.lab.replaying.bench import Bench
 
 UNPRICED = "llmbar"
 SERVICES = "api_"

@@ -17,13 +17,11 @@ from askwise.lab.experiment import experiments
 from askwise.lab.papers.labels.studies.common import (
     DIALS,
     FIGURES,
-    Bench,
     LabelsCell,
     LabelsExperiment,
     curve_of,
     series_in,
 )
-from askwise.lab.papers.labels.studies.contenders import contender
 from askwise.lab.papers.labels.studies.sets import (
     STAND_IN,
     LabelSet,
@@ -35,6 +33,8 @@ from askwise.lab.papers.labels.studies.sets import (
     told,
     without_contexts,
 )
+from askwise.lab.replaying.bench import Bench
+from askwise.lab.replaying.contenders import contender
 from askwise.lab.worlds.completion import complete
 
 COMPLETED, RECORDED = "completed", "recorded pairs"

@@ -16,15 +16,15 @@ from askwise.lab.experiment import experiments
 from askwise.lab.papers.labels.studies.common import (
     DIALS,
     FIGURES,
-    Bench,
     LabelsCell,
     LabelsExperiment,
     curve_of,
     reached_at,
     series_in,
 )
-from askwise.lab.papers.labels.studies.contenders import contender
 from askwise.lab.papers.labels.studies.tables import SIMULATED, SOURCES, absent, at_hand, table
+from askwise.lab.replaying.bench import Bench
+from askwise.lab.replaying.contenders import contender
 from askwise.lab.results import CONFIDENCE
 from askwise.lab.worlds.labellers import MODELS, check_models, label_tasks
 

@@ -15,14 +15,12 @@ from askwise.core.errors import InvalidParameter
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
 from askwise.lab.papers.labels.studies.common import (
-    Bench,
     LabelsCell,
     LabelsExperiment,
     check_labels,
     check_positive,
     curve_of,
 )
-from askwise.lab.papers.labels.studies.contenders import contender
 from askwise.lab.papers.labels.studies.recorded import MOST_TASKS, recorded_bench
 from askwise.lab.papers.labels.studies.sets import STAND_IN, LabelSet, read_set, sets_in, stand_in
 from askwise.lab.papers.labels.studies.tables import (
@@ -34,6 +32,8 @@ from askwise.lab.papers.labels.studies.tables import (
     table,
 )
 from askwise.lab.papers.labels.studies.uci import PAPER_MODELS, case
+from askwise.lab.replaying.bench import Bench
+from askwise.lab.replaying.contenders import contender
 from askwise.lab.results import mean_row
 from askwise.lab.worlds.completion import complete
 from askwise.lab.worlds.labellers import MODELS, check_models, label_tasks
