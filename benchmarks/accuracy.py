@@ -15,6 +15,7 @@ from askwise.policies.assured.sets import Target
 from askwise.policies.assured.sets.base import function_of
 from askwise.policies.assured.sets.cheapest import find_cheapest
 from askwise.policies.assured.sets.linear import cheapest_linear
+from askwise.policies.assured.sets.probability import Goal
 from askwise.policies.assured.sets.search import FIRST, NONE
 from benchmarks.timing import in_turns, quantity, ratio, table, want
 
@@ -49,17 +50,10 @@ def by_search(
     target: Target, costs: Any, qualities: Any, chosen: Any, statuses: Any, bounds: Any
 ) -> None:
     """Solve one instance a row."""
-    limit = target.alpha * (1.0 + 1e-12)
+    goal = Goal(target.code, target.ties, target.alpha * (1.0 + 1e-12))
     for k in range(costs.shape[0]):
         statuses[k], bounds[k] = find_cheapest(
-            target.code,
-            target.ties,
-            limit,
-            costs[k],
-            qualities[k],
-            target.solver,
-            target.work,
-            chosen[k],
+            goal, costs[k], qualities[k], target.solver, target.work, chosen[k]
         )
 
 

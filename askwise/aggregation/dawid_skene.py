@@ -193,7 +193,8 @@ class DawidSkene(Iterative):
         """Iterate."""
         pairs = pairs_of(answers)
         size = work_of(answers)
-        first_half, second_half, m_step = (sized(each, size) for each in (weigh, tally, maximise))
+        first_half, second_half = sized(weigh, size), sized(tally, size)
+        m_step = sized(maximise, size)
         counts = np.zeros((len(pairs.workers), answers.classes))
         chances = np.zeros_like(counts)
         totals = np.zeros((answers.crowd, answers.classes))

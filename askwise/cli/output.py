@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -62,6 +62,15 @@ def show_records(columns: Sequence[str], records: Iterable[Sequence[Any]]) -> No
             line(*record)
         return
     console().print(table(columns, records))
+
+
+def show_objects(found: Sequence[Any], as_json: bool, columns: Mapping[str, str]) -> None:
+    """Print objects as JSON, or as records: what each column shows of them."""
+    if as_json:
+        show_json([each.to_json() for each in found])
+        return
+    records = (tuple(getattr(each, name) for name in columns.values()) for each in found)
+    show_records(tuple(columns), records)
 
 
 def table(columns: Sequence[str], records: Iterable[Sequence[Any]]) -> Any:

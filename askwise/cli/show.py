@@ -49,29 +49,18 @@ def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
 def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show every task's answer so far."""
     found = open_campaign(store, name).answers()
-    if as_json:
-        output.show_json([each.to_json() for each in found])
-        return
-    columns = ["task", "value", "confidence", "outcome", "count"]
-    names = ["task", "answer", ">confidence", "outcome", ">answers"]
+    columns = {"task": "task", "answer": "value", ">confidence": "confidence"}
+    columns |= {"outcome": "outcome", ">answers": "count"}
     if any(each.assured_error is not None for each in found):
-        columns += ["assured_error", "majority_error"]
-        names += [">assured error", ">majority error"]
-    output.show_records(
-        tuple(names), (tuple(getattr(each, column) for column in columns) for each in found)
-    )
+        columns |= {">assured error": "assured_error", ">majority error": "majority_error"}
+    output.show_objects(found, as_json, columns)
 
 
 def payments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show what each worker has earned and what is reserved for him."""
-    found = open_campaign(store, name).payments()
-    if as_json:
-        output.show_json([each.to_json() for each in found])
-        return
-    output.show_records(
-        ("worker", ">answers", ">paid", ">reserved", "why"),
-        ((each.worker, each.answers, each.paid, each.reserved, each.why) for each in found),
-    )
+    columns = {"worker": "worker", ">answers": "answers", ">paid": "paid"}
+    columns |= {">reserved": "reserved", "why": "why"}
+    output.show_objects(open_campaign(store, name).payments(), as_json, columns)
 
 
 def log(

@@ -9,7 +9,7 @@ from typing import Any
 
 from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.problem import Task, Worker, as_task, as_worker
-from askwise.data.tables import read_tasks, read_toml, read_workers
+from askwise.data.tables import placed, read_tasks, read_toml, read_workers
 
 FIELDS = (
     *("name", "budget", "outcome", "options", "policy", "stopping", "aggregation", "mechanism"),
@@ -82,7 +82,5 @@ def _entries(
                 f"{path}: {field} is {given!r}, but there is no file {table}", field=field
             )
         return read(table)
-    try:
+    with placed(str(path)):
         return [make(each) for each in given]
-    except InvalidProblem as error:
-        raise InvalidProblem(f"{path}: {error}", field=error.field, reason=error.reason) from None

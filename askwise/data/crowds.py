@@ -13,7 +13,7 @@ from typing import Any
 from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.problem import listed
-from askwise.data.tables import read_toml
+from askwise.data.tables import placed, read_toml
 
 Accuracy = float | Sequence[float]
 """How often the right option is given, or from where to where that varies."""
@@ -200,10 +200,8 @@ def read_crowds(path: str | os.PathLike[str], *, options: int = 2) -> Beliefs:
             raise InvalidProblem(
                 f"{file}: {key} is one value: write [[{key}]] above the fields of each", field=key
             )
-    try:
+    with placed(str(file)):
         return Beliefs(raw.get("crowds", ()), raw.get("kinds", ()), options)
-    except InvalidProblem as error:
-        raise InvalidProblem(f"{file}: {error}", field=error.field, reason=error.reason) from None
 
 
 _TOP = ("crowds", "kinds")

@@ -17,6 +17,7 @@ from askwise.core.checks import one_of, whole
 from askwise.core.errors import InvalidProblem
 from askwise.core.problem import Worker
 from askwise.data.columns import Columns, read_columns, write_columns
+from askwise.data.tables import placed
 
 Codes = npt.NDArray[Any]
 
@@ -227,14 +228,10 @@ def read_prices(
     for row, (name, text, limit) in enumerate(
         zip(found.cells[column], found.cells[price], limits, strict=True)
     ):
-        try:
+        with placed(found.place(row)):
             if name in made:
                 raise InvalidProblem(f"worker {name!r} is there already", field=column)
             made[name] = Worker(name, _amount(text, price) / per, limit=_limit(limit))
-        except InvalidProblem as error:
-            raise InvalidProblem(
-                f"{found.place(row)}: {error}", field=error.field, reason=error.reason
-            ) from None
     return list(made.values())
 
 

@@ -7,6 +7,7 @@ import io
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -68,6 +69,15 @@ def read_text(path: Path) -> str:
     return as_text(path, path.read_bytes())
 
 
+@contextmanager
+def placed(place: str) -> Iterator[None]:
+    """Say of an error where in a file it is."""
+    try:
+        yield
+    except InvalidProblem as error:
+        raise InvalidProblem(f"{place}: {error}", field=error.field, reason=error.reason) from None
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a file as TOML."""
     try:
@@ -95,12 +105,8 @@ def _read(
     found: list[T] = []
     lines: dict[str, int] = {}
     for line, fields in _records(path, noun, needed):
-        try:
+        with placed(f"{path}, line {line}"):
             made = make(fields)
-        except InvalidProblem as error:
-            raise InvalidProblem(
-                f"{path}, line {line}: {error}", field=error.field, reason=error.reason
-            ) from None
         if made.id in lines:
             raise InvalidProblem(
                 f"{path}, line {line}: {noun.__name__.lower()} {made.id!r} is in line "

@@ -90,14 +90,8 @@ class Sums(NamedTuple):
 def summed(counts: Array, totals: Array, skill: int, worker: int, c: int) -> Sums:
     """What a skill shows on a class, and what its worker shows elsewhere: a look at all cells."""
     classes = counts.shape[1]
-    r = 0.0
-    w = 0.0
-    r_classes = 0.0
-    w_classes = 0.0
-    r_contexts = 0.0
-    w_contexts = 0.0
-    r_both = 0.0
-    w_both = 0.0
+    r = w = r_classes = w_classes = r_contexts = 0.0
+    w_contexts = r_both = w_both = 0.0
     for true in range(classes):
         for answer in range(classes):
             own = counts[skill, true, answer] if skill >= 0 else 0.0
@@ -351,8 +345,7 @@ def turn(answers: SkillAnswers, beliefs: SkillBeliefs, sides: Array) -> None:
         right = counts[row, 0, 0] + counts[row, 1, 1]
         wrong = counts[row, 0, 1] + counts[row, 1, 0]
         belief[beliefs.place[row]] += math.log((1.0 + right) / (1.0 + wrong))
-    turned = False
-    against = False
+    turned = against = False
     for context in range(len(sides)):
         if abs(sides[context]) >= SURE_OF_SIDE:
             wrong_side = sides[context] < 0.0
@@ -398,8 +391,7 @@ def side_margins(beliefs: SkillBeliefs, sides: Array, margins: Array) -> None:
     margins[:] = 0.0
     for row in range(len(beliefs.worker)):
         worker = beliefs.worker[row]
-        right = 0.0
-        wrong = 0.0
+        right = wrong = 0.0
         right_lent = RIGHT
         wrong_lent = WRONG
         for true in range(count):
@@ -432,10 +424,7 @@ def agreements(beliefs: SkillBeliefs, found: Array) -> None:
     sums = np.zeros((len(found), 6))
     people = np.zeros(len(found), np.int64)
     for row in range(len(beliefs.worker)):
-        right = 0.0
-        answers = 0.0
-        right_elsewhere = 0.0
-        elsewhere = 0.0
+        right = answers = right_elsewhere = elsewhere = 0.0
         for true in range(count):
             for answer in range(count):
                 own = beliefs.counts[row, true, answer]

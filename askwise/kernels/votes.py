@@ -26,8 +26,7 @@ def answers_in(table: Array, row: int, first: int, options: int) -> int:
 @step
 def lead_in(table: Array, row: int, first: int, options: int) -> int:
     """By how many votes the first option leads the second: gap times answers."""
-    top = -1
-    second = -1
+    top = second = -1
     for option in range(options):
         votes = table[row, first + option]
         if votes > top:
@@ -42,8 +41,7 @@ def lead_in(table: Array, row: int, first: int, options: int) -> int:
 def leading_option(table: Array, row: int, first: int, options: int, draw: Draw, index: int) -> int:
     """The option with the most votes; a tie is broken by the draw at ``index``."""
     top = -1
-    leaders = 0
-    leader = 0
+    leaders = leader = 0
     for option in range(options):
         votes = table[row, first + option]
         if votes > top:

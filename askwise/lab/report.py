@@ -109,6 +109,12 @@ def write_report(
     )
 
 
+def write_json(directory: Path, name: str, found: Any) -> None:
+    """Write what was found as JSON, in a directory that is made if there is none."""
+    text = json.dumps(found.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
+    write_atomic(directory / name, text + "\n")
+
+
 def write_page(
     directory: str | Path, template: str, *, figures: Sequence[tuple[str, str]], **facts: Any
 ) -> Path:

@@ -23,8 +23,7 @@ def log_evidence(a: int, b: int, options: int) -> float:
     With S = M * (b + 1) the parts are S = 1 + a (n-1) / (b + 2) * (1 + (a-1) (n-1) / (b + 3) *
     (1 + ...)); c = 1/n makes (1 - c) / c = n - 1, and the factor 1 - c drops out.
     """
-    total = 1.0
-    term = 1.0
+    total = term = 1.0
     shift = 0.0
     rest = a
     below = b + 2.0

@@ -63,8 +63,7 @@ def worth_asking(
 ) -> bool:
     """Whether some number of answers of a crowd saves more than it costs."""
     cells = book.cells
-    a = 0
-    b = 0
+    a = b = 0
     cell = cell_of(book, task, worker)
     if cell >= 0:
         a, b = cells[cell, c.VOTES], cells[cell, c.VOTES + 1]

@@ -68,8 +68,7 @@ def cover_greedy_into(costs: Array, gains: Array, demand: float, chosen: Array) 
         ratios[i] = costs[i] / gains[i] if units[i] > 0 else math.inf
     order = ascending(ratios)
 
-    best = -1
-    best_place = -1
+    best = best_place = -1
     best_cost = costs[0]
     small_units = 0
     small_cost = costs[0] - costs[0]

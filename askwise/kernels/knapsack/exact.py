@@ -64,8 +64,7 @@ def _by_pairs(
     """Try all plans that differ in at most two units; return the lowest loss and its plan."""
     n = w.shape[0]
     end = min(n, b + _NEAR + 1)
-    one = -1
-    two = -1
+    one = two = -1
     for i in range(max(0, b - _NEAR), end):
         for k in range(i, end):
             total = loss[i] + loss[k]
@@ -201,8 +200,7 @@ def _exact(
     values: Array, weights: Array, limits: Array, capacity: int, max_states: int, counts: Array
 ) -> int:
     useful = np.empty(values.shape[0], np.int64)
-    n = 0
-    divisor = 0
+    n = divisor = 0
     top = 0.0
     for i in range(values.shape[0]):
         counts[i] = 0
@@ -248,8 +246,7 @@ def _exact(
     # The greedy plan, and what each type's units lose against the linear optimum.
     density = float(v[b] / w[b])
     loss = np.zeros(n, np.float64)
-    known_loss = 0.0
-    known_value = 0.0
+    known_loss = known_value = 0.0
     unused = room
     for k in range(n):
         units = min(most[k], unused // w[k])

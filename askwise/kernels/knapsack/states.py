@@ -152,9 +152,7 @@ def best_subset(
         new_origins = _room(new_origins, 0, 2 * size)
         add_density = values[right] / weights[right] if right < n else 0.0
         drop_density = values[left] / weights[left] if left >= 0 else 0.0
-        kept = 0
-        old = 0
-        changed = 0
+        kept = old = changed = 0
         highest = worths[0]
         first = True
         while old < size or changed < size:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import askwise
 from askwise import figures
-from askwise.core.files import write_atomic
 from askwise.data import Beliefs
 from askwise.figures import ReferenceRow, Row
 from askwise.lab import report
@@ -20,9 +18,7 @@ SERIES = "expected; shaded: 8 campaigns of 10"
 
 def write_plan(plan: Plan, beliefs: Beliefs, directory: Path, command: str) -> Path:
     """Write plan.json, figure.png, figure.svg and report.html; returns the page."""
-    directory.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(plan.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
-    write_atomic(directory / "plan.json", text + "\n")
+    report.write_json(directory, "plan.json", plan)
     title = f"What {count(plan.questions, 'question')} will cost: about {amount(plan.total.mean)}"
     reference = []
     if plan.funds is not None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import askwise
 from askwise import figures
-from askwise.core.files import write_atomic
 from askwise.figures import ReferenceRow, Row
 from askwise.lab import report
 from askwise.lab.planning.files import count
@@ -18,9 +16,7 @@ from askwise.lab.replaying.replay import EVERYTHING, Replay, Saving
 
 def write_replay(found: Replay, directory: Path, source: str, command: str) -> Path:
     """Write replay.json, figure.png, figure.svg and report.html; returns the page."""
-    directory.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(found.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
-    write_atomic(directory / "replay.json", text + "\n")
+    report.write_json(directory, "replay.json", found)
     figure = figures.draw(
         _curves(found),
         title=headline(found),
@@ -40,7 +36,7 @@ def write_replay(found: Replay, directory: Path, source: str, command: str) -> P
         title=headline(found),
         byline=f"Recorded answers of {source}",
         version=askwise.__version__,
-        sentences=list(sentences(found)),
+        sentences=sentences(found),
         figures=[
             (
                 "Each point is a run to the end of a budget; the shaded bands are 95% intervals "
@@ -81,10 +77,9 @@ def headline(found: Replay) -> str:
     )
 
 
-def sentences(found: Replay) -> Iterator[str]:
+def sentences(found: Replay) -> list[str]:
     """What a person decides by."""
-    for saving in found.savings:
-        yield saving_text(found.policy, saving)
+    return [saving_text(found.policy, saving) for saving in found.savings]
 
 
 def saving_text(policy: str, saving: Saving) -> str:

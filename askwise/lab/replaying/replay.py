@@ -133,14 +133,14 @@ def recording_of(
         number = {name: at for at, name in enumerate(dict.fromkeys(names))}
         kinds = np.array([number[name] for name in names])
     staff = _staff(known, prices)
-    answers = (known.tasks, known.workers, known.labels)
+    codes = (known.tasks, known.workers, known.labels)
+    task, worker, label = (column[first].astype(np.int64) for column in codes)
+    named = (known.task_names, known.worker_names, known.label_names)
+    tasks, workers, options = (len(each) for each in named)
+    costs, limits = tuple(each.price for each in staff), tuple(each.limit for each in staff)
+    right = truth.astype(np.int64)
     return Recording(
-        *(column[first].astype(np.int64) for column in answers),
-        *(len(known.task_names), len(known.worker_names), len(known.label_names)),
-        truth.astype(np.int64),
-        kinds,
-        tuple(worker.price for worker in staff),
-        limits=tuple(worker.limit for worker in staff),
+        task, worker, label, tasks, workers, options, right, kinds, costs, limits=limits
     )
 
 

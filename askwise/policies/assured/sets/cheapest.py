@@ -21,6 +21,7 @@ from askwise.policies.assured.sets.first import first_of_cheapest
 from askwise.policies.assured.sets.inputs import GREEDY
 from askwise.policies.assured.sets.needs import gains_of, need_of
 from askwise.policies.assured.sets.pools import (
+    Staff,
     common_unit,
     floats_at,
     ints_at,
@@ -29,6 +30,7 @@ from askwise.policies.assured.sets.pools import (
     pool_of,
     preferable,
     range_of,
+    staff_at,
     worth_of,
 )
 from askwise.policies.assured.sets.probability import (
@@ -36,6 +38,7 @@ from askwise.policies.assured.sets.probability import (
     MAX_OUTCOMES,
     MOST_LIKELY,
     WEIGHTED,
+    Goal,
     add_voter,
     error_by_code,
     wrong_majority,
@@ -89,15 +92,10 @@ def _next_size(bounds: Array) -> int:
 
 @heavy_kernel
 def _search_size(
-    code: int,
-    ties: float,
-    limit: float,
+    goal: Goal,
     size: int,
     pool: Array,
-    c: Array,
-    p: Array,
-    w: Array,
-    g: Array,
+    staff: Staff,
     need: float,
     price: float,
     most: int,
@@ -105,7 +103,7 @@ def _search_size(
     members: Array,
 ) -> tuple[int, int]:
     """Search the sets of one size for one that costs at most ``most``; the best into members."""
-    m = pool.shape[0]
+    c, g, m = staff.c, staff.g, pool.shape[0]
     keys = np.empty(m, np.float64)
     for k in range(m):
         keys[k] = c[pool[k]] - price * g[pool[k]]
@@ -123,22 +121,9 @@ def _search_size(
             break
         kept += 1
     here = ints_at(pool, order[:kept])
+    forced, gained = staff.q[:0], 0.0
     cost, work = complete(
-        code,
-        ties,
-        limit,
-        size,
-        p[:0],
-        ints_at(c, here),
-        floats_at(p, here),
-        floats_at(w, here),
-        floats_at(g, here),
-        need,
-        price,
-        0.0,
-        most,
-        work,
-        members,
+        goal, size, forced, staff_at(staff, here), need, price, gained, most, work, members
     )
     if cost >= 0:
         for k in range(size):
@@ -148,21 +133,15 @@ def _search_size(
 
 @heavy_kernel
 def find_cheapest(
-    code: int,
-    ties: float,
-    limit: float,
-    costs: Array,
-    q: Array,
-    solver: int,
-    work: int,
-    chosen: Array,
+    goal: Goal, costs: Array, q: Array, solver: int, work: int, chosen: Array
 ) -> tuple[int, float]:
-    """Mark the cheapest set whose error is at most ``limit``.
+    """Mark the cheapest set that keeps the goal.
 
     Costs are int64 and not negative. Returns how far the answer goes and a lower bound on the
     cost: NONE (nothing marked, no set keeps the limit), FOUND (a set, maybe not the cheapest),
     CHEAPEST (maybe not the first of these), FIRST.
     """
+    code, ties, limit = goal
     n = costs.shape[0]
     for i in range(n):
         chosen[i] = False
@@ -189,6 +168,7 @@ def find_cheapest(
         p[k] = q[order[k]]
         w[k] = worth[order[k]]
     g = gains_of(code, limit, p)
+    staff = Staff(c, p, w, g)
     better = preferable(w)
 
     bounds = np.full(count + 1, math.inf)
@@ -236,10 +216,10 @@ def find_cheapest(
         if code == WEIGHTED and size > MAX_OUTCOMES:
             continue
         p_here = floats_at(p, here)
-        cost = set_of_size(code, ties, limit, c_here, p_here, g_here, size, taken[:m])
+        cost = set_of_size(goal, c_here, p_here, g_here, size, taken[:m])
         if cost >= 0 and (best < 0 or cost < best):
             w_here = floats_at(w, here)
-            cost -= improve_by_swaps(code, ties, limit, c_here, p_here, w_here, size, taken[:m])
+            cost -= improve_by_swaps(goal, c_here, p_here, w_here, size, taken[:m])
             best = cost
             size_found = 0
             for k in range(m):
@@ -263,9 +243,7 @@ def find_cheapest(
             break
         m = pool_of(size, better, pool)
         need, price = needs[size], prices[size]
-        cost, work = _search_size(
-            code, ties, limit, size, pool[:m], c, p, w, g, need, price, best - 1, work, added
-        )
+        cost, work = _search_size(goal, size, pool[:m], staff, need, price, best - 1, work, added)
         if cost >= 0:
             best = cost
             size_found = size
@@ -282,6 +260,6 @@ def find_cheapest(
     whole = np.empty(n, np.int64)
     for i in range(n):
         whole[i] = costs[i] // unit
-    if first_of_cheapest(code, ties, limit, whole, q, worth, best, work, chosen):
+    if first_of_cheapest(goal, whole, q, worth, best, work, chosen):
         return FIRST, float(best * unit)
     return CHEAPEST, float(best * unit)

@@ -17,6 +17,7 @@ from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.knapsack.ordering import ascending
 from askwise.policies.assured.sets.needs import gains_of, need_of
 from askwise.policies.assured.sets.pools import (
+    Staff,
     floats_at,
     ints_at,
     is_useful,
@@ -25,12 +26,14 @@ from askwise.policies.assured.sets.pools import (
     pool_of,
     preferable,
     range_of,
+    staff_at,
 )
 from askwise.policies.assured.sets.probability import (
     MAJORITY,
     MAX_OUTCOMES,
     MOST_LIKELY,
     WEIGHTED,
+    Goal,
     add_voter,
     error_by_code,
     wrong_majority,
@@ -117,13 +120,12 @@ def _keep_candidates(
 
 
 @heavy_kernel
-def _complete_for_nothing(
-    code: int, ties: float, limit: float, q: Array, start: int, count: int
-) -> int:
+def _complete_for_nothing(goal: Goal, q: Array, start: int, count: int) -> int:
     """How many of ``q[start:count]``, the most able first, complete a set; -1 if no number does.
 
     The first ``start`` are in it. For the same number the most able are the best.
     """
+    code, ties, limit = goal
     if code == WEIGHTED:
         return count - start if error_by_code(code, 1.0, ties, q[:count]) <= limit else -1
     if code != MAJORITY:
@@ -142,13 +144,8 @@ def _complete_for_nothing(
 
 @heavy_kernel
 def _can_begin_with(
-    code: int,
-    ties: float,
-    limit: float,
-    c: Array,
-    q: Array,
-    worth: Array,
-    g: Array,
+    goal: Goal,
+    staff: Staff,
     by_worth: Array,
     alive: Array,
     needs: Array,
@@ -162,6 +159,8 @@ def _can_begin_with(
 
     ``money`` is what is left for the rest. Also returns what is left of the work.
     """
+    code = goal.code
+    c, q, _, g = staff
     n = c.shape[0]
     start = begun.shape[0]
     last = begun[start - 1]
@@ -178,7 +177,7 @@ def _can_begin_with(
                 values[count] = q[i]
                 count += 1
         work -= 8 + count * count
-        more = _complete_for_nothing(code, ties, limit, values, start, count)
+        more = _complete_for_nothing(goal, values, start, count)
         for k in range(more):
             witness[free[k]] = True
         return more >= 0, work
@@ -206,22 +205,9 @@ def _can_begin_with(
             keys[k] = c[here[k]] - price * g[here[k]]
         here = ints_at(here, ascending(keys))
         work -= 8 * m
+        added, need = staff_at(staff, here), needs[size]
         found, work = complete(
-            code,
-            ties,
-            limit,
-            size,
-            values[:start],
-            ints_at(c, here),
-            floats_at(q, here),
-            floats_at(worth, here),
-            floats_at(g, here),
-            needs[size],
-            price,
-            gained,
-            money,
-            work,
-            members,
+            goal, size, values[:start], added, need, price, gained, money, work, members
         )
         if found >= 0:
             for k in range(size - start):
@@ -234,17 +220,10 @@ def _can_begin_with(
 
 @heavy_kernel
 def first_of_cheapest(
-    code: int,
-    ties: float,
-    limit: float,
-    c: Array,
-    q: Array,
-    worth: Array,
-    cost: int,
-    work: int,
-    chosen: Array,
+    goal: Goal, c: Array, q: Array, worth: Array, cost: int, work: int, chosen: Array
 ) -> bool:
     """Turn a cheapest set, of this cost, into the first of all such; False if work ran out."""
+    code, ties, limit = goal
     n = c.shape[0]
     free = False
     for i in range(n):
@@ -254,6 +233,7 @@ def first_of_cheapest(
         usable[i] = c[i] == 0 or is_useful(code, limit, worth[i])
     odd_only = not free and code in (MAJORITY, MOST_LIKELY)
     g = gains_of(code, limit, q)
+    staff = Staff(c, q, worth, g)
     most = _most_members(c, usable, cost)
     alive = np.zeros((most + 1, n), np.bool_)
     needs = np.zeros(most + 1, np.float64)
@@ -279,22 +259,9 @@ def first_of_cheapest(
             begun[size] = i
             for k in range(n):
                 witness[k] = False
+            list_so_far, left = begun[: size + 1], money - c[i]
             possible, work = _can_begin_with(
-                code,
-                ties,
-                limit,
-                c,
-                q,
-                worth,
-                g,
-                by_worth,
-                alive,
-                needs,
-                prices,
-                begun[: size + 1],
-                money - c[i],
-                work,
-                witness,
+                goal, staff, by_worth, alive, needs, prices, list_so_far, left, work, witness
             )
             if work < 0:
                 return False

@@ -20,6 +20,7 @@ from askwise.policies.assured.sets.probability import (
     MAJORITY,
     MAX_OUTCOMES,
     WEIGHTED,
+    Goal,
     add_voter,
     error_by_code,
     shortest_prefix,
@@ -259,10 +260,8 @@ def cheapest_into(
             price, quality, target.demand, target.solver, target.work, flags
         )
     else:
-        limit = target.alpha * (1.0 + FORGIVEN)
-        status, _ = find_cheapest(
-            target.code, target.ties, limit, price, quality, target.solver, target.work, flags
-        )
+        goal = Goal(target.code, target.ties, target.alpha * (1.0 + FORGIVEN))
+        status, _ = find_cheapest(goal, price, quality, target.solver, target.work, flags)
     if status == NONE:
         for i in range(n):
             chosen[i] = allowed[i]

@@ -13,7 +13,7 @@ from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.special import log_gamma
 from askwise.policies.assured.sets.partial import row_start
-from askwise.policies.assured.sets.probability import HOEFFDING, MAJORITY, MOST_LIKELY
+from askwise.policies.assured.sets.probability import HOEFFDING, MAJORITY, MOST_LIKELY, Goal
 
 # Needs are computed for a threshold that is larger by this share: rounding must not raise them.
 _EASED = 1e-9
@@ -63,8 +63,7 @@ def _error_of_two_kinds(
     _binomial(good, high, some)
     _binomial(size - good, low, others)
     half = size // 2
-    error = 0.0
-    cumulated = 0.0
+    error = cumulated = 0.0
     x = 0
     for y in range(min(good, half), -1, -1):
         while x <= half - y and x <= size - good:
@@ -147,9 +146,7 @@ def need_of(code: int, limit: float, size: int, low: float, high: float) -> floa
 
 @heavy_kernel
 def rest_needed(
-    code: int,
-    ties: float,
-    limit: float,
+    goal: Goal,
     size: int,
     rows: Array,
     depth: int,
@@ -166,6 +163,7 @@ def rest_needed(
     the rest's gains. ``extremes`` says that by majority the argument of ``_majority_need``
     holds: the size is odd and no quality is below 1/2. math.inf if even the best would not do.
     """
+    code, ties, limit = goal
     left = size - depth
     if code != MAJORITY:
         rest = need - gained

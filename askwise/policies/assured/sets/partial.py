@@ -14,7 +14,7 @@ import numpy as np
 
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
-from askwise.policies.assured.sets.probability import HOEFFDING, MAJORITY, MOST_LIKELY
+from askwise.policies.assured.sets.probability import HOEFFDING, MAJORITY, MOST_LIKELY, Goal
 
 IMPOSSIBLE = 2.0
 """A quality that nobody has."""
@@ -86,11 +86,12 @@ def push(code: int, size: int, rows: Array, depth: int, q: float) -> int:
 
 
 @heavy_kernel
-def last_quality(code: int, ties: float, limit: float, size: int, rows: Array) -> float:
+def last_quality(goal: Goal, size: int, rows: Array) -> float:
     """How able the last worker of a set must be, given the row before him.
 
     Between 0 and 1 (for ``weighted-majority`` max(q, 1 - q), from 1/2), or IMPOSSIBLE.
     """
+    code, ties, limit = goal
     at = row_start(code, size, size - 1)
     if code == MAJORITY:
         half = size // 2
@@ -132,8 +133,7 @@ def _last_strength(limit: float, size: int, rows: Array, at: int) -> float:
     pairs = 1 if size == 1 else 1 << (size - 2)
     u = 0.0
     while True:
-        error = 0.0
-        slope = 0.0
+        error = slope = 0.0
         for x in range(pairs):
             both = rows[at + 2 * x] + rows[at + 2 * x + 1]
             if both * u < rows[at + 2 * x + 1]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -75,6 +76,23 @@ def floats_at(values: Array, places: Array) -> Array:
     for k in range(places.shape[0]):
         found[k] = values[places[k]]
     return found
+
+
+class Staff(NamedTuple):
+    """Workers to choose from: their costs, qualities, worths (`worth_of`) and gains."""
+
+    c: Array
+    q: Array
+    worth: Array
+    g: Array
+
+
+@heavy_kernel
+def staff_at(staff: Staff, places: Array) -> Staff:
+    """Those at some places, in the order of these."""
+    c, q, worth, g = staff
+    worths, gains = floats_at(worth, places), floats_at(g, places)
+    return Staff(ints_at(c, places), floats_at(q, places), worths, gains)
 
 
 @heavy_kernel

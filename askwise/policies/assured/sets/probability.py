@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,15 @@ from askwise.kernels.knapsack.ordering import ascending
 # What kernels can compute; a user's own function has the code OTHER.
 OTHER = -1
 LINEAR, MAJORITY, HOEFFDING, MOST_LIKELY, WEIGHTED = range(5)
+
+
+class Goal(NamedTuple):
+    """The largest error that a set may have, by which function, and what a tie counts."""
+
+    code: int
+    ties: float
+    limit: float
+
 
 MAX_OUTCOMES = 20
 """Up to so many workers all their answers are tried by ``weighted-majority``."""

@@ -16,7 +16,7 @@ from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.knapsack.ordering import ascending
 from askwise.policies.assured.sets.partial import first_rows, last_quality, push
 from askwise.policies.assured.sets.pools import floats_at, least
-from askwise.policies.assured.sets.probability import WEIGHTED, error_by_code, shortest_prefix
+from askwise.policies.assured.sets.probability import WEIGHTED, Goal, error_by_code, shortest_prefix
 
 _STEPS = 60
 # A set of more workers takes too long to be improved by ``weighted-majority``.
@@ -90,9 +90,7 @@ def bound_of_size(c: Array, g: Array, size: int, need: float) -> tuple[float, fl
 
 
 @heavy_kernel
-def set_of_size(
-    code: int, ties: float, limit: float, c: Array, q: Array, g: Array, size: int, taken: Array
-) -> int:
+def set_of_size(goal: Goal, c: Array, q: Array, g: Array, size: int, taken: Array) -> int:
     """Mark a cheap set of a size that meets the limit; return its cost, or -1 if none was found.
 
     The cheapest of the sets that are best at some price on gains.
@@ -101,10 +99,10 @@ def set_of_size(
     tried = np.empty(n, np.bool_)
     values = np.empty(size, np.float64)
     cost_high, gained_high = _take_at(math.inf, c, g, size, taken)
-    if not _meets(code, ties, limit, q, taken, values):
+    if not _meets(goal, q, taken, values):
         return -1
     cost_low, gained_low = _take_at(0.0, c, g, size, tried)
-    if _meets(code, ties, limit, q, tried, values):
+    if _meets(goal, q, tried, values):
         for i in range(n):
             taken[i] = tried[i]
         return cost_low
@@ -116,7 +114,7 @@ def set_of_size(
         line = cost_low - price * gained_low
         if cost - price * gained >= line - 1e-12 * abs(line):
             break
-        if _meets(code, ties, limit, q, tried, values):
+        if _meets(goal, q, tried, values):
             cost_high, gained_high = cost, gained
             for i in range(n):
                 taken[i] = tried[i]
@@ -148,32 +146,29 @@ def set_by_ratio(limit: float, c: Array, q: Array, g: Array, taken: Array) -> in
 
 
 @heavy_kernel
-def _meets(code: int, ties: float, limit: float, q: Array, taken: Array, values: Array) -> bool:
+def _meets(goal: Goal, q: Array, taken: Array, values: Array) -> bool:
     k = 0
     for i in range(q.shape[0]):
         if taken[i]:
             values[k] = q[i]
             k += 1
-    return error_by_code(code, 1.0, ties, values) <= limit
+    return error_by_code(goal.code, 1.0, goal.ties, values) <= goal.limit
 
 
 @heavy_kernel
-def improve_by_swaps(
-    code: int, ties: float, limit: float, c: Array, q: Array, worth: Array, size: int, taken: Array
-) -> int:
+def improve_by_swaps(goal: Goal, c: Array, q: Array, worth: Array, size: int, taken: Array) -> int:
     """Replace one worker by a cheaper one while the set keeps the limit; return what is saved.
 
     Positions in order of cost. Each round makes the replacement that saves most.
     """
-    n = c.shape[0]
+    n, code = c.shape[0], goal.code
     saved = 0
     if code == WEIGHTED and size > _MOST_WEIGHED:
         return saved
     rows = first_rows(code, size)
     for _ in range(2 * size):
         best = 0
-        best_out = -1
-        best_in = -1
+        best_out = best_in = -1
         for out in range(n):
             if not taken[out] or c[out] <= best:
                 continue
@@ -182,7 +177,7 @@ def improve_by_swaps(
                 if taken[i] and i != out:
                     push(code, size, rows, depth, q[i])
                     depth += 1
-            threshold = last_quality(code, ties, limit, size, rows)
+            threshold = last_quality(goal, size, rows)
             for i in range(out):
                 if c[out] - c[i] <= best:
                     break

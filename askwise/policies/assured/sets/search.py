@@ -10,7 +10,8 @@ from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
 from askwise.policies.assured.sets.needs import rest_needed
 from askwise.policies.assured.sets.partial import first_rows, last_quality, push
-from askwise.policies.assured.sets.probability import MAJORITY, WEIGHTED
+from askwise.policies.assured.sets.pools import Staff
+from askwise.policies.assured.sets.probability import MAJORITY, WEIGHTED, Goal
 
 # How far a solver's answer goes.
 NONE, FOUND, CHEAPEST, FIRST = range(4)
@@ -21,15 +22,10 @@ ROUNDING = 1e-12
 
 @heavy_kernel
 def complete(
-    code: int,
-    ties: float,
-    limit: float,
+    goal: Goal,
     size: int,
     forced: Array,
-    c: Array,
-    q: Array,
-    worth: Array,
-    g: Array,
+    staff: Staff,
     need: float,
     price: float,
     forced_gains: float,
@@ -44,15 +40,14 @@ def complete(
 
     Parameters
     ----------
-    code, ties, limit
+    goal : Goal
         The error function, and the largest error.
     size : int
         Of the whole set.
     forced : array of float64
         Qualities of those who are in it already: fewer than ``size``.
-    c, q, worth, g : arrays
-        Costs, qualities, worths and gains of those who may be added, in order of increasing
-        c - price * g.
+    staff : Staff
+        Those who may be added, in order of increasing c - price * g.
     need, price : float
         Gains that the whole set needs, and a price on them.
     forced_gains : float
@@ -71,6 +66,8 @@ def complete(
     work : int
         What is left of it; negative if it gave up.
     """
+    code = goal.code
+    c, q, worth, g = staff
     n = c.shape[0]
     start = forced.shape[0]
     found = int(np.int64(-1))
@@ -107,7 +104,7 @@ def complete(
         i = int(following[depth])
         spent = costs[depth] + price * (need - gains[depth])
         if left == 1:
-            least = last_quality(code, ties, limit, size, rows)
+            least = last_quality(goal, size, rows)
             work -= 8 + (size if code != WEIGHTED else 4 << (size - 1))
             while i < n and spent + (sums[i + 1] - sums[i]) - slack <= most:
                 work -= 1
@@ -131,19 +128,9 @@ def complete(
         work -= push(code, size, rows, depth, q[i])
         costs[depth + 1] = costs[depth] + c[i]
         gains[depth + 1] = gains[depth] + g[i]
+        low, high = lows[i + 1], highs[i + 1]
         rest = rest_needed(
-            code,
-            ties,
-            limit,
-            size,
-            rows,
-            depth + 1,
-            gains[depth + 1],
-            need,
-            lows[i + 1],
-            highs[i + 1],
-            extremes,
-            scratch,
+            goal, size, rows, depth + 1, gains[depth + 1], need, low, high, extremes, scratch
         )
         work -= 8 + (left - 1) * (size // 2 + 1)
         if rest == math.inf:

@@ -14,7 +14,7 @@ from askwise.policies.assured.sets.checking import ensure_error_function
 from askwise.policies.assured.sets.enumeration import first_by_enumeration, greedily
 from askwise.policies.assured.sets.inputs import EXACT, GREEDY, Workers, workers_of
 from askwise.policies.assured.sets.linear import cheapest_linear
-from askwise.policies.assured.sets.probability import FORGIVEN, LINEAR, OTHER
+from askwise.policies.assured.sets.probability import FORGIVEN, LINEAR, OTHER, Goal
 from askwise.policies.assured.sets.search import FIRST, NONE
 
 # Elementary operations, or states: about a quarter of a second, and four seconds.
@@ -169,15 +169,9 @@ def _run(workers: Workers, target: Target, limit: float, chosen: Array) -> tuple
                 workers.whole, workers.qualities, target.demand, target.solver, work, chosen
             )
         else:
+            goal = Goal(target.code, target.ties, limit)
             status, bound = find_cheapest(
-                target.code,
-                target.ties,
-                limit,
-                workers.whole,
-                workers.qualities,
-                target.solver,
-                work,
-                chosen,
+                goal, workers.whole, workers.qualities, target.solver, work, chosen
             )
         if status in (NONE, FIRST) or target.solver == GREEDY:
             break
