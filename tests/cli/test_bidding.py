@@ -11,10 +11,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.mechanisms.cheapest import known
+from tests.paths import REFERENCE
 
 Call = Callable[..., Any]
 
-FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
 AUCTION = """
 name = "auction"
@@ -27,7 +27,7 @@ workers = [{id = "ann", price = 3}, {id = "bob", price = 5}]
 
 
 def faults(value: Any, name: str) -> list[str]:
-    schema = Draft202012Validator(json.loads((FOLDER / f"{name}.schema.json").read_text()))
+    schema = Draft202012Validator(json.loads((REFERENCE / f"{name}.schema.json").read_text()))
     return [error.message for error in schema.iter_errors(value)]
 
 

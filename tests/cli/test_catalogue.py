@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from askwise.mechanisms import mechanisms
 from askwise.policies import policies
 from askwise.stopping import stopping
 from tests.cli import helpers
+from tests.paths import REFERENCE
 
 Call = Callable[..., Any]
 
@@ -44,7 +44,7 @@ all_commands = pytest.mark.parametrize("command", REGISTRIES)
 
 def faults(command: str, value: Any) -> list[str]:
     """What the command's schema, if it has one, finds wrong."""
-    schema = Path(__file__).parents[2] / "docs" / "reference" / f"{command}.schema.json"
+    schema = REFERENCE / f"{command}.schema.json"
     if not schema.exists():
         return []
     return [

@@ -17,6 +17,7 @@ import typer
 from askwise.cli.app import app
 from tests.cli import page
 from tests.cli.helpers import environment
+from tests.paths import ROOT
 
 SAME = doctest.OutputChecker()
 
@@ -46,7 +47,7 @@ def test_every_option_of_a_lab_run_and_every_exit_code_is_on_the_page() -> None:
 
 
 def test_every_environment_variable_is_on_the_page() -> None:
-    source = Path(__file__).parents[2] / "askwise" / "cli"
+    source = ROOT / "askwise" / "cli"
     read = "".join(file.read_text() for file in source.glob("*.py"))
     for name in set(re.findall(r"\bASKWISE_[A-Z]+\b", read)):
         assert f"| `{name}` |" in page.PAGE.read_text()

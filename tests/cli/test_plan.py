@@ -20,8 +20,8 @@ from askwise.cli import output
 from askwise.cli.app import app
 from askwise.stopping import stopping
 from tests.cli import helpers, page
+from tests.paths import DOCS, REFERENCE
 
-DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "how-to" / "plan.md"
 FILES = {"figure.png", "figure.svg", "plan.json", "report.html"}
 QUICK = ("--crowds", "spec.toml", "--rule", "fixed(n=2)", "--runs", "100")
@@ -36,7 +36,7 @@ def spec(workplace: Path) -> None:
 
 
 def faults(value: Any) -> list[str]:
-    schema = json.loads((DOCS / "reference" / "plan.schema.json").read_text())
+    schema = json.loads((REFERENCE / "plan.schema.json").read_text())
     return [error.message for error in Draft202012Validator(schema).iter_errors(value)]
 
 

@@ -19,6 +19,7 @@ from askwise.core.events import Event, Kind
 from askwise.store import SqliteStore
 from tests.cli import helpers
 from tests.cli.helpers import on_terminal
+from tests.paths import ROOT
 
 Program = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -217,7 +218,7 @@ def test_on_a_terminal_the_lab_shows_its_progress_and_results(workplace: Path) -
     code, text = on_terminal(
         *("lab", "run", "tiny", "--jobs", "1"),
         first="import tests.cli.tiny_lab",
-        PYTHONPATH=str(Path(__file__).parents[2]),
+        PYTHONPATH=str(ROOT),
     )
     assert code == 0
     assert "simulating" in text

@@ -16,10 +16,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.cli import helpers
+from tests.paths import REFERENCE
 
 Call = Callable[..., Any]
 
-SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "replay.schema.json"
+SCHEMA = REFERENCE / "replay.schema.json"
 
 SHEET = {"t1": "aab-", "t2": "aba-", "t3": "bb-a", "t4": "-abb", "t5": "b--b", "t6": "aaaa"}
 """What w1 to w4 answered; some were not asked."""

@@ -18,9 +18,9 @@ from askwise.core.reasons import Reason
 from askwise.data.campaigns import FIELDS
 from tests.cli import page
 from tests.cli.helpers import OPTIONS, RATED, UTILITY
+from tests.paths import REFERENCE
 
-FOLDER = Path(__file__).parents[2] / "docs" / "reference"
-NAMES = sorted(path.name.removesuffix(".schema.json") for path in FOLDER.glob("*.schema.json"))
+NAMES = sorted(path.name.removesuffix(".schema.json") for path in REFERENCE.glob("*.schema.json"))
 
 SAMPLED = UTILITY.replace("shop", "sampled").replace('"uniform"', '"thompson-knapsack"')
 LOOKING = UTILITY.replace("shop", "looking").replace('"uniform"', '"knowledge-gradient"')
@@ -32,7 +32,7 @@ Call = Callable[..., Any]
 
 
 def schema(name: str) -> dict[str, Any]:
-    read: dict[str, Any] = json.loads((FOLDER / f"{name}.schema.json").read_text())
+    read: dict[str, Any] = json.loads((REFERENCE / f"{name}.schema.json").read_text())
     return read
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,10 +16,9 @@ import pytest
 from askwise.policies.assured.sets import critical_bids, error_probability
 from askwise.policies.assured.sets.base import function_of
 from askwise.policies.assured.sets.kernels import cheapest_into, error_of, extend_into
+from tests.paths import ROOT
 
 pytestmark = pytest.mark.compiled
-
-ROOT = Path(__file__).resolve().parents[2]
 
 NAMES = [
     "majority",

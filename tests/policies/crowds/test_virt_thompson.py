@@ -12,7 +12,16 @@ from scipy import integrate, stats
 
 from askwise.core.choices import Batch
 from askwise.core.draws import Draw, beta, gamma
-from tests.policies.polls import Desk, ask, asked_crowds, assert_close, noisy, poll, say, votes_of
+from tests.policies.crowds.polls import (
+    Desk,
+    ask,
+    asked_crowds,
+    assert_close,
+    noisy,
+    poll,
+    say,
+    votes_of,
+)
 
 MANY = 500
 FAR = 1.95 / math.sqrt(MANY)

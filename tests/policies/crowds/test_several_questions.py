@@ -10,7 +10,7 @@ from askwise.core.choices import Batch, Done
 from askwise.core.events import Kind
 from askwise.policies import policies
 from askwise.policies.crowds.common import SurveyPolicy
-from tests.policies.polls import ask, noisy, poll, say
+from tests.policies.crowds.polls import ask, noisy, poll, say
 
 TRUTH = {"truth": [[0.7, 0.3], [0.6, 0.4]]}
 

@@ -14,7 +14,7 @@ from askwise.core.choices import Batch
 from askwise.core.compiling import bind
 from askwise.policies.crowds import grid
 from askwise.policies.crowds.grid import ARM, ARM_VOTES, PHASE, PLAYED
-from tests.policies.polls import Desk, ask, gap_of, noisy, poll
+from tests.policies.crowds.polls import Desk, ask, gap_of, noisy, poll
 
 BOTH = ("virt-uniform", "virt-zooming")
 

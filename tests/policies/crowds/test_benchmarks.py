@@ -10,7 +10,7 @@ import pytest
 
 from askwise import Campaign
 from askwise.core.errors import AskwiseError, InvalidParameter
-from tests.policies.polls import Desk, ask, assert_close, poll
+from tests.policies.crowds.polls import Desk, ask, assert_close, poll
 
 BOTH = ("best-crowd", "best-mixture")
 

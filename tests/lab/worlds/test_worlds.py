@@ -19,6 +19,7 @@ from askwise.lab.worlds import (
 )
 from askwise.lab.worlds.base import row_at
 from askwise.lab.worlds.correlation import mixture
+from tests.paths import DATA
 
 
 def rng(*seed: int) -> np.random.Generator:
@@ -143,7 +144,7 @@ def test_a_missing_table_is_named() -> None:
         read_table("/nowhere.csv", rate="a", rating="b")
 
 
-FREELANCERS = Path(__file__).parents[2].parent / "shared" / "data" / "freelancers"
+FREELANCERS = DATA / "freelancers"
 
 
 @pytest.mark.skipif(not FREELANCERS.is_dir(), reason="the freelancer tables are not at hand")

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from askwise.core.draws import Draw, beta
-from tests.policies.polls import Desk, ask, asked_crowds, hear, noisy, poll, say
+from tests.policies.crowds.polls import Desk, ask, asked_crowds, hear, noisy, poll, say
 
 
 def seen(campaign):

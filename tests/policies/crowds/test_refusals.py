@@ -18,7 +18,7 @@ from askwise.core.errors import (
 )
 from askwise.policies import policies
 from askwise.policies.crowds.common import SurveyPolicy
-from tests.policies.polls import ask, poll
+from tests.policies.crowds.polls import ask, poll
 
 NO_NUMBERS = [math.nan, math.inf, -math.inf, True, False, "1", None, [1], 1j, Decimal(1), 10**400]
 

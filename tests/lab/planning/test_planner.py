@@ -216,7 +216,7 @@ from askwise.core.errors import AskwiseError
 from askwise.lab.planning.planner import plan
 from askwise.policies import policies
 from askwise.stopping import stopping
-from tests.lab.test_planner import MIXED
+from tests.lab.planning.test_planner import MIXED
 
 def row(made):
     return made.to_json()

@@ -26,7 +26,7 @@ from askwise.lab.papers.assured.theory import (
 )
 from askwise.policies.assured.intervals import lasting_interval
 from askwise.policies.assured.sets import error_probability
-from tests.policies.assured_readings import (
+from tests.policies.assured.readings import (
     Learner,
     World,
     ccb_s,

@@ -11,7 +11,7 @@ from askwise.core.draws import Draw
 from askwise.core.events import Fact, Kind
 from askwise.ledger import columns as c
 from askwise.policies.crowds.rollback import CHOSEN, ExploreExploitRollback
-from tests.policies.polls import Desk, ask, poll, say
+from tests.policies.crowds.polls import Desk, ask, poll, say
 
 PLAIN = {"name": "explore-exploit-rollback", "quality": 2.0, "smooth": False}
 

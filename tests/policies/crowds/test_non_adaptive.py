@@ -7,7 +7,7 @@ import pytest
 from askwise import Campaign
 from askwise.core.choices import Batch, Done, Wait
 from askwise.policies import policies
-from tests.policies.polls import Desk, ask, asked_crowds, assert_close, hear, poll
+from tests.policies.crowds.polls import Desk, ask, asked_crowds, assert_close, hear, poll
 
 MANY = 1000
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from askwise.core.draws import POLICY, Draw, stream, uniform
-from tests.policies.assured_readings import (
+from tests.policies.assured.readings import (
     Learner,
     World,
     ccb_ns,

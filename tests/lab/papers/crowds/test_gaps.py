@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import product
@@ -27,6 +26,7 @@ from askwise.lab.papers.crowds.studies.tallies import (
 )
 from askwise.lab.results import Results
 from askwise.lab.runner import run, write
+from tests.paths import DATA
 
 HAND = {
     "alone": "a",
@@ -327,11 +327,9 @@ def test_a_setting_that_makes_no_sense_is_named(
 @pytest.fixture
 def recorded() -> Path:
     """A folder of recorded answers, where there is one."""
-    beside = Path(__file__).parents[2].parent / "shared" / "data"
-    folder = Path(os.environ.get("ASKWISE_DATA") or beside)
-    if not (folder / "rte" / "labels.csv").is_file():
+    if not (DATA / "rte" / "labels.csv").is_file():
         pytest.skip("no folder of recorded answers: name it in ASKWISE_DATA")
-    return folder
+    return DATA
 
 
 def test_recorded_answers_are_read_and_numeric_sets_are_skipped(recorded: Path) -> None:

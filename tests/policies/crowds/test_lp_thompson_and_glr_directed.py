@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from askwise.core.choices import Batch
-from tests.policies.polls import Desk, ask, asked_crowds, assert_close, noisy, poll, say
+from tests.policies.crowds.polls import Desk, ask, asked_crowds, assert_close, noisy, poll, say
 
 CHOICES = 250
 """Few: kernels called from Python run plain unless they were compiled before."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +34,7 @@ from askwise.lab.runner import run, write
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
 from askwise.lab.worlds.labellers import label_tasks
+from tests.paths import DATA
 
 NAIVE = {"policies": "random-pairs"}
 
@@ -52,11 +52,9 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def recorded() -> Path:
     """A folder of recorded answers, where there is one."""
-    beside = Path(__file__).parents[2].parent / "shared" / "data"
-    folder = Path(os.environ.get("ASKWISE_DATA") or beside)
-    if not (folder / "rte" / "labels.csv").is_file():
+    if not (DATA / "rte" / "labels.csv").is_file():
         pytest.skip("no folder of recorded answers: name it in ASKWISE_DATA")
-    return folder
+    return DATA
 
 
 def ran(name: str, reps: int = 2, jobs: int = 1, **settings: str) -> Results:

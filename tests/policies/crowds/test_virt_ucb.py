@@ -9,7 +9,7 @@ from collections import defaultdict
 import pytest
 
 from askwise.core.choices import Batch
-from tests.policies.polls import ask, asked_crowds, gap_of, hear, noisy, poll, say
+from tests.policies.crowds.polls import ask, asked_crowds, gap_of, hear, noisy, poll, say
 
 
 class Reading:
