@@ -11,7 +11,6 @@ from askwise import Campaign, Task, Worker
 from askwise.core.choices import Batch, Done
 from askwise.core.errors import InvalidParameter
 from askwise.core.events import Kind
-from askwise.lab.papers.labels.theory import bbta_regret
 from askwise.policies import policies
 
 
@@ -185,15 +184,6 @@ def test_a_known_pair_of_parameters_is_refused_if_it_makes_no_sense():
     for wrong in ({"explore": -1}, {"explore": 1.5}, {"refresh": -0.1}, {"refresh": "often"}):
         with pytest.raises(InvalidParameter, match=next(iter(wrong))):
             policies.make({"name": "bbta", **wrong})
-
-
-def test_the_bound_of_theorem_1():
-    # 2 sqrt((T - SKN') S K ln K) + S N'^2/4 sqrt(ln K / K) + S N'.
-    found = bbta_regret(1000, contexts=3, workers=30, explore=1)
-    due = 2 * math.sqrt((1000 - 90) * 3 * 30 * math.log(30)) + 0.75 * math.sqrt(math.log(30) / 30)
-    assert found == pytest.approx(due + 3)
-    with pytest.raises(InvalidParameter, match="answers"):
-        bbta_regret(89, contexts=3, workers=30, explore=1)
 
 
 def test_a_task_with_an_answer_out_waits_behind_those_without():

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from askwise import Campaign, Worker
-from askwise.campaign.state import Engine
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.policies import policies
-from askwise.testing.sessions import spec_of_campaign
+from tests.policies.folded import engine_of
 
 
 def campaign_of(policy, workers, tasks, options="-+", **more):
@@ -30,13 +29,6 @@ def campaign_of(policy, workers, tasks, options="-+", **more):
 
 def crowdsense(**parameters):
     return {"name": "crowdsense", **parameters}
-
-
-def engine_of(campaign):
-    engine = Engine(spec_of_campaign(campaign))
-    for event in campaign.log():
-        engine.fold(event)
-    return engine
 
 
 def labels_of(campaign, *tasks, draw=3):

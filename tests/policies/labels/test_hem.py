@@ -5,51 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from askwise import Campaign, Task, Worker
-from askwise.campaign.state import Engine
-from askwise.core.choices import Batch, Done
+from askwise import Campaign, Worker
+from askwise.core.choices import Done
 from askwise.core.errors import InvalidParameter
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
 from askwise.ledger import columns as c
 from askwise.policies import policies
 from askwise.policies.labels.hem.beliefs import HEARD, SINCE
-from askwise.testing.sessions import spec_of_campaign
-
-
-def campaign_of(workers=3, tasks=4, policy="hem", **more):
-    raw = {
-        "workers": [Worker(f"w{at}", 1) for at in range(workers)]
-        if isinstance(workers, int)
-        else workers,
-        "tasks": [Task(f"t{at}") for at in range(tasks)],
-        "options": ["no", "yes"],
-        "budget": 100,
-        "policy": policy,
-        "seed": 1,
-        "name": "hem",
-        **more,
-    }
-    return Campaign.create(**raw)
-
-
-def engine_of(campaign):
-    engine = Engine(spec_of_campaign(campaign))
-    for event in campaign.log():
-        engine.fold(event)
-    return engine
-
-
-def answer_all(campaign, answer, most=1000):
-    """Answer one by one until the end; returns what was asked."""
-    asked = []
-    for _ in range(most):
-        batch = campaign.ask()
-        if not isinstance(batch, Batch):
-            return asked, batch
-        asked.append((batch[0].task, batch[0].worker))
-        campaign.tell(batch[0].id, answer(*asked[-1]))
-    return asked, None
+from tests.policies.folded import engine_of
+from tests.policies.labels.campaigns import campaign_of, run
 
 
 def crowd(seed, tasks, chances, contexts=None, **more):
@@ -93,7 +58,7 @@ def test_a_newcomer_is_believed_two_to_one_and_agreement_adds_up():
 
 def test_a_task_is_pursued_until_it_is_fairly_sure_and_then_the_next_begun():
     campaign = campaign_of(workers=9, tasks=3)
-    asked, _ = answer_all(campaign, lambda task, worker: "yes", most=8)
+    asked, _ = run(campaign, lambda task, worker: "yes", most=8)
     order = [task for task, _ in asked]
     # |log-odds| + .1 a answer: .69 + .1, 1.39 + .2, 2.08 + .3 is above 2.2: three answers.
     assert order[:4] == ["t0", "t0", "t0", "t1"]
@@ -101,7 +66,7 @@ def test_a_task_is_pursued_until_it_is_fairly_sure_and_then_the_next_begun():
 
 def test_a_small_budget_begins_with_the_least_sure():
     campaign = campaign_of(workers=5, tasks=4, budget=4)
-    asked, end = answer_all(campaign, lambda task, worker: "yes")
+    asked, end = run(campaign, lambda task, worker: "yes")
     assert [task for task, _ in asked] == ["t0", "t1", "t2", "t3"]
     assert end == Done("budget")
 
@@ -145,7 +110,7 @@ def test_it_finds_who_is_right_in_which_context():
 
 def test_a_target_ends_the_campaign_with_money_left():
     campaign = campaign_of(workers=9, tasks=5, policy={"name": "hem", "target": 0.2})
-    asked, end = answer_all(campaign, lambda task, worker: "yes")
+    asked, end = run(campaign, lambda task, worker: "yes")
     assert end == Done("target")
     assert 5 < len(asked) < 45
     assert all(answer.confidence >= 0.8 for answer in campaign.answers())
@@ -155,7 +120,7 @@ def test_a_target_ends_the_campaign_with_money_left():
 def test_a_task_whose_truth_is_known_is_not_asked_about_and_teaches():
     campaign = campaign_of(workers=4, tasks=3, budget=8)
     campaign.truth("t0", "no")
-    asked, _ = answer_all(campaign, lambda task, worker: "yes")
+    asked, _ = run(campaign, lambda task, worker: "yes")
     assert {task for task, _ in asked} == {"t1", "t2"}
     answers = {answer.task: answer for answer in campaign.answers()}
     assert (answers["t0"].value, answers["t0"].confidence) == ("no", 1.0)
@@ -206,13 +171,13 @@ def test_gold_settles_it_and_the_request_goes_away():
         (f"t{t}", f"w{w}"): f"o{label}"
         for t, w, label in zip(recording.task, recording.worker, recording.label, strict=True)
     }
-    answer_all(campaign, lambda task, worker: world[task, worker], most=400)
+    run(campaign, lambda task, worker: world[task, worker], most=400)
     before = campaign.status().needs_gold
     assert before
     for need in before:
         for task in need.tasks:
             campaign.truth(task, f"o{recording.truth[int(task[1:])]}")
-    answer_all(campaign, lambda task, worker: world[task, worker], most=80)
+    run(campaign, lambda task, worker: world[task, worker], most=80)
     assert not campaign.status().needs_gold
     answers = {answer.task: answer.value for answer in campaign.answers()}
     right = [answers[f"t{at}"] == f"o{recording.truth[at]}" for at in range(80)]

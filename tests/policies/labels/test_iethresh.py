@@ -9,11 +9,10 @@ import pytest
 from scipy import stats
 
 from askwise import Campaign, Worker
-from askwise.campaign.state import Engine
 from askwise.core.choices import Done, Wait
 from askwise.core.errors import InvalidParameter
 from askwise.policies import policies
-from askwise.testing.sessions import spec_of_campaign
+from tests.policies.folded import engine_of
 
 
 def campaign_of(policy, workers, tasks, options="-+", **more):
@@ -34,9 +33,7 @@ def iethresh(**parameters):
 
 
 def bounds(campaign):
-    engine = Engine(spec_of_campaign(campaign))
-    for event in campaign.log():
-        engine.fold(event)
+    engine = engine_of(campaign)
     scores = engine.scores(np.ones(len(engine.ledger.workers), np.int8))
     return {score.worker: score.index for score in scores}
 

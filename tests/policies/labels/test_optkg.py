@@ -27,7 +27,8 @@ from askwise.policies.labels.optkg.moments import (
 )
 from askwise.policies.labels.optkg.ranks import derive
 from askwise.testing.scenes import scenes_for
-from askwise.testing.sessions import play, spec_of_campaign
+from askwise.testing.sessions import play
+from tests.policies.folded import engine_of
 
 
 def sure(a, b):
@@ -204,13 +205,6 @@ def campaign_of(policy, tasks, staff, **more):
 
 def number(name):
     return int(name[1:])
-
-
-def engine_of(campaign):
-    engine = Engine(spec_of_campaign(campaign))
-    for event in campaign.log():
-        engine.fold(event)
-    return engine
 
 
 def label_of(campaign, *tasks):

@@ -17,19 +17,13 @@ from askwise.ledger.queries import tasks_left
 from askwise.policies import policies
 from askwise.policies.labels.random_pairs import pairs_left
 from askwise.testing.scenes import scenes_for
-from askwise.testing.sessions import play, spec_of_campaign
+from askwise.testing.sessions import play
+from tests.policies.folded import engine_of
 
 MANY = 1000
 FEW = 300
 CLOSE = 5.0
 """In standard deviations; draws are fixed."""
-
-
-def engine_of(campaign):
-    engine = Engine(spec_of_campaign(campaign))
-    for event in campaign.log():
-        engine.fold(event)
-    return engine
 
 
 def pairs_drawn(campaign, absent=(), many=MANY):
