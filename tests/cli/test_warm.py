@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.cli.helpers import askwise, environment, on_terminal
+from tests.cli.helpers import askwise, environment, program_on_terminal
 
 pytestmark = pytest.mark.compiled
 
@@ -35,7 +35,7 @@ def test_a_second_run_says_what_was_there_already() -> None:
     assert second.stderr == ""
     found = warm("round-robin", "--json")
     assert json.loads(found.stdout) == [{"name": "round-robin", "compiled": 0}]
-    code, shown = on_terminal("warm", "round-robin", ASKWISE_JIT=None)
+    code, shown = program_on_terminal("warm", "round-robin", ASKWISE_JIT=None)
     assert code == 0
     assert "round-robin" in shown
     assert "there already" in shown
