@@ -34,8 +34,12 @@ SAMPLE = [case for case in CASES if "=" not in str(case.id)]
 """The policies as they come, without the choices of their parameters."""
 
 
-QUICK = (contract.any_script_is_legal, contract.snapshots_change_nothing)
-"""What the choices of parameters go through in the quick suite; the slow one has all."""
+QUICK = (contract.snapshots_change_nothing,)
+"""What the choices of parameters go through in the quick suite, besides any script and a crash
+anywhere, which hypothesis picks for all of them below; the slow one has all."""
+
+PICKED = (contract.any_script_is_legal, contract.a_crash_after_any_event_is_survived)
+"""What hypothesis picks scripts and places for, so that the fixed ones are for the slow suite."""
 
 
 @pytest.mark.parametrize(
@@ -52,7 +56,15 @@ def test_a_policy_keeps_the_contract_whatever_its_parameters(policy: Policy, che
     check(policy)
 
 
-@pytest.mark.parametrize(("policy", "check"), SAMPLE)
+@pytest.mark.parametrize(
+    ("policy", "check"),
+    [
+        pytest.param(
+            *case.values, id=case.id, marks=pytest.mark.slow if case.values[1] in PICKED else ()
+        )
+        for case in SAMPLE
+    ],
+)
 def test_a_policy_keeps_the_contract(policy: Policy, check: Check) -> None:
     check(policy)
 
@@ -73,27 +85,17 @@ CHECKED = (
 )
 """Policies whose compiled loop is run once more with array bounds checked."""
 
-LONG_TO_COMPILE = (
-    "b-kube",
-    "bbta",
-    "best-crowd",
-    "bounded-kube",
-    "ccb-fixed",
-    "ccb-ns",
-    "ccb-s",
-    "ccb-se",
-    "crowdsense",
-    "cucb",
-    "epsilon-t-greedy",
-    "explore-exploit-rollback",
-    "glr-directed",
-    "hem",
-    "iethresh",
-    "lp-thompson",
-    "optkg",
-    "optkg-multi",
+COMPILED = (
+    "bounded-epsilon-first",
+    "knowledge-gradient",
+    "label-epsilon-first",
+    "random-pairs",
+    "simplified-bounded-kube",
+    "thompson-knapsack",
+    "uniform",
+    "virt-ucb",
 )
-"""Ten seconds and more: their compiled loops are compared in the slow suite."""
+"""A sample of each family: the compiled loops of all others are compared in the slow suite."""
 
 
 @pytest.mark.parametrize("name", policies.names())
@@ -104,7 +106,7 @@ def test_the_live_log_is_the_labs(name: str) -> None:
 
 def compiled(name: str) -> Any:
     marks = [pytest.mark.checked] if name in CHECKED else []
-    marks += [pytest.mark.slow] if name in LONG_TO_COMPILE else []
+    marks += [] if name in COMPILED else [pytest.mark.slow]
     return pytest.param(name, marks=marks)
 
 
@@ -182,9 +184,13 @@ def whole_log(policy: Policy, number: int) -> tuple[Scene, list[Event]]:
     return scene, session.log
 
 
-@given(label=st.sampled_from(list(VARIANTS)), scene=st.integers(0, 3), where=st.floats(0.0, 1.0))
-def test_a_crash_anywhere_is_survived(label: str, scene: int, where: float) -> None:
-    policy = VARIANTS[label]
+@pytest.mark.parametrize("name", policies.names())
+@given(data=st.data(), scene=st.integers(0, 3), where=st.floats(0.0, 1.0))
+@settings(max_examples=5)
+def test_a_crash_anywhere_is_survived(
+    name: str, data: st.DataObject, scene: int, where: float
+) -> None:
+    policy = data.draw(st.sampled_from(variants_of(name)))
     chosen, log = whole_log(policy, scene)
     contract.crash_after(policy, chosen, log, round(where * len(log)))
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import tomllib
 from decimal import Decimal
 from typing import Any
@@ -30,7 +26,6 @@ GOOD = Beliefs([Crowd("good", 1, 0.8)])
 MIXED = Beliefs([Crowd("panel", "0.10", [0.6, 0.95]), Crowd("vendor", "0.04", [0.5, 0.85])])
 
 
-@pytest.mark.checked
 @pytest.mark.parametrize(
     ("options", "answers"),
     [
@@ -54,7 +49,6 @@ def test_posterior_stops_after_as_many_unanimous_answers_as_worked_out(
     assert made.error.high == pytest.approx(1 - 0.025 ** (1 / 100))
 
 
-@pytest.mark.checked
 def test_a_fixed_number_of_answers_costs_exactly_that() -> None:
     made = plan(MIXED, rule="fixed(n=2)", questions=30, runs=100)
     # virt-ucb asks each crowd once before any a second time.
@@ -115,18 +109,18 @@ def test_what_a_budget_finishes_agrees_with_simulated_campaigns() -> None:
     rng = np.random.default_rng(7)
     policy, rule = policies.make("virt-ucb"), stopping.make({"name": "posterior", "horizon": 1000})
     finished = []
-    for campaign in range(200):
+    for campaign in range(60):
         accuracy = rng.uniform((0.6, 0.5), (0.95, 0.85), (50, 2))
         responses = np.stack([accuracy, 1 - accuracy], axis=2)
         survey = Survey(responses, ("0.10", "0.04"), shuffled=False)
         world = survey.answering(1, 50 * campaign, 50, np.arange(50))
         done = simulate(policy, survey.problem(50, "30"), world, rule=rule, seed=1)
         finished.append(int((done.closings[:, CLOSED_CODE] > 0).sum()))
-    # Standard errors: 0.26 (200 campaigns with a spread of 3.7) and 0.45 (the plan's, from seed to
-    # seed); of the chance 0.03 and 0.05. Four of the difference are 2.1 and 0.25.
-    assert made.funds.finished.mean == pytest.approx(np.mean(finished), abs=2.1)
+    # Standard errors: 0.48 (60 campaigns with a spread of 3.7) and 0.45 (the plan's, from seed to
+    # seed); of the chance 0.05 and 0.05. Four of the difference are 2.6 and 0.28.
+    assert made.funds.finished.mean == pytest.approx(np.mean(finished), abs=2.6)
     enough = float(np.mean(np.array(finished) == 50))
-    assert made.funds.chance == pytest.approx(enough, abs=0.25)
+    assert made.funds.chance == pytest.approx(enough, abs=0.28)
 
 
 def test_kinds_have_their_shares_and_the_error_is_made_of_theirs() -> None:
@@ -157,9 +151,9 @@ def test_an_accuracy_is_how_often_one_answer_is_right(options: int) -> None:
 
 
 def test_the_boldest_number_of_answers_that_keeps_the_target_is_found() -> None:
-    # Of 1, 3, 5, 7 answers at 0.8 most are wrong 0.2, 0.104, 0.058, 0.033 of the time; with 4000
-    # questions four standard deviations at 0.104 are 0.02.
-    made = plan(GOOD, rule="fixed", target_error=0.08, runs=4000, questions=10)
+    # Of 1, 3, 5, 7 answers at 0.8 most are wrong 0.2, 0.104, 0.058, 0.033 of the time; with 2500
+    # questions four standard deviations at 0.104 are 0.024.
+    made = plan(GOOD, rule="fixed", target_error=0.08, runs=2500, questions=10)
     assert made.dial == search.Dial("n", 5, "searched")
     assert made.total.mean == 50
     assert made.error.mean == pytest.approx(0.058, abs=0.02)
@@ -191,9 +185,9 @@ def test_a_rule_that_does_not_keep_its_error_is_said() -> None:
 
 
 def test_the_same_seed_gives_the_same_plan_and_another_another() -> None:
-    first = plan(MIXED, runs=700, budget=50, seed=3)
-    assert plan(MIXED, runs=700, budget=50, seed=3) == first
-    assert plan(MIXED, runs=700, budget=50, seed=4) != first
+    first = plan(MIXED, runs=200, budget=50, seed=3)
+    assert plan(MIXED, runs=200, budget=50, seed=3) == first
+    assert plan(MIXED, runs=200, budget=50, seed=4) != first
 
 
 def test_many_questions_cost_what_few_do_in_proportion() -> None:
@@ -205,65 +199,45 @@ def test_many_questions_cost_what_few_do_in_proportion() -> None:
     assert [at for at, _ in many.path] == [20_000 * step for step in range(1, 21)]
 
 
-def test_every_rule_and_policy_that_can_be_planned_is() -> None:
-    """In a process of its own without the compiler: each pair would be compiled."""
-    script = """
-import json
-from askwise.core.errors import AskwiseError
-from askwise.lab.planning.planner import plan
-from askwise.policies import policies
-from askwise.stopping import stopping
-from tests.lab.planning.test_planner import MIXED
+@pytest.mark.parametrize(
+    "label", [*stopping.names(), "composite(rule=e-process)", "composite(rule=quorum)"]
+)
+def test_every_rule_can_be_planned(label: str) -> None:
+    made = plan(MIXED, rule=label, target_error=0.2, runs=100, horizon=60).to_json()
+    assert made["reached"] is True
+    direct = label in ("posterior", "e-process")
+    assert made["dial"]["chosen"] == ("target" if direct else "searched")
+    settings = tomllib.loads(made["settings"])
+    assert stopping.make(settings["stopping"]).name == label.partition("(")[0]
+    assert made_by(settings).status().open_tasks == 1
 
-def row(made):
-    return made.to_json()
 
-found = {"rules": {}, "policies": {}}
-labels = [*stopping.names(), "composite(rule=e-process)", "composite(rule=quorum)"]
-for label in labels:
-    found["rules"][label] = row(plan(MIXED, rule=label, target_error=0.2, runs=100, horizon=60))
-for name in policies.names():
-    try:
-        made = plan(MIXED, policy=name, rule="fixed(n=3)", runs=100)
-        found["policies"][name] = row(made)
-    except AskwiseError as error:
-        found["policies"][name] = f"{error.field}: {error}"
-print(json.dumps(found))
-"""
-    ran = subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, "ASKWISE_JIT": "0"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    found = json.loads(ran.stdout)
-    for label, made in found["rules"].items():
-        assert made["reached"] is True, label
-        direct = label in ("posterior", "e-process")
-        assert made["dial"]["chosen"] == ("target" if direct else "searched"), label
-        settings = tomllib.loads(made["settings"])
-        rule = stopping.make(settings["stopping"])
-        assert rule.name == label.partition("(")[0]
-        assert made_by(settings).status().open_tasks == 1
-    for name, made in found["policies"].items():
-        entry = policies.get(name)
-        if hasattr(entry, "truth"):
-            assert made.startswith(f"policy: policy is '{name}', which must be told the truth")
-        elif "options" not in entry.outcomes:
-            assert made == f"policy: policy '{name}' works on utility, this campaign has options"
-        elif entry.needs_budget:
-            assert made.startswith(f"policy: policy is '{name}', which spends a budget as a whole")
-        elif entry.awaits_truth:
-            assert made.startswith(f"policy: policy is '{name}', which learns from the truth")
-        elif name in ("crowdsense", "iethresh"):
-            # They say themselves when a question has enough answers.
-            assert "leaves questions open" in made
-        else:
-            assert made["answers"]["mean"] == 3
-            made_by(tomllib.loads(made["settings"]))
+def unfit(name: str) -> str | None:
+    """Why a policy can't be planned with, or None."""
+    entry = policies.get(name)
+    if hasattr(entry, "truth"):
+        return f"policy is '{name}', which must be told the truth"
+    if "options" not in entry.outcomes:
+        return f"policy '{name}' works on utility, this campaign has options"
+    if entry.needs_budget:
+        return f"policy is '{name}', which spends a budget as a whole"
+    if entry.awaits_truth:
+        return f"policy is '{name}', which learns from the truth"
+    # These say themselves when a question has enough answers.
+    return "leaves questions open" if name in ("crowdsense", "iethresh") else None
+
+
+@pytest.mark.parametrize("name", policies.names())
+def test_every_policy_can_be_planned_or_says_why_not(name: str) -> None:
+    why = unfit(name)
+    if why is None:
+        made = plan(MIXED, policy=name, rule="fixed(n=3)", runs=100).to_json()
+        assert made["answers"]["mean"] == 3
+        made_by(tomllib.loads(made["settings"]))
+    else:
+        with pytest.raises(AskwiseError, match=why) as caught:
+            plan(MIXED, policy=name, rule="fixed(n=3)", runs=100)
+        assert caught.value.field == "policy"
 
 
 def made_by(settings: dict[str, Any]) -> Campaign:
