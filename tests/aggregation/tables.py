@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +9,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from askwise.aggregation import LabelAggregator, aggregation
-
-DATA = Path(os.environ.get("ASKWISE_DATA") or Path(__file__).resolve().parents[3] / "shared/data")
-"""Recorded answers, where they are."""
+from tests.paths import DATA
 
 SMALL = ("rte", "wsd", "bluebird")
 LARGE = ("temp", "dog", "labelme", "music", "sentiment", "product", "adult", "fact_eval", "trec",

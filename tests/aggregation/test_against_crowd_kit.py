@@ -15,7 +15,8 @@ from askwise.aggregation.answers import code_answers
 from askwise.aggregation.base import aggregation
 from askwise.aggregation.frames import code_frame
 from askwise.aggregation.mace import Habits, Mace
-from tests.aggregation.tables import DATA, LARGE, SMALL, drawn, recorded, tables
+from tests.aggregation.tables import LARGE, SMALL, drawn, recorded, tables
+from tests.paths import DATA
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -85,6 +85,14 @@ def test_whoever_comes_back_may_do_so_at_another_price() -> None:
     assert campaign.status().workers == 2
 
 
+def test_whoever_rejoins_without_a_rating_has_none() -> None:
+    campaign = make(workers=[Worker("a", 1, rating=0.9, rating_weight=50), Worker("b", 1)])
+    campaign.leave("a")
+    campaign.add(workers=[Worker("a", 1)])
+    state = campaign._writer.current()
+    assert state.ledger.book.ratings[0].tolist() == [0.0, 0.0]
+
+
 def test_when_all_have_left_one_waits_for_workers() -> None:
     campaign = make()
     for worker in ("a", "b"):

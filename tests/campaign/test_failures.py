@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 from unittest import mock
 
+import numpy as np
 import pytest
 
 from askwise import Campaign, Worker
@@ -14,6 +15,10 @@ from askwise.campaign import writer
 from askwise.core.choices import Batch
 from askwise.core.errors import PolicyFault, StoreError
 from askwise.core.events import Event
+from askwise.ledger import transitions
+from askwise.ledger.proposals import Proposal, new_proposal, propose
+from askwise.policies import Policy
+from askwise.policies.bounded.common import State
 from askwise.policies.bounded.thompson import ThompsonKnapsack
 from askwise.store import MemoryStore, Reply, Snapshot, Transaction
 
@@ -210,6 +215,23 @@ def test_an_interruption_while_catching_up_leaves_no_half_of_an_event(reading: b
         mine.tell(choice[0].id, 0.5)
 
 
+def test_an_interruption_inside_the_ledger_leaves_no_half_of_an_event() -> None:
+    store = MemoryStore()
+    one = make(store)
+    other = Campaign.open(store, "cats")
+    assert other.status().pending == 0
+    batch = one.ask()
+    assert isinstance(batch, Batch)
+    with (
+        mock.patch.object(transitions, "advance", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        other.status()
+    assert other.status() == one.status()
+    other.tell(batch[0].id, 0.3)
+    assert one.status().answers == 1
+
+
 def test_a_policy_that_proposes_something_illegal_asks_nothing() -> None:
     campaign = make(MemoryStore())
     honest = ThompsonKnapsack.choose
@@ -227,6 +249,40 @@ def test_a_policy_that_proposes_something_illegal_asks_nothing() -> None:
     assert caught.value.field == "policy"
     assert campaign.log() == []
     assert isinstance(campaign.ask(), Batch)
+
+
+class Blind(Policy):
+    """Proposes any task for the first worker, whether there is one or not."""
+
+    name: ClassVar[str] = "blind"
+    notes: ClassVar[tuple[str, ...]] = ("blind",)
+
+    def start(self, problem: Any, ledger: Any) -> State:
+        return State(np.zeros((1, 4)), np.zeros(4, np.int64))
+
+    def choose(self, *_: Any) -> Proposal:
+        out = new_proposal(1)
+        propose(out, -1, 0, 1, 1.0)
+        return out
+
+    def absorb(self, *_: Any) -> None:
+        return None
+
+
+def test_a_policy_that_asks_about_nothing_is_stopped() -> None:
+    campaign = Campaign.create(
+        workers=[Worker("a", 1), Worker("b", 1)],
+        tasks=["t"],
+        outcome="utility",
+        budget=10,
+        policy=Blind(),
+        seed=1,
+    )
+    assert isinstance(campaign.ask(), Batch)
+    before = campaign.log()
+    with pytest.raises(PolicyFault):
+        campaign.ask()
+    assert campaign.log() == before
 
 
 def test_a_policy_that_fails_asks_nothing() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from askwise import Campaign, Worker
@@ -111,6 +112,17 @@ def test_the_order_and_repetition_of_workers_on_offer_is_no_other_request() -> N
     campaign = make()
     first = campaign.ask(workers=["a", "b"], key="k")
     assert campaign.ask(workers=["b", "a", "b"], key="k") == first
+
+
+def test_one_number_is_one_request_however_it_is_typed() -> None:
+    campaign = make()
+    batch = campaign.ask()
+    assert isinstance(batch, Batch)
+    campaign.tell(batch[0].id, 1, key="k")
+    campaign.tell(batch[0].id, 1.0, key="k")
+    campaign.tell(batch[0].id, np.float32(1), key="k")
+    with pytest.raises(Conflict):
+        campaign.tell(batch[0].id, 0.5, key="k")
 
 
 def test_a_refused_write_does_not_use_up_its_key() -> None:

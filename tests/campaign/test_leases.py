@@ -182,6 +182,19 @@ def test_an_answer_in_its_lease_to_a_closed_task_is_paid() -> None:
     assert campaign.ask() == Done("tasks")
 
 
+def test_a_mean_is_left_alone_by_answers_after_the_closing() -> None:
+    campaign = make(tasks=["t"])
+    batch = campaign.ask(limit=2)
+    assert isinstance(batch, Batch)
+    campaign.tell(batch[0].id, 0.2)
+    campaign.close("t")
+    closed = campaign.answers()[0]
+    assert (closed.value, closed.outcome) == (0.2, "closed")
+    campaign.tell(batch[1].id, 0.9)
+    assert campaign.answers()[0].value == 0.2
+    assert campaign.status().spent == 5
+
+
 def test_a_declined_pair_is_not_offered_again() -> None:
     campaign = make(**TASKS)
     first = one(campaign, ["a"])
@@ -214,6 +227,29 @@ def test_whoever_declines_a_unit_of_work_is_passed_over_until_somebody_has_answe
     one(campaign)
     decided = [event.available for event in campaign.log() if event.kind == Kind.DECIDED]
     assert decided == [("a",), ("b",), ("b",), ("b",), None]
+
+
+@pytest.mark.parametrize("policy", ["thompson-knapsack", "knowledge-gradient", "bounded-kube"])
+def test_the_budget_goes_to_the_others_where_somebody_always_declines(
+    policy: str,
+) -> None:
+    campaign = make(policy=policy, workers=[Worker("a", 1), Worker("b", 1)])
+    declined = 0
+    while isinstance(batch := campaign.ask(), Batch):
+        if batch[0].worker == "a":
+            declined += 1
+            campaign.decline(batch[0].id)
+            # By name they may be asked again; among all they are not.
+            again = campaign.ask()
+            assert not isinstance(again, Batch) or again[0].worker == "b"
+            if isinstance(again, Batch):
+                campaign.tell(again[0].id, 0.5)
+        else:
+            campaign.tell(batch[0].id, 0.5)
+        assert declined < 20
+    assert isinstance(batch, Wait | Done)
+    assert campaign.status().spent == 10
+    assert campaign.payments()[0].answers == 0
 
 
 def test_whoever_has_declined_is_asked_when_he_is_named() -> None:

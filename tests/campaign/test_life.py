@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +233,16 @@ def test_paid_is_what_was_settled() -> None:
         1,
     )
     assert sum(each.paid for each in payments.values()) == campaign.status().spent
+
+
+def test_money_in_a_campaign_does_not_depend_on_the_callers_decimal_precision() -> None:
+    with localcontext() as context:
+        context.prec = 4
+        campaign = make(workers=[Worker("a", "1234.5678")], budget="50000")
+        campaign.tell(hand_out(campaign)[0].id, 0.5)
+        campaign.top_up("1000.1234")
+        assert str(campaign.status().spent) == "1234.5678"
+        assert str(campaign.status().budget) == "51000.1234"
 
 
 def test_truth_is_told_once() -> None:

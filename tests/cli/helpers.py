@@ -9,7 +9,13 @@ import sqlite3
 import subprocess
 import sys
 import termios
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest import mock
+
+import pytest
+
+from askwise.cli.main import run
 
 UTILITY = """
 name = "shop"
@@ -67,8 +73,25 @@ def environment(**changes: str | None) -> dict[str, str]:
     return {name: value for name, value in made.items() if value is not None}
 
 
-def on_terminal(*words: str, first: str = "", **changes: str | None) -> tuple[int, str]:
-    """Run askwise on a terminal; gives the exit code and what a person sees, without colours."""
+def on_terminal(*words: str) -> tuple[int, str]:
+    """Run askwise in this process on a terminal; gives the exit code and what a person sees."""
+    ours, theirs = pty.openpty()
+    with ThreadPoolExecutor(1) as reading:
+        seen = reading.submit(_everything, ours)
+        with (
+            open(theirs, "w", encoding="utf-8") as screen,
+            open(theirs, encoding="utf-8", closefd=False) as keys,
+            mock.patch.multiple(sys, stdin=keys, stdout=screen, stderr=screen),
+            mock.patch.object(sys, "argv", ["askwise", *words]),
+            mock.patch.dict(os.environ, TERM="xterm-256color", COLUMNS="100", LINES="40"),
+            pytest.raises(SystemExit) as ended,
+        ):
+            run()
+        return int(ended.value.code or 0), _as_seen(seen.result())
+
+
+def program_on_terminal(*words: str, first: str = "", **changes: str | None) -> tuple[int, str]:
+    """The same in a process of its own, some code before it."""
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (40, 100))
     process = subprocess.Popen(
@@ -79,18 +102,29 @@ def on_terminal(*words: str, first: str = "", **changes: str | None) -> tuple[in
         stderr=theirs,
     )
     os.close(theirs)
+    seen = _everything(ours)
+    return process.wait(timeout=60), _as_seen(seen)
+
+
+def _everything(ours: int) -> bytes:
+    """Read until the other side has closed."""
     seen = b""
     while True:
         try:
             part = os.read(ours, 65536)
-        except OSError:  # how Linux says that the other side has closed
+        except OSError:  # how Linux says that it has
             break
         if not part:
             break
         seen += part
     os.close(ours)
-    text = seen.decode().replace("\r\n", "\n")
-    return process.wait(timeout=60), re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    return seen
+
+
+def _as_seen(raw: bytes) -> str:
+    """Without colours and other movements of the cursor."""
+    text = raw.decode().replace("\r\n", "\n")
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
 
 
 def content(store: Path) -> list[str]:

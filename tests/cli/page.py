@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "cli.md"
+from tests.paths import DOCS
+
+PAGE = DOCS / "how-to" / "cli.md"
 
 _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 

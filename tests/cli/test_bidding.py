@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from tests.mechanisms.cheapest import known
+from tests.schemas import faults
 
 Call = Callable[..., Any]
 
-FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
 AUCTION = """
 name = "auction"
@@ -24,11 +23,6 @@ policy = {name = "cheapest", size = 1}
 mechanism = {name = "clarke", c_max = "20"}
 workers = [{id = "ann", price = 3}, {id = "bob", price = 5}]
 """
-
-
-def faults(value: Any, name: str) -> list[str]:
-    schema = Draft202012Validator(json.loads((FOLDER / f"{name}.schema.json").read_text()))
-    return [error.message for error in schema.iter_errors(value)]
 
 
 @pytest.fixture
@@ -67,8 +61,8 @@ def test_bids_and_quotes_are_as_their_schema_says(
     events = [json.loads(line) for line in call("log", auction, "--json").stdout.splitlines()]
     assert [event["kind"] for event in events[:3]] == ["BID", "QUOTED", "QUOTED"]
     for event in events:
-        assert faults(event, "event") == []
-    assert faults(call_json("payments", auction), "payments") == []
+        assert faults("event", event) == []
+    assert faults("payments", call_json("payments", auction)) == []
 
 
 def test_payments_say_why(auction: str, call: Call, call_json: Call) -> None:

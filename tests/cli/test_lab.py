@@ -18,8 +18,8 @@ from askwise.cli.lab import Backend
 from askwise.lab.experiment import experiments
 from askwise.lab.runner import BACKENDS
 from tests.cli.helpers import askwise, environment
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 FILES = {"figure.png", "figure.svg", "report.html", "results.csv", "results.json"}
 FIRST = "import tests.cli.tiny_lab"
 

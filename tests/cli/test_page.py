@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import re
 import shlex
+import socketserver
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import typer
+from typer.testing import CliRunner
 
 from askwise.cli.app import app
 from tests.cli import page
 from tests.cli.helpers import environment
+from tests.paths import ROOT
 
 SAME = doctest.OutputChecker()
 
@@ -46,22 +52,55 @@ def test_every_option_of_a_lab_run_and_every_exit_code_is_on_the_page() -> None:
 
 
 def test_every_environment_variable_is_on_the_page() -> None:
-    source = Path(__file__).parents[2] / "askwise" / "cli"
+    source = ROOT / "askwise" / "cli"
     read = "".join(file.read_text() for file in source.glob("*.py"))
     for name in set(re.findall(r"\bASKWISE_[A-Z]+\b", read)):
         assert f"| `{name}` |" in page.PAGE.read_text()
 
 
-def test_the_script_runs_a_campaign_to_its_end(workplace: Path) -> None:
-    program = workplace / "bin" / "askwise"
-    program.parent.mkdir()
-    program.write_text(f"#!{sys.executable}\nfrom askwise.cli.main import run\nrun()\n")
-    program.chmod(0o755)
+CLIENT = """#!{python} -IS
+import json, socket, sys
+with socket.socket(socket.AF_UNIX) as line:
+    line.connect({address!r})
+    line.sendall(json.dumps(sys.argv[1:]).encode() + b"\\n")
+    code, out, err = json.load(line.makefile())
+sys.stdout.write(out)
+sys.stderr.write(err)
+sys.exit(code)
+"""
+
+
+class Answering(socketserver.StreamRequestHandler):
+    """Runs a command in this process, for a script that has no time to start ours each time."""
+
+    def handle(self) -> None:
+        done = CliRunner().invoke(app, json.loads(self.rfile.readline()))
+        self.wfile.write(json.dumps([done.exit_code, done.stdout, done.stderr]).encode())
+
+
+@pytest.fixture
+def commands_in_this_process(workplace: Path) -> Iterator[Path]:
+    """A folder with a program ``askwise`` that hands its words over to this process."""
+    folder, address = workplace / "bin", str(workplace / "line")
+    folder.mkdir()
+    (folder / "askwise").write_text(CLIENT.format(python=sys.executable, address=address))
+    (folder / "askwise").chmod(0o755)
+    with socketserver.UnixStreamServer(address, Answering) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        yield folder
+        server.shutdown()
+        thread.join()
+
+
+def test_the_script_runs_a_campaign_to_its_end(
+    workplace: Path, commands_in_this_process: Path
+) -> None:
     (workplace / "shop.sh").write_text(page.files()["shop.sh"])
     ran = subprocess.run(
         ["bash", "shop.sh"],
         cwd=workplace,
-        env=environment(ASKWISE_JIT=None, PATH=f"{program.parent}{os.pathsep}{os.environ['PATH']}"),
+        env=environment(PATH=f"{commands_in_this_process}{os.pathsep}{os.environ['PATH']}"),
         capture_output=True,
         text=True,
         timeout=120,

@@ -151,7 +151,10 @@ def busy_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("resume", "shop"), "the campaign is not paused"),
         (("log", "shop", "--after", "-1"), "after is -1: give the number of an event"),
         (("status", "shop", "--store", "memory"), "store is 'memory', which ends with the command"),
-        (("status", "shop", "--store", "shop.db"), "store is 'shop.db': give 'memory', 'sqlite:"),
+        (
+            ("status", "shop", "--store", "shop.db"),
+            "store is 'shop.db', which begins with no scheme that is known: give",
+        ),
         (("status", "shop", "--store", "sqlite:///no/x.db"), "there is no directory"),
         (("status", "shop", "--store", "sqlite:///none.db"), "there is no store"),
         (("status", "shop", "--store", "sqlite:///spec.toml"), "is not a database"),

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from tests.cli import helpers
+from tests.schemas import faults
 
 Call = Callable[..., Any]
 
-SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "replay.schema.json"
 
 SHEET = {"t1": "aab-", "t2": "aba-", "t3": "bb-a", "t4": "-abb", "t5": "b--b", "t6": "aaaa"}
 """What w1 to w4 answered; some were not asked."""
@@ -63,11 +62,6 @@ def contexts(workplace: Path) -> str:
     return write("contexts.csv", ("task", "context"), ("t1", "x"), ("t2", "x"), ("t3", "y"))
 
 
-def faults(value: Any) -> list[str]:
-    schema = json.loads(SCHEMA.read_text())
-    return [error.message for error in Draft202012Validator(schema).iter_errors(value)]
-
-
 def test_in_a_pipe_there_is_a_line_for_each_fact(call: Call, labels: str, gold: str) -> None:
     result = call("replay", labels, "--gold", gold, *QUICK)
     rows = [line.split("\t") for line in result.stdout.splitlines()]
@@ -107,7 +101,7 @@ def test_json_is_as_its_schema_says(
     words: tuple[str, ...], call_json: Call, labels: str, gold: str, prices: str, contexts: str
 ) -> None:
     found = call_json("replay", labels, "--gold", gold, *QUICK, *words)
-    assert faults(found) == []
+    assert faults("replay", found) == []
     assert call_json("replay", labels, "--gold", gold, *QUICK, *words) == found
 
 
@@ -121,7 +115,7 @@ def test_the_schema_refuses_what_is_wrong(call_json: Call, labels: str, gold: st
         {"everything": {"accuracy": 1.1, "cost": "1"}},
         {"more": 1},
     ):
-        assert faults({**found, **change}) != []
+        assert faults("replay", {**found, **change}) != []
 
 
 def test_prices_are_paid(call_json: Call, labels: str, gold: str, prices: str) -> None:

@@ -18,9 +18,7 @@ from askwise.core.reasons import Reason
 from askwise.data.campaigns import FIELDS
 from tests.cli import page
 from tests.cli.helpers import OPTIONS, RATED, UTILITY
-
-FOLDER = Path(__file__).parents[2] / "docs" / "reference"
-NAMES = sorted(path.name.removesuffix(".schema.json") for path in FOLDER.glob("*.schema.json"))
+from tests.schemas import NAMES, faults, schema
 
 SAMPLED = UTILITY.replace("shop", "sampled").replace('"uniform"', '"thompson-knapsack"')
 LOOKING = UTILITY.replace("shop", "looking").replace('"uniform"', '"knowledge-gradient"')
@@ -29,15 +27,6 @@ NOT_YET = {Kind.PAID}
 """Kinds that no command leads to so far."""
 
 Call = Callable[..., Any]
-
-
-def schema(name: str) -> dict[str, Any]:
-    read: dict[str, Any] = json.loads((FOLDER / f"{name}.schema.json").read_text())
-    return read
-
-
-def faults(name: str, value: Any) -> list[str]:
-    return [error.message for error in Draft202012Validator(schema(name)).iter_errors(value)]
 
 
 @pytest.fixture

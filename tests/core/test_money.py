@@ -83,6 +83,7 @@ def test_what_is_no_amount_of_money_is_refused_by_name(value: Any, why: str) -> 
         # Exponents beyond what a product of Decimals can have.
         "1e-2000000",
         "1e999999",
+        pytest.param(10**5000, id="longer than Python writes"),
     ],
 )
 def test_many_digits_are_not_rounded_away(value: Any) -> None:

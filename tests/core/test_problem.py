@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 
 from askwise import Task, Worker
@@ -45,6 +46,11 @@ def test_a_price_is_kept_as_an_exact_decimal() -> None:
     assert Worker("a", 0.1).price == Decimal("0.1")
     assert Worker("a", "2.50").price == Decimal("2.5")
     assert Worker("a", 0).micro == 0
+
+
+def test_numbers_of_numpy_are_prices_too() -> None:
+    assert Worker("a", np.float64(1.5)).price == Decimal("1.5")
+    assert Worker("a", np.int64(3)).price == 3  # type: ignore[arg-type]
 
 
 def test_a_rating_without_a_weight_is_worth_one_answer() -> None:

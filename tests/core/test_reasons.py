@@ -42,6 +42,13 @@ def test_every_class_has_a_reason_of_its_own(kind: type[AskwiseError]) -> None:
     assert "default_reason" in vars(kind)
 
 
+def test_every_error_has_a_code_of_its_own() -> None:
+    home = AskwiseError.__module__
+    codes = [kind.code for kind in AskwiseError.__subclasses__() if kind.__module__ == home]
+    assert len(set(codes)) == len(codes)
+    assert AskwiseError("x").field is None
+
+
 def test_a_class_of_a_plug_in_has_the_reason_of_its_base() -> None:
     class Odd(Conflict):
         code = "odd"

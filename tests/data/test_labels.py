@@ -28,11 +28,10 @@ from askwise.data import (
 )
 from askwise.data.columns import read_columns, write_columns
 from askwise.data.labels import in_common
+from tests.paths import DATA
 
 ROWS = [("t1", "ann", "no"), ("t1", "bob", "yes"), ("t2", "ann", "no"), ("t1", "ann", "yes")]
 HEAD = "task,worker,label\n"
-
-DATA = Path(os.environ.get("ASKWISE_DATA") or Path(__file__).resolve().parents[3] / "shared/data")
 
 
 def put(folder: Path, ending: str, rows: Any = ROWS) -> Path:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import configparser
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 import typer
 import yaml
 
 from askwise.cli.app import app
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 
 

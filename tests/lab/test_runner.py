@@ -13,29 +13,26 @@ from askwise.lab import experiments, with_settings
 from askwise.lab.results import Results
 from askwise.lab.runner import run, write
 
-# Thousands of campaigns, which are the compiler's work.
-pytestmark = pytest.mark.compiled
-
-SMALL = {"budgets": "500", "policies": "uniform,bounded-epsilon-first(epsilon=0.2)"}
+SMALL = {"budgets": "200", "policies": "uniform,bounded-epsilon-first(epsilon=0.2)"}
 
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    return run(with_settings("bounded-table1", SMALL), reps=45, seed=3)
+    return run(with_settings("bounded-table1", SMALL), reps=15, seed=3)
 
 
 def test_results_have_a_row_for_every_series_and_metric(results: Results) -> None:
     found = {(row.series, row.x, row.metric) for row in results.rows}
     series = ("optimum", "uniform", "bounded-epsilon-first(epsilon=0.2)")
     metrics = ("utility", "share_of_optimum", "spent")
-    assert found == {(name, 500, metric) for name in series for metric in metrics}
-    assert all(row.n == 45 and row.ci_low <= row.mean <= row.ci_high for row in results.rows)
+    assert found == {(name, 200, metric) for name in series for metric in metrics}
+    assert all(row.n == 15 and row.ci_low <= row.mean <= row.ci_high for row in results.rows)
 
 
 def test_nobody_beats_the_optimum_or_spends_more_than_the_budget(results: Results) -> None:
     for row in results.rows:
         if row.metric == "spent":
-            assert row.ci_high <= 500
+            assert row.ci_high <= 200
         if row.metric == "share_of_optimum":
             assert row.mean <= 1.0
 
@@ -46,7 +43,7 @@ def test_nobody_beats_the_optimum_or_spends_more_than_the_budget(results: Result
 def test_two_workers_of_any_backend_give_the_same_numbers(results: Results, backend: str) -> None:
     if backend != "loky":
         pytest.importorskip({"dask": "distributed"}.get(backend, backend))
-    spread = run(with_settings("bounded-table1", SMALL), reps=45, seed=3, jobs=2, backend=backend)
+    spread = run(with_settings("bounded-table1", SMALL), reps=15, seed=3, jobs=2, backend=backend)
     assert spread.rows == results.rows
 
 
@@ -58,7 +55,7 @@ def test_a_running_dask_cluster_is_used_and_left_running(results: Results) -> No
     ) as cluster:
         experiment = with_settings("bounded-table1", SMALL)
         address = cluster.scheduler_address
-        spread = run(experiment, reps=45, seed=3, jobs=2, backend="dask", scheduler=address)
+        spread = run(experiment, reps=15, seed=3, jobs=2, backend="dask", scheduler=address)
         assert spread.rows == results.rows
         with distributed.Client(address) as client:
             assert len(client.scheduler_info()["workers"]) == 2
@@ -90,24 +87,24 @@ def test_files_are_written_and_agree_with_each_other(results: Results, tmp_path:
 
 def test_every_experiment_runs_and_draws(tmp_path: Path) -> None:
     smaller = {
-        "bounded-small-budgets": {"budgets": "50,500", "policies": "uniform"},
-        "bounded-large-budgets": {"budgets": "5000", "policies": "uniform"},
+        "bounded-small-budgets": {"budgets": "50,200", "policies": "uniform"},
+        "bounded-large-budgets": {"budgets": "500", "policies": "uniform"},
         "bounded-candidates": {
-            "budgets": "5000", "few": "5", "many": "100", "policies": "uniform",
+            "budgets": "500", "few": "5", "many": "100", "policies": "uniform",
         },
         "bounded-correlation": {
             "budgets": "500", "variances": "0,1", "noises": "1", "policies": "uniform",
         },
-        "bounded-exploration": {"small": "500", "large": "5000"},
+        "bounded-exploration": {"small": "100", "large": "300"},
         "bounded-drift": {"changes": "0,3", "policies": "uniform"},
-        "bounded-regret": {"budgets": "500,2000", "policies": "uniform"},
+        "bounded-regret": {"budgets": "200,500", "policies": "uniform"},
         "bounded-table1": SMALL,
     }  # fmt: skip
     for name in experiments.names():
         if not name.startswith("bounded-"):
             continue
         experiment = with_settings(name, smaller[name])
-        results = run(experiment, reps=3, seed=1)
+        results = run(experiment, reps=2, seed=1)
         assert write(experiment, results, tmp_path, "again").is_file()
         assert {"utility", "share_of_optimum", "spent"} <= {row.metric for row in results.rows}
 

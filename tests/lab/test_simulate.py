@@ -64,8 +64,10 @@ class WithoutKernels(Policy):
         self.inner.absorb(problem, state, ledger, fact, draw)  # type: ignore[attr-defined]
 
 
-@pytest.mark.checked
-@pytest.mark.parametrize("name", ["bounded-epsilon-first", "simplified-bounded-kube"])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param("bounded-epsilon-first", marks=pytest.mark.checked), "simplified-bounded-kube"],
+)
 def test_a_policy_without_kernels_is_driven_to_the_same_end(name: str) -> None:
     market = freelancer_market(np.random.default_rng(2), cap=30, candidates=6)
     problem, world = market.problem(300 * MICRO), market.answering(2, 0)

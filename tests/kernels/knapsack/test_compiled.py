@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,10 +25,9 @@ from askwise.kernels.knapsack import (
     exact_into,
     greedy_into,
 )
+from tests.paths import ROOT
 
 pytestmark = pytest.mark.compiled
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @kernel

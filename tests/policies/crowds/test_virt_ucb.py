@@ -1,0 +1,239 @@
+"""VirtUCB against a plain reading of index (2) of paper 004, and by hand."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import defaultdict
+
+import pytest
+
+from askwise.core.choices import Batch
+from tests.policies.crowds.polls import ask, asked_crowds, gap_of, hear, noisy, poll, say
+
+
+class Reading:
+    """Algorithm 1 in plain Python: one survey a question."""
+
+    def __init__(self, prices, options, exploration=1.0, log=False):
+        self.prices = prices
+        self.options = options
+        self.exploration = exploration
+        self.log = log
+        self.answers = defaultdict(str)
+        self.out = defaultdict(int)
+
+    def index(self, task, crowd):
+        told = self.answers[task, crowd]
+        asked = len(told) + self.out[task, crowd]
+        if asked == 0:
+            return math.inf
+        width = self.exploration
+        if self.log:
+            t = 1 + sum(len(said) for (about, _), said in self.answers.items() if about == task)
+            width *= math.sqrt(8 * math.log(t))
+        gap = gap_of(told, self.options)
+        return (gap + width / math.sqrt(asked)) / math.sqrt(self.prices[crowd])
+
+    def asked(self, task):
+        return sum(len(self.answers[task, crowd]) + self.out[task, crowd] for crowd in self.prices)
+
+    def choice(self, tasks):
+        task = min(tasks, key=lambda each: (self.asked(each), tasks.index(each)))
+        # max takes the first of equals.
+        return task, max(self.prices, key=lambda crowd: self.index(task, crowd))
+
+
+CHANCES = {
+    2: [[0.8, 0.2], [0.5, 0.5], [0.6, 0.4]],
+    3: [[0.5, 0.3, 0.2], [0.4, 0.35, 0.25], [0.7, 0.2, 0.1]],
+}
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("prices", [(1, 1, 1), ("0.05", "0.08", "0.30")], ids=["equal", "unequal"])
+@pytest.mark.parametrize(
+    "policy",
+    [{}, {"exploration": 0.3}, {"exploration": 0}, {"schedule": "log", "exploration": 0.5}],
+    ids=["plain", "timid", "greedy", "log"],
+)
+def test_choices_follow_index_2_step_by_step(n, prices, policy):
+    options, tasks = "xyz"[:n], ["p", "q"]
+    campaign = poll({"name": "virt-ucb", **policy}, prices, options, tasks)
+    reading = Reading(
+        dict(zip("abc", map(float, prices), strict=True)),
+        options,
+        policy.get("exploration", 1.0),
+        policy.get("schedule") == "log",
+    )
+    for _ in range(120):
+        task, crowd = reading.choice(tasks)
+        assignment = ask(campaign)
+        assert (assignment.task, assignment.worker) == (task, crowd)
+        assert assignment.propensity == 1.0
+        k = len(reading.answers[task, crowd])
+        answer = noisy(n, crowd, task, k, CHANCES[n]["abc".index(crowd)], options)
+        campaign.tell(assignment.id, answer)
+        reading.answers[task, crowd] += answer
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_choices_follow_index_2_with_many_answers_out_and_in_any_order(seed):
+    source = random.Random(seed)
+    options, tasks = "xyz", ["p", "q", "r"]
+    prices = {"a": 2.0, "b": 1.0, "c": 3.0}
+    campaign = poll("virt-ucb", tuple(map(int, prices.values())), options, tasks)
+    reading = Reading(prices, options)
+    out = []
+    for _ in range(60):
+        batch = campaign.ask(limit=source.randint(1, 5))
+        assert isinstance(batch, Batch)
+        for assignment in batch:
+            task, crowd = reading.choice(tasks)
+            assert (assignment.task, assignment.worker) == (task, crowd)
+            reading.out[task, crowd] += 1
+            out.append(assignment)
+        source.shuffle(out)
+        while len(out) > source.randint(0, 8):
+            done = out.pop()
+            reading.out[done.task, done.worker] -= 1
+            if source.random() < 0.2:
+                campaign.expire(done.id)
+                continue
+            k = len(reading.answers[done.task, done.worker])
+            chances = CHANCES[3]["abc".index(done.worker)]
+            answer = noisy(seed, done.worker, str(done.task), k, chances, options)
+            campaign.tell(done.id, answer)
+            reading.answers[done.task, done.worker] += answer
+
+
+def test_a_survey_by_hand():
+    # a and b cost the same. Both unasked: a, then b (still unasked). a said x: 1 + 1 = 2; b said
+    # x: 2. A tie: a, says y: gap 0, 1/sqrt(2) = .707. b has 2: says x: gap 1, 1.707. b again,
+    # says y: 1/3 + .577 = .911. b again, says y: gap 0, 1/2: now a leads with .707.
+    campaign = poll("virt-ucb")
+    assert hear(campaign, "xxyxyy") == "ababbb"
+    assert ask(campaign).worker == "a"
+
+
+def test_a_price_counts_by_its_root():
+    # a costs 4, b costs 1. After one answer each: a 2/2 = 1, b 2. b says y: gap 0, .707 < 1: a.
+    # a says y: (0 + .707) / 2 = .354; b has .707.
+    campaign = poll("virt-ucb", (4, 1))
+    assert hear(campaign, "xxyy") == "abba"
+    assert ask(campaign).worker == "b"
+
+
+def test_crowds_never_asked_come_first_by_their_number_at_any_price():
+    campaign = poll("virt-ucb", (900, 1, 30, "0.01"), tasks=["p", "q"])
+    batch = campaign.ask(limit=8)
+    assert isinstance(batch, Batch)
+    assert [(each.task, each.worker) for each in batch] == [
+        (task, crowd) for crowd in "abcd" for task in "pq"
+    ]
+
+
+def test_a_newcomer_is_asked_before_all_others():
+    campaign = poll("virt-ucb")
+    hear(campaign, "xxxxxx")
+    campaign.add(workers=[{"id": "c", "price": 50}])
+    assert ask(campaign).worker == "c"
+
+
+def test_three_options_have_the_gap_of_the_first_two():
+    # a: 2 x, 2 y, 1 z: gap 0, index 1/sqrt(5) = .447. b: 2 x, 1 y, 1 z, 1 y: gap 0 as well.
+    # c: 3 x, 1 y, 1 z: gap .4.
+    campaign = poll("virt-ucb", (1, 1, 1), "xyz")
+    say(campaign, "a", "xyxyz")
+    say(campaign, "b", "xzyxy")
+    say(campaign, "c", "yxxzx")
+    assignment = ask(campaign)
+    assert assignment.worker == "c"
+    index = {each.worker: each.index for each in campaign.explain(assignment.id).candidates}
+    assert index["a"] == index["b"] == pytest.approx(1 / math.sqrt(5))
+    assert index["c"] == pytest.approx(0.4 + 1 / math.sqrt(5))
+
+
+def test_answers_that_are_out_count_in_the_confidence_term():
+    # One answer each (x): both 2. The five asked at once: a (2 to 1 + .707), b, then in turns.
+    campaign = poll("virt-ucb")
+    hear(campaign, "xx")
+    batch = campaign.ask(limit=5)
+    assert isinstance(batch, Batch)
+    assert "".join(each.worker for each in batch) == "ababa"
+    # b, at 4 to 3 with a, is next. a: gap 1 of its one answer, 1 + 1/2 with three out.
+    assignment = ask(campaign)
+    index = {each.worker: each.index for each in campaign.explain(assignment.id).candidates}
+    assert index == {"a": 1.5, "b": pytest.approx(1 + 1 / math.sqrt(3))}
+
+
+def test_an_expired_assignment_no_longer_counts():
+    campaign = poll("virt-ucb")
+    hear(campaign, "xx")
+    batch = campaign.ask(limit=2)
+    assert isinstance(batch, Batch)
+    campaign.expire(batch[0].id)
+    assert ask(campaign).worker == "a"
+
+
+def test_the_schedule_of_the_analysis_grows_with_the_rounds_of_the_question():
+    campaign = poll({"name": "virt-ucb", "schedule": "log", "exploration": 0.5}, tasks=["p", "q"])
+    for crowd in "aabb":
+        say(campaign, crowd, "xx")
+    # Four answers to each question: this is round 5 of p, whatever happened to q.
+    assignment = ask(campaign)
+    assert assignment.task == "p"
+    for each in campaign.explain(assignment.id).candidates:
+        assert each.index == pytest.approx(1 + 0.5 * math.sqrt(8 * math.log(5)) / math.sqrt(2))
+
+
+def test_the_schedule_of_the_analysis_looks_elsewhere_while_answers_are_out():
+    # In the paper the N of all crowds add up to t - 1.
+    campaign = poll({"name": "virt-ucb", "schedule": "log"})
+    batch = campaign.ask(limit=6)
+    assert isinstance(batch, Batch)
+    assert "".join(each.worker for each in batch) == "ababab"
+
+
+def test_an_explanation_lists_the_crowd_that_was_never_asked_first():
+    campaign = poll("virt-ucb")
+    hear(campaign, "x")
+    assignment = ask(campaign)
+    assert assignment.worker == "b"
+    assert [each.worker for each in campaign.explain(assignment.id).candidates] == ["b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("prices", "ranked"),
+    [
+        ((0, 1, 3), (0.01, 1, 3)),
+        (("0.30", 0, "0.05"), ("0.3", "0.0005", "0.05")),
+        ((0, 0, 2), ("0.02", "0.02", 2)),
+        ((0, 0, 0), (1, 1, 1)),
+    ],
+)
+def test_what_is_free_is_ranked_at_a_hundredth_of_the_cheapest(prices, ranked):
+    answers = [noisy(3, "any", "q", k, [0.55, 0.45], "xy") for k in range(150)]
+    free, paid = (poll("virt-ucb", each) for each in (prices, ranked))
+    assert hear(free, "".join(answers)) == hear(paid, "".join(answers))
+    assert len(set(asked_crowds(free))) == 3
+
+
+def test_a_free_crowd_by_hand():
+    # a is free, ranked at .01: its index is ten times (gap + 1/sqrt(N)), b's as it is. b said x:
+    # 2. a, always in doubt, is asked as long as 10/sqrt(N) > 2 at even N: to N = 24; at 25,
+    # 10 * (1 + 5)/25 > 2; at 26 it is 1.96.
+    campaign = poll("virt-ucb", (0, 1))
+    assert hear(campaign, "xx" + "yx" * 12 + "y") == "ab" + "a" * 25
+    assert ask(campaign).worker == "b"
+
+
+def test_who_can_not_be_paid_is_left_out():
+    campaign = poll("virt-ucb", (5, 1), budget=8)
+    # a, b (6 spent), then only b although a, said x, has 2/sqrt(5) = .894 to b's .707.
+    assert hear(campaign, "xxyy") == "abbb"
+
+
+def test_who_is_at_his_limit_is_left_out():
+    campaign = poll("virt-ucb", limits={"a": 1})
+    assert hear(campaign, "xxyyyy") == "abbbbb"
