@@ -85,9 +85,14 @@ class UnknownPolicy(UnknownName, code="unknown_policy"):
     """
 
     def __init__(
-        self, message: str, *, field: str | None = None, missing: str | None = None
+        self,
+        message: str,
+        *,
+        field: str | None = None,
+        reason: Reason | None = None,
+        missing: str | None = None,
     ) -> None:
-        super().__init__(message, field=field)
+        super().__init__(message, field=field, reason=reason)
         self.missing = missing
 
 

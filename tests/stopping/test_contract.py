@@ -68,6 +68,11 @@ def test_a_rule_keeps_the_contract(label: str, check: rules.Check) -> None:
     check(stopping.make(from_label(label)))
 
 
+@pytest.mark.parametrize("label", [*stopping.names(), *VARIANTS])
+def test_the_live_log_is_that_of_the_lab(label: str) -> None:
+    a_rules_live_log_is_the_labs(stopping.make(from_label(label)))
+
+
 COMPILED = ("fixed", "gap", "posterior")
 """A sample: the compiled loops of all others are compared in the slow suite."""
 
