@@ -22,7 +22,14 @@ from askwise.policies import KernelPolicy, Policy, policies
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", ["simplified-bounded-kube", "thompson-knapsack", "uniform"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "simplified-bounded-kube",
+        "thompson-knapsack",
+        pytest.param("uniform", marks=pytest.mark.slow),
+    ],
+)
 def test_simulations_free_every_array_that_kernels_make(name: str) -> None:
     from numba.core.runtime import _nrt_python, rtsys
 

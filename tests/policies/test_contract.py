@@ -85,12 +85,10 @@ CHECKED = (
 
 COMPILED = (
     "bounded-epsilon-first",
-    "knowledge-gradient",
     "label-epsilon-first",
     "random-pairs",
     "simplified-bounded-kube",
     "thompson-knapsack",
-    "uniform",
     "virt-ucb",
 )
 """A sample of each family: the compiled loops of all others are compared in the slow suite."""

@@ -18,7 +18,6 @@ from askwise.lab.planning.planner import plan
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey
 from askwise.policies import AwaitsTruth, policies
-from askwise.policies.labels.in_turn import InTurnPolicy
 from askwise.stopping import stopping
 
 PERFECT = Beliefs([Crowd("us", "0.07", 1)])

@@ -191,7 +191,7 @@ def keeps(name: str, instance: str, delta: float) -> None:
     assert error <= delta + 1.96 * math.sqrt(delta * (1 - delta) / runs), (name, instance, error)
 
 
-@pytest.mark.parametrize("instance", ["gap 0", "gap 0.3", "three options, tied"])
+@pytest.mark.parametrize("instance", ["gap 0", "gap 0.3"])
 def test_the_e_process_keeps_its_error(instance: str) -> None:
     keeps("virt-ucb", instance, 0.1)
 
