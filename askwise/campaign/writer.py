@@ -34,9 +34,9 @@ from askwise.campaign.requests import (
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState, version_of
 from askwise.campaign.verbs import Verbs
-from askwise.core.errors import AskwiseError, StoreError
+from askwise.core.errors import AskwiseError, Conflict, StoreError
 from askwise.core.events import Event
-from askwise.store import Reply, Snapshot, Store
+from askwise.store import Reply, Snapshot, Store, Transaction
 
 T = TypeVar("T")
 
@@ -235,9 +235,7 @@ class Writer:
                 work = self._work(group, state, self.store.replies(self.name, keys))
                 if work.events or work.kept:
                     with self.store.write(self.name) as transaction:
-                        if transaction.tail(before) or transaction.replies(work.keys):
-                            raise Overtaken
-                        work.append_to(transaction, before)
+                        self._append_unless_overtaken(work, transaction, before)
         except BaseException as error:
             # What was folded may not be in the store: forget it, restore on next use.
             if self._state is not None and before is not None and self._state.seq != before:
@@ -250,6 +248,16 @@ class Writer:
                 raise
             return
         self._maybe_snapshot(state, before)
+
+    def _append_unless_overtaken(self, work: Work, transaction: Transaction, before: int) -> None:
+        if transaction.replies(work.keys) or (not work.events and transaction.tail(before)):
+            raise Overtaken
+        try:
+            work.append_to(transaction, before)
+        except Conflict as error:
+            if error.reason != "log_moved":
+                raise
+            raise Overtaken from error
 
     def _work(self, group: list[Request], state: CampaignState, known: dict[str, Reply]) -> Work:
         """Act for all requests that are not refused, on a state at the end of the log."""

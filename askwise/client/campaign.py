@@ -179,6 +179,10 @@ class RemoteCampaign:
         """One assignment, and what has become of it."""
         return Handed.from_json(self._transport.read(self._assignment(assignment_id)))
 
+    def payload(self, assignment_id: str) -> Any:
+        """What the worker of an assignment is shown: as in ``assignment.payload``, by a request."""
+        return self._transport.read(self._assignment(assignment_id)).get("payload")
+
     def task(self, task: str) -> Task:
         """A task as it was added, with its payload."""
         return as_task(self._transport.read(f"{self._path}/task", id=task))

@@ -66,8 +66,8 @@ def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[Assignment
 
 def _row(campaign: Campaign, state: CampaignState, at: int) -> AssignmentRow:
     row = state.ledger.book.assignments[at]
-    seq = int(row[c.SEQ])
-    return AssignmentRow(seq, int(row[c.DECISION]), views.handed(campaign.name, state, seq))
+    handed = views.handed(campaign.name, state, at)
+    return AssignmentRow(int(row[c.SEQ]), int(row[c.DECISION]), handed)
 
 
 def _timed(campaign: Campaign, asked: list[AssignmentRow]) -> list[AssignmentRow]:
