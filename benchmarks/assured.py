@@ -14,7 +14,7 @@ from askwise.core.money import MICRO
 from askwise.lab.papers.assured.studies.common import Terms, contender
 from askwise.lab.papers.assured.studies.costs import OF_PAPER
 from askwise.lab.simulate import simulate
-from askwise.lab.worlds.assured import Pool, paper_pool
+from askwise.lab.worlds.assured import WorkerPool, paper_pool
 from askwise.ledger.ledger import Ledger
 from benchmarks.assured_readings import Assured, Greedy, Ns, S, Se, run, run_by_task
 from benchmarks.timing import in_turns, quantity, ratio, table, want
@@ -40,7 +40,7 @@ class Bench:
     def __init__(self, tasks: int) -> None:
         self.tasks = tasks
         self.terms = Terms(alpha=0.1, xi=0.05, mu=1.0 / tasks)
-        self.pool: Pool = paper_pool(np.random.default_rng(1), WORKERS)
+        self.pool: WorkerPool = paper_pool(np.random.default_rng(1), WORKERS)
         self.problem = self.pool.problem(tasks)
         self.fresh = Ledger(self.problem)
         self.seeds = count(1)

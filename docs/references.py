@@ -33,7 +33,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     (
         "What only some policies can do",
         "askwise.policies",
-        "Explains Score LabelsItself NeedsGold Assures LimitsSize PlansForAll AsksCrowds "
+        "Explains Score LabelsItself SuggestsGold Assures LimitsSize PlansForAll AsksCrowds "
         "AwaitsTruth FixedWorkers TakesBids SetsCriticalBids",
     ),
     ("Stopping rules", "askwise.stopping", "StoppingRule Verdict"),

@@ -20,7 +20,7 @@ ROUNDS = 3
 
 @aggregation.register("hem")
 @dataclass(frozen=True)
-class Hem(Iterative):
+class HemAggregator(Iterative):
     """Learn who is right on what by EM that shares between classes and contexts.
 
     Each worker has soft counts of right and wrong answers on each class in each context, and four

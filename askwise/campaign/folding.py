@@ -21,7 +21,7 @@ from askwise.core.events import Event
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
-from askwise.ledger.ledger import ABOUT_ASSIGNMENTS, BRINGS_NAMES, Ledger, Plan
+from askwise.ledger.ledger import ABOUT_ASSIGNMENTS, BRINGS_NAMES, Ledger, PlanRows
 from askwise.ledger.transitions import MISFIT, advance, as_fact, take_plan
 from askwise.policies.base import KernelPolicy
 
@@ -143,7 +143,7 @@ def _fold_numbers(state: CampaignState, events: Sequence[Event]) -> None:
 
 
 def _in_numbers(ledger: Ledger, events: Sequence[Event], notes: Sequence[str]) -> Stretch:
-    plan = Plan([], [])
+    plan = PlanRows([], [])
     lines: list[tuple[int, int, int, int, int, int]] = []
     values: list[float] = []
     for event in events:

@@ -56,7 +56,7 @@ class Entry(NamedTuple):
     value: float
 
 
-class Plan(NamedTuple):
+class PlanRows(NamedTuple):
     """Rows of decisions (task, worker, count) and their odds, being read."""
 
     rows: list[tuple[int, int, int]]
@@ -179,7 +179,7 @@ class Ledger:
         if event.kind in BRINGS_NAMES:
             self._take_names(event)
             return Fact(event.kind, -1, -1, np.nan, 0, -1)
-        plan = Plan([], [])
+        plan = PlanRows([], [])
         entry = self.read(event, plan)
         kind, task, worker, number, note, value = entry
         if kind == k.DECIDED:
@@ -195,7 +195,7 @@ class Ledger:
         fact = transitions.as_fact(self.book, kind, task, worker, value, note, at)
         return fact._replace(task=int(fact.task))
 
-    def read(self, event: Event, plan: Plan) -> Entry:
+    def read(self, event: Event, plan: PlanRows) -> Entry:
         """An event in numbers, as ``transitions.advance`` takes it, and what no kernel reads noted.
 
         ``number`` of what is about an assignment is that of its ASKED in the log; the rows of a

@@ -9,9 +9,9 @@ from askwise.policies.capabilities import (
     Explains,
     LabelsItself,
     LimitsSize,
-    NeedsGold,
     PlansForAll,
     Score,
+    SuggestsGold,
 )
 
 __all__ = [
@@ -24,11 +24,11 @@ __all__ = [
     "Kernels",
     "LabelsItself",
     "LimitsSize",
-    "NeedsGold",
     "PlansForAll",
     "Policy",
     "Score",
     "SetsCriticalBids",
+    "SuggestsGold",
     "TakesBids",
     "policies",
 ]

@@ -52,7 +52,7 @@ class LabelsItself(metaclass=ABCMeta):
         """Answer (an option's index) and confidence of each task."""
 
 
-class NeedsGold(metaclass=ABCMeta):
+class SuggestsGold(metaclass=ABCMeta):
     """Knows where answers alone can't tell who is right."""
 
     @abstractmethod

@@ -50,7 +50,7 @@ def status(name: str, state: CampaignState) -> Status:
     budget, spent = total(c.BUDGET), total(c.SPENT)
     capped = budget != NO_CAP
     unsettled = []
-    if isinstance(policy, capabilities.NeedsGold):
+    if isinstance(policy, capabilities.SuggestsGold):
         unsettled = policy.needs_gold(problem, state.beliefs, ledger)
     return Status(
         name=name,

@@ -1,6 +1,6 @@
 """Worlds: who would answer what, and how well. In the lab only."""
 
-from askwise.lab.worlds.assured import AssuredWorld, Pool, paper_pool
+from askwise.lab.worlds.assured import AssuredWorld, WorkerPool, paper_pool
 from askwise.lab.worlds.base import Market, World, answer
 from askwise.lab.worlds.completion import complete
 from askwise.lab.worlds.correlation import correlation_market
@@ -14,11 +14,11 @@ __all__ = [
     "AssuredWorld",
     "LabellerCrowd",
     "Market",
-    "Pool",
     "RecordedWorld",
     "Recording",
     "Survey",
     "SurveyWorld",
+    "WorkerPool",
     "World",
     "answer",
     "complete",

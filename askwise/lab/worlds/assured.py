@@ -46,7 +46,7 @@ def assured_truth(world: AssuredWorld, task: int) -> int:
 
 
 @dataclass(frozen=True)
-class Pool:
+class WorkerPool:
     """Workers with costs and hidden qualities.
 
     Parameters
@@ -80,7 +80,7 @@ class Pool:
         return AssuredWorld(self.qualities, truths, np.array(key, np.int64))
 
 
-def paper_pool(rng: np.random.Generator, workers: int = 1100) -> Pool:
+def paper_pool(rng: np.random.Generator, workers: int = 1100) -> WorkerPool:
     """Draw the instance of section 6.3: poor workers at 20, others of cost 10 to 20, 2/3 to 1."""
     poor = round(workers * POOR_SHARE)
     costs = np.full(workers, HIGHEST_COST * MICRO, np.int64)
@@ -89,4 +89,4 @@ def paper_pool(rng: np.random.Generator, workers: int = 1100) -> Pool:
     drawn = rng.uniform(LOWEST_COST, HIGHEST_COST, varied) * MICRO
     costs[poor:] = np.rint(drawn).astype(np.int64)
     qualities[poor:] = rng.uniform(POOR_QUALITY, 1.0, varied)
-    return Pool(costs, qualities)
+    return WorkerPool(costs, qualities)

@@ -33,7 +33,7 @@ from askwise.policies.limited.common import (
     EXPIRED,
     JOINED_FACT,
     WORTH,
-    LabelPolicy,
+    LimitedPolicy,
     learn,
 )
 
@@ -182,7 +182,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("b-kube")
 @dataclass(frozen=True)
-class BKube(LabelPolicy):
+class BKube(LimitedPolicy):
     """Label task by task; draw each next worker from the best plan by upper confidence bounds.
 
     A worker's value contribution v (11) is what an answer of his adds to the right label's lead;

@@ -218,7 +218,7 @@ def inference_function(given: object) -> str | Function:
 
 
 @dataclass(frozen=True)
-class LabelPolicy(KernelPolicy, Explains, LabelsItself):
+class LimitedPolicy(KernelPolicy, Explains, LabelsItself):
     """Base of the family: tasks with options, prices above zero, judged by the running vote."""
 
     inference: str | Sequence[Sequence[float]] = "majority"
@@ -255,7 +255,7 @@ class LabelPolicy(KernelPolicy, Explains, LabelsItself):
     @property
     def code(self) -> int:
         """Of the inference function, as kernels take it."""
-        own = type(self).inference_of is not LabelPolicy.inference_of
+        own = type(self).inference_of is not LimitedPolicy.inference_of
         if own or not isinstance(self.inference, str):
             return GIVEN
         return INFERENCES.index(self.inference)

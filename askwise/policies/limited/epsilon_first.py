@@ -38,7 +38,7 @@ from askwise.policies.bounded.common import (
 from askwise.policies.bounded.common import State as Stages
 from askwise.policies.capabilities import PlansForAll, Score
 from askwise.policies.crowds.common import may_ask, next_question
-from askwise.policies.limited.common import AGREED, COUNT, LabelPolicy, learn
+from askwise.policies.limited.common import AGREED, COUNT, LimitedPolicy, learn
 
 TRIAL = -1
 """Instead of a share of the budget: one task each on trial."""
@@ -157,7 +157,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 
 @dataclass(frozen=True)
-class _EpsilonFirst(LabelPolicy, PlansForAll):
+class _EpsilonFirst(LimitedPolicy, PlansForAll):
     exploitation: str = "knapsack"
     pick: str = "density"
     axes: ClassVar[Axes] = {"worker": "beliefs given"}

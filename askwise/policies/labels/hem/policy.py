@@ -22,7 +22,7 @@ from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, may_put, money_left
 from askwise.policies.base import Axes, Kernels, policies
-from askwise.policies.capabilities import LabelsItself, LimitsSize, NeedsGold, Score
+from askwise.policies.capabilities import LabelsItself, LimitsSize, Score, SuggestsGold
 from askwise.policies.labels.common import (
     ADDED,
     ANSWER,
@@ -147,7 +147,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("hem")
 @dataclass(frozen=True)
-class Hem(RankedPolicy, LabelsItself, NeedsGold, LimitsSize):
+class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
     """Learn who is right on what by EM that shares between contexts, and ask where it pays.
 
     Each worker has soft counts of right and wrong answers for each context and class; what is

@@ -53,7 +53,7 @@ from askwise.lab.papers.assured.studies.workers import KNOWN_BY_WORKERS
 from askwise.lab.results import Results
 from askwise.lab.runner import run, write
 from askwise.lab.simulate import Outcome, simulate
-from askwise.lab.worlds.assured import AssuredWorld, Pool, assured_reply, paper_pool
+from askwise.lab.worlds.assured import AssuredWorld, WorkerPool, assured_reply, paper_pool
 from askwise.ledger.ledger import Ledger
 from askwise.policies.assured.sets import critical_bids
 
@@ -102,7 +102,7 @@ def test_labels_say_what_differs_from_the_paper() -> None:
 
 
 @cache
-def small_runs() -> tuple[Pool, AssuredWorld, dict[str, Outcome]]:
+def small_runs() -> tuple[WorkerPool, AssuredWorld, dict[str, Outcome]]:
     pool = paper_pool(np.random.default_rng(3), 55)
     problem, world = pool.problem(60), pool.answering(1, 0, 60)
     outcomes = {

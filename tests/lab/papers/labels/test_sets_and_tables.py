@@ -21,7 +21,7 @@ from askwise.lab.papers.labels.studies.sets import (
 )
 from askwise.lab.papers.labels.studies.tables import (
     SIMULATED,
-    Table,
+    TaskTable,
     absent,
     at_hand,
     clusters,
@@ -174,7 +174,7 @@ def test_clusters_that_are_far_apart_are_found_whatever_their_scale() -> None:
 
 
 def test_the_cluster_majority_is_counted_by_hand() -> None:
-    made = Table(np.array([0, 0, 1, 1, 1, 0]), np.array([0, 0, 0, 1, 1, 1]), 3)
+    made = TaskTable(np.array([0, 0, 1, 1, 1, 0]), np.array([0, 0, 0, 1, 1, 1]), 3)
     assert made.by_cluster() == pytest.approx(4 / 6)
 
 

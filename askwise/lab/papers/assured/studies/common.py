@@ -22,7 +22,7 @@ from askwise.core.money import MICRO
 from askwise.core.registry import from_label
 from askwise.figures import ReferenceRow
 from askwise.lab.simulate import Outcome
-from askwise.lab.worlds.assured import AssuredWorld, Pool
+from askwise.lab.worlds.assured import AssuredWorld, WorkerPool
 from askwise.ledger import columns as c
 from askwise.policies import Policy, policies
 from askwise.policies.assured.common import EXPLORED
@@ -99,7 +99,7 @@ def check_labels(labels: Sequence[str], terms: Terms) -> None:
         seen[policy] = label
 
 
-def optimum(pool: Pool, policy: Any) -> float:
+def optimum(pool: WorkerPool, policy: Any) -> float:
     """What a task costs if qualities are known: by the policy's error function and solver."""
     members, _, _ = cheapest_set(
         pool.costs, pool.qualities, policy.alpha, policy.error, policy.solver

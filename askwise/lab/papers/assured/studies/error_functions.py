@@ -17,7 +17,7 @@ from askwise.lab.papers.assured.studies.common import EXACT, Terms, contender, c
 from askwise.lab.papers.assured.studies.costs import at_least_two
 from askwise.lab.results import mean_row
 from askwise.lab.simulate import simulate
-from askwise.lab.worlds.assured import Pool, paper_pool
+from askwise.lab.worlds.assured import WorkerPool, paper_pool
 from askwise.ledger.ledger import Ledger
 from askwise.policies.assured.sets import cheapest_set, error_probability
 from askwise.policies.assured.sets.base import function_of
@@ -30,15 +30,15 @@ COST, SIZE, TRUE_ERROR, TOTAL, ACCURACY = range(5)
 METRICS = ("set_cost", "set_size", "true_error", "total_cost", "accuracy")
 
 
-def _uniform(low: float, high: float) -> Callable[[np.random.Generator, int], Pool]:
-    def drawn(rng: np.random.Generator, workers: int) -> Pool:
+def _uniform(low: float, high: float) -> Callable[[np.random.Generator, int], WorkerPool]:
+    def drawn(rng: np.random.Generator, workers: int) -> WorkerPool:
         costs = np.rint(rng.uniform(1.0, 10.0, workers) * MICRO).astype(np.int64)
-        return Pool(costs, rng.uniform(low, high, workers))
+        return WorkerPool(costs, rng.uniform(low, high, workers))
 
     return drawn
 
 
-POOLS: dict[str, Callable[[np.random.Generator, int], Pool]] = {
+POOLS: dict[str, Callable[[np.random.Generator, int], WorkerPool]] = {
     "paper's workers": paper_pool,
     "qualities .6 to .9": _uniform(0.6, 0.9),
     "qualities .55 to .7": _uniform(0.55, 0.7),

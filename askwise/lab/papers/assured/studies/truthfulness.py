@@ -19,7 +19,7 @@ from askwise.lab.papers.assured.studies.bids import auction, campaign
 from askwise.lab.papers.assured.studies.common import Terms
 from askwise.lab.papers.assured.studies.costs import at_least_two
 from askwise.lab.results import mean_row
-from askwise.lab.worlds.assured import Pool
+from askwise.lab.worlds.assured import WorkerPool
 from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import Mechanism
 from askwise.policies import Policy
@@ -50,8 +50,8 @@ PROMISED = (
 """Pairs that are proved truthful."""
 
 
-def _pool(costs: Sequence[float], qualities: Sequence[float]) -> Pool:
-    return Pool(np.rint(np.array(costs) * MICRO).astype(np.int64), np.array(qualities))
+def _pool(costs: Sequence[float], qualities: Sequence[float]) -> WorkerPool:
+    return WorkerPool(np.rint(np.array(costs) * MICRO).astype(np.int64), np.array(qualities))
 
 
 POOL = _pool(
@@ -182,7 +182,7 @@ class AssuredTruthfulness(Experiment):
                     found[at, place] += gained / draws
         return found.ravel()
 
-    def instance(self, cell: RoleCell, label: str) -> tuple[Mechanism, Policy, Pool, int]:
+    def instance(self, cell: RoleCell, label: str) -> tuple[Mechanism, Policy, WorkerPool, int]:
         """Mechanism and policy of a label, and the worker of a panel."""
         mechanism, policy = auction(label, self.terms, C_MAX)
         if cell.panel == ONE_WORLD:

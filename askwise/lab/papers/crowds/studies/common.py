@@ -53,7 +53,7 @@ Small values of C_qty lie closer: there a lead of one vote more or less makes st
 
 
 @dataclass(frozen=True)
-class Contender:
+class SurveyContender:
     """A policy with a stopping rule whose dial is turned."""
 
     policy: Policy
@@ -74,10 +74,10 @@ class Contender:
 
 
 @cache
-def contender(label: str) -> Contender:
+def contender(label: str) -> SurveyContender:
     """Read ``policy`` (with the composite rule) or ``policy with rule``."""
     policy, _, rule = label.partition(" with ")
-    return Contender(
+    return SurveyContender(
         policies.make(from_label(policy)), stopping.make(from_label(rule.strip() or "composite"))
     )
 

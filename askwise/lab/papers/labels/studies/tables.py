@@ -42,7 +42,7 @@ SOURCES = {
 
 
 @dataclass(frozen=True)
-class Table:
+class TaskTable:
     """Tasks: the truth, the context of each, and how many workers there are."""
 
     truth: Array
@@ -65,7 +65,7 @@ def at_hand(data: str) -> list[str]:
 
 
 @lru_cache(maxsize=8)
-def table(data: str, name: str) -> Table:
+def table(data: str, name: str) -> TaskTable:
     """A table with its contexts."""
     if name == SIMULATED:
         return simulated_table(400, 4, 40)
@@ -76,16 +76,16 @@ def table(data: str, name: str) -> Table:
         )
     features, truth = read
     contexts = clusters(features, SOURCES[name].contexts)
-    return Table(truth, contexts, SOURCES[name].workers)
+    return TaskTable(truth, contexts, SOURCES[name].workers)
 
 
-def simulated_table(tasks: int, contexts: int, workers: int, options: int = 2) -> Table:
+def simulated_table(tasks: int, contexts: int, workers: int, options: int = 2) -> TaskTable:
     """Tasks with contexts in turn, in each of which one option is more frequent than others."""
     rng = np.random.default_rng(0)
     kinds = np.arange(tasks) % contexts
     usual = rng.random(tasks) < 0.4
     drawn = rng.integers(0, options, tasks)
-    return Table(np.where(usual, kinds % options, drawn), kinds, workers)
+    return TaskTable(np.where(usual, kinds % options, drawn), kinds, workers)
 
 
 def clusters(features: Array, count: int) -> Array:
