@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from askwise.core.compiling import heavy_kernel, step
 from askwise.core.draws import Draw
-from askwise.core.events import Fact, Kind
+from askwise.core.events import Fact
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.queries import asked_before, may_answer
 from askwise.policies.assured.common import (
@@ -41,20 +42,6 @@ from askwise.policies.assured.common import (
     answers_out,
     has_room,
     record,
-)
-
-DECIDED, ASKED_FACT, ANSWER, TRUTH_FACT, EXPIRED, DECLINED, CLOSED_FACT, LEFT = (
-    int(kind)
-    for kind in (
-        Kind.DECIDED,
-        Kind.ASKED,
-        Kind.ANSWER,
-        Kind.TRUTH,
-        Kind.EXPIRED,
-        Kind.DECLINED,
-        Kind.CLOSED,
-        Kind.LEFT,
-    )
 )
 
 
@@ -231,17 +218,17 @@ def take_decision(book: Book, state: State, params: Params, note: int) -> None:
 def take_in(book: Book, state: State, params: Params, fact: Fact) -> None:
     """Absorb what is not an assignment or its answer."""
     kind, task = fact.kind, fact.task
-    if kind == DECIDED:
+    if kind == k.DECIDED:
         take_decision(book, state, params, fact.note)
-    elif kind == LEFT:
+    elif kind == k.LEFT:
         lose_planned(book, state, fact.worker)
-    elif kind in (TRUTH_FACT, EXPIRED, DECLINED, CLOSED_FACT):
+    elif kind in (k.TRUTH, k.EXPIRED, k.DECLINED, k.CLOSED):
         recount(book, state, params, task)
-        if kind in (EXPIRED, DECLINED):
+        if kind in (k.EXPIRED, k.DECLINED):
             lose(book, state, task)
             return
         find(state, task)
-        if kind == CLOSED_FACT:
+        if kind == k.CLOSED:
             skip_begun(book, state)
         elif teaches(state, params, task):
             learn_truth(book, state, params, task)
@@ -250,12 +237,12 @@ def take_in(book: Book, state: State, params: Params, fact: Fact) -> None:
 @step
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Learn from truths; keep track of tasks."""
-    if fact.kind != ASKED_FACT and fact.kind != ANSWER:
+    if fact.kind != k.ASKED and fact.kind != k.ANSWER:
         take_in(book, state, params, fact)
         return
     recount(book, state, params, fact.task)
     truth = book.tasks[fact.task, c.TRUTH]
-    if fact.kind == ANSWER and truth >= 0 and teaches(state, params, fact.task):
+    if fact.kind == k.ANSWER and truth >= 0 and teaches(state, params, fact.task):
         state.workers[fact.worker, COUNT] += 1
         state.workers[fact.worker, RIGHT] += int(int(fact.value) == truth)
         record(state, params, book.totals[c.WORKERS], fact.worker)

@@ -16,11 +16,12 @@ from askwise.core.checks import real
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidProblem
-from askwise.core.events import Fact, Kind
+from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem, Worker
 from askwise.kernels.knapsack import greedy_into
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
@@ -30,7 +31,6 @@ from askwise.policies.capabilities import Explains, Score
 
 PAPER = "003"
 
-DECIDED, ANSWER = int(Kind.DECIDED), int(Kind.ANSWER)
 
 # Columns of `beliefs` (one row a worker): answers seen, their sum and sum of squares on the
 # scale 0 to 1, and whether the worker was rejected during exploration.
@@ -110,7 +110,7 @@ def share_of_budget(book: Book, share: int) -> int:
 @step
 def learn(book: Book, state: State, fact: Fact) -> None:
     """Add an answer to what is known of its worker."""
-    if fact.kind == ANSWER:
+    if fact.kind == k.ANSWER:
         value = scaled(book.scale, fact.value)
         beliefs, worker = state.beliefs, fact.worker
         beliefs[worker, COUNT] += 1.0
@@ -253,7 +253,7 @@ def after_the_one(book: Book, worker: int) -> int:
 @step
 def keep_stage(book: Book, state: State, fact: Fact) -> None:
     """Remember the stage that a decision belongs to, and whom exploitation settled on."""
-    if fact.kind != DECIDED:
+    if fact.kind != k.DECIDED:
         return
     state.phase[STAGE] = max(state.phase[STAGE], fact.note)
     if fact.note == EXPLOIT:

@@ -13,13 +13,13 @@ from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal
 from askwise.ledger.queries import idle, money_left, room
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import (
     COUNT,
-    DECIDED,
     EXPLOIT,
     PHASE,
     SAVED,
@@ -144,7 +144,7 @@ def saved(book: Book, state: State, share: int) -> int:
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Learn from answers; follow the stages and the rejections of what was decided."""
     learn(book, state, fact)
-    if fact.kind != DECIDED:
+    if fact.kind != k.DECIDED:
         return
     share = params.share if params.share >= 0 else auto_share(book, state, params.confidence)
     if fact.note == EXPLOIT:

@@ -14,13 +14,13 @@ from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, money_left, room
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import (
-    ANSWER,
     COUNT,
     BoundedPolicy,
     State,
@@ -268,7 +268,7 @@ def value_of_change(
 @step
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Fade what is old, then add what is new."""
-    if fact.kind == ANSWER and params.discount < 1.0:
+    if fact.kind == k.ANSWER and params.discount < 1.0:
         fade(state.beliefs, book.totals[c.WORKERS], params.discount)
     learn(book, state, fact)
 

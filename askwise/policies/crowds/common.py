@@ -17,10 +17,11 @@ from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
-from askwise.core.events import Fact, Kind
+from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.queries import ahead, cell_of, may_put, money_left, next_task
@@ -29,9 +30,6 @@ from askwise.policies.capabilities import AsksCrowds, Explains, LimitsSize, Scor
 
 PAPER = "004"
 
-DECIDED, ASKED_FACT, ANSWER, CLOSED = (
-    int(kind) for kind in (Kind.DECIDED, Kind.ASKED, Kind.ANSWER, Kind.CLOSED)
-)
 
 FREE = 0.01
 """A crowd that costs nothing is ranked as if it cost this share of the cheapest price."""
@@ -166,11 +164,11 @@ def heard(book: Book, state: State, memory: Memory, task: int, worker: int) -> H
 def learn(book: Book, state: State, memory: Memory, fact: Fact) -> None:
     """Count an answer; at a confident end see how often each crowd was right."""
     cells, counts = book.cells, state.counts
-    if fact.kind == ANSWER:
+    if fact.kind == k.ANSWER:
         if memory.discount < 1.0:
             fade(book, state, fact.task, memory.discount)
         counts[book.assignments[fact.assignment, c.CELL], int(fact.value)] += 1.0
-    elif fact.kind == CLOSED and fact.note == 1 and memory.prior > 0.0:
+    elif fact.kind == k.CLOSED and fact.note == 1 and memory.prior > 0.0:
         cell = book.tasks[fact.task, c.FIRST_CELL]
         while cell >= 0:
             worker = cells[cell, c.CELL_WORKER]

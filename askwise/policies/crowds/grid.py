@@ -14,8 +14,9 @@ from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.events import Fact
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
-from askwise.policies.crowds.common import ANSWER, ASKED_FACT, ranked_price
+from askwise.policies.crowds.common import ranked_price
 
 MOST_POINTS = 64
 """A grid has at most so many points, or as many as there are crowds."""
@@ -144,14 +145,14 @@ def credit(book: Book, state: State, parts: int, fact: Fact) -> None:
     A crowd that stands in for those of the mixture, as they can't be asked, is not the arm's.
     """
     arms, phases, arm_of = state.arms, state.phases, state.arm_of
-    if fact.kind == ASKED_FACT:
+    if fact.kind == k.ASKED:
         crowds = phases[fact.task, CROWDS]
         shares = np.zeros(crowds)
         shares_of(phases[fact.task, ARM], parts, crowds, shares)
         belongs = shares[fact.worker] > 0.0
         arm_of[fact.assignment, OF_EPOCH] = phases[fact.task, EPOCH] if belongs else 0
         arm_of[fact.assignment, OF_ARM] = phases[fact.task, ARM]
-    elif fact.kind == ANSWER and arm_of[fact.assignment, OF_EPOCH] == phases[fact.task, EPOCH]:
+    elif fact.kind == k.ANSWER and arm_of[fact.assignment, OF_EPOCH] == phases[fact.task, EPOCH]:
         arms[fact.task, arm_of[fact.assignment, OF_ARM], ARM_VOTES + int(fact.value)] += 1.0
 
 

@@ -16,12 +16,13 @@ from askwise.core.events import Fact
 from askwise.core.problem import Problem
 from askwise.kernels.votes import answers_in, exceeds, lead_in
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Axes, Kernels, policies
-from askwise.policies.crowds.common import ANSWER, SurveyPolicy, may_ask, next_question
+from askwise.policies.crowds.common import SurveyPolicy, may_ask, next_question
 from askwise.policies.crowds.rand_rr import draw_by_price
 
 # Columns of `stages` (one row a question): the crowd to exploit (its index + 1, 0 while
@@ -71,7 +72,7 @@ def choose(
 @step
 def absorb(book: Book, state: Stages, params: Params, fact: Fact, draw: Draw) -> None:
     """See after each answer whether the low-confidence rule stops for its crowd."""
-    if fact.kind == ANSWER and state.stages[fact.task, CHOSEN] == 0:
+    if fact.kind == k.ANSWER and state.stages[fact.task, CHOSEN] == 0:
         cells, options = book.cells, book.totals[c.OPTIONS]
         cell = book.assignments[fact.assignment, c.CELL]
         answers = answers_in(cells, cell, c.VOTES, options)

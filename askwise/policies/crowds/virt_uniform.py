@@ -14,19 +14,13 @@ from askwise.core.draws import Draw, uniform
 from askwise.core.events import Fact
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal
 from askwise.ledger.queries import idle
 from askwise.policies.base import Axes, Kernels, policies
-from askwise.policies.crowds.common import (
-    ANSWER,
-    ASKED_FACT,
-    DECIDED,
-    SurveyPolicy,
-    next_question,
-    price_unit,
-)
+from askwise.policies.crowds.common import SurveyPolicy, next_question, price_unit
 from askwise.policies.crowds.grid import (
     ARM_VOTES,
     CROWDS,
@@ -156,12 +150,12 @@ def choose(
 @kernel
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Note the arm that was decided on (deterministic, so found again), and what it brought."""
-    if fact.kind == DECIDED:
+    if fact.kind == k.DECIDED:
         task = book.plan[0, c.PLAN_TASK]
         asked = book.tasks[task, c.TASK_ASKED]
         arm = arm_to_play(book, state, params, task, asked)
         keep_arm(book, state, task, phase_at(asked), arm)
-    elif fact.kind == ASKED_FACT or fact.kind == ANSWER:
+    elif fact.kind == k.ASKED or fact.kind == k.ANSWER:
         crowds, phase = state.phases[fact.task, CROWDS], state.phases[fact.task, PHASE]
         parts = finest_parts(crowds) if params.zoom else uniform_parts(crowds, phase)
         credit(book, state, parts, fact)

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from askwise.core.arrays import Array
 from askwise.core.compiling import step
 from askwise.core.errors import InvalidProblem
-from askwise.core.events import Kind
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
@@ -23,21 +22,6 @@ from askwise.policies.labels.tournament import build_tree, new_tree
 
 PAPER = "002"
 
-ANSWER, ASKED_FACT, TRUTH_FACT, EXPIRED, DECLINED, CLOSED_FACT, ADDED, JOINED_FACT = (
-    int(kind)
-    for kind in (
-        Kind.ANSWER,
-        Kind.ASKED,
-        Kind.TRUTH,
-        Kind.EXPIRED,
-        Kind.DECLINED,
-        Kind.CLOSED,
-        Kind.ADDED,
-        Kind.JOINED,
-    )
-)
-
-LEFT_FACT = int(Kind.LEFT)
 
 MOST_SKILLS = 2**28
 """Contexts times workers at most: a number is kept for each."""

@@ -16,19 +16,12 @@ from askwise.core.compiling import bind, kernel, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal
 from askwise.ledger.queries import asked_before, may_answer, money_left
 from askwise.policies.base import Axes, Kernels
-from askwise.policies.labels.common import (
-    ANSWER,
-    ASKED_FACT,
-    CLOSED_FACT,
-    DECLINED,
-    EXPIRED,
-    LEFT_FACT,
-    LabelPolicy,
-)
+from askwise.policies.labels.common import LabelPolicy
 
 PASS = 1
 """Said of a task for which nobody is left whom the money is enough for."""
@@ -133,20 +126,20 @@ def _absorb(book: Book, state: Any, params: Any, fact: Fact, draw: Draw) -> None
     """See whether a turn is over; what comes after it is judged by itself."""
     done, head = state.done, state.head
     kind, task = fact.kind, fact.task
-    if kind == ASKED_FACT:
+    if kind == k.ASKED:
         passed = next_turn(book, done, head[0])
         while passed < task:
             if book.tasks[passed, c.TASK_ANSWERED] > 0 and out_for(book, passed) == 0:
                 teach(book, state, params, passed)
                 done[passed] = 1
             passed = next_turn(book, done, passed + 1)
-    elif kind == ANSWER and done[task] == 1:
+    elif kind == k.ANSWER and done[task] == 1:
         judge(book, state, params, task, fact.worker, int(fact.value))
-    elif kind == CLOSED_FACT and done[task] == 0:
+    elif kind == k.CLOSED and done[task] == 0:
         if book.tasks[task, c.TASK_ANSWERED] > 0:
             teach(book, state, params, task)
         done[task] = 1
-    elif kind in (ANSWER, EXPIRED, DECLINED, LEFT_FACT):
+    elif kind in (k.ANSWER, k.EXPIRED, k.DECLINED, k.LEFT):
         turn = next_turn(book, done, head[0])
         heard = turn < book.totals[c.TASKS] and book.tasks[turn, c.TASK_ANSWERED] > 0
         if heard and out_for(book, turn) == 0 and is_complete(book, state, params, turn):

@@ -14,13 +14,14 @@ from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, may_put, money_left, tasks_for
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.capabilities import Score
-from askwise.policies.labels.common import CLOSED_FACT, EXPIRED, LabelPolicy
+from askwise.policies.labels.common import LabelPolicy
 from askwise.policies.labels.tournament import at_hand
 
 ATTEMPTS = 64
@@ -116,13 +117,13 @@ def choose(
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Count what closed; the ledger counts the rest."""
     assignments, closed = book.assignments, state.closed
-    if fact.kind == CLOSED_FACT:
+    if fact.kind == k.CLOSED:
         at = book.tasks[fact.task, c.TASK_LAST]
         while at >= 0:
             if assignments[at, c.STATUS] != c.EXPIRED:
                 closed[assignments[at, c.WORKER]] += 1
             at = assignments[at, c.BEFORE_OF_TASK]
-    elif fact.kind == EXPIRED and book.tasks[fact.task, c.CLOSED] == 1:
+    elif fact.kind == k.EXPIRED and book.tasks[fact.task, c.CLOSED] == 1:
         closed[fact.worker] -= 1
 
 

@@ -17,6 +17,7 @@ from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.kernels.knapsack import fill_by_density
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
@@ -25,17 +26,7 @@ from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.bounded.kube import draw_from_plan
 from askwise.policies.capabilities import Score
 from askwise.policies.crowds.common import may_ask
-from askwise.policies.limited.common import (
-    AGREED,
-    COUNT,
-    DECIDED,
-    DECLINED,
-    EXPIRED,
-    JOINED_FACT,
-    WORTH,
-    LimitedPolicy,
-    learn,
-)
+from askwise.policies.limited.common import AGREED, COUNT, WORTH, LimitedPolicy, learn
 
 
 class State(NamedTuple):
@@ -156,9 +147,9 @@ def choose(
 def move_on(book: Book, place: Array, kind: int, task: int, worker: int) -> None:
     """Pass over tasks that are closed or for which nobody is left; go back where somebody is."""
     workers = book.workers
-    if kind == JOINED_FACT:
+    if kind == k.JOINED:
         place[0] = 0
-    elif kind in (EXPIRED, DECLINED):
+    elif kind in (k.EXPIRED, k.DECLINED):
         # He may be asked again; was he at his limit, then about any task.
         full = workers[worker, c.ASKED] == workers[worker, c.LIMIT] - 1
         place[0] = 0 if full else min(place[0], task)
@@ -171,7 +162,7 @@ def move_on(book: Book, place: Array, kind: int, task: int, worker: int) -> None
 @step
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Judge an answer by the vote; see which task is in hand."""
-    if fact.kind == DECIDED:
+    if fact.kind == k.DECIDED:
         return
     context = 0
     if params.by_context == 1 and fact.task >= 0:

@@ -18,10 +18,11 @@ from askwise.core.checks import one_of, real
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, InvalidProblem
-from askwise.core.events import Fact, Kind
+from askwise.core.events import Fact
 from askwise.core.problem import Problem, Worker
 from askwise.kernels.votes import leading_option
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.policies.base import KernelPolicy
@@ -29,17 +30,6 @@ from askwise.policies.capabilities import Explains, LabelsItself
 
 PAPER = "001"
 
-DECIDED, ASKED_FACT, ANSWER, EXPIRED, DECLINED, JOINED_FACT = (
-    int(kind)
-    for kind in (
-        Kind.DECIDED,
-        Kind.ASKED,
-        Kind.ANSWER,
-        Kind.EXPIRED,
-        Kind.DECLINED,
-        Kind.JOINED,
-    )
-)
 
 INFERENCES = ("majority", "weighted-majority", "map")
 MAJORITY, WEIGHTED, POSTERIOR, GIVEN = range(4)
@@ -180,7 +170,7 @@ def learn(book: Book, record: Array, given: Array, inference: int, fact: Fact, d
 
     The answer itself is among those that (10) goes by. Where the truth was told, that counts.
     """
-    if fact.kind != ANSWER:
+    if fact.kind != k.ANSWER:
         return
     worker = fact.worker
     voted = book.tasks[fact.task, c.TRUTH]
@@ -285,7 +275,7 @@ class LimitedPolicy(KernelPolicy, Explains, LabelsItself):
 
     def absorb(self, problem: Problem, state: Any, ledger: Ledger, fact: Fact, draw: Draw) -> None:
         """Run the absorbing kernel; who joins brings his table."""
-        if fact.kind == JOINED_FACT:
+        if fact.kind == k.JOINED:
             self.fill(problem, ledger, state.given)
         super().absorb(problem, state, ledger, fact, draw)
 

@@ -17,6 +17,7 @@ from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
@@ -39,17 +40,7 @@ from askwise.policies.labels.bbta.losses import (
     weigh,
     weigh_votes,
 )
-from askwise.policies.labels.common import (
-    ADDED,
-    ANSWER,
-    ASKED_FACT,
-    CLOSED_FACT,
-    DECLINED,
-    EXPIRED,
-    JOINED_FACT,
-    RankedPolicy,
-    is_over,
-)
+from askwise.policies.labels.common import RankedPolicy, is_over
 from askwise.policies.labels.tournament import at_hand, first_task, new_tree, rekey
 
 EXPLORATION, ADAPTIVE = range(2)
@@ -123,7 +114,7 @@ def choose(
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Learn from answers; keep tasks that are over out of the ranking."""
     kind, task = fact.kind, fact.task
-    if kind == ANSWER:
+    if kind == k.ANSWER:
         context = book.tasks[task, c.CONTEXT]
         if book.tasks[task, c.TASK_ANSWERED] == 1:
             hear(state, context, task)
@@ -131,15 +122,15 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
             learn_exploring(book, state, task, fact.worker, int(fact.value))
         else:
             learn(book, state, params, fact)
-    elif kind == ASKED_FACT:
+    elif kind == k.ASKED:
         over = is_over(book, task)
         rekey(state.tree, state.keys, task, math.inf if over else state.keys[task] + 1.0)
         if state.heard[task, EXPLORES] == 1:
             count_explored(book, state, params, book.tasks[task, c.CONTEXT])
-    elif kind in (EXPIRED, DECLINED, CLOSED_FACT):
+    elif kind in (k.EXPIRED, k.DECLINED, k.CLOSED):
         count_explored(book, state, params, book.tasks[task, c.CONTEXT])
         place_again(book, state, task)
-    elif kind in (ADDED, JOINED_FACT):
+    elif kind in (k.ADDED, k.JOINED):
         take_stock(book, state, params)
 
 

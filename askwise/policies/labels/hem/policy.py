@@ -17,20 +17,14 @@ from askwise.core.events import Fact
 from askwise.core.money import MICRO, NO_CAP
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, may_put, money_left
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.capabilities import LabelsItself, LimitsSize, Score, SuggestsGold
-from askwise.policies.labels.common import (
-    ADDED,
-    ANSWER,
-    JOINED_FACT,
-    TRUTH_FACT,
-    RankedPolicy,
-    is_over,
-)
+from askwise.policies.labels.common import RankedPolicy, is_over
 from askwise.policies.labels.hem.beliefs import (
     MODE,
     ROUNDS,
@@ -128,15 +122,15 @@ def why_nothing(book: Book, state: State, money: int, available: Array, out: Pro
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Learn from answers and truths, refit when there is news enough, and rank."""
     kind = fact.kind
-    if kind in (ADDED, JOINED_FACT):
+    if kind in (k.ADDED, k.JOINED):
         build_tree(state.tree, state.keys, book.totals[c.TASKS])
-        if kind == JOINED_FACT and trust_changed(book, state):
+        if kind == k.JOINED and trust_changed(book, state):
             fit(book, state, ROUNDS)
         place_all(book, state, params)
     elif fact.task >= 0:
-        if kind == ANSWER:
+        if kind == k.ANSWER:
             learn(book, state, fact)
-        elif kind == TRUTH_FACT:
+        elif kind == k.TRUTH:
             learn_truth(book, state, fact)
         place(book, state, params, fact.task)
     if is_due(book, state):

@@ -18,22 +18,14 @@ from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, new_proposal, propose
 from askwise.ledger.queries import idle, may_put, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.capabilities import LabelsItself, Score
-from askwise.policies.labels.common import (
-    ANSWER,
-    ASKED_FACT,
-    CLOSED_FACT,
-    DECLINED,
-    EXPIRED,
-    JOINED_FACT,
-    LEFT_FACT,
-    LabelPolicy,
-)
+from askwise.policies.labels.common import LabelPolicy
 from askwise.policies.labels.optkg.moments import doubt, gain, strength, task_after, worker_after
 from askwise.policies.labels.optkg.ranks import (
     CEILING,
@@ -164,9 +156,9 @@ def account(book: Book, state: State, pool: int) -> None:
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Update beliefs, money and bounds."""
     kind, task, worker = fact.kind, fact.task, fact.worker
-    if kind in (ASKED_FACT, ANSWER, EXPIRED, DECLINED):
+    if kind in (k.ASKED, k.ANSWER, k.EXPIRED, k.DECLINED):
         pool = pool_of(book, params, task)
-        if kind == ANSWER:
+        if kind == k.ANSWER:
             learn(state, params, pool, task, worker, int(fact.value))
         account(book, state, pool)
         renew(book, state, params, task)
@@ -174,11 +166,11 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
             lift(book, state, params, pool, worker)
         else:
             lift_everywhere(book, state, params, worker)
-    elif kind == CLOSED_FACT:
+    elif kind == k.CLOSED:
         renew(book, state, params, task)
-    elif kind == LEFT_FACT:
+    elif kind == k.LEFT:
         lift_everywhere(book, state, params, worker)
-    elif kind == JOINED_FACT:
+    elif kind == k.JOINED:
         for each in range(book.totals[c.WORKERS]):
             lift_everywhere(book, state, params, each)
 
