@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -194,7 +194,11 @@ class Browser:
         """Prefer ``light`` or ``dark`` pages."""
         self._do(
             "Emulation.setEmulatedMedia",
-            features=[{"name": "prefers-color-scheme", "value": name}],
+            # A colour in transition is not the page's: nothing moves while it is looked at.
+            features=[
+                {"name": "prefers-color-scheme", "value": name},
+                {"name": "prefers-reduced-motion", "value": "reduce"},
+            ],
         )
 
     def without_scripts(self) -> None:
@@ -232,6 +236,18 @@ class Browser:
             self.until(lambda: words in self.find(css).text or None, f"{css} shows {words!r}")
         except AssertionError as error:
             raise AssertionError(f"{error}; it shows {self.text(css)!r}") from None
+
+    def click_away(self, css: str, gone: str) -> None:
+        """Click until words are gone: a click while the page changes may hit nothing."""
+        from selenium.common.exceptions import WebDriverException
+
+        def pressed() -> bool | None:
+            with suppress(WebDriverException):
+                self.find(css).click()
+            time.sleep(0.5)
+            return True if gone not in self.text("main") else None
+
+        self.until(pressed, f"{gone!r} is gone")
 
     def run(self, code: str, *arguments: Any) -> Any:
         """The value of a piece of JavaScript in the page."""

@@ -164,7 +164,7 @@ def test_pages_of_every_state_look_well(browser: Browser, site: Site) -> None:
     browser.shows("on a break", "h1")
     browser.look("away", schemes=("light",))
     campaign.pause()
-    browser.find(".primary").click()
+    browser.click_away(".primary", gone="on a break")
     browser.shows("paused")
     browser.look("wait", schemes=("light",))
     campaign.resume()

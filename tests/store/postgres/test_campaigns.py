@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -25,10 +24,9 @@ from askwise.store.postgres.store import PostgresStore
 from askwise.testing.referee import Referee
 from askwise.testing.sessions import comparable, spec_of_campaign
 from tests.campaign.runner import run, value_of
+from tests.paths import ROOT
 from tests.processes import kill
 from tests.store.campaigner import create
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
