@@ -46,12 +46,11 @@ REPLIES: dict[type, Callable[..., float]] = {
 """How each kind of world answers."""
 
 TRUTHS: dict[type, Callable[..., int]] = {
-    World: no_truth,
     SurveyWorld: survey_truth,
     RecordedWorld: recorded_truth,
     AssuredWorld: assured_truth,
 }
-"""How each kind of world reveals what is true."""
+"""How a kind of world reveals what is true, if it can."""
 
 
 class Streams(NamedTuple):
@@ -229,7 +228,7 @@ def compiled(kernels: Kernels, world: Any, judging: Callable[..., int]) -> Any:
         choose=kernels.choose,
         absorb=kernels.absorb,
         reply=REPLIES[world],
-        reveal=TRUTHS[world],
+        reveal=TRUTHS.get(world, no_truth),
         judge=judging,
     )
 
@@ -240,4 +239,4 @@ def uncompiled(world: Any, **names: Callable[..., Any]) -> Any:
     What it calls costs microseconds a step: whatever the policy takes, compiling it (a minute)
     would not pay.
     """
-    return in_plain_python(run_campaign, reply=REPLIES[world], reveal=TRUTHS[world], **names)
+    return in_plain_python(run_campaign, reply=REPLIES[world], reveal=TRUTHS.get(world, no_truth), **names)
