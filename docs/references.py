@@ -196,9 +196,10 @@ def _suites() -> str:
     package = importlib.import_module("askwise.testing")
     parts = ["`askwise.testing`: what ours pass, and yours should."]
     # Read, not imported: the suites need the tools that test with them.
-    for file in sorted(Path(package.__path__[0]).glob("[a-z]*.py")):
+    for path in sorted(Path(package.__path__[0]).glob("[a-z]*")):
+        file = path / "__init__.py" if path.is_dir() else path
         text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-        parts += [f"### askwise.testing.{file.stem}", _module_words(text)]
+        parts += [f"### askwise.testing.{path.stem}", _module_words(text)]
     return "\n\n".join(parts)
 
 
