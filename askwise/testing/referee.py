@@ -9,6 +9,7 @@ from typing import Any
 
 from askwise.core.choices import Done, Wait
 from askwise.core.events import Event, Kind
+from askwise.core.money import to_micro
 from askwise.core.problem import UNLIMITED, Problem, Worker
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
@@ -30,6 +31,7 @@ class Referee:
     """Follows a log with books of its own and objects to what may not be."""
 
     problem: Problem
+    bids: dict[str, int] = field(default_factory=dict)
     prices: dict[str, int] = field(default_factory=dict)
     limits: dict[str, int] = field(default_factory=dict)
     joined: set[str] = field(default_factory=set)
@@ -63,7 +65,7 @@ class Referee:
         for worker in workers:
             if worker.id not in self.prices:
                 self.order.append(worker.id)
-            self.prices[worker.id] = worker.micro
+            self.bids[worker.id] = self.prices[worker.id] = worker.micro
             self.limits[worker.id] = UNLIMITED if worker.limit is None else worker.limit
             self.joined.add(worker.id)
             self.passed_over.discard(worker.id)
@@ -167,6 +169,12 @@ class Referee:
         elif kind == Kind.LEFT:
             self.joined.discard(event.worker or "")
             self._drop(lambda task, worker: worker == event.worker)
+        elif kind == Kind.BID:
+            self.bids[event.worker or ""] = self.prices[event.worker or ""] = event.price or 0
+        elif kind == Kind.QUOTED:
+            self.plan = []
+            for quote in event.workers or ():
+                self.prices[quote["id"]] = to_micro(quote["price"], "price")
         elif kind == Kind.TOPPED_UP:
             assert self.budget is not None
             self.budget += event.price or 0
@@ -253,7 +261,7 @@ class Referee:
         if event.kind == Kind.EXPIRED:
             self.expired.append(seq)
         elif self.problem.repeat:
-            # Not before somebody has answered, unless he is named.
+            # Not before somebody has answered, unless they are named.
             self.passed_over.add(self.work[seq].worker)
         else:
             self.pairs[self.work[seq].task, self.work[seq].worker] += 1

@@ -18,7 +18,6 @@ from askwise.stopping.base import StoppingRule
 
 LEASE = 10.0
 
-
 PRICES = (3, 5, 2, 7, 2, 11)
 LIMITS = (9, 4, 3, 50, 1, 6)
 """Of the first workers; later ones repeat them. Two prices are equal, a limit is one."""
@@ -80,29 +79,32 @@ class Scene:
             for at in range(self.tasks)
         ]
 
-    def problem(self) -> Problem:
-        """What a policy is asked to take on."""
-        return make_problem(
-            workers=self.staff(),
-            tasks=self.work(),
-            options=self.options,
-            outcome=None if self.options else "utility",
-            budget=self.budget,
-            repeat=self.repeat,
-        )
-
-    def create(self, policy: Policy, seed: int = 1, **more: Any) -> Campaign:
-        """Start it."""
-        raw: dict[str, Any] = {
-            "workers": self.staff(),
-            "tasks": self.work() or None,
+    def facts(self, names: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """What a requester says of it; workers may have other names."""
+        return {
+            "workers": self.staff(names),
+            "tasks": self.work(names),
+            "options": self.options,
+            "outcome": None if self.options else "utility",
             "budget": self.budget,
             "repeat": self.repeat,
-            "stopping": self.rule,
         }
-        raw.update({"options": self.options} if self.options else {"outcome": "utility"})
-        raw.update(more)
-        return Campaign.create(policy=policy, seed=seed, name="scene", **raw)
+
+    def problem(self) -> Problem:
+        """What a policy is asked to take on."""
+        return make_problem(**self.facts())
+
+    def create(
+        self, policy: Policy, names: Mapping[str, str] | None = None, **more: Any
+    ) -> Campaign:
+        """Start it."""
+        raw = {**self.facts(names), "stopping": self.rule, "seed": 1, "name": "scene", **more}
+        return Campaign.create(policy=policy, **raw)
+
+    @property
+    def other_names(self) -> dict[str, str]:
+        """Names that sort the other way round, by the workers' own."""
+        return {f"w{at}": f"n{100 - at}" for at in range(self.workers)}
 
     def answer(self, worker: int, task: int, k: int) -> float | str:
         """What a worker answers about a task when asked for the k-th time."""

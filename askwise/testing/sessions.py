@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from unittest import mock
@@ -16,11 +16,8 @@ from askwise.core.events import Event
 from askwise.policies import FixedWorkers, Policy
 from askwise.store import MemoryStore, Store
 from askwise.testing.referee import Referee
-from askwise.testing.scenes import (
-    LEASE,
-    Scene,
-    worker_number,
-)
+from askwise.testing.scenes import LEASE, Scene, worker_number
+from askwise.testing.suite import refused
 
 MOST_STEPS = 3000
 """After so many asks a small campaign is taken never to end."""
@@ -78,6 +75,11 @@ class Session:
         self.campaign.tell(f"scene:{seq}", self.scene.answer(worker, task, work.k))
         self.catch_up()
 
+    def tell_all(self) -> None:
+        """Answer all that is out."""
+        for seq in tuple(self.referee.out):
+            self.tell(seq)
+
     def reveal(self) -> None:
         """Tell the truth of the first task that was asked about and has none yet."""
         task = self.referee.awaiting_truth()
@@ -87,26 +89,25 @@ class Session:
 
     def tell_in_vain(self, seq: int) -> None:
         """See that an answer is refused and leaves no trace."""
-        try:
-            self.tell(seq)
-        except (InvalidAnswer, OverBudget):
-            assert len(self.campaign.log()) == len(self.log), "a refusal left events behind"
-        else:
-            raise AssertionError(f"the answer to assignment {seq} was to be refused")
+        refused((InvalidAnswer, OverBudget), self.tell, seq)
+        assert len(self.campaign.log()) == len(self.log), "a refusal left events behind"
 
-    def finish(self) -> Done:
-        """Answer all that is out and go on, one at a time, to the end."""
+    def step(self, limit: int = 1) -> bool:
+        """Answer all that is out and ask again, or tell a truth; False at the end."""
+        self.tell_all()
+        everyone = sorted(self.referee.joined) if self.referee.passed_over else None
+        choice = self.ask(limit, everyone)
+        if choice == Wait("truth"):
+            self.reveal()
+        else:
+            assert not isinstance(choice, Wait), f"with nothing out and all on offer: {choice}"
+        return not isinstance(choice, Done)
+
+    def finish(self, limit: int = 1) -> Session:
+        """Go on to the end."""
         for _ in range(MOST_STEPS):
-            for seq in tuple(self.referee.out):
-                self.tell(seq)
-            everyone = sorted(self.referee.joined) if self.referee.passed_over else None
-            choice = self.ask(workers=everyone)
-            if isinstance(choice, Done):
-                return choice
-            if choice == Wait("truth"):
-                self.reveal()
-                continue
-            assert isinstance(choice, Batch), f"with nothing out and all on offer: {choice}"
+            if not self.step(limit):
+                return self
         raise AssertionError(f"the campaign does not end within {MOST_STEPS} steps")
 
 
@@ -117,15 +118,26 @@ def spec_of_campaign(campaign: Campaign) -> Spec:
     return make_spec(raw)
 
 
-def start(policy: Policy, scene: Scene, **more: Any) -> Session:
-    """Start a scene under watch."""
+def start(
+    policy: Policy, scene: Scene, names: Mapping[str, str] | None = None, **more: Any
+) -> Session:
+    """Start a scene under watch, its workers under other names if wanted."""
     store = MemoryStore()
-    return Session(scene, store, scene.create(policy, store=store, **more))
+    campaign = scene.create(policy, names, store=store, **more)
+    return Session(scene, store, campaign, {name: own for own, name in (names or {}).items()})
 
 
 def resume(scene: Scene, store: Store) -> Session:
     """Open a scene that a store holds, as another process would."""
     return Session(scene, store, Campaign.open(store, "scene"))
+
+
+def folded(spec: Spec, log: Iterable[Event]) -> CampaignState:
+    """The state of a campaign with a spec and a log."""
+    state = CampaignState(spec)
+    for event in log:
+        state.fold(event)
+    return state
 
 
 def comparable(log: Iterable[Event]) -> list[Event]:
@@ -220,10 +232,7 @@ class _Player:
 
     def switch(self, number: int) -> None:
         campaign = self.session.campaign
-        if self.referee.paused:
-            campaign.resume()
-        else:
-            campaign.pause()
+        (campaign.resume if self.referee.paused else campaign.pause)()
 
     def close_or_add(self, number: int) -> None:
         if self.referee.problem.taskless:

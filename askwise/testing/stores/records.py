@@ -167,7 +167,7 @@ def changes_in_opposite_orders_do_not_wait_in_a_circle(store: Store) -> None:
         done = 0
         while done < times:
             now = {name: store.record("count", name) for name in names}
-            bodies = {name: each and each.body for name, each in now.items()}
+            bodies = {name: each.body if each else None for name, each in now.items()}
             changes = [
                 Change("count", name, body, str(int(body or 0) + 1))
                 for name, body in bodies.items()
