@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import askwise
+from askwise import figures as plots
 from askwise.core.errors import InvalidParameter
 from askwise.core.files import write_atomic
 from askwise.figures import Row, source_of
@@ -63,8 +65,7 @@ def write_report(
     summary: str,
     figures: Sequence[tuple[str, str]],
     paper_rows: Iterable[Row] | None = None,
-    differences: Sequence[str],
-    version: str,
+    differences: Sequence[str] = (),
     command: str,
     x_label: Callable[[str], str] = lambda metric: "x",
 ) -> Path:
@@ -103,7 +104,6 @@ def write_report(
         seed=results.seed,
         reps=grouped(str(results.reps)),
         counts=_counts(results.rows),
-        version=version,
         command=command,
         x_label=x_label,
     )
@@ -113,6 +113,18 @@ def write_json(directory: Path, name: str, found: Any) -> None:
     """Write what was found as JSON, in a directory that is made if there is none."""
     text = json.dumps(found.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
     write_atomic(directory / name, text + "\n")
+
+
+def draw(
+    directory: Path, caption: str, rows: Iterable[Row], stem: str = "figure", **how: Any
+) -> tuple[str, str]:
+    """Draw rows, save the figure beside the page, and hand caption and picture back for the page.
+
+    ``how`` is said as to `askwise.figures.draw`.
+    """
+    figure = plots.draw(rows, **how)
+    plots.save(figure, directory, stem)
+    return caption, plots.svg_text(figure)
 
 
 def write_page(
@@ -129,7 +141,8 @@ def write_page(
                 f"the figure {caption!r} is not a plain <svg> element; use figures.svg_text",
                 field="figures",
             )
-    page = _environment().get_template(template).render(figures=figures, **facts)
+    facts |= {"figures": figures, "version": askwise.__version__}
+    page = _environment().get_template(template).render(facts)
     return write_atomic(Path(directory) / "report.html", page)
 
 

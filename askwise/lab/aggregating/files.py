@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-import askwise
-from askwise import figures
 from askwise.data.labels import write_answers, write_workers
 from askwise.figures import ReferenceRow, Row
 from askwise.lab import report
@@ -47,7 +45,9 @@ def write_aggregate_page(found: Aggregated, directory: Path, command: str) -> Pa
     tasks = count(len(table.task_names), "task")
     workers = count(len(table.worker_names), "worker")
     rows, caption = _calibration(found) if found.measured else _spread(found)
-    figure = figures.draw(
+    figure = report.draw(
+        directory,
+        caption,
         rows,
         title="How often a label is right" if found.measured else "How sure the labels are",
         metric="share",
@@ -56,7 +56,6 @@ def write_aggregate_page(found: Aggregated, directory: Path, command: str) -> Pa
         reference=_ideal(rows) if found.measured else [],
         highlight=[SERIES],
     )
-    figures.save(figure, directory)
     shown_tasks = min(SHOWN_TASKS, len(table.task_names))
     shown_workers = min(SHOWN_WORKERS, len(table.worker_names))
     return report.write_page(
@@ -64,10 +63,9 @@ def write_aggregate_page(found: Aggregated, directory: Path, command: str) -> Pa
         "aggregate.html",
         title=f"{tasks} labelled by {workers}",
         method=found.method,
-        version=askwise.__version__,
         facts=list(facts(found)),
         remarks=list(found.remarks()),
-        figures=[(caption, figures.svg_text(figure))],
+        figures=[figure],
         tasks_note=f"The least sure first: {shown_tasks} of {tasks}.",
         task_columns=("label", "confidence", "answers"),
         tasks=list(_contested(found, shown_tasks)),

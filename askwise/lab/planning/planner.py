@@ -17,8 +17,9 @@ from askwise.data import Beliefs
 from askwise.lab.planning import plan as told
 from askwise.lab.planning import search
 from askwise.lab.planning.plan import Estimate, Funds, MoneyRange, Plan, Reach, rate
-from askwise.lab.planning.questions import Drawn, Progress, Sample, draw_questions, problem_of
+from askwise.lab.planning.questions import Drawn, Sample, draw_questions, problem_of
 from askwise.lab.planning.search import Chosen, Dial
+from askwise.lab.simulate import Progress, check_seed, unseen
 from askwise.policies import AwaitsTruth, Policy, policies
 from askwise.stopping import StoppingRule
 
@@ -45,7 +46,7 @@ def plan(
     horizon: int | None = None,
     runs: int = 5000,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress = unseen,
 ) -> Plan:
     """Simulate questions as they are believed to be; say what a campaign of them will cost.
 
@@ -79,8 +80,7 @@ def plan(
     """
     whole(questions, "questions", least=1)
     whole(runs, "runs", least=100)
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-        raise InvalidParameter(f"seed is {seed!r}: give a number from 0 to 2**63 - 1", field="seed")
+    check_seed(seed)
     if horizon is not None:
         whole(horizon, "horizon", least=1)
     if target_error is not None:
@@ -92,12 +92,11 @@ def plan(
     if target_error is None and not chosen.given:
         target_error = TARGET
     drawn = draw_questions(beliefs, asking, questions, runs, seed)
-    tell = progress or (lambda what, done, total: None)
     if chosen.given or chosen.direct:
-        found = _asked(drawn, asking, chosen, target_error, tell)
+        found = _asked(drawn, asking, chosen, target_error, progress)
     else:
         assert target_error is not None
-        found = _searched(drawn, asking, chosen, target_error, tell)
+        found = _searched(drawn, asking, chosen, target_error, progress)
     funds = None if cap is None else _funds(drawn, found.sample, questions, cap)
     return _plan(drawn, found, questions, funds)
 

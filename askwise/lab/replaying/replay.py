@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any
@@ -22,7 +22,7 @@ from askwise.figures import Row
 from askwise.lab.replaying.bench import ACCURACY, SPENT, Bench
 from askwise.lab.replaying.contenders import Contender, contender
 from askwise.lab.results import mean_row
-from askwise.lab.simulate import Outcome
+from askwise.lab.simulate import Outcome, Progress, unseen
 from askwise.lab.worlds import Recording
 from askwise.lab.worlds.recorded import shuffled
 from askwise.policies import Policy
@@ -31,8 +31,6 @@ POINTS = 8
 """Budgets at which the curves are measured, evenly up to the one asked for."""
 
 EVERYTHING = "all recorded answers, by majority"
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -170,7 +168,7 @@ def replay(
     runs: int = 10,
     seed: int = 0,
     window: int = 1,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = unseen,
 ) -> Replay:
     """Run policies against recorded answers, each pair asked once at most.
 
