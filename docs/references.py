@@ -34,7 +34,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
         "What only some policies can do",
         "askwise.policies",
         "Explains Score LabelsItself SuggestsGold Assures LimitsSize PlansForAll AsksCrowds "
-        "AwaitsTruth FixedWorkers TakesBids SetsCriticalBids",
+        "KnowsTruth AwaitsTruth FixedWorkers TakesBids SetsCriticalBids",
     ),
     ("Stopping rules", "askwise.stopping", "StoppingRule Verdict"),
     ("Stopping rules as kernels", "askwise.stopping.base", "KernelRule Limits no_option"),
@@ -87,7 +87,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     (
         "What a plan shows",
         "askwise.lab.planning.plan",
-        "Plan Estimate MoneyRange KindPart CrowdPart Funds Reach",
+        "Plan Estimate MoneyRange KindPart CrowdPart Funds",
     ),
     ("How a plan's dial was chosen", "askwise.lab.planning.search", "Dial"),
     ("Replaying recorded answers", "askwise.lab.replaying.replay", "replay Replay Saving"),

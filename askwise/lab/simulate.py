@@ -17,7 +17,7 @@ from askwise.core.compiling import allowed
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, PolicyFault
 from askwise.core.events import Fact
-from askwise.core.money import MICRO, NO_CAP
+from askwise.core.money import MICRO, NO_CAP, Amount, from_micro, to_micro
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.lab import loop as loops
 from askwise.lab.loop import FULL, AnyWorld
@@ -43,6 +43,18 @@ def check_seed(seed: object) -> None:
     """Refuse what draws can't be made of."""
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
         raise InvalidParameter(f"seed is {seed!r}: give a number from 0 to 2**63 - 1", field="seed")
+
+
+def check_budget(budget: Amount, cheapest: int, whom: str) -> int:
+    """Micro-units of a budget, refused if not even the cheapest can be paid."""
+    micro = to_micro(budget, "budget")
+    if micro < cheapest:
+        raise InvalidParameter(
+            f"budget is {from_micro(micro)}: it buys nothing, the cheapest {whom} costs "
+            f"{from_micro(cheapest)}",
+            field="budget",
+        )
+    return micro
 
 
 @dataclass(frozen=True)

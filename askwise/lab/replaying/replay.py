@@ -22,7 +22,7 @@ from askwise.figures import Row
 from askwise.lab.replaying.bench import ACCURACY, SPENT, Bench
 from askwise.lab.replaying.contenders import Contender, contender
 from askwise.lab.results import mean_row
-from askwise.lab.simulate import Outcome, Progress, unseen
+from askwise.lab.simulate import Outcome, Progress, check_budget, unseen
 from askwise.lab.worlds import Recording
 from askwise.lab.worlds.recorded import shuffled
 from askwise.policies import Policy
@@ -201,8 +201,8 @@ def replay(
             raise InvalidParameter(f"against names {name!r} twice", field="against")
     recording = recording_of(table, gold, contexts, prices)
     everything = _everything(recording)
-    micro = to_micro(budget, "budget")
-    budgets = _budgets(micro, recording)
+    budgets = _budgets(budget, recording)
+    micro = budgets[-1]
     problem = recording.problem(from_micro(micro))
     for rival in contenders:
         rival.policy.check(problem)
@@ -245,16 +245,11 @@ def replay(
     return replace(found, savings=savings)
 
 
-def _budgets(micro: int, recording: Recording) -> list[int]:
-    if micro == 0:
+def _budgets(budget: Amount, recording: Recording) -> list[int]:
+    if to_micro(budget, "budget") == 0:
         raise InvalidParameter("budget is 0: give an amount above 0", field="budget")
     cheapest = min(to_micro(price, "price") for price in recording.prices or (1,))
-    if micro < cheapest:
-        raise InvalidParameter(
-            f"budget is {from_micro(micro)}: it buys nothing, the cheapest worker costs "
-            f"{from_micro(cheapest)}",
-            field="budget",
-        )
+    micro = check_budget(budget, cheapest, "worker")
     steps = {max(cheapest, micro * step // POINTS) for step in range(1, POINTS + 1)}
     return sorted(steps)
 
