@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,13 +11,12 @@ import numpy as np
 
 from askwise import figures
 from askwise.campaign import Campaign
-from askwise.core.arrays import Array
 from askwise.core.events import Event, Kind
 from askwise.core.money import MICRO
 from askwise.figures import Row
 from askwise.lab import report
 from askwise.lab.results import Results
-from askwise.lab.worlds import Market, World, answer, freelancer_market
+from askwise.lab.worlds import Market, answer, freelancer_market
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -87,23 +87,18 @@ def run_campaign(
         name=policy,
     )
     world = market.answering(SEED, 0)
-    asked = np.zeros(len(market.prices), np.int64)
+    asked: Counter[int] = Counter()
     reopened = False
     while batch := campaign.ask():
         for each in batch:
-            campaign.tell(each.id, answer_of(world, each.worker, asked))
+            at = int(each.worker.removeprefix("w"))
+            campaign.tell(each.id, float(answer(world, at, asked[at], 0.0)))
+            asked[at] += 1
         amount = float(campaign.status().spent)
         spent(amount)
         if not reopened and amount > BUDGET / 2:
             campaign, reopened = Campaign.open(store, policy), True
     return campaign.log()
-
-
-def answer_of(world: World, worker: str, asked: Array) -> float:
-    """The next answer of a simulated worker."""
-    at = int(worker.removeprefix("w"))
-    asked[at] += 1
-    return float(answer(world, at, int(asked[at]) - 1, 0.0))
 
 
 def results_of(logs: dict[str, list[Event]], market: Market, best: float) -> Results:

@@ -10,9 +10,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import askwise
 from askwise import figures as plots
@@ -29,8 +28,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _ACTIVE = re.compile(r"<\s*(script|foreignobject|iframe|image|use[^>]*href=\"[^#])", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class TableCell:
+class TableCell(NamedTuple):
     """One cell of a table, as it is printed."""
 
     mean: str
@@ -38,8 +36,7 @@ class TableCell:
     paper: str
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One row of a table: a series and its cells."""
 
     name: str
@@ -47,8 +44,7 @@ class Line:
     cells: tuple[TableCell | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """One metric in one panel."""
 
     metric: str
@@ -168,12 +164,9 @@ def _cell(ours: Row | None, theirs: Row | None) -> TableCell | None:
     if ours is None and theirs is None:
         return None
     mean, interval = estimate(ours) if ours else ("", "")
-    paper = ""
-    if theirs:
-        paper = _number(theirs.mean)
-        half = (theirs.ci_high - theirs.ci_low) / 2
-        if half > 0:
-            paper += f" ± {_number(half)}"
+    paper = _number(theirs.mean) if theirs else ""
+    if theirs and theirs.ci_high > theirs.ci_low:
+        paper += f" ± {_number((theirs.ci_high - theirs.ci_low) / 2)}"
     return TableCell(mean, interval, paper)
 
 
@@ -226,23 +219,17 @@ def grouped(text: str) -> str:
 def _counts(rows: Sequence[Row]) -> str:
     """How many replications stand behind a cell."""
     counts = sorted({row.n for row in rows})
-    if not counts:
-        return ""
     if counts == [1]:
         return "one replication"
-    if len(counts) == 1:
-        return f"{grouped(str(counts[0]))} replications"
-    return f"{grouped(str(counts[0]))} to {grouped(str(counts[-1]))} replications"
+    ends = dict.fromkeys(grouped(str(each)) for each in (*counts[:1], *counts[-1:]))
+    return f"{' to '.join(ends)} replications" if counts else ""
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=_plain)
+    def plain(other: Any) -> Any:
+        return dict(other) if isinstance(other, Mapping) else str(other)
 
-
-def _plain(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else str(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=plain)
 
 
 def _environment() -> Environment:

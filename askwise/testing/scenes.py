@@ -120,27 +120,11 @@ UNITS = Scene()
 TASKS = Scene(workers=4, tasks=5, budget="70", named=True)
 REPEATED = Scene(workers=4, tasks=3, budget="60", repeat=True)
 RULED = Scene(workers=5, tasks=4, budget="60", rule={"name": "fixed", "n": 2})
-VOTES = Scene(
-    workers=5, tasks=4, options=("no", "yes"), budget="60", rule={"name": "fixed", "n": 2}
-)
+VOTES = replace(RULED, options=("no", "yes"))
 POLL = Scene(workers=4, tasks=4, options=("no", "yes"), budget="120", repeat=True)
-CROWDS = Scene(
-    workers=4,
-    tasks=4,
-    options=("no", "yes", "maybe"),
-    budget="120",
-    repeat=True,
-    rule={"name": "posterior", "error": 0.2, "horizon": 12},
-)
-LABELS = Scene(
-    workers=5,
-    tasks=7,
-    options=("no", "yes", "maybe"),
-    budget="90",
-    contexts=2,
-    named=True,
-    trusted=3,
-)
+THREE = ("no", "yes", "maybe")
+CROWDS = replace(POLL, options=THREE, rule={"name": "posterior", "error": 0.2, "horizon": 12})
+LABELS = Scene(workers=5, tasks=7, options=THREE, budget="90", contexts=2, named=True, trusted=3)
 ASSURED = Scene(workers=5, tasks=6, options=("no", "yes"), budget="150", named=True, truths=True)
 UNCAPPED = Scene(workers=3, budget=None)
 

@@ -19,8 +19,7 @@ from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.core.problem import Worker
 from askwise.data.labels import LabelTable
 from askwise.figures import Row
-from askwise.lab.replaying.bench import ACCURACY, SPENT, Bench
-from askwise.lab.replaying.contenders import Contender, contender
+from askwise.lab.replaying.bench import ACCURACY, SPENT, Bench, Contender, contender
 from askwise.lab.results import mean_row
 from askwise.lab.simulate import Outcome, Progress, check_budget, unseen
 from askwise.lab.worlds import Recording
@@ -127,16 +126,16 @@ def recording_of(
     _, first = np.unique(pairs, return_index=True)
     kinds = None
     if contexts is not None:
-        names = [contexts.get(task, "") for task in known.task_names]
-        number = {name: at for at, name in enumerate(dict.fromkeys(names))}
-        kinds = np.array([number[name] for name in names])
+        shown = [contexts.get(task, "") for task in known.task_names]
+        number = {context: at for at, context in enumerate(dict.fromkeys(shown))}
+        kinds = np.array([number[context] for context in shown])
     staff = _staff(known, prices)
     codes = (known.tasks, known.workers, known.labels)
     task, worker, label = (column[first].astype(np.int64) for column in codes)
-    named = (known.task_names, known.worker_names, known.label_names)
-    tasks, workers, options = (len(each) for each in named)
-    costs, limits = tuple(each.price for each in staff), tuple(each.limit for each in staff)
-    right = truth.astype(np.int64)
+    names = (known.task_names, known.worker_names, known.label_names)
+    tasks, workers, options = (len(each) for each in names)
+    right, costs = truth.astype(np.int64), tuple(each.price for each in staff)
+    limits = tuple(each.limit for each in staff)
     return Recording(
         task, worker, label, tasks, workers, options, right, kinds, costs, limits=limits
     )
