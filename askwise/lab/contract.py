@@ -59,17 +59,18 @@ def check_in_lab(entry: Policy | StoppingRule) -> None:
 
 def the_live_log_is_the_labs(policy: Policy) -> None:
     """A live campaign and the lab's loop agree to the last bit."""
-    for seed, case in enumerate(lab_cases(policy)):
-        same_runs(live_run(policy, case, seed), lab_run(policy, case, seed), f"live, case {seed}")
+    _live_is_the_labs(policy, lab_cases(policy))
 
 
 def a_rules_live_log_is_the_labs(rule: StoppingRule) -> None:
     """A live campaign and the lab's loop agree to the last bit, whoever is asked."""
-    if "options" not in rule.outcomes:
-        return
-    policy = policies.make("round-robin")
-    for seed, case in enumerate(rule_cases(rule)):
-        same_runs(live_run(policy, case, seed), lab_run(policy, case, seed), f"case {seed}")
+    if "options" in rule.outcomes:
+        _live_is_the_labs(policies.make("round-robin"), rule_cases(rule))
+
+
+def _live_is_the_labs(policy: Policy, cases: Sequence[Case]) -> None:
+    for seed, case in enumerate(cases):
+        same_runs(live_run(policy, case, seed), lab_run(policy, case, seed), f"live, case {seed}")
 
 
 def the_plain_log_is_the_compiled_one(*chosen: KernelPolicy) -> None:

@@ -119,13 +119,11 @@ def _cluster(backend: str, jobs: int, scheduler: str | None) -> Iterator[None]:
     if backend == "dask":
         with _needed("backend dask needs an extra", "dask", "backend"):
             from distributed import Client, LocalCluster
-        if scheduler is not None:
-            with Client(scheduler):
-                yield
-        else:
-            local = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
-            with local, Client(local):
-                yield
+        with contextlib.ExitStack() as stack:
+            local = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": None}
+            where = scheduler or stack.enter_context(LocalCluster(**local))
+            stack.enter_context(Client(where))
+            yield
     elif backend == "ray":
         with _needed("backend ray needs an extra", "ray", "backend"):
             import ray
