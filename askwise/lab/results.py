@@ -45,12 +45,8 @@ class Results:
 
     def to_json(self) -> str:
         """One row a line: small differences between two runs stay small differences of text."""
-        head = {
-            "experiment": self.experiment,
-            "seed": self.seed,
-            "reps": self.reps,
-            "params": dict(self.params),
-        }
+        head = {name: getattr(self, name) for name in ("experiment", "seed", "reps")}
+        head["params"] = dict(self.params)
         try:
             text = json.dumps(head, indent=2, ensure_ascii=False, allow_nan=False)
         except (TypeError, ValueError) as error:

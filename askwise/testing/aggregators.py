@@ -124,9 +124,9 @@ def one_by_one_is_all_at_once(session: Session, aggregator: Aggregator) -> None:
 @CHECKS.each(_under_way)
 def names_do_not_matter(plain: Session, aggregator: Aggregator) -> None:
     """With the order of workers and tasks kept, other names give the same labels."""
-    scene, new = plain.scene, plain.scene.other_names
-    tasks = [replace(task, id=f"z{99 - at}") for at, task in enumerate(scene.work(new))]
-    named = _go_on(start(policies.make("uniform"), scene, new, tasks=tasks))
+    scene = replace(plain.scene, renamed=True)
+    tasks = [replace(task, id=f"z{99 - at}") for at, task in enumerate(scene.work())]
+    named = _go_on(start(policies.make("uniform"), scene, tasks=tasks))
     assert _labels(aggregator, named.state) == _labels(aggregator, plain.state), "renamed"
 
 

@@ -184,8 +184,9 @@ def any_script_is_legal(policy: Policy) -> None:
 @CHECKS.each(scenes_for)
 def renaming_workers_renames_the_decisions(scene: Scene, policy: Policy) -> None:
     """With the workers' order kept, their names have no bearing on what is decided."""
-    new = scene.other_names
-    plain, named = start(policy, scene, seed=8), start(policy, scene, new, seed=8)
+    plain = start(policy, scene, seed=8)
+    named = start(policy, replace(scene, renamed=True), seed=8)
+    new = dict(zip(scene.names, named.scene.names, strict=True))
     for offer in (["w0", "w1"], None, ["w1", "w2"], None, ["w2"], ["w0"], None):
         plain.ask(2, offer)
         named.ask(2, None if offer is None else [new[one] for one in offer])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from askwise.core.choices import Done, Wait
 from askwise.core.events import Event, Kind
@@ -15,8 +15,7 @@ from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 
 
-@dataclass
-class _Work:
+class _Work(NamedTuple):
     """An assignment as the referee has it."""
 
     task: str | None
@@ -212,6 +211,10 @@ class Referee:
             most = self.limits[worker] - self.asked[worker]
             assert count <= most, f"{worker} is planned {count} times and has {most} left"
 
+    def _here(self, offered: Collection[str] | None) -> set[str]:
+        """Who may be asked now."""
+        return self.joined - self.passed_over if offered is None else set(offered)
+
     def _may_be_asked(self, task: str | None, worker: str) -> None:
         assert task in self.open_tasks, f"task {task} is not open"
         assert self.is_for(task, worker), f"task {task} is not for {worker}"
@@ -223,8 +226,7 @@ class Referee:
         assert not self.paused, "the campaign is paused"
         assert not self.stopped, "the campaign was stopped"
         assert worker in self.joined, f"{worker} is asked and not there"
-        here = self.joined - self.passed_over if offered is None else offered
-        assert worker in here, f"{worker} is asked and not on offer"
+        assert worker in self._here(offered), f"{worker} is asked and not on offer"
         self._may_be_asked(event.task, worker)
         for row in self.plan:
             if row[1] == worker and row[2] > 0 and row[0] in (None, event.task):
@@ -295,7 +297,7 @@ class Referee:
         """Object to a wait that nothing would end, and to a wrong reason for the end."""
         able = [worker for worker in self.order if self.can_work(worker)]
         if isinstance(choice, Wait):
-            here = self.joined - self.passed_over if offered is None else set(offered)
+            here = self._here(offered)
             right = {
                 "resume": self.paused,
                 "answers": bool(self.out),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,31 +58,34 @@ class Scene:
     truths: bool = False
     """Whether truths are told in between, not only to a policy that waits for one."""
 
-    def staff(self, names: Mapping[str, str] | None = None) -> list[Worker]:
-        """The workers, under other names if wanted."""
-        return [
-            worker_number(at, trusted=at == self.trusted, id=names[f"w{at}"] if names else f"w{at}")
-            for at in range(self.workers)
-        ]
+    renamed: bool = False
+    """Whether workers have other names, which sort the other way round."""
 
-    def work(self, names: Mapping[str, str] | None = None) -> list[Task]:
-        """The tasks; workers may have other names."""
-        some = [f"w{at}" for at in range(self.workers) if at % 3 != 2]
-        who = tuple(names[one] for one in some) if names else tuple(some)
+    @property
+    def names(self) -> list[str]:
+        """The workers' names."""
+        return [f"n{100 - at}" if self.renamed else f"w{at}" for at in range(self.workers)]
+
+    def work(self) -> list[Task]:
+        """The tasks."""
+        some = tuple(name for at, name in enumerate(self.names) if at % 3 != 2)
         return [
             Task(
                 f"t{at}",
                 context=f"c{at % self.contexts}" if self.contexts else None,
-                workers=who if self.named and at % 3 == 1 else None,
+                workers=some if self.named and at % 3 == 1 else None,
             )
             for at in range(self.tasks)
         ]
 
-    def facts(self, names: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """What a requester says of it; workers may have other names."""
+    def facts(self) -> dict[str, Any]:
+        """What a requester says of it."""
         return {
-            "workers": self.staff(names),
-            "tasks": self.work(names),
+            "workers": [
+                worker_number(at, id=name, trusted=at == self.trusted)
+                for at, name in enumerate(self.names)
+            ],
+            "tasks": self.work(),
             "options": self.options,
             "outcome": None if self.options else "utility",
             "budget": self.budget,
@@ -94,17 +96,10 @@ class Scene:
         """What a policy is asked to take on."""
         return make_problem(**self.facts())
 
-    def create(
-        self, policy: Policy, names: Mapping[str, str] | None = None, **more: Any
-    ) -> Campaign:
+    def create(self, policy: Policy, **more: Any) -> Campaign:
         """Start it."""
-        raw = {**self.facts(names), "stopping": self.rule, "seed": 1, "name": "scene", **more}
+        raw = {**self.facts(), "stopping": self.rule, "seed": 1, "name": "scene", **more}
         return Campaign.create(policy=policy, **raw)
-
-    @property
-    def other_names(self) -> dict[str, str]:
-        """Names that sort the other way round, by the workers' own."""
-        return {f"w{at}": f"n{100 - at}" for at in range(self.workers)}
 
     def answer(self, worker: int, task: int, k: int) -> float | str:
         """What a worker answers about a task when asked for the k-th time."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 from unittest import mock
@@ -26,13 +26,10 @@ MOST_STEPS = 3000
 class Session:
     """A campaign that is watched: every event is refereed and folded a second time."""
 
-    def __init__(
-        self, scene: Scene, store: Store, campaign: Campaign, names: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, scene: Scene, store: Store, campaign: Campaign) -> None:
         self.scene = scene
         self.store = store
         self.campaign = campaign
-        self.names = names or {}
         spec = spec_of_campaign(campaign)
         self.policy = type(spec.policy)
         self.state = CampaignState(spec)
@@ -70,8 +67,7 @@ class Session:
     def tell(self, seq: int) -> None:
         """Answer as the scene has it."""
         work = self.referee.work[seq]
-        name = self.names.get(work.worker, work.worker)
-        worker, task = int(name[1:]), self.referee.numbers[work.task]
+        worker, task = self.referee.order.index(work.worker), self.referee.numbers[work.task]
         self.campaign.tell(f"scene:{seq}", self.scene.answer(worker, task, work.k))
         self.catch_up()
 
@@ -118,13 +114,10 @@ def spec_of_campaign(campaign: Campaign) -> Spec:
     return make_spec(raw)
 
 
-def start(
-    policy: Policy, scene: Scene, names: Mapping[str, str] | None = None, **more: Any
-) -> Session:
-    """Start a scene under watch, its workers under other names if wanted."""
+def start(policy: Policy, scene: Scene, **more: Any) -> Session:
+    """Start a scene under watch."""
     store = MemoryStore()
-    campaign = scene.create(policy, names, store=store, **more)
-    return Session(scene, store, campaign, {name: own for own, name in (names or {}).items()})
+    return Session(scene, store, scene.create(policy, store=store, **more))
 
 
 def resume(scene: Scene, store: Store) -> Session:
