@@ -17,7 +17,7 @@ import askwise
 from askwise import figures as plots
 from askwise.core.errors import InvalidParameter
 from askwise.core.files import write_atomic
-from askwise.figures import Row, source_of
+from askwise.figures import ReferenceRow, Row, source_of
 from askwise.lab.results import Results
 
 if TYPE_CHECKING:
@@ -121,6 +121,11 @@ def draw(
     figure = plots.draw(rows, **how)
     plots.save(figure, directory, stem)
     return caption, plots.svg_text(figure)
+
+
+def dashed(series: str, metric: str, *points: tuple[float, float]) -> list[ReferenceRow]:
+    """A line to hold a figure's rows against."""
+    return [ReferenceRow.at(series, x, metric, y, style="line") for x, y in points]
 
 
 def write_page(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict
 from itertools import starmap
 from pathlib import Path
@@ -66,10 +66,11 @@ def run(
         for first in range(0, count, experiment.chunk)
         for at, cell in enumerate(cells)
     ]
-    for at, first, samples in _spread(parts, backend, jobs, scheduler):
-        gathered[at][first] = samples
-        done += len(samples)
-        progress("simulating", done, total)
+    with contextlib.closing(_spread(parts, backend, jobs, scheduler)) as computed:
+        for at, first, samples in computed:
+            gathered[at][first] = samples
+            done += len(samples)
+            progress("simulating", done, total)
     rows: list[Row] = []
     for cell, chunks in zip(cells, gathered, strict=True):
         # In the order of their replications, whatever came first.
@@ -88,7 +89,7 @@ def _chunk(
 
 def _spread(
     parts: Sequence[tuple[Any, ...]], backend: str, jobs: int, scheduler: str | None
-) -> Iterator[tuple[int, int, Array]]:
+) -> Generator[tuple[int, int, Array], None, None]:
     """Compute parts where they are to be computed, in any order."""
     if backend == "loky" and jobs == 1:
         yield from starmap(_chunk, parts)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from askwise.data.labels import write_answers, write_workers
-from askwise.figures import ReferenceRow, Row
+from askwise.figures import Row
 from askwise.lab import report
 from askwise.lab.aggregating.labels import Aggregated, wilson
 from askwise.lab.planning.files import count
@@ -45,6 +45,8 @@ def write_aggregate_page(found: Aggregated, directory: Path, command: str) -> Pa
     tasks = count(len(table.task_names), "task")
     workers = count(len(table.worker_names), "worker")
     rows, caption = _calibration(found) if found.measured else _spread(found)
+    lowest = min(row.x for row in rows)
+    ideal = report.dashed(IDEAL, "share", (lowest, lowest), (1.0, 1.0))
     figure = report.draw(
         directory,
         caption,
@@ -53,7 +55,7 @@ def write_aggregate_page(found: Aggregated, directory: Path, command: str) -> Pa
         metric="share",
         x_label="confidence",
         y_label="share that is right" if found.measured else "share of tasks with at most this",
-        reference=_ideal(rows) if found.measured else [],
+        reference=ideal if found.measured else [],
         highlight=[SERIES],
     )
     shown_tasks = min(SHOWN_TASKS, len(table.task_names))
@@ -147,12 +149,6 @@ def _calibration(found: Aggregated) -> tuple[list[Row], str]:
         "confidence, with 95% intervals. On the dashed line labels are right as often as "
         "they are confident; below it they are too sure."
     )
-
-
-def _ideal(rows: list[Row]) -> list[ReferenceRow]:
-    """Where labels are right as often as they are confident."""
-    lowest = min(row.x for row in rows)
-    return [ReferenceRow.at(IDEAL, x, "share", x, style="line") for x in (lowest, 1.0)]
 
 
 def _spread(found: Aggregated) -> tuple[list[Row], str]:

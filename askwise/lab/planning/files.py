@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from askwise.data import Beliefs
-from askwise.figures import ReferenceRow, Row
+from askwise.figures import Row
 from askwise.lab import report
 from askwise.lab.planning.plan import Plan, amount, amounts, interval, percent
 from askwise.lab.results import Results
@@ -21,9 +21,7 @@ def write_plan(plan: Plan, beliefs: Beliefs, directory: Path, command: str) -> P
     reference = []
     if plan.funds is not None:
         series, level = f"budget: {plan.funds.amount}", float(plan.funds.amount)
-        reference = [
-            ReferenceRow.at(series, x, "cost", level, style="line") for x in (0, plan.questions)
-        ]
+        reference = report.dashed(series, "cost", (0, level), (plan.questions, level))
     path = [(0, 0.0, 0.0, 0.0)]
     path += [(at, float(m.mean), float(m.low), float(m.high)) for at, m in plan.path]
     figure = report.draw(

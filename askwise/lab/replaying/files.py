@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from askwise.figures import ReferenceRow, Row
+from askwise.figures import Row
 from askwise.lab import report
 from askwise.lab.planning.files import count
 from askwise.lab.planning.plan import amount, percent
@@ -15,6 +15,7 @@ from askwise.lab.replaying.replay import EVERYTHING, Replay, Saving
 def write_replay(found: Replay, directory: Path, source: str, command: str) -> Path:
     """Write replay.json, figure.png, figure.svg and report.html; returns the page."""
     report.write_json(directory, "replay.json", found)
+    right = found.everything[0]
     figure = report.draw(
         directory,
         "Each point is a run to the end of a budget; the shaded bands are 95% intervals "
@@ -25,10 +26,7 @@ def write_replay(found: Replay, directory: Path, source: str, command: str) -> P
         metric="accuracy",
         x_label="money spent",
         y_label="share of tasks answered right",
-        reference=[
-            ReferenceRow.at(EVERYTHING, x, "accuracy", found.everything[0], style="line")
-            for x in (0.0, float(found.budget))
-        ],
+        reference=report.dashed(EVERYTHING, "accuracy", (0, right), (float(found.budget), right)),
         highlight=[found.policy],
     )
     return report.write_page(
