@@ -77,7 +77,7 @@ def separation(qualities: Sequence[float], alpha: float, error: Function = "majo
     )
 
 
-class Gap(TypedDict, total=False):
+class Smoothness(TypedDict, total=False):
     """h^-1 of a gap: as it is (``inverse``), or by an error function and the gap."""
 
     inverse: float | None
@@ -134,7 +134,7 @@ def _learned(workers: int, mu: float, x: float, anytime: bool) -> float:
         count = wider
 
 
-def theorem_3_1(tasks: int, workers: int, **known: Unpack[Gap]) -> float:
+def theorem_3_1(tasks: int, workers: int, **known: Unpack[Smoothness]) -> float:
     """Theorem 3.1 as printed: ln(T) / h^-1(Delta)^2. Not proved: see the module's text.
 
     Parameters
@@ -171,7 +171,9 @@ def theorem_3_1_selections(tasks: int, alpha: float, gap: float) -> float:
     return alpha * (1.0 - alpha) * math.log(whole(tasks, "tasks", least=1)) / gap**2
 
 
-def theorem_4_2(workers: int, mu: float, *, anytime: bool = False, **known: Unpack[Gap]) -> float:
+def theorem_4_2(
+    workers: int, mu: float, *, anytime: bool = False, **known: Unpack[Smoothness]
+) -> float:
     """Most tasks that ``ccb-ns`` gives to a non-optimal set: n 2 ln(2n/mu) / h^-1(Delta)^2.
 
     On the event that all bounds hold in all rounds, and with an exact solver.
@@ -198,7 +200,9 @@ def theorem_4_2(workers: int, mu: float, *, anytime: bool = False, **known: Unpa
     return workers * _learned(workers, mu, x, anytime)
 
 
-def theorem_5_4(workers: int, mu: float, *, anytime: bool = False, **known: Unpack[Gap]) -> float:
+def theorem_5_4(
+    workers: int, mu: float, *, anytime: bool = False, **known: Unpack[Smoothness]
+) -> float:
     """Most tasks that ``ccb-s`` gives to a non-optimal set: 2 ln(2n/mu) / h^-1(Delta)^2.
 
     Parameters and event as in ``theorem_4_2``.
@@ -219,7 +223,7 @@ def corollary_4_3(
     loss: float,
     *,
     anytime: bool = False,
-    **known: Unpack[Gap],
+    **known: Unpack[Smoothness],
 ) -> float:
     """Bound the expected regret (5) of ``ccb-ns`` with mu = 1/T, C(N) and L being given.
 
@@ -241,7 +245,7 @@ def corollary_5_5(
     loss: float,
     *,
     anytime: bool = False,
-    **known: Unpack[Gap],
+    **known: Unpack[Smoothness],
 ) -> float:
     """Bound the expected regret (5) of ``ccb-s`` with mu = 1/T, as ``corollary_4_3`` does.
 
