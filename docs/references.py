@@ -34,7 +34,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
         "What only some policies can do",
         "askwise.policies",
         "Explains Score LabelsItself SuggestsGold Assures LimitsSize PlansForAll AsksCrowds "
-        "AwaitsTruth FixedWorkers TakesBids SetsCriticalBids",
+        "KnowsTruth AwaitsTruth FixedWorkers TakesBids SetsCriticalBids",
     ),
     ("Stopping rules", "askwise.stopping", "StoppingRule Verdict"),
     ("Stopping rules as kernels", "askwise.stopping.base", "KernelRule Limits no_option"),
@@ -87,7 +87,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     (
         "What a plan shows",
         "askwise.lab.planning.plan",
-        "Plan Estimate MoneyRange KindPart CrowdPart Funds Reach",
+        "Plan Estimate MoneyRange KindPart CrowdPart Funds",
     ),
     ("How a plan's dial was chosen", "askwise.lab.planning.search", "Dial"),
     ("Replaying recorded answers", "askwise.lab.replaying.replay", "replay Replay Saving"),
@@ -196,9 +196,10 @@ def _suites() -> str:
     package = importlib.import_module("askwise.testing")
     parts = ["`askwise.testing`: what ours pass, and yours should."]
     # Read, not imported: the suites need the tools that test with them.
-    for file in sorted(Path(package.__path__[0]).glob("[a-z]*.py")):
+    for path in sorted(Path(package.__path__[0]).glob("[a-z]*")):
+        file = path / "__init__.py" if path.is_dir() else path
         text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
-        parts += [f"### askwise.testing.{file.stem}", _module_words(text)]
+        parts += [f"### askwise.testing.{path.stem}", _module_words(text)]
     return "\n\n".join(parts)
 
 

@@ -28,28 +28,13 @@ from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.core.registry import parameters_of
+from askwise.lab import worlds
 from askwise.lab.loop import CLOSED_SEQ, REPLIES, TRUTH_SEQ, TRUTHS, AnyWorld
 from askwise.lab.simulate import Outcome, simulate
-from askwise.lab.worlds import (
-    Market,
-    Recording,
-    Survey,
-    correlation_market,
-    drifting_market,
-    freelancer_market,
-    paper_pool,
-    two_options,
-)
+from askwise.lab.worlds import Market, Recording, Survey, two_options
 from askwise.lab.worlds.base import rated_world
 from askwise.ledger import columns as c
-from askwise.policies import (
-    AsksCrowds,
-    AwaitsTruth,
-    KernelPolicy,
-    PlansForAll,
-    Policy,
-    policies,
-)
+from askwise.policies import AsksCrowds, AwaitsTruth, KernelPolicy, PlansForAll, Policy, policies
 from askwise.stopping import StoppingRule, stopping
 from askwise.testing.referee import Referee
 from askwise.testing.scenes import LIMITS, PRICES, STARS, ending, plays_in
@@ -74,17 +59,18 @@ def check_in_lab(entry: Policy | StoppingRule) -> None:
 
 def the_live_log_is_the_labs(policy: Policy) -> None:
     """A live campaign and the lab's loop agree to the last bit."""
-    for seed, case in enumerate(lab_cases(policy)):
-        same_runs(live_run(policy, case, seed), lab_run(policy, case, seed), f"live, case {seed}")
+    _live_is_the_labs(policy, lab_cases(policy))
 
 
 def a_rules_live_log_is_the_labs(rule: StoppingRule) -> None:
     """A live campaign and the lab's loop agree to the last bit, whoever is asked."""
-    if "options" not in rule.outcomes:
-        return
-    policy = policies.make("round-robin")
-    for seed, case in enumerate(rule_cases(rule)):
-        same_runs(live_run(policy, case, seed), lab_run(policy, case, seed), f"case {seed}")
+    if "options" in rule.outcomes:
+        _live_is_the_labs(policies.make("round-robin"), rule_cases(rule))
+
+
+def _live_is_the_labs(policy: Policy, cases: Sequence[Case]) -> None:
+    for seed, case in enumerate(cases):
+        same_runs(live_run(policy, case, seed), lab_run(policy, case, seed), f"live, case {seed}")
 
 
 def the_plain_log_is_the_compiled_one(*chosen: KernelPolicy) -> None:
@@ -127,9 +113,9 @@ def _utility_cases() -> list[Case]:
     markets = [
         (small, 90_000_000),
         (replace(small, limits=np.full(6, 400, np.int64)), 300_500_000),
-        (freelancer_market(rng, cap=30, candidates=12), 400_000_000),
-        (drifting_market(rng, cap=30, changes=3), 300_000_000),
-        (correlation_market(rng, cap=30, variance=1.0, noise=1.0), 300_000_000),
+        (worlds.freelancer_market(rng, cap=30, candidates=12), 400_000_000),
+        (worlds.drifting_market(rng, cap=30, changes=3), 300_000_000),
+        (worlds.correlation_market(rng, cap=30, variance=1.0, noise=1.0), 300_000_000),
     ]
     return [
         Case(market.problem(budget), market.answering(seed, 0))
@@ -165,19 +151,12 @@ def _label_cases() -> list[Case]:
         labels = np.where(right, truth[:, None], rng.integers(options, size=(tasks, workers)))
         task, worker = np.nonzero(rng.random((tasks, workers)) < share)
         recording = Recording(
-            task,
-            worker,
-            labels[task, worker],
-            tasks,
-            workers,
-            options,
-            truth,
+            *(task, worker, labels[task, worker], tasks, workers, options, truth),
             contexts=rng.integers(1 + seed, size=tasks),
             prices=tuple(int(each) for each in rng.integers(1, 4, size=workers)),
             trusted=(2,) if seed == 1 else (),
         )
-        held = np.unique(task)
-        assert len(held) == tasks, "a task without any answer"
+        assert len(np.unique(task)) == tasks, "a task without any answer"
         rule = {"name": "gap", "quality": 1.0 if seed < 2 else 1000.0}
         cases.append(Case(recording.problem(budget), recording.answering(), rule))
     return cases
@@ -188,7 +167,7 @@ def _assured_cases() -> list[Case]:
     rng = np.random.default_rng(6)
     cases = []
     for seed, (tasks, workers, budget) in enumerate([(40, 6, None), (25, 12, 4_000_000_000)]):
-        pool = paper_pool(rng, workers)
+        pool = worlds.paper_pool(rng, workers)
         world = pool.answering(seed, 0, tasks)
         cases.append(Case(pool.problem(tasks, budget=budget), world))
     return cases
@@ -337,16 +316,12 @@ def in_plain_python(chosen: Sequence[KernelPolicy]) -> list[list[Run]]:
         check=False,
     )
     assert done.returncode == 0, f"the plain run failed: {done.stderr}"
-    return [
-        [
-            (
-                [Event.from_json(raw) for raw in log],
-                Wait(end["what"]) if "what" in end else Done(end["why"]),
-            )
-            for log, end in runs
-        ]
-        for runs in json.loads(done.stdout)
-    ]
+    return [[_read_run(*run) for run in runs] for runs in json.loads(done.stdout)]
+
+
+def _read_run(log: list[dict[str, Any]], end: dict[str, Any]) -> Run:
+    ended = Wait(end["what"]) if "what" in end else Done(end["why"])
+    return [Event.from_json(raw) for raw in log], ended
 
 
 def serve() -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import askwise
 from askwise import figures
 from askwise.campaign import Campaign
-from askwise.core.arrays import Array
 from askwise.core.events import Event, Kind
 from askwise.core.money import MICRO
 from askwise.figures import Row
 from askwise.lab import report
 from askwise.lab.results import Results
-from askwise.lab.worlds import Market, World, answer, freelancer_market
+from askwise.lab.worlds import Market, answer, freelancer_market
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -88,11 +87,13 @@ def run_campaign(
         name=policy,
     )
     world = market.answering(SEED, 0)
-    asked = np.zeros(len(market.prices), np.int64)
+    asked: Counter[int] = Counter()
     reopened = False
     while batch := campaign.ask():
         for each in batch:
-            campaign.tell(each.id, answer_of(world, each.worker, asked))
+            at = int(each.worker.removeprefix("w"))
+            campaign.tell(each.id, float(answer(world, at, asked[at], 0.0)))
+            asked[at] += 1
         amount = float(campaign.status().spent)
         spent(amount)
         if not reopened and amount > BUDGET / 2:
@@ -100,17 +101,9 @@ def run_campaign(
     return campaign.log()
 
 
-def answer_of(world: World, worker: str, asked: Array) -> float:
-    """The next answer of a simulated worker."""
-    at = int(worker.removeprefix("w"))
-    asked[at] += 1
-    return float(answer(world, at, int(asked[at]) - 1, 0.0))
-
-
 def results_of(logs: dict[str, list[Event]], market: Market, best: float) -> Results:
     """Utility, spending and share of the optimum; and utility along the spending."""
-    rows = [_row("optimum", BUDGET, "utility", best), _row("optimum", BUDGET, "spent", BUDGET)]
-    rows.append(_row("optimum", BUDGET, "share_of_optimum", 1.0))
+    rows = _final("optimum", best, BUDGET, best)
     for policy, log in logs.items():
         paid, earned, next_mark = 0.0, 0.0, 0.0
         for event in log:
@@ -120,11 +113,14 @@ def results_of(logs: dict[str, list[Event]], market: Market, best: float) -> Res
                 if paid >= next_mark:
                     rows.append(_row(policy, paid, "utility so far", earned))
                     next_mark = paid + BUDGET / 50
-        rows.append(_row(policy, BUDGET, "utility", earned))
-        rows.append(_row(policy, BUDGET, "spent", paid))
-        rows.append(_row(policy, BUDGET, "share_of_optimum", earned / best))
+        rows += _final(policy, earned, paid, best)
     params = {"budget": BUDGET, "workers": len(market.prices)}
     return Results("demo", SEED, 1, params, tuple(rows))
+
+
+def _final(series: str, earned: float, paid: float, best: float) -> list[Row]:
+    values = {"utility": earned, "spent": paid, "share_of_optimum": earned / best}
+    return [_row(series, BUDGET, metric, value) for metric, value in values.items()]
 
 
 def _row(series: str, x: float, metric: str, value: float) -> Row:
@@ -152,7 +148,9 @@ def write_page(out: Path, results: Results, explanation: str) -> Path:
     """The report with two figures."""
     sofar = [row for row in results.rows if row.metric == "utility so far"]
     final = [row for row in results.rows if row.metric != "utility so far"]
-    curve = figures.draw(
+    curve = report.draw(
+        out,
+        "Utility collected as the budget is spent.",
         sofar,
         title="What the money bought",
         metric="utility so far",
@@ -169,7 +167,6 @@ def write_page(out: Path, results: Results, explanation: str) -> Path:
         kind="bars",
         highlight=OURS,
     )
-    figures.save(curve, out)
     return report.write_report(
         out,
         Results("demo", results.seed, 1, results.params, tuple(final)),
@@ -181,11 +178,9 @@ def write_page(out: Path, results: Results, explanation: str) -> Path:
             "of times. " + explanation
         ),
         figures=[
-            ("Utility collected as the budget is spent.", figures.svg_text(curve)),
+            curve,
             ("Share of the optimum at the end.", figures.svg_text(bars)),
         ],
-        differences=[],
-        version=askwise.__version__,
         command="make demo",
         x_label=lambda metric: "budget",
     )

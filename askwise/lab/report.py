@@ -10,13 +10,14 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import askwise
+from askwise import figures as plots
 from askwise.core.errors import InvalidParameter
 from askwise.core.files import write_atomic
-from askwise.figures import Row, source_of
+from askwise.figures import ReferenceRow, Row, source_of
 from askwise.lab.results import Results
 
 if TYPE_CHECKING:
@@ -27,8 +28,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _ACTIVE = re.compile(r"<\s*(script|foreignobject|iframe|image|use[^>]*href=\"[^#])", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class TableCell:
+class TableCell(NamedTuple):
     """One cell of a table, as it is printed."""
 
     mean: str
@@ -36,8 +36,7 @@ class TableCell:
     paper: str
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One row of a table: a series and its cells."""
 
     name: str
@@ -45,8 +44,7 @@ class Line:
     cells: tuple[TableCell | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """One metric in one panel."""
 
     metric: str
@@ -63,8 +61,7 @@ def write_report(
     summary: str,
     figures: Sequence[tuple[str, str]],
     paper_rows: Iterable[Row] | None = None,
-    differences: Sequence[str],
-    version: str,
+    differences: Sequence[str] = (),
     command: str,
     x_label: Callable[[str], str] = lambda metric: "x",
 ) -> Path:
@@ -103,7 +100,6 @@ def write_report(
         seed=results.seed,
         reps=grouped(str(results.reps)),
         counts=_counts(results.rows),
-        version=version,
         command=command,
         x_label=x_label,
     )
@@ -113,6 +109,23 @@ def write_json(directory: Path, name: str, found: Any) -> None:
     """Write what was found as JSON, in a directory that is made if there is none."""
     text = json.dumps(found.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
     write_atomic(directory / name, text + "\n")
+
+
+def draw(
+    directory: Path, caption: str, rows: Iterable[Row], stem: str = "figure", **how: Any
+) -> tuple[str, str]:
+    """Draw rows, save the figure beside the page, and hand caption and picture back for the page.
+
+    ``how`` is said as to `askwise.figures.draw`.
+    """
+    figure = plots.draw(rows, **how)
+    plots.save(figure, directory, stem)
+    return caption, plots.svg_text(figure)
+
+
+def dashed(series: str, metric: str, *points: tuple[float, float]) -> list[ReferenceRow]:
+    """A line to hold a figure's rows against."""
+    return [ReferenceRow.at(series, x, metric, y, style="line") for x, y in points]
 
 
 def write_page(
@@ -129,7 +142,8 @@ def write_page(
                 f"the figure {caption!r} is not a plain <svg> element; use figures.svg_text",
                 field="figures",
             )
-    page = _environment().get_template(template).render(figures=figures, **facts)
+    facts |= {"figures": figures, "version": askwise.__version__}
+    page = _environment().get_template(template).render(facts)
     return write_atomic(Path(directory) / "report.html", page)
 
 
@@ -155,12 +169,9 @@ def _cell(ours: Row | None, theirs: Row | None) -> TableCell | None:
     if ours is None and theirs is None:
         return None
     mean, interval = estimate(ours) if ours else ("", "")
-    paper = ""
-    if theirs:
-        paper = _number(theirs.mean)
-        half = (theirs.ci_high - theirs.ci_low) / 2
-        if half > 0:
-            paper += f" ± {_number(half)}"
+    paper = _number(theirs.mean) if theirs else ""
+    if theirs and theirs.ci_high > theirs.ci_low:
+        paper += f" ± {_number((theirs.ci_high - theirs.ci_low) / 2)}"
     return TableCell(mean, interval, paper)
 
 
@@ -213,23 +224,17 @@ def grouped(text: str) -> str:
 def _counts(rows: Sequence[Row]) -> str:
     """How many replications stand behind a cell."""
     counts = sorted({row.n for row in rows})
-    if not counts:
-        return ""
     if counts == [1]:
         return "one replication"
-    if len(counts) == 1:
-        return f"{grouped(str(counts[0]))} replications"
-    return f"{grouped(str(counts[0]))} to {grouped(str(counts[-1]))} replications"
+    ends = dict.fromkeys(grouped(str(each)) for each in (*counts[:1], *counts[-1:]))
+    return f"{' to '.join(ends)} replications" if counts else ""
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=_plain)
+    def plain(other: Any) -> Any:
+        return dict(other) if isinstance(other, Mapping) else str(other)
 
-
-def _plain(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else str(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=plain)
 
 
 def _environment() -> Environment:

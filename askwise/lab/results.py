@@ -45,12 +45,8 @@ class Results:
 
     def to_json(self) -> str:
         """One row a line: small differences between two runs stay small differences of text."""
-        head = {
-            "experiment": self.experiment,
-            "seed": self.seed,
-            "reps": self.reps,
-            "params": dict(self.params),
-        }
+        head = {name: getattr(self, name) for name in ("experiment", "seed", "reps")}
+        head["params"] = dict(self.params)
         try:
             text = json.dumps(head, indent=2, ensure_ascii=False, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -59,7 +55,7 @@ class Results:
                 "true/false, null, lists and mappings",
                 field="params",
             ) from error
-        lines = [json.dumps(_as_dict(row), ensure_ascii=False) for row in self.rows]
+        lines = [json.dumps(asdict(row), ensure_ascii=False) for row in self.rows]
         rows = "[\n    " + ",\n    ".join(lines) + "\n  ]" if lines else "[]"
         return text.removesuffix("\n}") + f',\n  "rows": {rows}\n}}\n'
 
@@ -90,7 +86,7 @@ class Results:
         buffer = io.StringIO(newline="")
         writer = csv.DictWriter(buffer, _COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(_as_dict(row) for row in self.rows)
+        writer.writerows(asdict(row) for row in self.rows)
         return write_atomic(path, buffer.getvalue())
 
 
@@ -177,11 +173,6 @@ def _sample(name: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:
         # Leaving a failed replication out would bias the mean without a trace.
         refuse(f"{name}[{bad[0]}]", sample[bad[0]], "a finite number")
     return sample
-
-
-def _as_dict(row: Row) -> dict[str, Any]:
-    values = asdict(row)
-    return {name: values[name] for name in _COLUMNS}
 
 
 def _exactly(value: Any, names: Iterable[str], where: str) -> dict[str, Any]:

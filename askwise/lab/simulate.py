@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +15,9 @@ from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
 from askwise.core.compiling import allowed
 from askwise.core.draws import Draw
-from askwise.core.errors import PolicyFault
+from askwise.core.errors import InvalidParameter, PolicyFault
 from askwise.core.events import Fact
-from askwise.core.money import MICRO, NO_CAP
+from askwise.core.money import MICRO, NO_CAP, Amount, from_micro, to_micro
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.lab import loop as loops
 from askwise.lab.loop import FULL, AnyWorld
@@ -29,6 +30,31 @@ from askwise.ledger.queries import CODES, IDLE
 from askwise.policies import KernelPolicy, LabelsItself, Policy
 from askwise.stopping import KernelRule, StoppingRule, Verdict
 from askwise.stopping.base import GO_ON, OPTION, OUTCOMES, SURE, Limits, new_ruling
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is under way, how much is done and how much there is."""
+
+
+def unseen(what: str, done: int, total: int) -> None:
+    """Progress that nobody wants to hear of."""
+
+
+def check_seed(seed: object) -> None:
+    """Refuse what draws can't be made of."""
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
+        raise InvalidParameter(f"seed is {seed!r}: give a number from 0 to 2**63 - 1", field="seed")
+
+
+def check_budget(budget: Amount, cheapest: int, whom: str) -> int:
+    """Micro-units of a budget, refused if not even the cheapest can be paid."""
+    micro = to_micro(budget, "budget")
+    if micro < cheapest:
+        raise InvalidParameter(
+            f"budget is {from_micro(micro)}: it buys nothing, the cheapest {whom} costs "
+            f"{from_micro(cheapest)}",
+            field="budget",
+        )
+    return micro
 
 
 @dataclass(frozen=True)
@@ -94,7 +120,9 @@ def simulate(
         judging: Any = rule.params() if rule else loops.NoParams(0)
     else:
         loop = loops.uncompiled(kind, choose=_choose, absorb=_absorb, judge=_judge)
-        params = judging = _Plain(policy, rule, problem, ledger, seed, replication)
+        naming = Draw(*draws.stream(seed, draws.AGGREGATION, replication), 0)
+        started = rule.start(problem, ledger) if rule else ()
+        params = judging = _Plain(policy, rule, started, problem, ledger, naming)
     limits = rule.limits() if isinstance(rule, KernelRule) else Limits(UNLIMITED, NO_CAP)
     rulings = loops.Rulings(judging, limits, new_ruling(len(problem.options)), closings)
     out, available, tally = new_proposal(workers), np.ones(workers, np.int8), np.zeros(3)
@@ -133,23 +161,18 @@ def simulate(
     )
 
 
+@dataclass
 class _Plain:
     """A policy and a rule of which at least one is plain Python, as the loop's parameters."""
 
-    def __init__(
-        self,
-        policy: Policy,
-        rule: StoppingRule | None,
-        problem: Problem,
-        ledger: Ledger,
-        seed: int,
-        replication: int,
-    ) -> None:
-        self.policy, self.rule, self.problem, self.ledger = policy, rule, problem, ledger
-        self.state: Any = None
-        """What the policy believes, as last seen by it."""
-        self.rule_state: Any = rule.start(problem, ledger) if rule else ()
-        self.naming = Draw(*draws.stream(seed, draws.AGGREGATION, replication), 0)
+    policy: Policy
+    rule: StoppingRule | None
+    rule_state: Any
+    problem: Problem
+    ledger: Ledger
+    naming: Draw
+    state: Any = None
+    """What the policy believes, as last seen by it."""
 
     def label(self, task: int) -> tuple[float | None, float | None]:
         """Answer and confidence of a task, as a campaign names them unless told otherwise."""

@@ -107,5 +107,9 @@ class AsksCrowds:
     """
 
 
+class KnowsTruth:
+    """Must be told how good everybody is: a benchmark for the lab, where that is known."""
+
+
 class AwaitsTruth:
     """Learns from the truth of tasks, and may answer ``Wait("truth")``."""

@@ -12,21 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
 from askwise.aggregation.base import Aggregator, Label
 from askwise.campaign import Campaign
 from askwise.campaign.state import CampaignState
 from askwise.core import draws
 from askwise.ledger import columns as c
-from askwise.ledger.ledger import Ledger
 from askwise.policies import policies
 from askwise.testing.scenes import LABELS, TASKS, VOTES, Scene
 from askwise.testing.sessions import Session, resume, start
+from askwise.testing.suite import Suite, as_bytes
 
 Check = Callable[[Aggregator], None]
 
-_checks: list[Check] = []
+CHECKS = Suite[[Aggregator]]()
 
 
 def check_aggregator(aggregator: Aggregator) -> None:
@@ -42,13 +40,7 @@ def check_aggregator(aggregator: Aggregator) -> None:
     >>> from askwise.aggregation import aggregation
     >>> check_aggregator(aggregation.make("majority"))
     """
-    for check in CHECKS:
-        check(aggregator)
-
-
-def _listed(check: Check) -> Check:
-    _checks.append(check)
-    return check
+    CHECKS.run(aggregator)
 
 
 def scenes_of(aggregator: Aggregator) -> list[Scene]:
@@ -82,36 +74,32 @@ def _labels(
     return aggregator.labels(state.spec.problem, state.ledger, wanted, draw, state.beliefs)
 
 
-def _bytes(ledger: Ledger) -> list[bytes]:
-    return [np.asarray(array).tobytes() for array in ledger.book]
-
-
-@_listed
-def labelling_changes_nothing(aggregator: Aggregator) -> None:
+@CHECKS.each(_under_way)
+def labelling_changes_nothing(session: Session, aggregator: Aggregator) -> None:
     """The ledger does not change by a byte, and labelling again with the same draw agrees."""
-    for session in _under_way(aggregator):
-        before = _bytes(session.state.ledger)
-        first = _labels(aggregator, session.state)
-        assert _bytes(session.state.ledger) == before, "labelling wrote into the ledger"
-        assert _labels(aggregator, session.state) == first, "the second labels differ"
+    before = as_bytes(session.state.ledger.book)
+    first = _labels(aggregator, session.state)
+    assert as_bytes(session.state.ledger.book) == before, "labelling wrote into the ledger"
+    assert _labels(aggregator, session.state) == first, "the second labels differ"
 
 
-@_listed
-def a_label_is_a_possible_answer_with_a_probability(aggregator: Aggregator) -> None:
+@CHECKS.each(_under_way)
+def a_label_is_a_possible_answer_with_a_probability(
+    session: Session, aggregator: Aggregator
+) -> None:
     """An option's index, or a utility within its range; the confidence is from 0 to 1."""
-    for session in _under_way(aggregator):
-        problem = session.state.spec.problem
-        for value, sure in _labels(aggregator, session.state):
-            assert sure is None or 0.0 <= sure <= 1.0, f"the confidence is {sure}"
-            if value is None:
-                assert sure is None, "it is sure of no answer"
-            elif problem.options:
-                assert value in range(len(problem.options)), f"option {value} is not there"
-            else:
-                assert problem.range[0] <= value <= problem.range[1], f"utility {value}"
+    problem = session.state.spec.problem
+    for value, sure in _labels(aggregator, session.state):
+        assert sure is None or 0.0 <= sure <= 1.0, f"the confidence is {sure}"
+        if value is None:
+            assert sure is None, "it is sure of no answer"
+        elif problem.options:
+            assert value in range(len(problem.options)), f"option {value} is not there"
+        else:
+            assert problem.range[0] <= value <= problem.range[1], f"utility {value}"
 
 
-@_listed
+@CHECKS
 def what_nobody_answered_has_no_label(aggregator: Aggregator) -> None:
     """A task without an answer or a truth gets none, also where nothing was answered at all."""
     for session in (*_started(aggregator), *_under_way(aggregator)):
@@ -120,74 +108,64 @@ def what_nobody_answered_has_no_label(aggregator: Aggregator) -> None:
             assert (label[0] is None) == (counts[task] == 0), f"task {task} is labelled {label}"
 
 
-@_listed
-def one_by_one_is_all_at_once(aggregator: Aggregator) -> None:
+@CHECKS.each(_under_way)
+def one_by_one_is_all_at_once(session: Session, aggregator: Aggregator) -> None:
     """Which tasks are labelled together, and in which order, has no bearing on the labels."""
-    for session in _under_way(aggregator):
-        state = session.state
-        together = _labels(aggregator, state)
-        tasks = list(range(len(together)))
-        assert _labels(aggregator, state, tasks[::-1]) == together[::-1], "by order"
-        draw = state.draw(draws.AGGREGATION, 0)
-        for task, due in zip(tasks, together, strict=True):
-            found = aggregator.label(state.spec.problem, state.ledger, task, draw, state.beliefs)
-            assert found == due, f"alone, task {task} is labelled {found} instead of {due}"
+    state = session.state
+    together = _labels(aggregator, state)
+    tasks = list(range(len(together)))
+    assert _labels(aggregator, state, tasks[::-1]) == together[::-1], "by order"
+    draw = state.draw(draws.AGGREGATION, 0)
+    for task, due in zip(tasks, together, strict=True):
+        found = aggregator.label(state.spec.problem, state.ledger, task, draw, state.beliefs)
+        assert found == due, f"alone, task {task} is labelled {found} instead of {due}"
 
 
-@_listed
-def names_do_not_matter(aggregator: Aggregator) -> None:
+@CHECKS.each(_under_way)
+def names_do_not_matter(plain: Session, aggregator: Aggregator) -> None:
     """With the order of workers and tasks kept, other names give the same labels."""
-    for scene, plain in zip(scenes_of(aggregator), _under_way(aggregator), strict=True):
-        new = {f"w{at}": f"n{100 - at}" for at in range(scene.workers)}
-        tasks = [replace(task, id=f"z{99 - at}") for at, task in enumerate(scene.work(new))]
-        campaign = scene.create(policies.make("uniform"), workers=scene.staff(new), tasks=tasks)
-        named = Session(scene, plain.store, campaign, {name: old for old, name in new.items()})
-        _go_on(named)
-        assert _labels(aggregator, named.state) == _labels(aggregator, plain.state), "renamed"
+    scene = replace(plain.scene, renamed=True)
+    tasks = [replace(task, id=f"z{99 - at}") for at, task in enumerate(scene.work())]
+    named = _go_on(start(policies.make("uniform"), scene, tasks=tasks))
+    assert _labels(aggregator, named.state) == _labels(aggregator, plain.state), "renamed"
 
 
-@_listed
-def what_everybody_says_is_the_answer(aggregator: Aggregator) -> None:
+@CHECKS.each(_started)
+def what_everybody_says_is_the_answer(session: Session, aggregator: Aggregator) -> None:
     """Where all agree, their answer is the label."""
-    for scene, session in zip(scenes_of(aggregator), _started(aggregator), strict=True):
-        last = scene.options[-1] if scene.options else 0.5
-        for each in session.campaign.ask(limit=9):
-            session.campaign.tell(each.id, last)
-        session.catch_up()
-        due = len(scene.options) - 1 if scene.options else 0.5
-        found = {value for value, _ in _labels(aggregator, session.state)} - {None}
-        assert found == {due}, f"all said {due}, the labels are {found}"
+    options = session.scene.options
+    last = options[-1] if options else 0.5
+    for each in session.campaign.ask(limit=9):
+        session.campaign.tell(each.id, last)
+    session.catch_up()
+    due = len(options) - 1 if options else 0.5
+    found = {value for value, _ in _labels(aggregator, session.state)} - {None}
+    assert found == {due}, f"all said {due}, the labels are {found}"
 
 
-@_listed
-def a_known_truth_is_the_label(aggregator: Aggregator) -> None:
+@CHECKS.each(_under_way)
+def a_known_truth_is_the_label(session: Session, aggregator: Aggregator) -> None:
     """Whatever was answered, a truth that was told is certain."""
-    for session in _under_way(aggregator):
-        options = session.state.spec.problem.options
-        if options:
-            for at, option in enumerate(options):
-                session.campaign.truth(f"t{at}", option)
-            session.catch_up()
-            found = _labels(aggregator, session.state)[: len(options)]
-            assert found == [(float(at), 1.0) for at in range(len(options))], f"labels: {found}"
+    options = session.state.spec.problem.options
+    if options:
+        for at, option in enumerate(options):
+            session.campaign.truth(f"t{at}", option)
+        session.catch_up()
+        found = _labels(aggregator, session.state)[: len(options)]
+        assert found == [(float(at), 1.0) for at in range(len(options))], f"labels: {found}"
 
 
-@_listed
-def a_campaign_answers_by_it_and_opens_again(aggregator: Aggregator) -> None:
+@CHECKS.each(_under_way)
+def a_campaign_answers_by_it_and_opens_again(session: Session, aggregator: Aggregator) -> None:
     """The answers of a campaign are its labels, the same after the campaign is opened anew."""
-    for session in _under_way(aggregator):
-        options = session.state.spec.problem.options
-        answers = session.campaign.answers()
-        for answer, (value, sure) in zip(answers, _labels(aggregator, session.state), strict=True):
-            if answer.outcome == "open":
-                shown = options[int(value)] if options and value is not None else value
-                assert (answer.value, answer.confidence) == (shown, sure)
-        assert _answers(resume(session.scene, session.store).campaign) == _answers(session.campaign)
+    options = session.state.spec.problem.options
+    answers = session.campaign.answers()
+    for answer, (value, sure) in zip(answers, _labels(aggregator, session.state), strict=True):
+        if answer.outcome == "open":
+            shown = options[int(value)] if options and value is not None else value
+            assert (answer.value, answer.confidence) == (shown, sure)
+    assert _answers(resume(session.scene, session.store).campaign) == _answers(session.campaign)
 
 
 def _answers(campaign: Campaign) -> list[tuple[str | None, object, float | None]]:
     return [(answer.task, answer.value, answer.confidence) for answer in campaign.answers()]
-
-
-CHECKS = tuple(_checks)
-"""All checks, in the order in which to read a failing run."""

@@ -15,20 +15,15 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
-from askwise.campaign import Campaign
-from askwise.campaign.state import CampaignState
 from askwise.core import draws
-from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import Conflict, InvalidProblem
-from askwise.core.events import Event, Kind
+from askwise.core.events import Kind
 from askwise.core.money import from_micro, to_micro
 from askwise.mechanisms.base import Mechanism
 from askwise.policies import Policy, policies
-from askwise.store import MemoryStore, Store
-from askwise.testing.scenes import ASSURED, Scene
-from askwise.testing.sessions import MOST_STEPS, comparable, spec_of_campaign
+from askwise.testing.scenes import ASSURED
+from askwise.testing.sessions import Session, resume, same_logs, start
+from askwise.testing.suite import Suite, as_bytes, refused
 
 Check = Callable[[Mechanism, Policy], None]
 
@@ -36,7 +31,7 @@ SCENE = replace(ASSURED, budget=None, named=False, workers=5)
 BIDS = {"w1": "2.5", "w3": "4", "w0": "0.75"}
 """What some workers ask for instead of the price they joined with."""
 
-_checks: list[Check] = []
+CHECKS = Suite[[Mechanism, Policy]]()
 
 
 def check_mechanism(mechanism: Mechanism, policy: Policy) -> None:
@@ -54,80 +49,35 @@ def check_mechanism(mechanism: Mechanism, policy: Policy) -> None:
     >>> from askwise.mechanisms import mechanisms
     >>> check_mechanism(mechanisms.make("pay-price"), policies.make("uniform"))
     """
-    for check in CHECKS:
-        check(mechanism, policy)
+    CHECKS.run(mechanism, policy)
 
 
-def _listed(check: Check) -> Check:
-    _checks.append(check)
-    return check
-
-
-def _start(mechanism: Mechanism, policy: Policy, store: Store | None = None) -> Campaign:
+def _start(mechanism: Mechanism, policy: Policy) -> Session:
     """A campaign with the bids that workers make, if they may."""
-    campaign = SCENE.create(policy, mechanism=mechanism, store=store or MemoryStore())
+    session = start(policy, SCENE, mechanism=mechanism)
     if mechanism.bidding:
         for worker, amount in BIDS.items():
-            campaign.bid(worker, amount)
-    return campaign
+            session.campaign.bid(worker, amount)
+    session.catch_up()
+    return session
 
 
-def _step(campaign: Campaign, scene: Scene = SCENE) -> bool:
-    """Ask and answer once, or tell a truth; False at the end."""
-    choice = campaign.ask(limit=3)
-    if isinstance(choice, Batch):
-        for each in choice:
-            worker, task = int(each.worker[1:]), int((each.task or "t0")[1:])
-            campaign.tell(each.id, scene.answer(worker, task, 0))
-    elif choice == Wait("truth"):
-        log = campaign.log()
-        told = {event.task for event in log if event.kind == Kind.TRUTH}
-        answered = [event.task for event in log if event.kind == Kind.ANSWER]
-        due = next(each for each in answered if each not in told)
-        campaign.truth(due or "", scene.truth(int((due or "t0")[1:])))
-    else:
-        assert isinstance(choice, Done), f"with nothing out: {choice}"
-        return False
-    return True
+def _finished(mechanism: Mechanism, policy: Policy) -> Session:
+    return _start(mechanism, policy).finish(limit=3)
 
 
-def _finished(mechanism: Mechanism, policy: Policy) -> Campaign:
-    campaign = _start(mechanism, policy)
-    for _ in range(MOST_STEPS):
-        if not _step(campaign):
-            return campaign
-    raise AssertionError(f"the campaign does not end within {MOST_STEPS} steps")
-
-
-def _bids(campaign: Campaign) -> dict[str, int]:
-    """The bid of each worker, or else the price they joined with."""
-    found = {worker.id: worker.micro for worker in spec_of_campaign(campaign).problem.workers}
-    for event in campaign.log():
-        if event.kind == Kind.BID:
-            assert event.worker is not None
-            found[event.worker] = event.price or 0
-    return found
-
-
-def _answers(campaign: Campaign) -> list[Event]:
-    return [event for event in campaign.log() if event.kind == Kind.ANSWER]
-
-
-@_listed
+@CHECKS
 def every_bid_is_quoted_and_nobody_below_it(mechanism: Mechanism, policy: Policy) -> None:
     """Quotes name every worker once, in whole micro-units, and read only: again they agree."""
     if not mechanism.bidding:
         return
-    campaign = _start(mechanism, policy)
-    state = CampaignState(spec_of_campaign(campaign))
-    for event in campaign.log():
-        state.fold(event)
-    before = [np.asarray(array).tobytes() for array in state.ledger.book]
+    session = _start(mechanism, policy)
+    state, bids = session.state, session.referee.bids
+    before = as_bytes(state.ledger.book)
     problem, draw = state.spec.problem, state.draw(draws.MECHANISM, 0)
     quotes = mechanism.quote(problem, state.ledger, draw)
     assert mechanism.quote(problem, state.ledger, draw) == quotes, "the second quotes differ"
-    assert [np.asarray(array).tobytes() for array in state.ledger.book] == before
-    bids = _bids(campaign)
+    assert as_bytes(state.ledger.book) == before, "quoting wrote into the ledger"
     assert sorted(quote.worker for quote in quotes) == sorted(bids), "not every worker once"
     for quote in quotes:
         assert all(isinstance(number, int) for number in quote[1:]), f"{quote} is not in micros"
@@ -135,76 +85,57 @@ def every_bid_is_quoted_and_nobody_below_it(mechanism: Mechanism, policy: Policy
         assert quote.price >= quote.bid, f"{quote.worker} is quoted {quote.price} below the bid"
 
 
-@_listed
+@CHECKS
 def nobody_is_paid_below_their_bid(mechanism: Mechanism, policy: Policy) -> None:
     """Every answer is paid at least the bid, and at what its assignment had reserved."""
-    campaign = _finished(mechanism, policy)
-    bids = _bids(campaign)
-    asked = {event.seq: event.price for event in campaign.log() if event.kind == Kind.ASKED}
-    answers = _answers(campaign)
+    session = _finished(mechanism, policy)
+    answers = [event for event in session.log if event.kind == Kind.ANSWER]
     assert answers, "nobody was asked"
     for event in answers:
-        assert event.worker is not None
-        assert event.price is not None
-        assert event.price >= bids[event.worker], f"{event.worker} is paid {event.price}"
-        assert event.price == asked[event.assignment or 0], "paid other than reserved"
+        paid, asked = event.price or 0, session.log[(event.assignment or 0) - 1]
+        assert paid >= session.referee.bids[event.worker or ""], f"{event.worker} is paid {paid}"
+        assert paid == asked.price, "paid other than reserved"
 
 
-@_listed
+@CHECKS
 def payments_add_up_to_the_log(mechanism: Mechanism, policy: Policy) -> None:
     """What is owed is what the answers cost, with a reason; in sum it is what was spent."""
-    campaign = _finished(mechanism, policy)
+    session = _finished(mechanism, policy)
     paid: Counter[str] = Counter()
-    for event in _answers(campaign):
-        paid[event.worker or ""] += event.price or 0
-    payments = campaign.payments()
+    for event in session.log:
+        if event.kind == Kind.ANSWER:
+            paid[event.worker or ""] += event.price or 0
+    payments = session.campaign.payments()
     assert [payment.worker for payment in payments] == [f"w{at}" for at in range(SCENE.workers)]
     for payment in payments:
         assert to_micro(payment.paid, "paid") == paid[payment.worker], payment
         assert payment.why, f"no reason for {payment}"
-    assert campaign.status().spent == from_micro(sum(paid.values()))
+    assert session.campaign.status().spent == from_micro(sum(paid.values()))
 
 
-@_listed
+@CHECKS
 def the_same_seed_gives_the_same_log(mechanism: Mechanism, policy: Policy) -> None:
     """Also when the campaign is opened anew for every step."""
-    whole = _finished(mechanism, policy)
-    store = MemoryStore()
-    _start(mechanism, policy, store)
-    for _ in range(MOST_STEPS):
-        if not _step(Campaign.open(store, "scene")):
-            break
-    again = Campaign.open(store, "scene")
-    assert comparable(again.log()) == comparable(whole.log()), "the logs differ"
-    assert again.payments() == whole.payments()
+    whole, session = _finished(mechanism, policy), _start(mechanism, policy)
+    while session.step(limit=3):
+        session = resume(SCENE, session.store)
+    same_logs(session.log, whole.log, "opened anew for every step")
+    assert session.campaign.payments() == whole.campaign.payments()
 
 
-@_listed
+@CHECKS
 def bids_are_taken_until_the_first_ask(mechanism: Mechanism, policy: Policy) -> None:
     """Later ones are refused, and all of them where there is no bidding; nothing is logged."""
-    campaign = _start(mechanism, policy)
+    session = _start(mechanism, policy)
     if mechanism.bidding:
-        campaign.ask()
-    length = len(campaign.log())
-    try:
-        campaign.bid("w2", "1")
-    except Conflict:
-        assert len(campaign.log()) == length, "a refused bid left events behind"
-    else:
-        raise AssertionError("the bid was to be refused")
+        session.ask()
+    refused(Conflict, session.campaign.bid, "w2", "1")
+    assert len(session.campaign.log()) == len(session.log), "a refused bid left events behind"
 
 
-@_listed
+@CHECKS
 def a_promise_of_truth_is_not_made_for_any_policy(mechanism: Mechanism, policy: Policy) -> None:
     """A truthful mechanism refuses a policy that says nothing of how bids decide."""
     mechanism.check(SCENE.problem(), policy)
     if mechanism.truthful:
-        try:
-            mechanism.check(SCENE.problem(), policies.make("uniform"))
-        except InvalidProblem:
-            return
-        raise AssertionError("it promises truthful bids with policy 'uniform'")
-
-
-CHECKS = tuple(_checks)
-"""All checks, in the order in which to read a failing run."""
+        refused(InvalidProblem, mechanism.check, SCENE.problem(), policies.make("uniform"))

@@ -23,8 +23,7 @@ from unittest import mock
 
 import numpy as np
 
-from askwise.campaign import campaign as campaigns
-from askwise.campaign import writer
+from askwise.campaign import Campaign, writer
 from askwise.campaign.state import CampaignState
 from askwise.core import draws
 from askwise.core.choices import Batch, Done, Wait
@@ -34,24 +33,13 @@ from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal
 from askwise.policies import FixedWorkers, Policy
 from askwise.store import MemoryStore
-from askwise.testing.scenes import (
-    Scene,
-    scenes_for,
-    worker_number,
-)
-from askwise.testing.sessions import (
-    MOST_STEPS,
-    Session,
-    play,
-    resume,
-    same_logs,
-    start,
-)
+from askwise.testing.scenes import Scene, scenes_for, worker_number
+from askwise.testing.sessions import MOST_STEPS, folded, play, resume, same_logs, start
+from askwise.testing.suite import Suite, as_bytes
 
-Campaign = campaigns.Campaign
 Check = Callable[[Policy], None]
 
-_checks: list[Check] = []
+CHECKS = Suite[[Policy]]()
 
 
 def check_policy(policy: Policy) -> None:
@@ -67,61 +55,51 @@ def check_policy(policy: Policy) -> None:
     >>> from askwise.policies import policies
     >>> check_policy(policies.make("uniform"))
     """
-    for check in CHECKS:
-        check(policy)
+    CHECKS.run(policy)
 
 
-def _listed(check: Check) -> Check:
-    _checks.append(check)
-    return check
-
-
-@_listed
-def choosing_changes_nothing(policy: Policy) -> None:
+@CHECKS.each(scenes_for)
+def choosing_changes_nothing(scene: Scene, policy: Policy) -> None:
     """Neither beliefs nor ledger change by a byte, and choosing again gives the same."""
-    for scene in scenes_for(policy):
-        session = start(policy, scene, seed=3)
-        state = session.state
-        for _ in range(12):
-            everyone = _available(state)
-            for mask in (everyone, everyone * (np.arange(len(everyone)) % 2 == 0), everyone * 0):
-                before = _bytes(state)
-                one = _written(state.choose(mask.astype(np.int8)))
-                state.scores(mask.astype(np.int8))
-                assert _bytes(state) == before, "choosing wrote into the ledger or the beliefs"
-                again = _written(state.choose(mask.astype(np.int8)))
-                assert one == again, f"choosing again gave {again} instead of {one}"
-            session.ask(limit=2)
-            if session.referee.out:
-                session.tell(session.referee.out[0])
+    session = start(policy, scene, seed=3)
+    state = session.state
+    for _ in range(12):
+        everyone = _available(state)
+        for mask in (everyone, everyone * (np.arange(len(everyone)) % 2 == 0), everyone * 0):
+            arrays = (*state.ledger.book, *state.beliefs)
+            before = as_bytes(arrays)
+            one = _written(state.choose(mask.astype(np.int8)))
+            state.scores(mask.astype(np.int8))
+            assert as_bytes(arrays) == before, "choosing wrote into the ledger or the beliefs"
+            again = _written(state.choose(mask.astype(np.int8)))
+            assert one == again, f"choosing again gave {again} instead of {one}"
+        session.ask(limit=2)
+        if session.referee.out:
+            session.tell(session.referee.out[0])
 
 
-@_listed
-def the_same_seed_gives_the_same_log(policy: Policy) -> None:
+@CHECKS.each(scenes_for)
+def the_same_seed_gives_the_same_log(scene: Scene, policy: Policy) -> None:
     """Two runs with the same seed and answers have the same log, whatever the clock."""
     script = random.Random(11).choices(range(4096), k=40)
-    for scene in scenes_for(policy):
-        one, other = (play(policy, scene, script, seed=9) for _ in range(2))
-        same_logs(one.log, other.log, "the second run")
+    one, other = (play(policy, scene, script, seed=9) for _ in range(2))
+    same_logs(one.log, other.log, "the second run")
 
 
-@_listed
-def it_ends_properly(policy: Policy) -> None:
+@CHECKS.each(scenes_for)
+def it_ends_properly(scene: Scene, policy: Policy) -> None:
     """Answered one by one, every scene ends in Done; nothing stays reserved."""
-    for scene in scenes_for(policy):
-        for seed in (1, 2):
-            session = start(policy, scene, seed=seed)
-            session.finish()
-            reserved = session.campaign.status().reserved
-            assert reserved == 0, f"{reserved} stays reserved though nothing is out"
+    for seed in (1, 2):
+        session = start(policy, scene, seed=seed).finish()
+        reserved = session.campaign.status().reserved
+        assert reserved == 0, f"{reserved} stays reserved though nothing is out"
 
 
-@_listed
+@CHECKS
 def a_crash_after_any_event_is_survived(policy: Policy) -> None:
     """A log that is cut off anywhere goes on as it would have gone on."""
     for scene in (scene for scene in scenes_for(policy) if scene.rule is None):
-        whole = start(policy, scene, seed=4)
-        whole.finish()
+        whole = start(policy, scene, seed=4).finish()
         for cut in range(0, len(whole.log), max(1, len(whole.log) // 6)):
             crash_after(policy, scene, whole.log, cut)
 
@@ -132,80 +110,69 @@ def crash_after(policy: Policy, scene: Scene, log: Sequence[Event], cut: int) ->
     store.create("scene", json.dumps(scene.create(policy, seed=4).spec), 0.0)
     with store.write("scene") as transaction:
         transaction.append(list(log[:cut]), 0)
-    session = resume(scene, store)
-    session.finish()
+    session = resume(scene, store).finish()
     same_logs(session.log, log, f"after a crash at event {cut}")
 
 
-@_listed
-def snapshots_change_nothing(policy: Policy) -> None:
+@CHECKS.each(scenes_for)
+def snapshots_change_nothing(scene: Scene, policy: Policy) -> None:
     """Reopened from snapshots again and again, a campaign has the log of one never closed."""
-    for scene in scenes_for(policy):
-        whole = start(policy, scene, seed=4)
-        whole.finish()
-        session = start(policy, scene, seed=4)
-        choice: Batch | Wait | Done | None = None
-        step = 0
-        with mock.patch.object(writer, "FIRST_SNAPSHOT", 2):
-            while not isinstance(choice, Done):
-                step += 1
-                if step % 3 == 0:
-                    session.campaign = Campaign.open(session.store, "scene")
-                choice = session.ask()
-                if choice == Wait("truth"):
-                    session.reveal()
-                if step % 5 == 0:
-                    session.campaign = Campaign.open(session.store, "scene")
-                    restored = CampaignState.restore(session.state.spec, session.state.snapshot())
-                    _same_state(restored, session.state)
-                for seq in tuple(session.referee.out):
-                    session.tell(seq)
-        same_logs(session.log, whole.log, "with snapshots")
+    whole = start(policy, scene, seed=4).finish()
+    session = start(policy, scene, seed=4)
+    step, going = 0, True
+    with mock.patch.object(writer, "FIRST_SNAPSHOT", 2):
+        while going:
+            step += 1
+            if step % 3 == 0:
+                session.campaign = Campaign.open(session.store, "scene")
+            going = session.step()
+            if step % 5 == 0:
+                session.campaign = Campaign.open(session.store, "scene")
+                restored = CampaignState.restore(session.state.spec, session.state.snapshot())
+                _same_state(restored, session.state)
+    same_logs(session.log, whole.log, "with snapshots")
 
 
-@_listed
-def odd_answers_are_survived(policy: Policy) -> None:
+@CHECKS.each(scenes_for)
+def odd_answers_are_survived(scene: Scene, policy: Policy) -> None:
     """Out of order, twice, expired and late, declined: the campaign goes on to its end."""
-    for scene in scenes_for(policy):
-        session = start(policy, scene, seed=6)
-        campaign, referee = session.campaign, session.referee
-        for turn in range(8):
-            if not isinstance(session.ask(limit=4), Batch):
-                break
-            seqs = list(reversed(referee.out))
-            session.tell(seqs[0])
-            session.tell_in_vain(seqs[0])
-            if len(seqs) > 1 and turn % 2:
-                campaign.expire(f"scene:{seqs[1]}")
-                session.catch_up()
-                if referee.takes_late(seqs[1]):
-                    session.tell(seqs[1])
-            elif len(seqs) > 1:
-                campaign.decline(f"scene:{seqs[1]}")
-                session.catch_up()
-                session.tell_in_vain(seqs[1])
-        session.finish()
+    session = start(policy, scene, seed=6)
+    campaign, referee = session.campaign, session.referee
+    for turn in range(8):
+        if not isinstance(session.ask(limit=4), Batch):
+            break
+        seqs = list(reversed(referee.out))
+        session.tell(seqs[0])
+        session.tell_in_vain(seqs[0])
+        if len(seqs) > 1 and turn % 2:
+            campaign.expire(f"scene:{seqs[1]}")
+            session.catch_up()
+            if referee.takes_late(seqs[1]):
+                session.tell(seqs[1])
+        elif len(seqs) > 1:
+            campaign.decline(f"scene:{seqs[1]}")
+            session.catch_up()
+            session.tell_in_vain(seqs[1])
+    session.finish()
 
 
-@_listed
-def offers_are_honoured(policy: Policy) -> None:
+@CHECKS.each(scenes_for)
+def offers_are_honoured(scene: Scene, policy: Policy) -> None:
     """Only workers on offer are asked; the campaign ends all the same when all had their turn."""
-    for scene in scenes_for(policy):
-        session = start(policy, scene, seed=7)
-        waits = 0
-        for turn in range(MOST_STEPS):
-            worker = f"w{turn % scene.workers}"
-            choice = session.ask(limit=2, workers=[worker])
-            waits = 0 if isinstance(choice, Batch) else waits + 1
-            for seq in tuple(session.referee.out):
-                session.tell(seq)
-            if waits > scene.workers:
-                break
-        assert isinstance(session.ask(workers=[]), Wait | Done)
-        assert isinstance(session.finish(), Done)
+    session = start(policy, scene, seed=7)
+    waits = 0
+    for turn in range(MOST_STEPS):
+        worker = f"w{turn % scene.workers}"
+        choice = session.ask(limit=2, workers=[worker])
+        waits = 0 if isinstance(choice, Batch) else waits + 1
+        session.tell_all()
+        if waits > scene.workers:
+            break
+    assert isinstance(session.ask(workers=[]), Wait | Done)
+    session.finish()
 
 
-@_listed
+@CHECKS
 def any_script_is_legal(policy: Policy) -> None:
     """Whatever happens, money, limits, pairs, offers and closed tasks are respected."""
     for number, scene in enumerate(scenes_for(policy)):
@@ -214,56 +181,47 @@ def any_script_is_legal(policy: Policy) -> None:
             play(policy, scene, script, seed)
 
 
-@_listed
-def renaming_workers_renames_the_decisions(policy: Policy) -> None:
+@CHECKS.each(scenes_for)
+def renaming_workers_renames_the_decisions(scene: Scene, policy: Policy) -> None:
     """With the workers' order kept, their names have no bearing on what is decided."""
-    for scene in scenes_for(policy):
-        new = {f"w{at}": f"n{100 - at}" for at in range(scene.workers)}
-        plain = start(policy, scene, seed=8)
-        store = MemoryStore()
-        mine = {"workers": scene.staff(new), "tasks": scene.work(new) or None}
-        campaign = scene.create(policy, seed=8, store=store, **mine)
-        named = Session(scene, store, campaign, {name: old for old, name in new.items()})
-        offers = [[0, 1], None, [1, 2], None, [2], [0], None]
-        for offer in offers:
-            some = None if offer is None else [f"w{at}" for at in offer]
-            plain.ask(2, some)
-            named.ask(2, None if some is None else [new[one] for one in some])
-            same_logs(_renamed(named.log), _renamed(plain.log, new), "renamed")
-            for seq in tuple(plain.referee.out):
-                plain.tell(seq)
-                named.tell(seq)
-        plain.finish()
-        named.finish()
+    plain = start(policy, scene, seed=8)
+    named = start(policy, replace(scene, renamed=True), seed=8)
+    new = dict(zip(scene.names, named.scene.names, strict=True))
+    for offer in (["w0", "w1"], None, ["w1", "w2"], None, ["w2"], ["w0"], None):
+        plain.ask(2, offer)
+        named.ask(2, None if offer is None else [new[one] for one in offer])
         same_logs(_renamed(named.log), _renamed(plain.log, new), "renamed")
+        plain.tell_all()
+        named.tell_all()
+    plain.finish()
+    named.finish()
+    same_logs(_renamed(named.log), _renamed(plain.log, new), "renamed")
 
 
-@_listed
-def growing_changes_nothing(policy: Policy) -> None:
+@CHECKS.each(scenes_for)
+def growing_changes_nothing(scene: Scene, policy: Policy) -> None:
     """Arrays that grew as workers and tasks came hold what roomy ones hold."""
-    for scene in scenes_for(policy):
-        session = start(policy, scene, seed=2)
-        for at in range(scene.workers, 45, 5):
-            newcomers = [worker_number(each) for each in range(at, min(45, at + 5))]
-            newcomers = [] if isinstance(policy, FixedWorkers) else newcomers
-            tasks = [f"t{len(session.referee.numbers)}"] if scene.tasks else []
-            session.campaign.add(workers=newcomers, tasks=tasks)
-            session.catch_up()
-            session.ask(limit=3)
-            for seq in tuple(session.referee.out):
-                session.tell(seq)
-        roomy = CampaignState(session.state.spec)
-        roomy.ledger = Ledger(roomy.spec.problem, spare=512)
-        roomy.beliefs = policy.start(roomy.spec.problem, roomy.ledger)
-        for event in session.log:
-            roomy.fold(event)
-        _same_state(session.state, roomy)
-        everyone = _available(roomy)
-        one, other = _written(session.state.choose(everyone)), _written(roomy.choose(everyone))
-        assert one == other, f"grown it chooses {one}, with room from the start {other}"
+    session = start(policy, scene, seed=2)
+    for at in range(scene.workers, 45, 5):
+        newcomers = [worker_number(each) for each in range(at, min(45, at + 5))]
+        newcomers = [] if isinstance(policy, FixedWorkers) else newcomers
+        tasks = [f"t{len(session.referee.numbers)}"] if scene.tasks else []
+        session.campaign.add(workers=newcomers, tasks=tasks)
+        session.catch_up()
+        session.ask(limit=3)
+        session.tell_all()
+    roomy = CampaignState(session.state.spec)
+    roomy.ledger = Ledger(roomy.spec.problem, spare=512)
+    roomy.beliefs = policy.start(roomy.spec.problem, roomy.ledger)
+    for event in session.log:
+        roomy.fold(event)
+    _same_state(session.state, roomy)
+    everyone = _available(roomy)
+    one, other = _written(session.state.choose(everyone)), _written(roomy.choose(everyone))
+    assert one == other, f"grown it chooses {one}, with room from the start {other}"
 
 
-@_listed
+@CHECKS
 def decisions_can_be_reproduced(policy: Policy) -> None:
     """Every assignment is explained by choosing again, with the same result."""
     for number, scene in enumerate(scenes_for(policy)):
@@ -280,33 +238,26 @@ MARGIN = 5.0
 are off by eight deviations or more 998 in 1000 fail."""
 
 
-@_listed
+@CHECKS
 def propensities_are_frequencies(policy: Policy) -> None:
     """A stated propensity is how often the choice falls so, over many draws."""
-    session = start(policy, scenes_for(policy)[0], seed=5)
-    session.finish()
+    session = start(policy, scenes_for(policy)[0], seed=5).finish()
     decided = [event for event in session.log if event.kind == Kind.DECIDED]
     for event in decided[:: max(1, len(decided) // 3)]:
-        state = CampaignState(session.state.spec)
-        for earlier in session.log[: event.seq - 1]:
-            state.fold(earlier)
-        _compare_frequencies(state, _stated(event.rows or ()))
+        stated = _stated(event.rows or ())
+        if stated is not None:
+            before = folded(session.state.spec, session.log[: event.seq - 1])
+            _compare_frequencies(before, stated)
 
 
-def _compare_frequencies(state: CampaignState, stated: dict[Any, float] | None) -> None:
-    if stated is None:
-        return
+def _compare_frequencies(state: CampaignState, stated: dict[Any, float]) -> None:
     drawn: Counter[Any] = Counter()
     odds: dict[Any, float] = {}
     count = DRAWS if min(stated.values()) < 1.0 else 20
     for number in range(count):
-        choice = state.spec.policy.choose(
-            state.spec.problem,
-            state.beliefs,
-            state.ledger,
-            state.draw(draws.POLICY, number),
-            _available(state),
-        )
+        draw, spec = state.draw(draws.POLICY, number), state.spec
+        known = (spec.problem, state.beliefs, state.ledger)
+        choice = spec.policy.choose(*known, draw, _available(state))
         assert not isinstance(choice, Wait | Done), f"another draw says {choice}"
         for what, chance in (_stated(state.rows(choice)) or {}).items():
             assert odds.setdefault(what, chance) == chance, f"{what} has two propensities"
@@ -324,17 +275,9 @@ def _stated(rows: Sequence[PlanRow]) -> dict[Any, float] | None:
     return {(row.task, row.worker): row.propensity or 0.0 for row in rows}
 
 
-CHECKS = tuple(_checks)
-"""All checks, in the order in which to read a failing run."""
-
-
 def _available(state: CampaignState) -> Any:
     ledger = state.ledger
     return ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED].astype(np.int8)
-
-
-def _bytes(state: CampaignState) -> list[bytes]:
-    return [np.asarray(array).tobytes() for array in (*state.ledger.book, *state.beliefs)]
 
 
 def _written(choice: Proposal | Wait | Done) -> Any:

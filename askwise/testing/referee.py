@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from askwise.core.choices import Done, Wait
 from askwise.core.events import Event, Kind
+from askwise.core.money import to_micro
 from askwise.core.problem import UNLIMITED, Problem, Worker
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 
 
-@dataclass
-class _Work:
+class _Work(NamedTuple):
     """An assignment as the referee has it."""
 
     task: str | None
@@ -30,6 +30,7 @@ class Referee:
     """Follows a log with books of its own and objects to what may not be."""
 
     problem: Problem
+    bids: dict[str, int] = field(default_factory=dict)
     prices: dict[str, int] = field(default_factory=dict)
     limits: dict[str, int] = field(default_factory=dict)
     joined: set[str] = field(default_factory=set)
@@ -63,7 +64,7 @@ class Referee:
         for worker in workers:
             if worker.id not in self.prices:
                 self.order.append(worker.id)
-            self.prices[worker.id] = worker.micro
+            self.bids[worker.id] = self.prices[worker.id] = worker.micro
             self.limits[worker.id] = UNLIMITED if worker.limit is None else worker.limit
             self.joined.add(worker.id)
             self.passed_over.discard(worker.id)
@@ -167,6 +168,12 @@ class Referee:
         elif kind == Kind.LEFT:
             self.joined.discard(event.worker or "")
             self._drop(lambda task, worker: worker == event.worker)
+        elif kind == Kind.BID:
+            self.bids[event.worker or ""] = self.prices[event.worker or ""] = event.price or 0
+        elif kind == Kind.QUOTED:
+            self.plan = []
+            for quote in event.workers or ():
+                self.prices[quote["id"]] = to_micro(quote["price"], "price")
         elif kind == Kind.TOPPED_UP:
             assert self.budget is not None
             self.budget += event.price or 0
@@ -204,6 +211,10 @@ class Referee:
             most = self.limits[worker] - self.asked[worker]
             assert count <= most, f"{worker} is planned {count} times and has {most} left"
 
+    def _here(self, offered: Collection[str] | None) -> set[str]:
+        """Who may be asked now."""
+        return self.joined - self.passed_over if offered is None else set(offered)
+
     def _may_be_asked(self, task: str | None, worker: str) -> None:
         assert task in self.open_tasks, f"task {task} is not open"
         assert self.is_for(task, worker), f"task {task} is not for {worker}"
@@ -215,8 +226,7 @@ class Referee:
         assert not self.paused, "the campaign is paused"
         assert not self.stopped, "the campaign was stopped"
         assert worker in self.joined, f"{worker} is asked and not there"
-        here = self.joined - self.passed_over if offered is None else offered
-        assert worker in here, f"{worker} is asked and not on offer"
+        assert worker in self._here(offered), f"{worker} is asked and not on offer"
         self._may_be_asked(event.task, worker)
         for row in self.plan:
             if row[1] == worker and row[2] > 0 and row[0] in (None, event.task):
@@ -253,7 +263,7 @@ class Referee:
         if event.kind == Kind.EXPIRED:
             self.expired.append(seq)
         elif self.problem.repeat:
-            # Not before somebody has answered, unless he is named.
+            # Not before somebody has answered, unless they are named.
             self.passed_over.add(self.work[seq].worker)
         else:
             self.pairs[self.work[seq].task, self.work[seq].worker] += 1
@@ -287,7 +297,7 @@ class Referee:
         """Object to a wait that nothing would end, and to a wrong reason for the end."""
         able = [worker for worker in self.order if self.can_work(worker)]
         if isinstance(choice, Wait):
-            here = self.joined - self.passed_over if offered is None else set(offered)
+            here = self._here(offered)
             right = {
                 "resume": self.paused,
                 "answers": bool(self.out),

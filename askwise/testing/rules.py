@@ -13,22 +13,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from unittest import mock
 
-import numpy as np
-
-from askwise.campaign.state import CampaignState
 from askwise.core.choices import Batch
 from askwise.core.events import Kind
 from askwise.ledger import columns as c
 from askwise.policies import policies
 from askwise.stopping.base import StoppingRule
 from askwise.testing.scenes import POLL, RULED, Scene, ending
-from askwise.testing.sessions import Session, comparable, resume, start
+from askwise.testing.sessions import Session, folded, resume, same_logs, start
+from askwise.testing.suite import Suite, as_bytes
 
 Check = Callable[[StoppingRule], None]
 
 OUTCOMES = ("confident", "low_confidence", "over_budget")
 
-_checks: list[Check] = []
+CHECKS = Suite[[StoppingRule]]()
 
 
 def check_rule(rule: StoppingRule) -> None:
@@ -39,13 +37,7 @@ def check_rule(rule: StoppingRule) -> None:
     >>> from askwise.stopping import stopping
     >>> check_rule(stopping.make("fixed"))
     """
-    for check in CHECKS:
-        check(rule)
-
-
-def _listed(check: Check) -> Check:
-    _checks.append(check)
-    return check
+    CHECKS.run(rule)
 
 
 def scenes_of(rule: StoppingRule) -> list[Scene]:
@@ -54,77 +46,64 @@ def scenes_of(rule: StoppingRule) -> list[Scene]:
     return [replace(scenes[kind], rule=ending(rule, 6)) for kind in rule.outcomes]
 
 
-def _sessions(rule: StoppingRule, seed: int = 1) -> list[Session]:
-    uniform = policies.make("uniform")
-    return [start(uniform, scene, seed=seed) for scene in scenes_of(rule)]
+def _sessions(rule: StoppingRule) -> list[Session]:
+    return [start(policies.make("uniform"), scene) for scene in scenes_of(rule)]
 
 
-@_listed
-def a_verdict_changes_nothing(rule: StoppingRule) -> None:
+@CHECKS.each(_sessions)
+def a_verdict_changes_nothing(session: Session, rule: StoppingRule) -> None:
     """Neither the rule's state nor the ledger changes by a byte, and asking again agrees."""
-    for session in _sessions(rule):
-        state = session.state
-        while isinstance(session.ask(), Batch):
-            for task in range(state.ledger.total(c.TASKS)):
-                arrays = (*state.ledger.book, *state.beliefs, *state.rule_state)
-                before = [np.asarray(array).tobytes() for array in arrays]
-                verdict = state.verdict(task)
-                assert [np.asarray(array).tobytes() for array in arrays] == before
-                assert state.verdict(task) == verdict, "a second verdict differs"
-            session.tell(session.referee.out[0])
+    state = session.state
+    while isinstance(session.ask(), Batch):
+        for task in range(state.ledger.total(c.TASKS)):
+            arrays = (*state.ledger.book, *state.beliefs, *state.rule_state)
+            before = as_bytes(arrays)
+            verdict = state.verdict(task)
+            assert as_bytes(arrays) == before, "a verdict wrote into ledger or state"
+            assert state.verdict(task) == verdict, "a second verdict differs"
+        session.tell(session.referee.out[0])
 
 
-@_listed
-def a_task_is_closed_by_an_answer_in_its_words(rule: StoppingRule) -> None:
+@CHECKS.each(_sessions)
+def a_task_is_closed_by_an_answer_in_its_words(session: Session, rule: StoppingRule) -> None:
     """CLOSED follows an ANSWER to its task, with a known outcome and a possible option."""
-    for session in _sessions(rule):
-        session.finish()
-        options = session.state.spec.problem.options
-        for before, event in zip(session.log, session.log[1:], strict=False):
-            if event.kind == Kind.CLOSED:
-                assert (before.kind, before.task) == (Kind.ANSWER, event.task)
-                assert event.outcome in OUTCOMES, f"the outcome is {event.outcome}"
-                assert event.value in options if options else isinstance(event.value, float)
-                assert event.confidence is None or 0.0 <= event.confidence <= 1.0
+    session.finish()
+    options = session.state.spec.problem.options
+    for before, event in zip(session.log, session.log[1:], strict=False):
+        if event.kind == Kind.CLOSED:
+            assert (before.kind, before.task) == (Kind.ANSWER, event.task)
+            assert event.outcome in OUTCOMES, f"the outcome is {event.outcome}"
+            assert event.value in options if options else isinstance(event.value, float)
+            assert event.confidence is None or 0.0 <= event.confidence <= 1.0
 
 
-@_listed
+@CHECKS
 def the_same_seed_gives_the_same_verdicts(rule: StoppingRule) -> None:
     """Also when the campaign is opened anew for every step."""
-    for one, again in zip(_sessions(rule, 3), _sessions(rule, 3), strict=True):
-        one.finish()
-        other = again
-        while isinstance(other.ask(), Batch):
-            other = resume(other.scene, other.store)
-            other.tell(other.referee.out[0])
-        assert comparable(other.log) == comparable(one.log), "the logs differ"
+    for whole, session in zip(_sessions(rule), _sessions(rule), strict=True):
+        whole.finish()
+        while session.step():
+            session = resume(session.scene, session.store)
+        same_logs(session.log, whole.log, "opened anew for every step")
 
 
-@_listed
-def folding_never_asks_the_rule(rule: StoppingRule) -> None:
+@CHECKS.each(_sessions)
+def folding_never_asks_the_rule(session: Session, rule: StoppingRule) -> None:
     """What was closed is in the log; a rule that would fail now changes nothing of it."""
-    for session in _sessions(rule):
-        session.finish()
-        with mock.patch.object(type(rule), "verdict", side_effect=AssertionError("was asked")):
-            state = CampaignState(session.state.spec)
-            for event in session.log:
-                state.fold(event)
-        assert state.ledger.names() == session.state.ledger.names()
+    session.finish()
+    with mock.patch.object(type(rule), "verdict", side_effect=AssertionError("was asked")):
+        state = folded(session.state.spec, session.log)
+    assert state.ledger.names() == session.state.ledger.names()
 
 
-@_listed
-def an_answer_to_a_closed_task_changes_no_verdict(rule: StoppingRule) -> None:
+@CHECKS.each(_sessions)
+def an_answer_to_a_closed_task_changes_no_verdict(session: Session, rule: StoppingRule) -> None:
     """Given in its lease it is paid and logged; the task stays closed as it was."""
-    for session in _sessions(rule):
-        while isinstance(session.ask(limit=50), Batch):
-            for seq in tuple(session.referee.out):
-                closed = dict(session.state.ledger.closings)
-                paid = session.referee.spent
-                session.tell(seq)
-                assert session.referee.spent > paid, "the answer is not paid"
-                now = session.state.ledger.closings
-                assert all(now[task] == closing for task, closing in closed.items())
-
-
-CHECKS = tuple(_checks)
-"""All checks, in the order in which to read a failing run."""
+    while isinstance(session.ask(limit=50), Batch):
+        for seq in tuple(session.referee.out):
+            closed = dict(session.state.ledger.closings)
+            paid = session.referee.spent
+            session.tell(seq)
+            assert session.referee.spent > paid, "the answer is not paid"
+            now = session.state.ledger.closings
+            assert all(now[task] == closing for task, closing in closed.items())

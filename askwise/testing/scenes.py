@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +16,6 @@ from askwise.policies import AwaitsTruth, Policy
 from askwise.stopping.base import StoppingRule
 
 LEASE = 10.0
-
 
 PRICES = (3, 5, 2, 7, 2, 11)
 LIMITS = (9, 4, 3, 50, 1, 6)
@@ -60,49 +58,48 @@ class Scene:
     truths: bool = False
     """Whether truths are told in between, not only to a policy that waits for one."""
 
-    def staff(self, names: Mapping[str, str] | None = None) -> list[Worker]:
-        """The workers, under other names if wanted."""
-        return [
-            worker_number(at, trusted=at == self.trusted, id=names[f"w{at}"] if names else f"w{at}")
-            for at in range(self.workers)
-        ]
+    renamed: bool = False
+    """Whether workers have other names, which sort the other way round."""
 
-    def work(self, names: Mapping[str, str] | None = None) -> list[Task]:
-        """The tasks; workers may have other names."""
-        some = [f"w{at}" for at in range(self.workers) if at % 3 != 2]
-        who = tuple(names[one] for one in some) if names else tuple(some)
+    @property
+    def names(self) -> list[str]:
+        """The workers' names."""
+        return [f"n{100 - at}" if self.renamed else f"w{at}" for at in range(self.workers)]
+
+    def work(self) -> list[Task]:
+        """The tasks."""
+        some = tuple(name for at, name in enumerate(self.names) if at % 3 != 2)
         return [
             Task(
                 f"t{at}",
                 context=f"c{at % self.contexts}" if self.contexts else None,
-                workers=who if self.named and at % 3 == 1 else None,
+                workers=some if self.named and at % 3 == 1 else None,
             )
             for at in range(self.tasks)
         ]
 
-    def problem(self) -> Problem:
-        """What a policy is asked to take on."""
-        return make_problem(
-            workers=self.staff(),
-            tasks=self.work(),
-            options=self.options,
-            outcome=None if self.options else "utility",
-            budget=self.budget,
-            repeat=self.repeat,
-        )
-
-    def create(self, policy: Policy, seed: int = 1, **more: Any) -> Campaign:
-        """Start it."""
-        raw: dict[str, Any] = {
-            "workers": self.staff(),
-            "tasks": self.work() or None,
+    def facts(self) -> dict[str, Any]:
+        """What a requester says of it."""
+        return {
+            "workers": [
+                worker_number(at, id=name, trusted=at == self.trusted)
+                for at, name in enumerate(self.names)
+            ],
+            "tasks": self.work(),
+            "options": self.options,
+            "outcome": None if self.options else "utility",
             "budget": self.budget,
             "repeat": self.repeat,
-            "stopping": self.rule,
         }
-        raw.update({"options": self.options} if self.options else {"outcome": "utility"})
-        raw.update(more)
-        return Campaign.create(policy=policy, seed=seed, name="scene", **raw)
+
+    def problem(self) -> Problem:
+        """What a policy is asked to take on."""
+        return make_problem(**self.facts())
+
+    def create(self, policy: Policy, **more: Any) -> Campaign:
+        """Start it."""
+        raw = {**self.facts(), "stopping": self.rule, "seed": 1, "name": "scene", **more}
+        return Campaign.create(policy=policy, **raw)
 
     def answer(self, worker: int, task: int, k: int) -> float | str:
         """What a worker answers about a task when asked for the k-th time."""
@@ -118,27 +115,11 @@ UNITS = Scene()
 TASKS = Scene(workers=4, tasks=5, budget="70", named=True)
 REPEATED = Scene(workers=4, tasks=3, budget="60", repeat=True)
 RULED = Scene(workers=5, tasks=4, budget="60", rule={"name": "fixed", "n": 2})
-VOTES = Scene(
-    workers=5, tasks=4, options=("no", "yes"), budget="60", rule={"name": "fixed", "n": 2}
-)
+VOTES = replace(RULED, options=("no", "yes"))
 POLL = Scene(workers=4, tasks=4, options=("no", "yes"), budget="120", repeat=True)
-CROWDS = Scene(
-    workers=4,
-    tasks=4,
-    options=("no", "yes", "maybe"),
-    budget="120",
-    repeat=True,
-    rule={"name": "posterior", "error": 0.2, "horizon": 12},
-)
-LABELS = Scene(
-    workers=5,
-    tasks=7,
-    options=("no", "yes", "maybe"),
-    budget="90",
-    contexts=2,
-    named=True,
-    trusted=3,
-)
+THREE = ("no", "yes", "maybe")
+CROWDS = replace(POLL, options=THREE, rule={"name": "posterior", "error": 0.2, "horizon": 12})
+LABELS = Scene(workers=5, tasks=7, options=THREE, budget="90", contexts=2, named=True, trusted=3)
 ASSURED = Scene(workers=5, tasks=6, options=("no", "yes"), budget="150", named=True, truths=True)
 UNCAPPED = Scene(workers=3, budget=None)
 

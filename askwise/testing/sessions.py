@@ -16,11 +16,8 @@ from askwise.core.events import Event
 from askwise.policies import FixedWorkers, Policy
 from askwise.store import MemoryStore, Store
 from askwise.testing.referee import Referee
-from askwise.testing.scenes import (
-    LEASE,
-    Scene,
-    worker_number,
-)
+from askwise.testing.scenes import LEASE, Scene, worker_number
+from askwise.testing.suite import refused
 
 MOST_STEPS = 3000
 """After so many asks a small campaign is taken never to end."""
@@ -29,13 +26,10 @@ MOST_STEPS = 3000
 class Session:
     """A campaign that is watched: every event is refereed and folded a second time."""
 
-    def __init__(
-        self, scene: Scene, store: Store, campaign: Campaign, names: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, scene: Scene, store: Store, campaign: Campaign) -> None:
         self.scene = scene
         self.store = store
         self.campaign = campaign
-        self.names = names or {}
         spec = spec_of_campaign(campaign)
         self.policy = type(spec.policy)
         self.state = CampaignState(spec)
@@ -73,10 +67,14 @@ class Session:
     def tell(self, seq: int) -> None:
         """Answer as the scene has it."""
         work = self.referee.work[seq]
-        name = self.names.get(work.worker, work.worker)
-        worker, task = int(name[1:]), self.referee.numbers[work.task]
+        worker, task = self.referee.order.index(work.worker), self.referee.numbers[work.task]
         self.campaign.tell(f"scene:{seq}", self.scene.answer(worker, task, work.k))
         self.catch_up()
+
+    def tell_all(self) -> None:
+        """Answer all that is out."""
+        for seq in tuple(self.referee.out):
+            self.tell(seq)
 
     def reveal(self) -> None:
         """Tell the truth of the first task that was asked about and has none yet."""
@@ -87,26 +85,25 @@ class Session:
 
     def tell_in_vain(self, seq: int) -> None:
         """See that an answer is refused and leaves no trace."""
-        try:
-            self.tell(seq)
-        except (InvalidAnswer, OverBudget):
-            assert len(self.campaign.log()) == len(self.log), "a refusal left events behind"
-        else:
-            raise AssertionError(f"the answer to assignment {seq} was to be refused")
+        refused((InvalidAnswer, OverBudget), self.tell, seq)
+        assert len(self.campaign.log()) == len(self.log), "a refusal left events behind"
 
-    def finish(self) -> Done:
-        """Answer all that is out and go on, one at a time, to the end."""
+    def step(self, limit: int = 1) -> bool:
+        """Answer all that is out and ask again, or tell a truth; False at the end."""
+        self.tell_all()
+        everyone = sorted(self.referee.joined) if self.referee.passed_over else None
+        choice = self.ask(limit, everyone)
+        if choice == Wait("truth"):
+            self.reveal()
+        else:
+            assert not isinstance(choice, Wait), f"with nothing out and all on offer: {choice}"
+        return not isinstance(choice, Done)
+
+    def finish(self, limit: int = 1) -> Session:
+        """Go on to the end."""
         for _ in range(MOST_STEPS):
-            for seq in tuple(self.referee.out):
-                self.tell(seq)
-            everyone = sorted(self.referee.joined) if self.referee.passed_over else None
-            choice = self.ask(workers=everyone)
-            if isinstance(choice, Done):
-                return choice
-            if choice == Wait("truth"):
-                self.reveal()
-                continue
-            assert isinstance(choice, Batch), f"with nothing out and all on offer: {choice}"
+            if not self.step(limit):
+                return self
         raise AssertionError(f"the campaign does not end within {MOST_STEPS} steps")
 
 
@@ -126,6 +123,14 @@ def start(policy: Policy, scene: Scene, **more: Any) -> Session:
 def resume(scene: Scene, store: Store) -> Session:
     """Open a scene that a store holds, as another process would."""
     return Session(scene, store, Campaign.open(store, "scene"))
+
+
+def folded(spec: Spec, log: Iterable[Event]) -> CampaignState:
+    """The state of a campaign with a spec and a log."""
+    state = CampaignState(spec)
+    for event in log:
+        state.fold(event)
+    return state
 
 
 def comparable(log: Iterable[Event]) -> list[Event]:
@@ -220,10 +225,7 @@ class _Player:
 
     def switch(self, number: int) -> None:
         campaign = self.session.campaign
-        if self.referee.paused:
-            campaign.resume()
-        else:
-            campaign.pause()
+        (campaign.resume if self.referee.paused else campaign.pause)()
 
     def close_or_add(self, number: int) -> None:
         if self.referee.problem.taskless:

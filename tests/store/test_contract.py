@@ -11,6 +11,7 @@ import pytest
 from askwise.store import MemoryStore, SqliteStore, Store, Transaction
 from askwise.store.postgres.store import PostgresStore
 from askwise.testing import stores
+from askwise.testing.stores import transactions
 from tests.store.json_store import JsonStore
 
 
@@ -49,4 +50,4 @@ def test_the_checks_notice_a_store_that_forgets_to_roll_back() -> None:
                 raise failure
 
     with pytest.raises(AssertionError, match="the log"):
-        stores.an_exception_rolls_back_wholly(Sloppy)
+        transactions.an_exception_rolls_back_wholly(Sloppy)

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-import askwise
-from askwise import figures
 from askwise.data.labels import write_answers, write_workers
-from askwise.figures import ReferenceRow, Row
+from askwise.figures import Row
 from askwise.lab import report
 from askwise.lab.aggregating.labels import Aggregated, wilson
 from askwise.lab.planning.files import count
@@ -47,16 +45,19 @@ def write_aggregate_page(found: Aggregated, directory: Path, command: str) -> Pa
     tasks = count(len(table.task_names), "task")
     workers = count(len(table.worker_names), "worker")
     rows, caption = _calibration(found) if found.measured else _spread(found)
-    figure = figures.draw(
+    lowest = min(row.x for row in rows)
+    ideal = report.dashed(IDEAL, "share", (lowest, lowest), (1.0, 1.0))
+    figure = report.draw(
+        directory,
+        caption,
         rows,
         title="How often a label is right" if found.measured else "How sure the labels are",
         metric="share",
         x_label="confidence",
         y_label="share that is right" if found.measured else "share of tasks with at most this",
-        reference=_ideal(rows) if found.measured else [],
+        reference=ideal if found.measured else [],
         highlight=[SERIES],
     )
-    figures.save(figure, directory)
     shown_tasks = min(SHOWN_TASKS, len(table.task_names))
     shown_workers = min(SHOWN_WORKERS, len(table.worker_names))
     return report.write_page(
@@ -64,10 +65,9 @@ def write_aggregate_page(found: Aggregated, directory: Path, command: str) -> Pa
         "aggregate.html",
         title=f"{tasks} labelled by {workers}",
         method=found.method,
-        version=askwise.__version__,
         facts=list(facts(found)),
         remarks=list(found.remarks()),
-        figures=[(caption, figures.svg_text(figure))],
+        figures=[figure],
         tasks_note=f"The least sure first: {shown_tasks} of {tasks}.",
         task_columns=("label", "confidence", "answers"),
         tasks=list(_contested(found, shown_tasks)),
@@ -149,12 +149,6 @@ def _calibration(found: Aggregated) -> tuple[list[Row], str]:
         "confidence, with 95% intervals. On the dashed line labels are right as often as "
         "they are confident; below it they are too sure."
     )
-
-
-def _ideal(rows: list[Row]) -> list[ReferenceRow]:
-    """Where labels are right as often as they are confident."""
-    lowest = min(row.x for row in rows)
-    return [ReferenceRow.at(IDEAL, x, "share", x, style="line") for x in (lowest, 1.0)]
 
 
 def _spread(found: Aggregated) -> tuple[list[Row], str]:

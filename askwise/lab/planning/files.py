@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import askwise
-from askwise import figures
 from askwise.data import Beliefs
-from askwise.figures import ReferenceRow, Row
+from askwise.figures import Row
 from askwise.lab import report
 from askwise.lab.planning.plan import Plan, amount, amounts, interval, percent
 from askwise.lab.results import Results
@@ -23,12 +21,12 @@ def write_plan(plan: Plan, beliefs: Beliefs, directory: Path, command: str) -> P
     reference = []
     if plan.funds is not None:
         series, level = f"budget: {plan.funds.amount}", float(plan.funds.amount)
-        reference = [
-            ReferenceRow.at(series, x, "cost", level, style="line") for x in (0, plan.questions)
-        ]
+        reference = report.dashed(series, "cost", (0, level), (plan.questions, level))
     path = [(0, 0.0, 0.0, 0.0)]
     path += [(at, float(m.mean), float(m.low), float(m.high)) for at, m in plan.path]
-    figure = figures.draw(
+    figure = report.draw(
+        directory,
+        "Cost of campaigns of so many questions; eight of ten lie in the shaded band.",
         [Row("", SERIES, at, "cost", mean, low, high, plan.runs) for at, mean, low, high in path],
         title=title,
         metric="cost",
@@ -37,7 +35,6 @@ def write_plan(plan: Plan, beliefs: Beliefs, directory: Path, command: str) -> P
         reference=reference,
         highlight=[SERIES],
     )
-    figures.save(figure, directory)
     errors = [("all questions", plan.error, 1.0)]
     errors += [(kind.name, kind.error, kind.share) for kind in plan.kinds]
     rows = [
@@ -49,14 +46,7 @@ def write_plan(plan: Plan, beliefs: Beliefs, directory: Path, command: str) -> P
         Results("plan", plan.seed, plan.runs, _assumed(plan, beliefs), rows),
         title=title,
         summary="\n\n".join(_words(plan)),
-        figures=[
-            (
-                "Cost of campaigns of so many questions; eight of ten lie in the shaded band.",
-                figures.svg_text(figure),
-            )
-        ],
-        differences=[],
-        version=askwise.__version__,
+        figures=[figure],
         command=command,
         x_label=lambda metric: "questions",
     )

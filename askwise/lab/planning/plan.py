@@ -73,15 +73,6 @@ class Funds(Jsonable):
     finished: Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """The error aimed at, the dial, and from where to where it was searched."""
-
-    target: float | None
-    dial: Dial | None
-    searched: tuple[Value, Value] | None = None
-
-
 @dataclass(frozen=True)
 class Plan:
     """What a campaign will cost and how often it will be wrong, as simulated.
@@ -90,7 +81,8 @@ class Plan:
     ``error`` is the share of questions with a wrong option, ``confident_error`` that of questions
     closed with confidence and wrong, both with 95% intervals; ``unsure`` is the share that ends
     without confidence. ``path`` is what campaigns of fewer questions cost. ``settings`` are the
-    lines for a campaign's file.
+    lines for a campaign's file. ``dial`` says where the rule's dial is, if it has one, and
+    ``searched`` from where to where it was tried, to reach ``target_error``.
     """
 
     questions: int
@@ -112,28 +104,20 @@ class Plan:
     crowds: tuple[CrowdPart, ...]
     path: tuple[tuple[int, MoneyRange], ...]
     settings: str
-    reach: Reach
+    target_error: float | None
+    dial: Dial | None
+    searched: tuple[Value, Value] | None
     funds: Funds | None
-
-    @property
-    def dial(self) -> Dial | None:
-        """Where the rule's dial is, and why there; None if it has none."""
-        return self.reach.dial
-
-    @property
-    def target_error(self) -> float | None:
-        """The error aimed at."""
-        return self.reach.target
 
     @property
     def reached(self) -> bool | None:
         """Whether the simulated error is at most the target; None without a target."""
-        return None if self.reach.target is None else self.error.mean <= self.reach.target
+        return None if self.target_error is None else self.error.mean <= self.target_error
 
     @property
     def found(self) -> str:
         """How the dial was found, in a sentence; empty where nothing was searched."""
-        if self.dial is None or self.reach.searched is None or not self.reached:
+        if self.dial is None or self.searched is None or not self.reached:
             return ""
         name, value = self.dial.name, self.dial.value
         return f"{name} = {value} is the boldest setting that keeps the target, by simulation."
@@ -157,10 +141,10 @@ class Plan:
 
 def _remarks(plan: Plan) -> list[str]:
     found = []
-    target, dial, error = plan.reach.target, plan.dial, plan.error
+    target, dial, error = plan.target_error, plan.dial, plan.error
     if target is not None and error.mean > target:
-        if dial is not None and plan.reach.searched is not None:
-            first, last = plan.reach.searched
+        if dial is not None and plan.searched is not None:
+            first, last = plan.searched
             limit = f" with at most {plan.horizon} answers a question" if plan.horizon else ""
             found.append(
                 f"The target is out of reach: no {dial.name} tried, from {first} to {last}, has an "
@@ -176,9 +160,8 @@ def _remarks(plan: Plan) -> list[str]:
         else:
             found.append("Whether the error is above the target is not certain: give more runs.")
     if plan.unsure > 0:
-        at_limit = (
-            f", most of them at the horizon of {plan.horizon} answers" if plan.horizon else ""
-        )
+        horizon = plan.horizon
+        at_limit = f", most of them at the horizon of {horizon} answers" if horizon else ""
         found.append(
             f"{percent(plan.unsure)} of the questions end without confidence{at_limit}; "
             f"{percent(plan.confident_error.mean)} of all are wrong with confidence."

@@ -11,15 +11,16 @@ from scipy.sparse import csr_matrix
 from askwise.core.arrays import Array
 from askwise.core.checks import between, whole
 from askwise.core.errors import InvalidParameter
-from askwise.core.money import Amount, from_micro, to_micro
+from askwise.core.money import Amount, from_micro
 from askwise.core.registry import from_label, label_of
 from askwise.data import Beliefs
 from askwise.lab.planning import plan as told
 from askwise.lab.planning import search
-from askwise.lab.planning.plan import Estimate, Funds, MoneyRange, Plan, Reach, rate
-from askwise.lab.planning.questions import Drawn, Progress, Sample, draw_questions, problem_of
-from askwise.lab.planning.search import Chosen, Dial
-from askwise.policies import AwaitsTruth, Policy, policies
+from askwise.lab.planning.plan import Estimate, Funds, MoneyRange, Plan, rate
+from askwise.lab.planning.questions import Drawn, Sample, draw_questions, problem_of
+from askwise.lab.planning.search import Chosen, Dial, Value
+from askwise.lab.simulate import Progress, check_budget, check_seed, unseen
+from askwise.policies import AwaitsTruth, KnowsTruth, Policy, policies
 from askwise.stopping import StoppingRule
 
 TARGET = 0.05
@@ -45,7 +46,7 @@ def plan(
     horizon: int | None = None,
     runs: int = 5000,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress = unseen,
 ) -> Plan:
     """Simulate questions as they are believed to be; say what a campaign of them will cost.
 
@@ -79,8 +80,7 @@ def plan(
     """
     whole(questions, "questions", least=1)
     whole(runs, "runs", least=100)
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-        raise InvalidParameter(f"seed is {seed!r}: give a number from 0 to 2**63 - 1", field="seed")
+    check_seed(seed)
     if horizon is not None:
         whole(horizon, "horizon", least=1)
     if target_error is not None:
@@ -88,24 +88,24 @@ def plan(
     asking = _policy(policy, beliefs)
     chosen = search.read_rule(rule, horizon)
     chosen.rule.check(problem_of(beliefs, 1))
-    cap = None if budget is None else _budget(budget, beliefs)
+    cheapest = min(crowd.micro for crowd in beliefs.crowds)
+    cap = None if budget is None else check_budget(budget, cheapest, "crowd")
     if target_error is None and not chosen.given:
         target_error = TARGET
     drawn = draw_questions(beliefs, asking, questions, runs, seed)
-    tell = progress or (lambda what, done, total: None)
     if chosen.given or chosen.direct:
-        found = _asked(drawn, asking, chosen, target_error, tell)
+        found = _asked(drawn, asking, chosen, target_error, progress)
     else:
         assert target_error is not None
-        found = _searched(drawn, asking, chosen, target_error, tell)
+        found = _searched(drawn, asking, chosen, target_error, progress)
     funds = None if cap is None else _funds(drawn, found.sample, questions, cap)
-    return _plan(drawn, found, questions, funds)
+    return _plan(drawn, found, questions, target_error, funds)
 
 
 def _policy(label: str, beliefs: Beliefs) -> Policy:
     policy = policies.make(from_label(label))
     remedy, wrong = "choose one that asks until a question is answered", ""
-    if hasattr(policy, "truth"):
+    if isinstance(policy, KnowsTruth):
         wrong, remedy = "must be told the truth", "nobody knows it beforehand; choose another"
     elif policy.needs_budget and "options" in policy.outcomes:
         wrong = "spends a budget as a whole"
@@ -119,17 +119,6 @@ def _policy(label: str, beliefs: Beliefs) -> Policy:
     return policy
 
 
-def _budget(budget: Amount, beliefs: Beliefs) -> int:
-    micro, cheapest = to_micro(budget, "budget"), min(crowd.micro for crowd in beliefs.crowds)
-    if micro < cheapest:
-        raise InvalidParameter(
-            f"budget is {from_micro(micro)}: it buys nothing, the cheapest crowd costs "
-            f"{from_micro(cheapest)}",
-            field="budget",
-        )
-    return micro
-
-
 @dataclass(frozen=True)
 class _Found:
     """Policy and rule as they were set, and what came of it."""
@@ -137,7 +126,8 @@ class _Found:
     policy: Policy
     rule: StoppingRule
     sample: Sample
-    reach: Reach
+    dial: Dial | None
+    searched: tuple[Value, Value] | None = None
 
 
 def _asked(
@@ -149,7 +139,7 @@ def _asked(
     how: Literal["given", "target"] = "given" if chosen.given else "target"
     dial = Dial(chosen.dial, chosen.value, how) if chosen.dial else None
     sample = drawn.ask(policy, chosen.rule, tell=tell, what="simulating")
-    return _Found(policy, chosen.rule, sample, Reach(target, dial))
+    return _Found(policy, chosen.rule, sample, dial)
 
 
 def _searched(
@@ -169,8 +159,7 @@ def _searched(
         sample = drawn.ask(asking, rule, tell=tell, what=f"trying {chosen.dial} = {value}")
         # The last that keeps the target is the boldest; without any, the nearest to it.
         if best is None or sample.error <= target or sample.error < min(errors.values()):
-            reach = Reach(target, Dial(chosen.dial, value, "searched"))
-            best = _Found(asking, rule, sample, reach)
+            best = _Found(asking, rule, sample, Dial(chosen.dial, value, "searched"))
         errors[at] = sample.error
         sure = bool(sample.confident.any())
         return sample.error
@@ -178,11 +167,12 @@ def _searched(
     # Where nothing ends with confidence, a more careful setting changes nothing.
     search.first_within(len(settings), error_at, target, lambda at: not sure)
     assert best is not None
-    tried = settings[min(errors)], settings[max(errors)]
-    return replace(best, reach=replace(best.reach, searched=tried))
+    return replace(best, searched=(settings[min(errors)], settings[max(errors)]))
 
 
-def _plan(drawn: Drawn, found: _Found, questions: int, funds: Funds | None) -> Plan:
+def _plan(
+    drawn: Drawn, found: _Found, questions: int, target: float | None, funds: Funds | None
+) -> Plan:
     sample, rule = found.sample, found.rule
     beliefs, runs = drawn.beliefs, len(sample.spent)
     answers = sample.answers.sum(axis=1)
@@ -214,7 +204,9 @@ def _plan(drawn: Drawn, found: _Found, questions: int, funds: Funds | None) -> P
         crowds=_crowds(beliefs, sample),
         path=path,
         settings=told.settings_text(found.policy, rule),
-        reach=found.reach,
+        target_error=target,
+        dial=found.dial,
+        searched=found.searched,
         funds=funds,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +12,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.problem import Problem, make_problem
 from askwise.data import Beliefs
 from askwise.lab.loop import CLOSED_CODE, CLOSED_OPTION
-from askwise.lab.simulate import simulate
+from askwise.lab.simulate import Progress, simulate, unseen
 from askwise.lab.worlds import Survey
 from askwise.ledger import columns as c
 from askwise.policies import Policy
@@ -21,8 +20,6 @@ from askwise.stopping import StoppingRule
 from askwise.stopping.base import CONFIDENT
 
 _CHUNK = 500
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -60,18 +57,16 @@ class Drawn:
         rule: StoppingRule,
         *,
         last: int | None = None,
-        tell: Progress | None = None,
+        tell: Progress = unseen,
         what: str = "",
     ) -> Sample:
         """Ask every question (or those up to the last) until the rule closes it."""
         last = len(self.kinds) if last is None else last
         parts = []
         for first in range(0, last, self.chunk):
-            if tell is not None:
-                tell(what, first, last)
+            tell(what, first, last)
             parts.append(self._part(policy, rule, first, min(first + self.chunk, last)))
-        if tell is not None:
-            tell(what, last, last)
+        tell(what, last, last)
         return Sample(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def _part(self, policy: Policy, rule: StoppingRule, first: int, last: int) -> tuple[Array, ...]:

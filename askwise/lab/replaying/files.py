@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import askwise
-from askwise import figures
-from askwise.figures import ReferenceRow, Row
+from askwise.figures import Row
 from askwise.lab import report
 from askwise.lab.planning.files import count
 from askwise.lab.planning.plan import amount, percent
@@ -17,34 +15,27 @@ from askwise.lab.replaying.replay import EVERYTHING, Replay, Saving
 def write_replay(found: Replay, directory: Path, source: str, command: str) -> Path:
     """Write replay.json, figure.png, figure.svg and report.html; returns the page."""
     report.write_json(directory, "replay.json", found)
-    figure = figures.draw(
+    right = found.everything[0]
+    figure = report.draw(
+        directory,
+        "Each point is a run to the end of a budget; the shaded bands are 95% intervals "
+        f"over {count(found.runs, 'run')}. Dashed: everything recorded, by majority, for "
+        f"{amount(found.everything[1])}.",
         _curves(found),
         title=headline(found),
         metric="accuracy",
         x_label="money spent",
         y_label="share of tasks answered right",
-        reference=[
-            ReferenceRow.at(EVERYTHING, x, "accuracy", found.everything[0], style="line")
-            for x in (0.0, float(found.budget))
-        ],
+        reference=report.dashed(EVERYTHING, "accuracy", (0, right), (float(found.budget), right)),
         highlight=[found.policy],
     )
-    figures.save(figure, directory)
     return report.write_page(
         directory,
         "replay.html",
         title=headline(found),
         byline=f"Recorded answers of {source}",
-        version=askwise.__version__,
         sentences=sentences(found),
-        figures=[
-            (
-                "Each point is a run to the end of a budget; the shaded bands are 95% intervals "
-                f"over {count(found.runs, 'run')}. Dashed: everything recorded, by majority, for "
-                f"{amount(found.everything[1])}.",
-                figures.svg_text(figure),
-            )
-        ],
+        figures=[figure],
         policies_note=f"At the budget of {found.budget}, means over {count(found.runs, 'run')}.",
         columns=("right", "95% interval", "spent"),
         lines=list(lines(found)),

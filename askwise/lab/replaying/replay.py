@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any
@@ -19,10 +19,9 @@ from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.core.problem import Worker
 from askwise.data.labels import LabelTable
 from askwise.figures import Row
-from askwise.lab.replaying.bench import ACCURACY, SPENT, Bench
-from askwise.lab.replaying.contenders import Contender, contender
+from askwise.lab.replaying.bench import ACCURACY, SPENT, Bench, Contender, contender
 from askwise.lab.results import mean_row
-from askwise.lab.simulate import Outcome
+from askwise.lab.simulate import Outcome, Progress, check_budget, unseen
 from askwise.lab.worlds import Recording
 from askwise.lab.worlds.recorded import shuffled
 from askwise.policies import Policy
@@ -31,8 +30,6 @@ POINTS = 8
 """Budgets at which the curves are measured, evenly up to the one asked for."""
 
 EVERYTHING = "all recorded answers, by majority"
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -129,16 +126,16 @@ def recording_of(
     _, first = np.unique(pairs, return_index=True)
     kinds = None
     if contexts is not None:
-        names = [contexts.get(task, "") for task in known.task_names]
-        number = {name: at for at, name in enumerate(dict.fromkeys(names))}
-        kinds = np.array([number[name] for name in names])
+        shown = [contexts.get(task, "") for task in known.task_names]
+        number = {context: at for at, context in enumerate(dict.fromkeys(shown))}
+        kinds = np.array([number[context] for context in shown])
     staff = _staff(known, prices)
     codes = (known.tasks, known.workers, known.labels)
     task, worker, label = (column[first].astype(np.int64) for column in codes)
-    named = (known.task_names, known.worker_names, known.label_names)
-    tasks, workers, options = (len(each) for each in named)
-    costs, limits = tuple(each.price for each in staff), tuple(each.limit for each in staff)
-    right = truth.astype(np.int64)
+    names = (known.task_names, known.worker_names, known.label_names)
+    tasks, workers, options = (len(each) for each in names)
+    right, costs = truth.astype(np.int64), tuple(each.price for each in staff)
+    limits = tuple(each.limit for each in staff)
     return Recording(
         task, worker, label, tasks, workers, options, right, kinds, costs, limits=limits
     )
@@ -170,7 +167,7 @@ def replay(
     runs: int = 10,
     seed: int = 0,
     window: int = 1,
-    progress: Progress = lambda what, done, total: None,
+    progress: Progress = unseen,
 ) -> Replay:
     """Run policies against recorded answers, each pair asked once at most.
 
@@ -203,8 +200,8 @@ def replay(
             raise InvalidParameter(f"against names {name!r} twice", field="against")
     recording = recording_of(table, gold, contexts, prices)
     everything = _everything(recording)
-    micro = to_micro(budget, "budget")
-    budgets = _budgets(micro, recording)
+    budgets = _budgets(budget, recording)
+    micro = budgets[-1]
     problem = recording.problem(from_micro(micro))
     for rival in contenders:
         rival.policy.check(problem)
@@ -247,16 +244,11 @@ def replay(
     return replace(found, savings=savings)
 
 
-def _budgets(micro: int, recording: Recording) -> list[int]:
-    if micro == 0:
+def _budgets(budget: Amount, recording: Recording) -> list[int]:
+    if to_micro(budget, "budget") == 0:
         raise InvalidParameter("budget is 0: give an amount above 0", field="budget")
     cheapest = min(to_micro(price, "price") for price in recording.prices or (1,))
-    if micro < cheapest:
-        raise InvalidParameter(
-            f"budget is {from_micro(micro)}: it buys nothing, the cheapest worker costs "
-            f"{from_micro(cheapest)}",
-            field="budget",
-        )
+    micro = check_budget(budget, cheapest, "worker")
     steps = {max(cheapest, micro * step // POINTS) for step in range(1, POINTS + 1)}
     return sorted(steps)
 

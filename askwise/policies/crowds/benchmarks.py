@@ -15,7 +15,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.problem import Problem
 from askwise.ledger.ledger import Ledger
 from askwise.policies.base import policies
-from askwise.policies.capabilities import LimitsSize
+from askwise.policies.capabilities import KnowsTruth, LimitsSize
 from askwise.policies.crowds.common import price_unit, ranked_price
 from askwise.policies.crowds.mixtures import MOST_MIXTURES, mixture, mixtures_tried
 from askwise.policies.crowds.non_adaptive import DrawingPolicy
@@ -47,7 +47,7 @@ def _distribution(row: object) -> tuple[float, ...]:
 
 
 @dataclass(frozen=True)
-class Omniscient(DrawingPolicy):
+class Omniscient(DrawingPolicy, KnowsTruth):
     """Base: is told each crowd's true distribution over the options; the right one is on top."""
 
     truth: Truth = ()

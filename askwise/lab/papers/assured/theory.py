@@ -38,6 +38,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -74,6 +75,14 @@ def separation(qualities: Sequence[float], alpha: float, error: Function = "majo
         for size in range(1, len(q) + 1)
         for some in combinations(range(len(q)), size)
     )
+
+
+class Smoothness(TypedDict, total=False):
+    """h^-1 of a gap: as it is (``inverse``), or by an error function and the gap."""
+
+    inverse: float | None
+    error: Function | None
+    gap: float | None
 
 
 def inverse_smoothness(
@@ -125,14 +134,7 @@ def _learned(workers: int, mu: float, x: float, anytime: bool) -> float:
         count = wider
 
 
-def theorem_3_1(
-    tasks: int,
-    workers: int,
-    *,
-    inverse: float | None = None,
-    error: Function | None = None,
-    gap: float | None = None,
-) -> float:
+def theorem_3_1(tasks: int, workers: int, **known: Unpack[Smoothness]) -> float:
     """Theorem 3.1 as printed: ln(T) / h^-1(Delta)^2. Not proved: see the module's text.
 
     Parameters
@@ -149,7 +151,7 @@ def theorem_3_1(
     >>> round(theorem_3_1(10_000, 5, inverse=0.1), 1)
     921.0
     """
-    x = inverse_smoothness(workers, inverse=inverse, error=error, gap=gap)
+    x = inverse_smoothness(workers, **known)
     return math.log(whole(tasks, "tasks", least=1)) / x**2
 
 
@@ -170,13 +172,7 @@ def theorem_3_1_selections(tasks: int, alpha: float, gap: float) -> float:
 
 
 def theorem_4_2(
-    workers: int,
-    mu: float,
-    *,
-    inverse: float | None = None,
-    error: Function | None = None,
-    gap: float | None = None,
-    anytime: bool = False,
+    workers: int, mu: float, *, anytime: bool = False, **known: Unpack[Smoothness]
 ) -> float:
     """Most tasks that ``ccb-ns`` gives to a non-optimal set: n 2 ln(2n/mu) / h^-1(Delta)^2.
 
@@ -200,18 +196,12 @@ def theorem_4_2(
     ... )
     (2996, 5834)
     """
-    x = inverse_smoothness(workers, inverse=inverse, error=error, gap=gap)
+    x = inverse_smoothness(workers, **known)
     return workers * _learned(workers, mu, x, anytime)
 
 
 def theorem_5_4(
-    workers: int,
-    mu: float,
-    *,
-    inverse: float | None = None,
-    error: Function | None = None,
-    gap: float | None = None,
-    anytime: bool = False,
+    workers: int, mu: float, *, anytime: bool = False, **known: Unpack[Smoothness]
 ) -> float:
     """Most tasks that ``ccb-s`` gives to a non-optimal set: 2 ln(2n/mu) / h^-1(Delta)^2.
 
@@ -222,7 +212,7 @@ def theorem_5_4(
     >>> round(theorem_5_4(10, 0.05, inverse=0.2))
     300
     """
-    x = inverse_smoothness(workers, inverse=inverse, error=error, gap=gap)
+    x = inverse_smoothness(workers, **known)
     return _learned(workers, mu, x, anytime)
 
 
@@ -232,10 +222,8 @@ def corollary_4_3(
     cost_of_all: float,
     loss: float,
     *,
-    inverse: float | None = None,
-    error: Function | None = None,
-    gap: float | None = None,
     anytime: bool = False,
+    **known: Unpack[Smoothness],
 ) -> float:
     """Bound the expected regret (5) of ``ccb-ns`` with mu = 1/T, C(N) and L being given.
 
@@ -246,9 +234,7 @@ def corollary_4_3(
     >>> round(corollary_4_3(10, 1000, 30.0, 500.0, inverse=0.2))
     148904
     """
-    rounds = theorem_4_2(
-        workers, _at_mu(tasks), inverse=inverse, error=error, gap=gap, anytime=anytime
-    )
+    rounds = theorem_4_2(workers, _at_mu(tasks), anytime=anytime, **known)
     return _regret(rounds, tasks, cost_of_all, loss)
 
 
@@ -258,10 +244,8 @@ def corollary_5_5(
     cost_of_all: float,
     loss: float,
     *,
-    inverse: float | None = None,
-    error: Function | None = None,
-    gap: float | None = None,
     anytime: bool = False,
+    **known: Unpack[Smoothness],
 ) -> float:
     """Bound the expected regret (5) of ``ccb-s`` with mu = 1/T, as ``corollary_4_3`` does.
 
@@ -270,9 +254,7 @@ def corollary_5_5(
     >>> round(corollary_5_5(10, 1000, 30.0, 500.0, inverse=0.2))
     15340
     """
-    rounds = theorem_5_4(
-        workers, _at_mu(tasks), inverse=inverse, error=error, gap=gap, anytime=anytime
-    )
+    rounds = theorem_5_4(workers, _at_mu(tasks), anytime=anytime, **known)
     return _regret(rounds, tasks, cost_of_all, loss)
 
 

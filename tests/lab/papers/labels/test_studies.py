@@ -28,8 +28,7 @@ from askwise.lab.papers.labels.studies.uci import (
     OVERALL,
     standard_error,
 )
-from askwise.lab.replaying.bench import Bench
-from askwise.lab.replaying.contenders import contender, final_answers
+from askwise.lab.replaying.bench import Bench, contender, final_answers
 from askwise.lab.results import Results, mean_row
 from askwise.lab.runner import run, write
 from askwise.lab.simulate import simulate
@@ -85,7 +84,7 @@ def test_measuring_counts_what_was_bought_and_what_came_out_right() -> None:
     sure = (votes[np.arange(30), small().truth] > 3).mean()
     tied = (votes[:, 0] == 3).mean()
     assert sure <= found[0, 0] <= sure + tied
-    again = bench.answered_by(small()).measure([contender(labels[1])], 180, 1, 0)
+    again = bench.measure([contender(labels[1])], 180, 1, 0)
     assert again[0].tolist() == found[1].tolist()
 
 

@@ -16,6 +16,7 @@ from askwise.lab.papers.bounded.studies.common import (
     PAPER_POLICIES,
     BoundedCell,
     BoundedExperiment,
+    share_figure,
 )
 from askwise.lab.papers.bounded.theory import theorem_1
 from askwise.lab.results import mean_row
@@ -78,14 +79,8 @@ class Table1(BoundedExperiment):
         "small, moderate, large and extremely large budgets? Shares are ratios of means over "
         "the sampled markets, with bootstrap intervals."
     )
-    figures: ClassVar[tuple[Figure, ...]] = (
-        Figure(
-            "share_of_optimum",
-            "budget",
-            "share of the optimum",
-            "Share of the optimum by budget; hollow markers are the paper's.",
-            kind="bars",
-        ),
+    figures: ClassVar[tuple[Figure, ...]] = share_figure(
+        "budget", "Share of the optimum by budget; hollow markers are the paper's.", kind="bars"
     )
 
     def cells(self) -> list[BoundedCell]:
@@ -161,13 +156,8 @@ class _BudgetCurve(BoundedExperiment):
     """Shares along a range of budgets with Theorem 1's bound as a line."""
 
     cap: ClassVar[int] = 0
-    figures: ClassVar[tuple[Figure, ...]] = (
-        Figure(
-            "share_of_optimum",
-            "budget",
-            "share of the optimum",
-            "Mean share of the optimum; the dashed line is what Theorem 1 guarantees.",
-        ),
+    figures: ClassVar[tuple[Figure, ...]] = share_figure(
+        "budget", "Mean share of the optimum; the dashed line is what Theorem 1 guarantees."
     )
     budgets: tuple[int, ...] = ()
 
@@ -267,13 +257,8 @@ class Candidates(BoundedExperiment):
         "The more candidates, the better the best of them, and the more costs it to find him. "
         "Workers charge at most 100."
     )
-    figures: ClassVar[tuple[Figure, ...]] = (
-        Figure(
-            "share_of_optimum",
-            "candidates",
-            "share of the optimum",
-            "Mean share of the optimum as the number of candidates grows.",
-        ),
+    figures: ClassVar[tuple[Figure, ...]] = share_figure(
+        "candidates", "Mean share of the optimum as the number of candidates grows."
     )
 
     def cells(self) -> list[BoundedCell]:

@@ -15,7 +15,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label, label_of
 from askwise.figures import Row
-from askwise.lab.experiment import Cell, Experiment
+from askwise.lab.experiment import Cell, Experiment, Figure
 from askwise.lab.results import mean_row, ratio_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Market, freelancer_market, market_from_table, read_table
@@ -56,6 +56,11 @@ class BoundedCell(Cell):
     variance: float = 0.0
     noise: float = 0.0
     changes: int = 0
+
+
+def share_figure(x_label: str, caption: str, **how: Any) -> tuple[Figure, ...]:
+    """A figure of the share of the optimum."""
+    return (Figure("share_of_optimum", x_label, "share of the optimum", caption, **how),)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from askwise.lab.papers.bounded.studies.common import (
     BoundedCell,
     BoundedExperiment,
     only_the_market,
+    share_figure,
 )
 from askwise.lab.results import mean_row
 from askwise.lab.worlds import Market, World, correlation_market, drifting_market
@@ -62,13 +63,9 @@ class Correlation(BoundedExperiment):
         "tells nobody apart; when it varies much, finding the bargains is worth a lot. Each "
         "answer is multiplied by noise of variance 1 or 10."
     )
-    figures: ClassVar[tuple[Figure, ...]] = (
-        Figure(
-            "share_of_optimum",
-            "variance of utility per price",
-            "share of the optimum",
-            "Mean share of the optimum against the variance of utility per price.",
-        ),
+    figures: ClassVar[tuple[Figure, ...]] = share_figure(
+        "variance of utility per price",
+        "Mean share of the optimum against the variance of utility per price.",
     )
 
     def __post_init__(self) -> None:
@@ -153,13 +150,8 @@ class Exploration(BoundedExperiment):
         "Does it help to reject workers while exploring? The share for exploration is .15 of "
         "the budget in all cases."
     )
-    figures: ClassVar[tuple[Figure, ...]] = (
-        Figure(
-            "share_of_optimum",
-            "budget",
-            "share of the optimum",
-            "Mean share of the optimum for five ways to explore.",
-        ),
+    figures: ClassVar[tuple[Figure, ...]] = share_figure(
+        "budget", "Mean share of the optimum for five ways to explore."
     )
 
     def cells(self) -> list[BoundedCell]:

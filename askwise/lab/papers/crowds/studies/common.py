@@ -21,7 +21,7 @@ from askwise.lab.results import CONFIDENCE, mean_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey, SurveyWorld
 from askwise.ledger import columns as c
-from askwise.policies import Policy, policies
+from askwise.policies import KnowsTruth, Policy, policies
 from askwise.stopping import StoppingRule, stopping
 from askwise.stopping.base import CONFIDENT
 
@@ -85,7 +85,7 @@ def contender(label: str) -> SurveyContender:
 def series_of(label: str) -> str:
     """How a contender is called in tables and figures."""
     found = contender(label)
-    policy = found.policy.name if hasattr(found.policy, "truth") else label_of(found.policy)
+    policy = found.policy.name if isinstance(found.policy, KnowsTruth) else label_of(found.policy)
     rule = label_of(found.rule)
     return policy if rule == "composite" else f"{policy} with {rule}"
 
@@ -169,7 +169,7 @@ class EqualErrorExperiment(Experiment):
         found = []
         for label in self.labels(cell):
             # Benchmarks that are told the truth know the crowds by their order.
-            shuffled = not hasattr(contender(label).policy, "truth")
+            shuffled = not isinstance(contender(label).policy, KnowsTruth)
             if shuffled not in worlds:
                 survey = cell.survey(shuffled=shuffled)
                 worlds[shuffled] = survey, survey.answering(seed, first, count)

@@ -14,8 +14,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.money import Amount
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure
-from askwise.lab.replaying.bench import ACCURACY, SPENT, Bench
-from askwise.lab.replaying.contenders import Contender, contender
+from askwise.lab.replaying.bench import ACCURACY, SPENT, Bench, Contender, contender
 from askwise.lab.results import mean_row
 
 OURS = ("hem",)

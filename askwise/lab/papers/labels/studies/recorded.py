@@ -33,8 +33,7 @@ from askwise.lab.papers.labels.studies.sets import (
     told,
     without_contexts,
 )
-from askwise.lab.replaying.bench import Bench
-from askwise.lab.replaying.contenders import contender
+from askwise.lab.replaying.bench import Bench, contender
 from askwise.lab.worlds.completion import complete
 
 COMPLETED, RECORDED = "completed", "recorded pairs"

@@ -23,8 +23,7 @@ from askwise.lab.papers.labels.studies.common import (
     series_in,
 )
 from askwise.lab.papers.labels.studies.tables import SIMULATED, SOURCES, absent, at_hand, table
-from askwise.lab.replaying.bench import Bench
-from askwise.lab.replaying.contenders import contender
+from askwise.lab.replaying.bench import Bench, contender
 from askwise.lab.results import CONFIDENCE
 from askwise.lab.worlds.labellers import MODELS, check_models, label_tasks
 

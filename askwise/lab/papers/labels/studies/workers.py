@@ -32,8 +32,7 @@ from askwise.lab.papers.labels.studies.tables import (
     table,
 )
 from askwise.lab.papers.labels.studies.uci import PAPER_MODELS, case
-from askwise.lab.replaying.bench import Bench
-from askwise.lab.replaying.contenders import contender
+from askwise.lab.replaying.bench import Bench, contender
 from askwise.lab.results import mean_row
 from askwise.lab.worlds.completion import complete
 from askwise.lab.worlds.labellers import MODELS, check_models, label_tasks

@@ -1,4 +1,4 @@
-"""What stores do that can be copied; part of the checks in ``askwise.testing.stores``.
+"""What stores do that can be copied.
 
 A store that is no ``Portable`` passes them without a look.
 """
@@ -6,7 +6,6 @@ A store that is no ``Portable`` passes them without a look.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 
 from askwise.core.errors import Conflict, StoreError
@@ -14,9 +13,10 @@ from askwise.core.events import Event, Kind
 from askwise.store import Change, Portable, Record, Reply, Store
 from askwise.store.backup.portable import Head, Item
 from askwise.store.event_rows import EventRow, pack
-from askwise.testing.expecting import SOON, Check, MakeStore, opened, refused, same
+from askwise.testing.stores.base import Check, StoreSuite, elsewhere
+from askwise.testing.suite import refused, same
 
-_checks: list[Check] = []
+CHECKS = StoreSuite()
 
 _LONG = 5_000
 """More than a store reads or writes in one piece."""
@@ -24,13 +24,11 @@ _LONG = 5_000
 
 def _listed(check: Callable[[Portable], None]) -> Check:
     @wraps(check)
-    def if_portable(make_store: MakeStore) -> None:
-        with opened(make_store) as store:
-            if isinstance(store, Portable):
-                check(store)
+    def if_portable(store: Store) -> None:
+        if isinstance(store, Portable):
+            check(store)
 
-    _checks.append(if_portable)
-    return if_portable
+    return CHECKS.on()(if_portable)
 
 
 def _events(length: int, first: int = 1) -> list[Event]:
@@ -85,18 +83,17 @@ def contents_are_of_one_moment(store: Portable) -> None:
     _write(store, "c", 3)
     store.change([Change("key", "a", None, "1")])
     before = _copied(store)
-    with ThreadPoolExecutor(1) as elsewhere, store.contents() as items:
+    with store.contents() as items:
         head = next(items)
-        elsewhere.submit(_write, store, "c", _LONG).result(SOON)
+        elsewhere(_write, store, "c", _LONG)
         _write(store, "c", 2)
         store.create("d", spec="{}", time=0.0)
-        elsewhere.submit(store.change, [Change("key", "a", "1", "2")]).result(SOON)
+        elsewhere(store.change, [Change("key", "a", "1", "2")])
         store.change([Change("key", "b", None, "2")])
         same([head, *items], before, "the contents after others wrote")
         same(store.position("c"), _LONG + 5, "position beside it")
-    same(
-        len([item for item in _copied(store) if isinstance(item, EventRow)]), _LONG + 5, "rows now"
-    )
+    rows = [item for item in _copied(store) if isinstance(item, EventRow)]
+    same(len(rows), _LONG + 5, "rows now")
 
 
 @_listed
@@ -144,18 +141,17 @@ def a_filling_that_fails_leaves_the_store_empty(store: Portable) -> None:
 
     def failing() -> Iterator[Item]:
         yield from _filling()
-        same(elsewhere.submit(store.names).result(SOON), [], "names for another thread")
+        same(elsewhere(store.names), [], "names for another thread")
         raise KeyError
 
-    with ThreadPoolExecutor(1) as elsewhere:
-        for _ in range(2):
-            refused(KeyError, store.fill, failing())
-            same(store.names(), [], "names")
-            same(store.records("key"), [], "records")
-        refused(Conflict, store.fill, [*_campaign("a", 0), *_campaign("a", 0)])
-        same(store.names(), [], "names after a name came twice")
-        store.fill(_filling())
-        same(store.names(), ["a", "b"], "names after it went well")
+    for _ in range(2):
+        refused(KeyError, store.fill, failing())
+        same(store.names(), [], "names")
+        same(store.records("key"), [], "records")
+    refused(Conflict, store.fill, [*_campaign("a", 0), *_campaign("a", 0)])
+    same(store.names(), [], "names after a name came twice")
+    store.fill(_filling())
+    same(store.names(), ["a", "b"], "names after it went well")
 
 
 @_listed
@@ -168,7 +164,3 @@ def only_an_empty_store_is_filled(store: Portable) -> None:
     store.create("a", spec="old", time=0.0)
     refused(Conflict, store.fill, _filling())
     same(store.spec("a"), "old", "the campaign")
-
-
-CHECKS = tuple(_checks)
-"""All checks, in the order in which to read a failing run."""

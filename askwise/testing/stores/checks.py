@@ -1,0 +1,24 @@
+"""All checks of stores."""
+
+from __future__ import annotations
+
+from askwise.testing.stores import copies, logs, records, transactions
+from askwise.testing.stores.base import MakeStore, StoreSuite
+
+CHECKS = StoreSuite([*logs.CHECKS, *transactions.CHECKS, *records.CHECKS, *copies.CHECKS])
+
+
+def check_store(make_store: MakeStore) -> None:
+    """Run all checks; the first that fails raises AssertionError.
+
+    Parameters
+    ----------
+    make_store : callable
+        Makes a fresh, empty store at every call.
+
+    Examples
+    --------
+    >>> from askwise.store import MemoryStore
+    >>> check_store(MemoryStore)
+    """
+    CHECKS.run(make_store)
