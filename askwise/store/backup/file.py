@@ -31,6 +31,7 @@ FORMAT = 1
 _END = b'{"end":'
 _LEVEL = 6
 _LONGEST_HEAD = 1_000
+_KINDS: dict[type, str] = {Head: "campaign", EventRow: "event", Reply: "reply", Record: "record"}
 
 _encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
@@ -50,6 +51,11 @@ class Counts(Jsonable):
     events: int = 0
     replies: int = 0
     records: int = 0
+
+    def add(self, what: str) -> None:
+        """Count one more of it."""
+        name = "replies" if what == "reply" else f"{what}s"
+        setattr(self, name, getattr(self, name) + 1)
 
 
 def backup(store: Store, file: BinaryIO, time: float, tell: Tell = _nobody) -> Counts:
@@ -161,17 +167,11 @@ def _tell_on(tell: Tell, total: int, done: int) -> None:
 
 
 def _line(item: Item, counts: Counts) -> str:
+    what = _KINDS[type(item)]
+    counts.add(what)
     if isinstance(item, EventRow):
-        counts.events += 1
         return _event_line(item)
-    if isinstance(item, Head):
-        counts.campaigns += 1
-        return _encode({"campaign": item._asdict()})
-    if isinstance(item, Reply):
-        counts.replies += 1
-        return _encode({"reply": asdict(item)})
-    counts.records += 1
-    return _encode({"record": asdict(item)})
+    return _encode({what: item._asdict() if isinstance(item, Head) else asdict(item)})
 
 
 def _event_line(row: EventRow) -> str:
@@ -293,21 +293,18 @@ class _Reading:
 
     def item(self, line: dict[str, Any]) -> Item:
         ((what, raw),) = line.items()
+        if what not in _KINDS.values():
+            raise ValueError(f"{what!r} is not known")
+        if what in ("event", "reply") and not self.counts.campaigns:
+            raise ValueError(f"{what} before the first campaign")
+        self.counts.add(what)
         if what == "campaign":
-            self.counts.campaigns += 1
             (self.name, spec), self.last = _texts(raw, "name", "spec"), 0
             return Head(self.name, float(raw["created"]), spec)
         if what == "record":
-            self.counts.records += 1
             return Record(*_texts(raw, "kind", "id", "body"))
-        if what not in ("event", "reply"):
-            raise ValueError(f"{what!r} is not known")
-        if not self.counts.campaigns:
-            raise ValueError(f"{what} before the first campaign")
         if what == "reply":
-            self.counts.replies += 1
             return Reply(*_texts(raw, "key", "request", "body"))
-        self.counts.events += 1
         return self._row(Event.from_json(raw))
 
     def _row(self, event: Event) -> EventRow:

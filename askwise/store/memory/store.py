@@ -11,8 +11,8 @@ from askwise.store import errors
 from askwise.store.backup.portable import Item, Portable, lent
 from askwise.store.base import Reply, Snapshot, Transaction
 from askwise.store.event_rows import pack
+from askwise.store.memory import contents as held
 from askwise.store.memory.contents import Log, RecordsOfKind, StoredCampaign, cut
-from askwise.store.memory.copying import MemoryContents, MemoryFiller
 from askwise.store.records import Change, Record, check_limit, in_order, whole
 
 _PATIENCE = 30.0
@@ -50,8 +50,7 @@ class _MemoryTransaction(Transaction):
         if last != expected_seq:
             raise errors.log_moved(self.name, last, expected_seq)
         # All are packed, only to be as strict as a store that writes them down.
-        for event, row in zip(events, pack(events, expected_seq), strict=True):
-            self.log.append(event if event.tasks is None and event.workers is None else row)
+        self.log += held.entries(events, pack(events, expected_seq))
 
     def keep(self, reply: Reply) -> None:
         self._check()
@@ -194,8 +193,8 @@ class MemoryStore(Portable):
         self._check()
         self._check_outside("read out the store")
         with self._turn(), self._records_lock:
-            view = MemoryContents(self._campaigns, self._kinds)
-        with lent(view.items()) as items:
+            view = held.read_out(self._campaigns, self._kinds)
+        with lent(view) as items:
             yield items
 
     def fill(self, items: Iterable[Item]) -> None:
@@ -203,7 +202,7 @@ class MemoryStore(Portable):
         self._check_outside("fill the store")
         with self._turn():
             self._check_empty()
-            filling = MemoryFiller()
+            filling = held.MemoryFiller()
             filling.take(items)
             with self._records_lock:
                 self._check_empty()
