@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -23,7 +23,10 @@ from askwise.cli.options import (
 if TYPE_CHECKING:
     from askwise.campaign import Campaign
 
-COLUMNS = ("assignment", "worker", "task", ">price", ">propensity")
+COLUMNS = {
+    **{"assignment": "id", "worker": "worker", "task": "task"},
+    **{">price": "price", ">propensity": "propensity"},
+}
 
 
 def ask(
@@ -41,7 +44,7 @@ def ask(
     if as_json:
         output.show_json(raw)
     elif raw["status"] == "batch":
-        output.show_records(COLUMNS, _records(raw["assignments"]))
+        output.show_objects(raw["assignments"], False, COLUMNS)
     else:
         print(f"{raw['status']}: {raw.get('what') or raw.get('why')}")
     if raw["status"] != "batch":
@@ -50,13 +53,8 @@ def ask(
 
 def assignments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show what is out: handed out, neither answered nor released."""
-    found = [each.to_json() for each in open_campaign(store, name).assignments()]
-    if as_json:
-        output.show_json(found)
-    elif found or not output.for_people():
-        output.show_records(COLUMNS, _records(found))
-    else:
-        print("nothing is out")
+    found = open_campaign(store, name).assignments()
+    output.show_objects(found, as_json, COLUMNS, nothing="nothing is out")
 
 
 @change
@@ -95,11 +93,6 @@ def decline(campaign: Campaign, key: str | None, assignment: AssignmentId) -> st
     """Release an assignment that its worker turns down."""
     campaign.decline(assignment, key)
     return f"{assignment} is turned down"
-
-
-def _records(assignments: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    fields = ("id", "worker", "task", "price", "propensity")
-    return [tuple(each[field] for field in fields) for each in assignments]
 
 
 def _answer(campaign: Campaign, text: str) -> str | float:

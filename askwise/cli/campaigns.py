@@ -11,7 +11,6 @@ from askwise.cli.changing import change
 from askwise.cli.errors import trouble_of
 from askwise.cli.opening import is_long, leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option
-from askwise.cli.show import LIST_COLUMNS, list_record
 from askwise.core.errors import AskwiseError, InvalidProblem
 
 if TYPE_CHECKING:
@@ -21,6 +20,14 @@ SUGGESTED = {"utility": "knowledge-gradient", "options": "hem"}
 """For a campaign whose author names no policy."""
 
 KINDS = {"utility": "a utility campaign", "options": "labels"}
+
+COLUMNS: output.Columns = {
+    "campaign": "name",
+    # Of one that can't be opened: why.
+    "state": lambda found: found.get("state", "unreadable"),
+    "policy": lambda found: found["error"]["message"] if "error" in found else found["policy"],
+    **{">answers": "answers", ">spent": "spent", ">left": "left"},
+}
 
 
 def new(
@@ -67,12 +74,8 @@ def list_campaigns(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> 
         except AskwiseError as error:
             # One that needs a plug-in which is not here must not hide the others.
             found.append({"name": name, "error": trouble_of(error)._asdict()})
-    if as_json:
-        output.show_json(found)
-    elif found or not output.for_people():
-        output.show_records(LIST_COLUMNS, (list_record(each) for each in found))
-    else:
-        print(f"no campaigns in {store}; make one with: askwise new SPEC.toml")
+    nothing = f"no campaigns in {store}; make one with: askwise new SPEC.toml"
+    output.show_objects(found, as_json, COLUMNS, nothing=nothing)
 
 
 @change

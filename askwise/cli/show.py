@@ -20,15 +20,6 @@ if TYPE_CHECKING:
 CHUNK = 2_000
 """Events of a log read at a time."""
 
-LIST_COLUMNS = ("campaign", "state", "policy", ">answers", ">spent", ">left")
-
-
-def list_record(found: dict[str, Any]) -> tuple[Any, ...]:
-    """One campaign of a list: its status, or why it can't be opened."""
-    if "error" in found:
-        return (found["name"], "unreadable", found["error"]["message"], None, None, None)
-    return tuple(found[field] for field in ("name", "state", "policy", "answers", "spent", "left"))
-
 
 def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show a campaign at a glance."""
