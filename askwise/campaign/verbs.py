@@ -163,23 +163,23 @@ class Verbs:
 
     # Answers.
 
-    def tell(self, seq: int, value: float | str) -> None:
+    def tell(self, assignment: int, value: float | str) -> None:
         """Take an answer, in time or late; close the task if the rule says so."""
         ledger = self.ledger
-        at = handed.place_of(self.name, self.ledger, seq)
+        at = handed.place_of(self.name, ledger, assignment)
         value = self._valid_answer(value)
         row = ledger.book.assignments[at]
         status, worker, task = (int(row[column]) for column in (c.STATUS, c.WORKER, c.TASK))
         if status in (c.SETTLED, c.DECLINED):
             end = "is answered already" if status == c.SETTLED else "was declined"
-            message = f"assignment {self._id(seq)!r} {end}"
+            message = f"assignment {self._id(assignment)!r} {end}"
             raise invalid_answer(SETTLED[status], "assignment", message)
         bidding.check_paid(self.state, worker, int(row[c.COST]))
         if status == c.EXPIRED:
-            self._check_late(seq, worker, task, int(row[c.COST]))
+            self._check_late(assignment, worker, task, int(row[c.COST]))
         self.emit(
             Kind.ANSWER,
-            assignment=seq,
+            assignment=assignment,
             task=ledger.task_id(task),
             worker=ledger.workers[worker].id,
             value=value,
@@ -256,10 +256,17 @@ class Verbs:
     def expire_overdue(self) -> None:
         """Release what is past its lease: whoever comes next does it for all."""
         while (seq := self.state.overdue(self.now)) is not None:
-            self.release(seq, Kind.EXPIRED)
+            self.expire(seq)
 
-    def release(self, seq: int, kind: Kind) -> None:
-        """Take an assignment back."""
+    def expire(self, assignment: int) -> None:
+        """Take back an assignment that will not be answered."""
+        self._release(assignment, Kind.EXPIRED)
+
+    def decline(self, assignment: int) -> None:
+        """Take back an assignment that its worker turns down."""
+        self._release(assignment, Kind.DECLINED)
+
+    def _release(self, seq: int, kind: Kind) -> None:
         at = handed.place_of(self.name, self.ledger, seq)
         row = self.ledger.book.assignments[at]
         status = int(row[c.STATUS])
@@ -276,7 +283,7 @@ class Verbs:
     def release_all(self, worker: str) -> None:
         """Take back all that a worker has out."""
         for at in handed.places_out(self.ledger, worker):
-            self.release(int(self.ledger.book.assignments[at, c.SEQ]), Kind.EXPIRED)
+            self.expire(int(self.ledger.book.assignments[at, c.SEQ]))
 
     # What there is.
 

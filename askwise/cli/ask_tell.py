@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from askwise.cli import errors, output
-from askwise.cli.changing import change
-from askwise.cli.opening import open_campaign
+from askwise.cli.opening import change, open_campaign
 from askwise.cli.options import (
     DEFAULT_STORE,
     AsJson,

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
-from askwise.cli.changing import change
 from askwise.cli.errors import trouble_of
-from askwise.cli.opening import is_long, leave_compiler_out, open_store
+from askwise.cli.opening import change, is_long, leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option
 from askwise.core.errors import AskwiseError, InvalidProblem
 

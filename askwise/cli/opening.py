@@ -1,10 +1,18 @@
-"""Campaigns out of a store, opened without paying for the compiler where it would not pay."""
+"""Campaigns out of a store, and commands that change them.
+
+They are opened without paying for the compiler where it would not pay.
+"""
 
 from __future__ import annotations
 
+import inspect
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from inspect import Parameter
+from typing import TYPE_CHECKING, Any
 
+from askwise.cli import output
+from askwise.cli.options import DEFAULT_STORE, AsJson, Key, Name, StoreUrl
 from askwise.core.errors import StoreError, UnknownName
 
 if TYPE_CHECKING:
@@ -14,6 +22,16 @@ if TYPE_CHECKING:
 LONG = 5_000
 """From so many events on, folding them in plain Python costs more than importing Numba and loading
 what ``askwise warm`` compiled."""
+
+_BEFORE = (Parameter("name", Parameter.POSITIONAL_OR_KEYWORD, annotation=Name),)
+_AFTER = tuple(
+    Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
+    for name, default, kind in (
+        ("key", None, Key),
+        ("store", DEFAULT_STORE, StoreUrl),
+        ("as_json", False, AsJson),
+    )
+)
 
 
 def leave_compiler_out() -> None:
@@ -26,12 +44,9 @@ def open_store(url: str) -> Store:
     from askwise import store
 
     if url == "memory":
-        raise StoreError(
-            "store is 'memory', which ends with the command: give 'sqlite:///FILE' or "
-            "'postgresql://...'",
-            field="store",
-            reason="store_unusable",
-        )
+        valid = "'sqlite:///FILE' or 'postgresql://...'"
+        message = f"store is 'memory', which ends with the command: give {valid}"
+        raise StoreError(message, field="store", reason="store_unusable")
     return store.open_store(url)
 
 
@@ -60,3 +75,34 @@ def open_campaign_of(url: str, assignment: str) -> Campaign:
             reason="unknown_assignment",
         )
     return open_campaign(url, name)
+
+
+def change(write: Callable[..., str]) -> Callable[..., None]:
+    """Make a command of a function that takes a campaign, a key and what else it asks for.
+
+    The command takes the campaign's name, unless the function asks for an assignment, whose id
+    names it; then what the function asks for, ``--key``, ``--store`` and ``--json``. It says
+    what the function returns: the status as JSON, a line for people, nothing in a pipe.
+    """
+    signature = inspect.signature(write, locals={"Campaign": Any}, eval_str=True)
+    own = tuple(signature.parameters.values())[2:]
+    of_assignment = bool(own) and own[0].name == "assignment"
+    parameters = (*(() if of_assignment else _BEFORE), *own, *_AFTER)
+
+    def command(key: str | None, store: str, as_json: bool, **given: Any) -> None:
+        campaign: Campaign
+        if of_assignment:
+            campaign = open_campaign_of(store, given["assignment"])
+        else:
+            campaign = open_campaign(store, given.pop("name"))
+        done = write(campaign, key, **given)
+        if as_json:
+            output.show_json(campaign.status().to_json())
+        elif output.for_people():
+            print(done)
+
+    command.__name__, command.__doc__ = write.__name__, write.__doc__
+    # What Typer reads.
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return command

@@ -144,8 +144,7 @@ def _details(event: Event) -> str:
 def _show_status(found: Status) -> None:
     from rich.text import Text
 
-    screen = output.console()
-    screen.print(Text(found.name, style="bold"), Text(found.state))
+    output.console().print(Text(found.name, style="bold"), Text(found.state))
     spent = f"{found.spent} spent, {found.reserved} reserved"
     money: Any = Text(f"{spent}, no cap")
     if found.budget is not None:
@@ -170,7 +169,7 @@ def _show_status(found: Status) -> None:
             ("needs gold", f"answers{where} can't tell who is right: askwise truth for "
              f"{', '.join(need.tasks)}")
         )  # fmt: skip
-    screen.print(output.grid(facts))
+    output.show(output.grid(facts))
 
 
 def _show_explanation(found: Explanation) -> None:
@@ -188,19 +187,15 @@ def _show_explanation(found: Explanation) -> None:
     screen.print(
         Text(found.assignment, style="bold"), Text(f"{found.worker}{about}, at {found.price}")
     )
-    screen.print(
-        output.grid(
-            [
-                ("policy", found.policy),
-                ("rule", found.rule or None),
-                ("decision", f"number {found.decision}, to {found.purpose}: {plan}"),
-                ("probability", chance),
-                ("budget left", left),
-                ("checked", f"choosing again from the log {again}"),
-            ]
-        )
-    )
-    screen.print()
+    facts = {
+        "policy": found.policy,
+        "rule": found.rule or None,
+        "decision": f"number {found.decision}, to {found.purpose}: {plan}",
+        "probability": chance,
+        "budget left": left,
+        "checked": f"choosing again from the log {again}",
+    }
+    output.show(output.grid(facts.items()), "")
     candidates = _candidates(found, bars=True)
     if not output.fits(screen, candidates):
         candidates = _candidates(found, bars=False)

@@ -24,7 +24,7 @@ from askwise.core.jsonable import Jsonable
 from askwise.store import errors
 from askwise.store.backup.portable import CHUNK, Head, Item, portable
 from askwise.store.base import Reply, Store
-from askwise.store.event_rows import EventRow, pack
+from askwise.store.event_rows import EventRow, encode, pack
 from askwise.store.records import Record, whole
 
 FORMAT = 1
@@ -32,8 +32,6 @@ _END = b'{"end":'
 _LEVEL = 6
 _LONGEST_HEAD = 1_000
 _KINDS: dict[type, str] = {Head: "campaign", EventRow: "event", Reply: "reply", Record: "record"}
-
-_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 Tell = Callable[[int, int], None]
 """Hears how much is done, and of how much."""
@@ -105,10 +103,10 @@ def backup(store: Store, file: BinaryIO, time: float, tell: Tell = _nobody) -> C
         # Without a name and a time of its own: equal stores at equal times give equal files.
         with gzip.GzipFile("", "wb", compresslevel=_LEVEL, fileobj=file, mtime=0) as packed:
             out = _Out(packed)
-            out.put([_encode({"askwise": "backup", "format": FORMAT, "time": time})])
+            out.put([encode({"askwise": "backup", "format": FORMAT, "time": time})])
             counts = _write(chain([first], items), out, partial(_tell_on, tell, total))
             end = {**counts.to_json(), "sha256": out.sum.hexdigest()}
-            out.put([_encode({"end": end})])
+            out.put([encode({"end": end})])
     return counts
 
 
@@ -171,13 +169,13 @@ def _line(item: Item, counts: Counts) -> str:
     counts.add(what)
     if isinstance(item, EventRow):
         return _event_line(item)
-    return _encode({what: item._asdict() if isinstance(item, Head) else asdict(item)})
+    return encode({what: item._asdict() if isinstance(item, Head) else asdict(item)})
 
 
 def _event_line(row: EventRow) -> str:
     """The event as ``Event.to_json`` has it, without taking its body apart."""
-    columns = f'"seq":{row.seq},"kind":{_encode(row.kind)},"time":{_encode(row.time)}'
-    key = "" if row.key is None else f',"key":{_encode(row.key)}'
+    columns = f'"seq":{row.seq},"kind":{encode(row.kind)},"time":{encode(row.time)}'
+    key = "" if row.key is None else f',"key":{encode(row.key)}'
     rest = "" if row.body == "{}" else f",{row.body[1:-1]}"
     return f'{{"event":{{{columns}{key}{rest}}}}}'
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import select
 from collections.abc import Iterator, Sequence
@@ -14,11 +13,10 @@ from psycopg.pq import TransactionStatus
 
 from askwise.core.errors import StoreError
 from askwise.store import errors
+from askwise.store.event_rows import encode
 from askwise.store.links import Link
 from askwise.store.migrations import on_postgres
 from askwise.store.postgres.address import Address
-
-_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 Statement = tuple[str, Sequence[Any]]
 """SQL with ``%s`` where values go, and the values."""
@@ -113,7 +111,7 @@ class PostgresConnection(Link):
 
     def _send(self, statements: Sequence[Statement]) -> tuple[list[list[Any]], str | None]:
         together: list[Statement] = [
-            (statement, (campaign, _encode(rows)))
+            (statement, (campaign, encode(rows)))
             for (statement, campaign), rows in self._waiting.items()
         ]
         together += statements

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,12 +9,10 @@ from typing import Any
 from askwise.store import errors
 from askwise.store.backup.portable import Filler, Head
 from askwise.store.base import Reply
-from askwise.store.event_rows import EventRow
+from askwise.store.event_rows import EventRow, encode
 from askwise.store.postgres.connection import PostgresConnection, Statement
 from askwise.store.postgres.text import kept, kept_in_order
 from askwise.store.records import Change, Record
-
-_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 CREATE = """
     INSERT INTO askwise.campaigns (name, spec, created) VALUES (%s, %s, %s)
@@ -103,10 +100,10 @@ class PostgresFiller(Filler):
         ((self._campaign,),) = made
 
     def rows(self, rows: Sequence[EventRow]) -> None:
-        self._link.run(APPEND, self._campaign, _encode(event_rows(rows)))
+        self._link.run(APPEND, self._campaign, encode(event_rows(rows)))
 
     def replies(self, replies: Sequence[Reply]) -> None:
-        self._link.run(KEEP, self._campaign, _encode(reply_rows(replies)))
+        self._link.run(KEEP, self._campaign, encode(reply_rows(replies)))
 
     def records(self, records: Sequence[Record]) -> None:
         rows = [
@@ -117,4 +114,4 @@ class PostgresFiller(Filler):
             }
             for each in records
         ]
-        self._link.run(_RECORD, _encode(rows))
+        self._link.run(_RECORD, encode(rows))
