@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from askwise.cli import errors, output
-from askwise.cli.opening import change, open_campaign
+from askwise.cli.opening import change, open_campaign, verb
 from askwise.cli.options import (
     DEFAULT_STORE,
     AsJson,
@@ -68,30 +68,22 @@ def tell(
     return f"{assignment} is answered"
 
 
-@change
+@verb("the truth of {task} is {option}")
 def truth(
-    campaign: Campaign,
-    key: str | None,
     task: str = argument("TASK", "The task."),
     option: str = argument("OPTION", "Its true option."),
-) -> str:
+) -> None:
     """Reveal the true option of a task."""
-    campaign.truth(task, option, key)
-    return f"the truth of {task} is {option}"
 
 
-@change
-def expire(campaign: Campaign, key: str | None, assignment: AssignmentId) -> str:
+@verb("{assignment} is released")
+def expire(assignment: AssignmentId) -> None:
     """Release an assignment that will not be answered."""
-    campaign.expire(assignment, key)
-    return f"{assignment} is released"
 
 
-@change
-def decline(campaign: Campaign, key: str | None, assignment: AssignmentId) -> str:
+@verb("{assignment} is turned down")
+def decline(assignment: AssignmentId) -> None:
     """Release an assignment that its worker turns down."""
-    campaign.decline(assignment, key)
-    return f"{assignment} is turned down"
 
 
 def _answer(campaign: Campaign, text: str) -> str | float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
 from askwise.cli.errors import trouble_of
-from askwise.cli.opening import change, is_long, leave_compiler_out, open_store
+from askwise.cli.opening import change, is_long, leave_compiler_out, open_store, verb
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option
 from askwise.core.errors import AskwiseError, InvalidProblem
 
@@ -103,62 +103,42 @@ def add(
     return f"{_count(new_workers, 'worker')} and {_count(new_tasks, 'task')} added"
 
 
-@change
-def leave(
-    campaign: Campaign, key: str | None, worker: str = argument("WORKER", "Who leaves.")
-) -> str:
+@verb("{worker} has left")
+def leave(worker: str = argument("WORKER", "Who leaves.")) -> None:
     """Let a worker go; what he has out may still be answered."""
-    campaign.leave(worker, key)
-    return f"{worker} has left"
 
 
-@change
+@verb("{worker} has bid")
 def bid(
-    campaign: Campaign,
-    key: str | None,
     worker: str = argument("WORKER", "Who bids."),
     amount: str = argument("AMOUNT", "His price for an answer."),
-) -> str:
+) -> None:
     """Name a worker's price, in place of the one before; the first ask closes the bidding."""
-    campaign.bid(worker, amount, key)
-    return f"{worker} has bid"
 
 
-@change
-def top_up(
-    campaign: Campaign, key: str | None, amount: str = argument("AMOUNT", "How much money to add.")
-) -> str:
+@verb("{amount} added to the budget")
+def top_up(amount: str = argument("AMOUNT", "How much money to add.")) -> None:
     """Add money to the budget."""
-    campaign.top_up(amount, key)
-    return f"{amount} added to the budget"
 
 
-@change
-def pause(campaign: Campaign, key: str | None) -> str:
+@verb("{name} is paused")
+def pause() -> None:
     """Hand out nothing until resume; answers are still taken."""
-    campaign.pause(key)
-    return f"{campaign.name} is paused"
 
 
-@change
-def resume(campaign: Campaign, key: str | None) -> str:
+@verb("{name} goes on")
+def resume() -> None:
     """Go on after pause."""
-    campaign.resume(key)
-    return f"{campaign.name} goes on"
 
 
-@change
-def stop(campaign: Campaign, key: str | None) -> str:
+@verb("{name} is stopped")
+def stop() -> None:
     """End a campaign for good; answers to what is out are still taken."""
-    campaign.stop(key)
-    return f"{campaign.name} is stopped"
 
 
-@change
-def close(campaign: Campaign, key: str | None, task: str = argument("TASK", "The task.")) -> str:
+@verb("{task} is closed")
+def close(task: str = argument("TASK", "The task.")) -> None:
     """Ask no more about a task."""
-    campaign.close(task, key)
-    return f"{task} is closed"
 
 
 def _fields(text: str, kind: str) -> dict[str, str]:

@@ -84,13 +84,39 @@ def change(write: Callable[..., str]) -> Callable[..., None]:
     names it; then what the function asks for, ``--key``, ``--store`` and ``--json``. It says
     what the function returns: the status as JSON, a line for people, nothing in a pipe.
     """
-    signature = inspect.signature(write, locals={"Campaign": Any}, eval_str=True)
-    own = tuple(signature.parameters.values())[2:]
+    return _command(write, write, _parameters(write)[2:])
+
+
+def verb(said: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a declaration: what the campaign's method of its name takes.
+
+    Like ``change``; it says ``said``, in which stand what was given and the campaign's ``name``.
+    """
+
+    def declare(declared: Callable[..., None]) -> Callable[..., None]:
+        own = _parameters(declared)
+
+        def write(campaign: Campaign, key: str | None, **given: str) -> str:
+            getattr(campaign, declared.__name__)(*(given[each.name] for each in own), key)
+            return said.format(name=campaign.name, **given)
+
+        return _command(declared, write, own)
+
+    return declare
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    signature = inspect.signature(function, locals={"Campaign": Any}, eval_str=True)
+    return tuple(signature.parameters.values())
+
+
+def _command(
+    named: Callable[..., Any], write: Callable[..., str], own: tuple[Parameter, ...]
+) -> Callable[..., None]:
     of_assignment = bool(own) and own[0].name == "assignment"
     parameters = (*(() if of_assignment else _BEFORE), *own, *_AFTER)
 
     def command(key: str | None, store: str, as_json: bool, **given: Any) -> None:
-        campaign: Campaign
         if of_assignment:
             campaign = open_campaign_of(store, given["assignment"])
         else:
@@ -101,8 +127,8 @@ def change(write: Callable[..., str]) -> Callable[..., None]:
         elif output.for_people():
             print(done)
 
-    command.__name__, command.__doc__ = write.__name__, write.__doc__
+    command.__name__, command.__doc__ = named.__name__, named.__doc__
     # What Typer reads.
     command.__annotations__ = {each.name: each.annotation for each in parameters}
-    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return command
