@@ -12,8 +12,8 @@ from askwise.core.events import Event
 from askwise.store import errors
 from askwise.store.backup.portable import CHUNK, Head, Item, Portable, lent
 from askwise.store.base import Reply, Snapshot, Transaction
+from askwise.store.connections import Connection, Connections
 from askwise.store.event_rows import EventRow, pack, unpack
-from askwise.store.links import Link, Pool
 from askwise.store.records import Record, check_limit, end_of, whole
 
 PATIENCE = 30.0
@@ -70,7 +70,9 @@ class SqlTransaction(Transaction):
     is each key.
     """
 
-    def __init__(self, store: SqlStore, link: Link, name: str, campaign: int, last: int) -> None:
+    def __init__(
+        self, store: SqlStore, link: Connection, name: str, campaign: int, last: int
+    ) -> None:
         self.store = store
         self.link = link
         self.name = name
@@ -144,7 +146,7 @@ class SqlStore(Portable):
     mark: ClassVar[str] = "?"
     moment: ClassVar[str] = "BEGIN"
     most: ClassVar[int]
-    _connections: Pool[Any]
+    _connections: Connections[Any]
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
@@ -229,7 +231,7 @@ class SqlStore(Portable):
 
     # For transactions.
 
-    def read_on(self, link: Link, campaign: int, after: int, upto: int | None) -> list[Event]:
+    def read_on(self, link: Connection, campaign: int, after: int, upto: int | None) -> list[Event]:
         """Read a log, or a piece of it."""
         end = _END if upto is None else upto
         return unpack(self._rows(link, campaign, after, end, TOGETHER))
@@ -244,7 +246,7 @@ class SqlStore(Portable):
     # What databases do differently.
 
     @abstractmethod
-    def _look(self, *, apart: bool = False) -> AbstractContextManager[Link | None]:
+    def _look(self, *, apart: bool = False) -> AbstractContextManager[Connection | None]:
         """Lend a connection to read on, or one beside it; None while nothing was ever written."""
 
     @abstractmethod
@@ -278,7 +280,7 @@ class SqlStore(Portable):
     def _say(self, statement: str, **words: object) -> str:
         return statement.format(s=self.schema, v=self.mark, **words)
 
-    def _run(self, link: Link, statement: str, *values: Any, **words: object) -> list[Any]:
+    def _run(self, link: Connection, statement: str, *values: Any, **words: object) -> list[Any]:
         return link.run(self._say(statement, **words), *values)
 
     def _look_up(self, run: Run, statement: str, campaign: int, wanted: list[Any]) -> Iterator[Any]:
@@ -298,10 +300,12 @@ class SqlStore(Portable):
             self._ids[name] = int(found[0][0])
         return self._ids[name]
 
-    def _all_ids(self, link: Link) -> dict[str, int]:
+    def _all_ids(self, link: Connection) -> dict[str, int]:
         return {self._given(name): int(number) for name, number in self._run(link, _IDS)}
 
-    def _rows(self, link: Link, campaign: int, after: int, upto: int, chunk: int) -> Iterator[Any]:
+    def _rows(
+        self, link: Connection, campaign: int, after: int, upto: int, chunk: int
+    ) -> Iterator[Any]:
         """Read a log piece by piece: what is there stays there, so together they are one log."""
         while True:
             rows = self._run(link, _EVENTS, campaign, after, upto, chunk=chunk)
@@ -314,7 +318,7 @@ class SqlStore(Portable):
         """The row of an event with its key as it was before it was kept."""
         return row if row[3] is None else (*row[:3], self._given(row[3]), row[4])
 
-    def _items(self, link: Link, campaigns: dict[str, int]) -> Iterator[Item]:
+    def _items(self, link: Connection, campaigns: dict[str, int]) -> Iterator[Item]:
         given, in_order = self._given, self._given_in_order
         for name, campaign in sorted(campaigns.items()):
             ((created, spec),) = self._run(link, _HEAD, campaign)

@@ -13,8 +13,8 @@ from psycopg.pq import TransactionStatus
 
 from askwise.core.errors import StoreError
 from askwise.store import errors
+from askwise.store.connections import Connection
 from askwise.store.event_rows import encode
-from askwise.store.links import Link
 from askwise.store.migrations import on_postgres
 from askwise.store.postgres.address import Address
 
@@ -42,7 +42,7 @@ class RawConnection(psycopg.Connection[Any]):
     has_schema = False
 
 
-class PostgresConnection(Link):
+class PostgresConnection(Connection):
     """One connection, open, and lent to one thread for one use."""
 
     def __init__(self, address: Address, patience: float, connection: RawConnection) -> None:

@@ -16,7 +16,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from askwise.core.errors import StoreError
 from askwise.store import errors
-from askwise.store.links import Pool
+from askwise.store.connections import Connections
 from askwise.store.postgres.address import Address
 from askwise.store.postgres.connection import (
     PostgresConnection,
@@ -40,7 +40,7 @@ def _is_news(record: logging.LogRecord) -> bool:
 logging.getLogger("psycopg.pool").addFilter(_is_news)
 
 
-class PostgresConnections(Pool[PostgresConnection]):
+class PostgresConnections(Connections[PostgresConnection]):
     """The connections of one store, at most ``limit`` at a time, which its threads share.
 
     ``patience`` is also how long a thread waits for one while all are in use.

@@ -15,7 +15,7 @@ from urllib.parse import quote_from_bytes
 
 from askwise.core.errors import StoreError
 from askwise.store import errors
-from askwise.store.links import Link, Pool
+from askwise.store.connections import Connection, Connections
 from askwise.store.migrations.on_sqlite import APPLICATION_ID, migrate
 
 _FORK_PATIENCE = 1.0
@@ -25,7 +25,7 @@ _PAUSE = 0.01
 """Seconds between attempts where SQLite itself does not wait for a lock."""
 
 
-class SqliteConnection(Link):
+class SqliteConnection(Connection):
     """One thread's connection.
 
     Parameters
@@ -102,7 +102,7 @@ class SqliteConnection(Link):
         return StoreError(f"{self.file}: {error}")
 
 
-class SqliteConnections(Pool[SqliteConnection]):
+class SqliteConnections(Connections[SqliteConnection]):
     """The connections of one store: one a thread. The file is created by the first use."""
 
     def __init__(self, file: Path, patience: float) -> None:

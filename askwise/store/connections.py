@@ -13,7 +13,7 @@ from askwise.core.errors import StoreError
 from askwise.store import errors
 
 
-class Link(ABC):
+class Connection(ABC):
     """One connection.
 
     Parameters
@@ -59,10 +59,10 @@ class Link(ABC):
         return self.run(statement, *values)
 
 
-AnyLink = TypeVar("AnyLink", bound=Link)
+AnyConnection = TypeVar("AnyConnection", bound=Connection)
 
 
-class Pool(ABC, Generic[AnyLink]):
+class Connections(ABC, Generic[AnyConnection]):
     """The connections of one store, made when they are needed; it is told of forks.
 
     Parameters
@@ -79,18 +79,18 @@ class Pool(ABC, Generic[AnyLink]):
         self._closed = False
         self._local = threading.local()
         with _lock:
-            _pools.add(self)
+            _all.add(self)
 
     @abstractmethod
-    def use(self) -> AbstractContextManager[AnyLink]:
+    def use(self) -> AbstractContextManager[AnyConnection]:
         """Lend this thread its connection."""
 
-    def use_outside(self, verb: str) -> AbstractContextManager[AnyLink]:
+    def use_outside(self, verb: str) -> AbstractContextManager[AnyConnection]:
         """Lend a connection for what can't be done inside a write block."""
         self.check_outside(verb)
         return self.use()
 
-    def use_apart(self, verb: str) -> AbstractContextManager[AnyLink]:
+    def use_apart(self, verb: str) -> AbstractContextManager[AnyConnection]:
         """Lend a connection beside the thread's own, for a long look outside a write block."""
         self.check_outside(verb)
         return self._lend_another()
@@ -106,11 +106,11 @@ class Pool(ABC, Generic[AnyLink]):
         """Close all connections, each as soon as its thread is done with it."""
 
     @abstractmethod
-    def _lend_another(self) -> AbstractContextManager[AnyLink]:
+    def _lend_another(self) -> AbstractContextManager[AnyConnection]:
         """Lend a connection that no thread has."""
 
-    def _own(self) -> AnyLink | None:
-        link: AnyLink | None = getattr(self._local, "link", None)
+    def _own(self) -> AnyConnection | None:
+        link: AnyConnection | None = getattr(self._local, "link", None)
         return link
 
     def park(self) -> None:
@@ -124,25 +124,25 @@ class Pool(ABC, Generic[AnyLink]):
         """Start anew after a fork, in the child, where no other thread is left."""
 
 
-_pools: weakref.WeakSet[Pool[Any]] = weakref.WeakSet()
+_all: weakref.WeakSet[Connections[Any]] = weakref.WeakSet()
 _lock = threading.RLock()
 
 
 def _before_fork() -> None:
     _lock.acquire()
-    for pool in _pools:
-        pool.park()
+    for connections in _all:
+        connections.park()
 
 
 def _after_fork_in_parent() -> None:
-    for pool in _pools:
-        pool.resume()
+    for connections in _all:
+        connections.resume()
     _lock.release()
 
 
 def _after_fork_in_child() -> None:
-    for pool in _pools:
-        pool.restart()
+    for connections in _all:
+        connections.restart()
     _lock.release()
 
 
