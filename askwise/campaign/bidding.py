@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from askwise.campaign.refusals import conflict
 from askwise.campaign.state import CampaignState
 from askwise.core import draws
-from askwise.core.errors import Conflict, MechanismFault
+from askwise.core.errors import MechanismFault
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c
 from askwise.ledger.proposals import Proposal
@@ -21,15 +22,13 @@ def check_bid(state: CampaignState, worker: str, amount: int) -> None:
     mechanism = state.spec.mechanism
     at = state.ledger.worker_at(worker)
     if not state.ledger.book.workers[at, c.JOINED]:
-        raise Conflict(f"worker {worker!r} has left", field="worker", reason="worker_left")
+        raise conflict("worker_left", "worker", f"worker {worker!r} has left")
     if not mechanism.bidding:
-        raise Conflict(
-            f"mechanism {mechanism.name!r} takes no bids: workers have the prices they joined with",
-            field="worker",
-            reason="no_bids",
-        )
+        instead = "workers have the prices they joined with"
+        message = f"mechanism {mechanism.name!r} takes no bids: {instead}"
+        raise conflict("no_bids", "worker", message)
     if not state.bidding:
-        raise Conflict("bidding closed at the first ask", field="amount", reason="bidding_closed")
+        raise conflict("bidding_closed", "amount", "bidding closed at the first ask")
     mechanism.check_bid(worker, amount)
 
 

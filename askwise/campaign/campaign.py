@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from numbers import Real
 from typing import Any, TypeVar
 
@@ -67,7 +68,7 @@ class Campaign:
         self.name = name
         self._store = store
         self._spec = spec
-        self._writer = Writer(store, name, spec, clock or time.time, later or _at_once)
+        self._writer = Writer(store, name, spec, clock or time.time, later)
 
     # Making one.
 
@@ -120,20 +121,10 @@ class Campaign:
         clock : callable, optional
             Seconds now; the system's clock by default.
         """
-        raw = {
-            "workers": workers,
-            "tasks": tasks,
-            "options": options,
-            "outcome": outcome,
-            "budget": budget,
-            "policy": policy,
-            "stopping": stopping,
-            "aggregation": aggregation,
-            "mechanism": mechanism,
-            "repeat": repeat,
-            "lease": lease,
-            "seed": seed,
-        }
+        raw: dict[str, Any] = {"workers": workers, "tasks": tasks, "options": options}
+        raw |= {"outcome": outcome, "budget": budget, "repeat": repeat, "lease": lease}
+        raw |= {"policy": policy, "stopping": stopping, "aggregation": aggregation}
+        raw |= {"mechanism": mechanism, "seed": seed}
         spec = make_spec(raw)
         if isinstance(spec.policy, LimitsSize):
             spec.policy.check_size(len(spec.problem.options), len(spec.problem.workers))
@@ -196,18 +187,15 @@ class Campaign:
         if isinstance(value, Real) and not isinstance(value, bool):
             # One number is one request, however it is typed.
             value = float(value)
-        arguments = {"assignment": seq, "value": value}
-        self._do("tell", arguments, key, lambda verbs: verbs.tell(seq, value))
+        self._do("tell", key, Verbs.tell, assignment=seq, value=value)
 
     def truth(self, task: str, option: str, key: str | None = None) -> None:
         """Reveal the true option of a task."""
-        arguments = {"task": task, "option": option}
-        self._do("truth", arguments, key, lambda verbs: verbs.truth(task, option))
+        self._do("truth", key, Verbs.truth, task=task, option=option)
 
     def expire(self, assignment_id: str, key: str | None = None) -> None:
         """Release an assignment that will not be answered."""
-        seq = self._seq_of(assignment_id)
-        self._do("expire", {"assignment": seq}, key, lambda verbs: verbs.release(seq, Kind.EXPIRED))
+        self._do("expire", key, Verbs.expire, assignment=self._seq_of(assignment_id))
 
     def decline(self, assignment_id: str, key: str | None = None) -> None:
         """Release an assignment that its worker turns down.
@@ -215,9 +203,7 @@ class Campaign:
         The pair is not offered again. Where pairs may repeat (units of work), he is passed
         over until somebody has answered, unless ``ask(workers=...)`` names him.
         """
-        seq = self._seq_of(assignment_id)
-        arguments = {"assignment": seq}
-        self._do("decline", arguments, key, lambda verbs: verbs.release(seq, Kind.DECLINED))
+        self._do("decline", key, Verbs.decline, assignment=self._seq_of(assignment_id))
 
     # Changing what there is.
 
@@ -231,11 +217,9 @@ class Campaign:
         """Add tasks and workers; a worker who left may come back, at another price too."""
         new_tasks = [as_task(task) for task in listed(tasks, "tasks")]
         new_workers = [as_worker(worker) for worker in listed(workers, "workers")]
-        arguments = {
-            "tasks": [task.to_json() for task in new_tasks],
-            "workers": [worker.to_json() for worker in new_workers],
-        }
-        self._do("add", arguments, key, lambda verbs: verbs.add(new_tasks, new_workers))
+        written = {"tasks": [task.to_json() for task in new_tasks]}
+        written["workers"] = [worker.to_json() for worker in new_workers]
+        self._do("add", key, lambda verbs, **_: verbs.add(new_tasks, new_workers), **written)
 
     def bid(self, worker: str, amount: Amount, key: str | None = None) -> None:
         """Name a worker's price for an answer, sealed; a later bid takes its place.
@@ -243,34 +227,31 @@ class Campaign:
         Only with a mechanism that takes bids, and before the first ask, which closes the
         bidding. No view shows a bid before that; the log, for whoever may read it, does.
         """
-        micro = to_micro(amount, "amount")
-        arguments = {"worker": worker, "amount": micro}
-        self._do("bid", arguments, key, lambda verbs: verbs.bid(worker, micro))
+        self._do("bid", key, Verbs.bid, worker=worker, amount=to_micro(amount, "amount"))
 
     def leave(self, worker: str, key: str | None = None) -> None:
         """Let a worker go; what he has out may still be answered."""
-        self._do("leave", {"worker": worker}, key, lambda verbs: verbs.leave(worker))
+        self._do("leave", key, Verbs.leave, worker=worker)
 
     def top_up(self, amount: Amount, key: str | None = None) -> None:
         """Add money to the budget."""
-        micro = to_micro(amount, "amount")
-        self._do("top_up", {"amount": micro}, key, lambda verbs: verbs.top_up(micro))
+        self._do("top_up", key, Verbs.top_up, amount=to_micro(amount, "amount"))
 
     def pause(self, key: str | None = None) -> None:
         """Hand out nothing until :meth:`resume`; answers are still taken."""
-        self._do("pause", {}, key, lambda verbs: verbs.switch(Kind.PAUSED))
+        self._do("pause", key, lambda verbs: verbs.switch(Kind.PAUSED))
 
     def resume(self, key: str | None = None) -> None:
         """Go on after :meth:`pause`."""
-        self._do("resume", {}, key, lambda verbs: verbs.switch(Kind.RESUMED))
+        self._do("resume", key, lambda verbs: verbs.switch(Kind.RESUMED))
 
     def stop(self, key: str | None = None) -> None:
         """End the campaign for good; answers to what is out are still taken."""
-        self._do("stop", {}, key, lambda verbs: verbs.switch(Kind.STOPPED))
+        self._do("stop", key, lambda verbs: verbs.switch(Kind.STOPPED))
 
     def close(self, task: str, key: str | None = None) -> None:
         """Ask no more about a task."""
-        self._do("close", {"task": task}, key, lambda verbs: verbs.close(task))
+        self._do("close", key, Verbs.close, task=task)
 
     # Reading.
 
@@ -349,7 +330,7 @@ class Campaign:
 
     def release(self, worker: str) -> None:
         """Release all that a worker has out, in one write."""
-        self._do("release", {"worker": worker}, None, lambda verbs: verbs.release_all(worker))
+        self._do("release", None, Verbs.release_all, worker=worker)
 
     def sweep(self) -> int:
         """Release what is past its lease now, rather than with the next write; tells how many."""
@@ -391,10 +372,10 @@ class Campaign:
         )
         return self._write("ask", {"limit": limit, "workers": offered}, key, action)
 
-    def _do(
-        self, verb: str, arguments: dict[str, Any], key: str | None, act: Callable[[Verbs], None]
-    ) -> None:
-        self._write(verb, arguments, key, Action(act, lambda _: {}, lambda _, kept: None))
+    def _do(self, verb: str, key: str | None, act: Callable[..., None], **arguments: Any) -> None:
+        """Do a write that returns nothing; it is told from others by its verb and arguments."""
+        action = Action(partial(act, **arguments), lambda _: {}, lambda _, kept: None)
+        self._write(verb, arguments, key, action)
 
     def _write(self, verb: str, arguments: dict[str, Any], key: str | None, action: Action[T]) -> T:
         if key is not None and (not isinstance(key, str) or not 0 < len(key) <= 200):
@@ -416,7 +397,3 @@ class Campaign:
                     f"workers names {worker!r}: give a list of worker ids", field="workers"
                 )
         return sorted(set(found))
-
-
-def _at_once(save: Callable[[], None]) -> None:
-    save()

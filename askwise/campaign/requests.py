@@ -14,7 +14,7 @@ from askwise.campaign.verbs import Verbs
 from askwise.core.errors import Conflict, InvalidProblem, StoreError
 from askwise.core.events import Event
 from askwise.core.text import flaw
-from askwise.store import Reply, Transaction
+from askwise.store import Reply, Transaction, errors
 
 T = TypeVar("T")
 
@@ -133,10 +133,8 @@ def check_key(key: str) -> None:
 
 def interrupted() -> StoreError:
     """Build the error for a write of which nobody knows whether it was done."""
-    return StoreError(
-        "the write was interrupted: look up the key, or read the log, before you retry",
-        reason="write_in_doubt",
-    )
+    words = "the write was interrupted: look up the key, or read the log, before you retry"
+    return errors.in_doubt(words)
 
 
 def reply_again(known: Reply, request: str) -> dict[str, Any]:

@@ -10,23 +10,12 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import bidding
+from askwise.campaign.refusals import conflict, invalid_answer
 from askwise.campaign.state import CampaignState
-from askwise.campaign.views.assignments import (
-    STATES,
-    assignment_at,
-    assignment_id,
-    place_of,
-    places_out,
-)
+from askwise.campaign.views import assignments as handed
 from askwise.core.arrays import Array
 from askwise.core.choices import Assignment, Batch, Done, Wait
-from askwise.core.errors import (
-    Conflict,
-    InvalidAnswer,
-    InvalidProblem,
-    OverBudget,
-    PolicyFault,
-)
+from askwise.core.errors import InvalidAnswer, InvalidProblem, OverBudget, PolicyFault
 from askwise.core.events import Event, Kind
 from askwise.core.money import LARGEST, NO_CAP, from_micro
 from askwise.core.problem import Task, Worker, check_named
@@ -134,7 +123,7 @@ class Verbs:
             propensity=None if math.isnan(chance) else chance,
             expires=None if lease is None else self.now + lease,
         )
-        return assignment_at(self.name, ledger, ledger.total(c.ASSIGNMENTS) - 1)
+        return handed.assignment_at(self.name, ledger, ledger.total(c.ASSIGNMENTS) - 1)
 
     def _decide(
         self, available: Array, offered: Sequence[str] | None, away: Collection[str]
@@ -174,31 +163,23 @@ class Verbs:
 
     # Answers.
 
-    def tell(self, seq: int, value: float | str) -> None:
+    def tell(self, assignment: int, value: float | str) -> None:
         """Take an answer, in time or late; close the task if the rule says so."""
         ledger = self.ledger
-        at = place_of(self.name, self.ledger, seq)
+        at = handed.place_of(self.name, ledger, assignment)
         value = self._valid_answer(value)
         row = ledger.book.assignments[at]
         status, worker, task = (int(row[column]) for column in (c.STATUS, c.WORKER, c.TASK))
-        if status == c.SETTLED:
-            raise InvalidAnswer(
-                f"assignment {assignment_id(self.name, seq)!r} is answered already",
-                field="assignment",
-                reason="assignment_answered",
-            )
-        if status == c.DECLINED:
-            raise InvalidAnswer(
-                f"assignment {assignment_id(self.name, seq)!r} was declined",
-                field="assignment",
-                reason="assignment_declined",
-            )
+        if status in (c.SETTLED, c.DECLINED):
+            end = "is answered already" if status == c.SETTLED else "was declined"
+            message = f"assignment {self._id(assignment)!r} {end}"
+            raise invalid_answer(SETTLED[status], "assignment", message)
         bidding.check_paid(self.state, worker, int(row[c.COST]))
         if status == c.EXPIRED:
-            self._check_late(seq, worker, task, int(row[c.COST]))
+            self._check_late(assignment, worker, task, int(row[c.COST]))
         self.emit(
             Kind.ANSWER,
-            assignment=seq,
+            assignment=assignment,
             task=ledger.task_id(task),
             worker=ledger.workers[worker].id,
             value=value,
@@ -215,31 +196,21 @@ class Verbs:
     def _check_late(self, seq: int, worker: int, task: int, cost: int) -> None:
         """A late answer needs what its expiry gave back: money, the worker's limit, the pair."""
         ledger, book = self.ledger, self.ledger.book
-        late = f"assignment {assignment_id(self.name, seq)!r} has expired and"
-        if book.tasks[task, c.CLOSED]:
-            raise InvalidAnswer(
-                f"{late} its task is closed", field="assignment", reason="task_closed"
-            )
-        if ledger.total(c.STOPPED):
-            raise InvalidAnswer(
-                f"{late} the campaign was stopped", field="assignment", reason="campaign_stopped"
-            )
+        late = f"assignment {self._id(seq)!r} has expired and"
         # Anything already planned keeps its money and its place under the limit.
         plan = book.plan[: ledger.total(c.PLAN_ROWS)]
         planned = plan[plan[:, c.PLAN_WORKER] == worker, c.PLAN_COUNT].sum()
-        asked, limit = book.workers[worker, c.ASKED], book.workers[worker, c.LIMIT]
-        if asked + planned >= limit:
-            raise InvalidAnswer(
-                f"{late} its worker has reached their limit",
-                field="assignment",
-                reason="worker_limit_reached",
-            )
-        if not queries.may_put(book, task, worker):
-            raise InvalidAnswer(
-                f"{late} the pair has been asked again",
-                field="assignment",
-                reason="pair_asked_again",
-            )
+        full = book.workers[worker, c.ASKED] + planned >= book.workers[worker, c.LIMIT]
+        again = not queries.may_put(book, task, worker)
+        refusals: dict[Reason, tuple[bool, str]] = {
+            "task_closed": (book.tasks[task, c.CLOSED], "its task is closed"),
+            "campaign_stopped": (ledger.total(c.STOPPED) > 0, "the campaign was stopped"),
+            "worker_limit_reached": (full, "its worker has reached their limit"),
+            "pair_asked_again": (again, "the pair has been asked again"),
+        }
+        for reason, (holds, why) in refusals.items():
+            if holds:
+                raise invalid_answer(reason, "assignment", f"{late} {why}")
         left = ledger.total(c.BUDGET) - ledger.total(c.SPENT) - ledger.reserved
         if cost > left:
             raise OverBudget(
@@ -251,28 +222,17 @@ class Verbs:
     def _valid_answer(self, value: float | str) -> float | str:
         problem = self.state.spec.problem
         if problem.options:
-            if not isinstance(value, str) or value not in problem.options:
-                raise InvalidAnswer(
-                    f"answer is {value!r}: give one of {', '.join(problem.options)}",
-                    field="value",
-                    reason="invalid_value",
-                )
-            return value
-        low, high = problem.range
-        number = value
-        if isinstance(number, bool) or not isinstance(number, Real):
-            raise InvalidAnswer(
-                f"answer is {value!r}: give a number from {low:g} to {high:g}",
-                field="value",
-                reason="invalid_value",
-            )
-        if not low <= number <= high:
-            raise InvalidAnswer(
-                f"answer is {value!r}: the campaign's range is {low:g} to {high:g}",
-                field="value",
-                reason="invalid_value",
-            )
-        return float(number)
+            if isinstance(value, str) and value in problem.options:
+                return value
+            valid = f"give one of {', '.join(problem.options)}"
+        else:
+            low, high = problem.range
+            valid = f"give a number from {low:g} to {high:g}"
+            if isinstance(value, Real) and not isinstance(value, bool):
+                if low <= value <= high:
+                    return float(value)
+                valid = f"the campaign's range is {low:g} to {high:g}"
+        raise invalid_answer("invalid_value", "value", f"answer is {value!r}: {valid}")
 
     def truth(self, task: str, option: str) -> None:
         """Record a task's truth; the same again changes nothing, another is refused."""
@@ -281,40 +241,38 @@ class Verbs:
             raise InvalidAnswer("a utility campaign has no true option", field="option")
         at = ledger.task_at(task)
         if option not in problem.options:
-            raise InvalidAnswer(
-                f"option is {option!r}: give one of {', '.join(problem.options)}",
-                field="option",
-                reason="invalid_value",
-            )
+            valid = ", ".join(problem.options)
+            message = f"option is {option!r}: give one of {valid}"
+            raise invalid_answer("invalid_value", "option", message)
         known = int(ledger.book.tasks[at, c.TRUTH])
-        if known >= 0:
-            if problem.options[known] != option:
-                raise Conflict(
-                    f"the truth of task {task!r} is known to be {problem.options[known]!r}",
-                    field="option",
-                    reason="truth_known",
-                )
-            return
-        self.emit(Kind.TRUTH, task=task, value=option)
+        if known < 0:
+            self.emit(Kind.TRUTH, task=task, value=option)
+        elif problem.options[known] != option:
+            message = f"the truth of task {task!r} is known to be {problem.options[known]!r}"
+            raise conflict("truth_known", "option", message)
 
     # Leases.
 
     def expire_overdue(self) -> None:
         """Release what is past its lease: whoever comes next does it for all."""
         while (seq := self.state.overdue(self.now)) is not None:
-            self.release(seq, Kind.EXPIRED)
+            self.expire(seq)
 
-    def release(self, seq: int, kind: Kind) -> None:
-        """Take an assignment back."""
-        at = place_of(self.name, self.ledger, seq)
+    def expire(self, assignment: int) -> None:
+        """Take back an assignment that will not be answered."""
+        self._release(assignment, Kind.EXPIRED)
+
+    def decline(self, assignment: int) -> None:
+        """Take back an assignment that its worker turns down."""
+        self._release(assignment, Kind.DECLINED)
+
+    def _release(self, seq: int, kind: Kind) -> None:
+        at = handed.place_of(self.name, self.ledger, seq)
         row = self.ledger.book.assignments[at]
-        if row[c.STATUS] != c.OUT:
-            status = int(row[c.STATUS])
-            raise Conflict(
-                f"assignment {assignment_id(self.name, seq)!r} is {STATES[status]} already",
-                field="assignment",
-                reason=SETTLED[status],
-            )
+        status = int(row[c.STATUS])
+        if status != c.OUT:
+            message = f"assignment {self._id(seq)!r} is {handed.STATES[status]} already"
+            raise conflict(SETTLED[status], "assignment", message)
         self.emit(
             kind,
             assignment=seq,
@@ -324,8 +282,8 @@ class Verbs:
 
     def release_all(self, worker: str) -> None:
         """Take back all that a worker has out."""
-        for at in places_out(self.ledger, worker):
-            self.release(int(self.ledger.book.assignments[at, c.SEQ]), Kind.EXPIRED)
+        for at in handed.places_out(self.ledger, worker):
+            self.expire(int(self.ledger.book.assignments[at, c.SEQ]))
 
     # What there is.
 
@@ -334,29 +292,19 @@ class Verbs:
         ledger, problem, policy = self.ledger, self.state.spec.problem, self.state.spec.policy
         self._check_running()
         if tasks and problem.taskless:
-            raise Conflict(
-                "this campaign buys units of work: it has no tasks",
-                field="tasks",
-                reason="no_tasks",
-            )
+            raise conflict("no_tasks", "tasks", "this campaign buys units of work: it has no tasks")
         if workers and isinstance(policy, FixedWorkers):
-            raise Conflict(
-                f"policy {policy.name!r} takes nobody in after the start: begin "
-                "another campaign with them",
-                field="workers",
-                reason="no_newcomers",
-            )
+            remedy = "begin another campaign with them"
+            message = f"policy {policy.name!r} takes nobody in after the start: {remedy}"
+            raise conflict("no_newcomers", "workers", message)
         coming: set[str] = set()
         for worker in workers:
             there = ledger.has_worker(worker.id) and (
                 ledger.book.workers[ledger.worker_at(worker.id), c.JOINED] == 1
             )
             if there or worker.id in coming:
-                raise Conflict(
-                    f"worker {worker.id!r} is in this campaign already",
-                    field="workers",
-                    reason="worker_exists",
-                )
+                message = f"worker {worker.id!r} is in this campaign already"
+                raise conflict("worker_exists", "workers", message)
             coming.add(worker.id)
             problem.check_rating(worker)
             policy.check_worker(worker)
@@ -367,11 +315,8 @@ class Verbs:
         names: set[str] = set()
         for task in tasks:
             if ledger.has_task(task.id) or task.id in names:
-                raise Conflict(
-                    f"task {task.id!r} is in this campaign already",
-                    field="tasks",
-                    reason="task_exists",
-                )
+                message = f"task {task.id!r} is in this campaign already"
+                raise conflict("task_exists", "tasks", message)
             names.add(task.id)
             check_named(task, known)
         if workers:
@@ -389,9 +334,7 @@ class Verbs:
         """Let a worker go."""
         at = self.ledger.worker_at(worker)
         if not self.ledger.book.workers[at, c.JOINED]:
-            raise Conflict(
-                f"worker {worker!r} has left already", field="worker", reason="worker_left"
-            )
+            raise conflict("worker_left", "worker", f"worker {worker!r} has left already")
         self.emit(Kind.LEFT, worker=worker)
 
     def top_up(self, amount: int) -> None:
@@ -399,9 +342,7 @@ class Verbs:
         self._check_running()
         budget = self.ledger.total(c.BUDGET)
         if budget == NO_CAP:
-            raise Conflict(
-                "this campaign has no budget to add to", field="amount", reason="no_budget"
-            )
+            raise conflict("no_budget", "amount", "this campaign has no budget to add to")
         if amount == 0 or budget + amount > LARGEST:
             raise InvalidProblem(
                 f"amount is {from_micro(amount)}: give more than 0, "
@@ -413,30 +354,22 @@ class Verbs:
 
     def switch(self, kind: Kind) -> None:
         """Pause, resume or stop."""
-        paused, stopped = self.ledger.total(c.PAUSED), self.ledger.total(c.STOPPED)
-        if stopped:
-            raise _stopped()
+        self._check_running()
+        paused = self.ledger.total(c.PAUSED)
         if kind == Kind.PAUSED and paused:
-            raise Conflict(
-                "the campaign is paused already", field="state", reason="campaign_paused"
-            )
+            raise conflict("campaign_paused", "state", "the campaign is paused already")
         if kind == Kind.RESUMED and not paused:
-            raise Conflict(
-                "the campaign is not paused", field="state", reason="campaign_not_paused"
-            )
+            raise conflict("campaign_not_paused", "state", "the campaign is not paused")
         self.emit(kind)
 
     def close(self, task: str) -> None:
         """Close a task by hand."""
         if self.state.spec.problem.taskless:
-            raise Conflict(
-                "this campaign has no tasks to close: stop() ends it",
-                field="task",
-                reason="no_tasks",
-            )
+            message = "this campaign has no tasks to close: stop() ends it"
+            raise conflict("no_tasks", "task", message)
         at = self.ledger.task_at(task)
         if self.ledger.book.tasks[at, c.CLOSED]:
-            raise Conflict(f"task {task!r} is closed already", field="task", reason="task_closed")
+            raise conflict("task_closed", "task", f"task {task!r} is closed already")
         answer, sure = self.state.label(at)
         self._close(at, answer, "closed", sure)
 
@@ -450,10 +383,9 @@ class Verbs:
             confidence=sure,
         )
 
+    def _id(self, seq: int) -> str:
+        return handed.assignment_id(self.name, seq)
+
     def _check_running(self) -> None:
         if self.ledger.total(c.STOPPED):
-            raise _stopped()
-
-
-def _stopped() -> Conflict:
-    return Conflict("the campaign was stopped", field="state", reason="campaign_stopped")
+            raise conflict("campaign_stopped", "state", "the campaign was stopped")

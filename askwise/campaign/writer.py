@@ -78,13 +78,13 @@ class Writer:
         name: str,
         spec: Spec,
         clock: Callable[[], float],
-        later: Callable[[Callable[[], None]], object] = lambda save: save(),
+        later: Callable[[Callable[[], None]], object] | None = None,
     ) -> None:
         self.store = store
         self.name = name
         self.spec = spec
         self.clock = clock
-        self.later = later
+        self.later = later or (lambda save: save())
         self.lock = threading.RLock()
         """Held while the state is read or written."""
         self._turn = threading.Lock()

@@ -200,21 +200,15 @@ def _show(found: Aggregated) -> None:
 
     from askwise.lab.aggregating.files import facts
 
-    screen = output.console()
-    screen.print(output.grid(facts(found)))
-    for remark in found.remarks():
-        screen.print(Text(remark, style="yellow"))
-    screen.print("\nLeast sure:", style="bold")
-    screen.print(_tasks(found))
+    output.show(output.grid(facts(found)))
+    output.show(*(Text(remark, style="yellow") for remark in found.remarks()))
+    output.show(Text("\nLeast sure:", style="bold"), _tasks(found))
     ranked = found.ranked()
-    if len(ranked) <= 2 * SHOWN:
-        screen.print("\nWorkers, best first:", style="bold")
-        screen.print(_workers(found, ranked))
-        return
-    screen.print("\nBest workers:", style="bold")
-    screen.print(_workers(found, ranked[:SHOWN]))
-    screen.print("\nWorst workers:", style="bold")
-    screen.print(_workers(found, found.worst(SHOWN)))
+    groups = {"Workers, best first": ranked}
+    if len(ranked) > 2 * SHOWN:
+        groups = {"Best workers": ranked[:SHOWN], "Worst workers": found.worst(SHOWN)}
+    for name, group in groups.items():
+        output.show(Text(f"\n{name}:", style="bold"), _workers(found, group))
 
 
 def _tasks(found: Aggregated) -> Any:

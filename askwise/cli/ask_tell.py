@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from askwise.cli import errors, output
-from askwise.cli.changing import change
-from askwise.cli.opening import open_campaign
+from askwise.cli.opening import change, open_campaign, verb
 from askwise.cli.options import (
     DEFAULT_STORE,
     AsJson,
@@ -23,7 +22,10 @@ from askwise.cli.options import (
 if TYPE_CHECKING:
     from askwise.campaign import Campaign
 
-COLUMNS = ("assignment", "worker", "task", ">price", ">propensity")
+COLUMNS = {
+    **{"assignment": "id", "worker": "worker", "task": "task"},
+    **{">price": "price", ">propensity": "propensity"},
+}
 
 
 def ask(
@@ -41,7 +43,7 @@ def ask(
     if as_json:
         output.show_json(raw)
     elif raw["status"] == "batch":
-        output.show_records(COLUMNS, _records(raw["assignments"]))
+        output.show_objects(raw["assignments"], False, COLUMNS)
     else:
         print(f"{raw['status']}: {raw.get('what') or raw.get('why')}")
     if raw["status"] != "batch":
@@ -50,13 +52,8 @@ def ask(
 
 def assignments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show what is out: handed out, neither answered nor released."""
-    found = [each.to_json() for each in open_campaign(store, name).assignments()]
-    if as_json:
-        output.show_json(found)
-    elif found or not output.for_people():
-        output.show_records(COLUMNS, _records(found))
-    else:
-        print("nothing is out")
+    found = open_campaign(store, name).assignments()
+    output.show_objects(found, as_json, COLUMNS, nothing="nothing is out")
 
 
 @change
@@ -71,35 +68,22 @@ def tell(
     return f"{assignment} is answered"
 
 
-@change
+@verb("the truth of {task} is {option}")
 def truth(
-    campaign: Campaign,
-    key: str | None,
     task: str = argument("TASK", "The task."),
     option: str = argument("OPTION", "Its true option."),
-) -> str:
+) -> None:
     """Reveal the true option of a task."""
-    campaign.truth(task, option, key)
-    return f"the truth of {task} is {option}"
 
 
-@change
-def expire(campaign: Campaign, key: str | None, assignment: AssignmentId) -> str:
+@verb("{assignment} is released")
+def expire(assignment: AssignmentId) -> None:
     """Release an assignment that will not be answered."""
-    campaign.expire(assignment, key)
-    return f"{assignment} is released"
 
 
-@change
-def decline(campaign: Campaign, key: str | None, assignment: AssignmentId) -> str:
+@verb("{assignment} is turned down")
+def decline(assignment: AssignmentId) -> None:
     """Release an assignment that its worker turns down."""
-    campaign.decline(assignment, key)
-    return f"{assignment} is turned down"
-
-
-def _records(assignments: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
-    fields = ("id", "worker", "task", "price", "propensity")
-    return [tuple(each[field] for field in fields) for each in assignments]
 
 
 def _answer(campaign: Campaign, text: str) -> str | float:

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
-from askwise.cli.changing import change
 from askwise.cli.errors import trouble_of
-from askwise.cli.opening import is_long, leave_compiler_out, open_store
+from askwise.cli.opening import change, is_long, leave_compiler_out, open_store, verb
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option
-from askwise.cli.show import LIST_COLUMNS, list_record
 from askwise.core.errors import AskwiseError, InvalidProblem
 
 if TYPE_CHECKING:
@@ -21,6 +19,14 @@ SUGGESTED = {"utility": "knowledge-gradient", "options": "hem"}
 """For a campaign whose author names no policy."""
 
 KINDS = {"utility": "a utility campaign", "options": "labels"}
+
+COLUMNS: output.Columns = {
+    "campaign": "name",
+    # Of one that can't be opened: why.
+    "state": lambda found: found.get("state", "unreadable"),
+    "policy": lambda found: found["error"]["message"] if "error" in found else found["policy"],
+    **{">answers": "answers", ">spent": "spent", ">left": "left"},
+}
 
 
 def new(
@@ -67,12 +73,8 @@ def list_campaigns(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> 
         except AskwiseError as error:
             # One that needs a plug-in which is not here must not hide the others.
             found.append({"name": name, "error": trouble_of(error)._asdict()})
-    if as_json:
-        output.show_json(found)
-    elif found or not output.for_people():
-        output.show_records(LIST_COLUMNS, (list_record(each) for each in found))
-    else:
-        print(f"no campaigns in {store}; make one with: askwise new SPEC.toml")
+    nothing = f"no campaigns in {store}; make one with: askwise new SPEC.toml"
+    output.show_objects(found, as_json, COLUMNS, nothing=nothing)
 
 
 @change
@@ -101,62 +103,42 @@ def add(
     return f"{_count(new_workers, 'worker')} and {_count(new_tasks, 'task')} added"
 
 
-@change
-def leave(
-    campaign: Campaign, key: str | None, worker: str = argument("WORKER", "Who leaves.")
-) -> str:
+@verb("{worker} has left")
+def leave(worker: str = argument("WORKER", "Who leaves.")) -> None:
     """Let a worker go; what he has out may still be answered."""
-    campaign.leave(worker, key)
-    return f"{worker} has left"
 
 
-@change
+@verb("{worker} has bid")
 def bid(
-    campaign: Campaign,
-    key: str | None,
     worker: str = argument("WORKER", "Who bids."),
     amount: str = argument("AMOUNT", "His price for an answer."),
-) -> str:
+) -> None:
     """Name a worker's price, in place of the one before; the first ask closes the bidding."""
-    campaign.bid(worker, amount, key)
-    return f"{worker} has bid"
 
 
-@change
-def top_up(
-    campaign: Campaign, key: str | None, amount: str = argument("AMOUNT", "How much money to add.")
-) -> str:
+@verb("{amount} added to the budget")
+def top_up(amount: str = argument("AMOUNT", "How much money to add.")) -> None:
     """Add money to the budget."""
-    campaign.top_up(amount, key)
-    return f"{amount} added to the budget"
 
 
-@change
-def pause(campaign: Campaign, key: str | None) -> str:
+@verb("{name} is paused")
+def pause() -> None:
     """Hand out nothing until resume; answers are still taken."""
-    campaign.pause(key)
-    return f"{campaign.name} is paused"
 
 
-@change
-def resume(campaign: Campaign, key: str | None) -> str:
+@verb("{name} goes on")
+def resume() -> None:
     """Go on after pause."""
-    campaign.resume(key)
-    return f"{campaign.name} goes on"
 
 
-@change
-def stop(campaign: Campaign, key: str | None) -> str:
+@verb("{name} is stopped")
+def stop() -> None:
     """End a campaign for good; answers to what is out are still taken."""
-    campaign.stop(key)
-    return f"{campaign.name} is stopped"
 
 
-@change
-def close(campaign: Campaign, key: str | None, task: str = argument("TASK", "The task.")) -> str:
+@verb("{task} is closed")
+def close(task: str = argument("TASK", "The task.")) -> None:
     """Ask no more about a task."""
-    campaign.close(task, key)
-    return f"{task} is closed"
 
 
 def _fields(text: str, kind: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -16,13 +16,10 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.opening import leave_compiler_out
-from askwise.cli.options import AsJson
+from askwise.cli.options import AsJson, argument
 
 Described = dict[str, Any]
 """An entry as it is printed as JSON."""
-
-Facts = Mapping[str, str | Callable[[Described], Any]]
-"""What is shown of an entry, by heading: a field, or what is made of several."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +36,9 @@ class Catalogue:
     """Help of its ``show``."""
     details: Callable[[Any], dict[str, Any]]
     """What only entries of this kind have, for JSON."""
-    columns: Facts
+    columns: output.Columns
     """Of the list."""
-    facts: Facts
+    facts: output.Columns
     """Of ``show``, before the parameters."""
     by_family: bool = False
     """Whether people see the list below headings, one a family."""
@@ -89,9 +86,7 @@ def commands_of(catalogue: Catalogue) -> typer.Typer:
     @app.command("show", help=catalogue.showing)
     def show_entry(
         context: typer.Context,
-        name: str = typer.Argument(
-            metavar="NAME", help=f"The {catalogue.noun}.", show_default=False
-        ),
+        name: str = argument("NAME", f"The {catalogue.noun}."),
         as_json: AsJson = False,
     ) -> None:
         _show(catalogue, catalogue.describe(name), as_json or context.obj)
@@ -114,31 +109,27 @@ def _show_all(catalogue: Catalogue, found: Sequence[Described], as_json: bool) -
     more = f"askwise {catalogue.command} show NAME tells more."
     if catalogue.by_family and output.for_people():
         _show_families(found)
-        output.console().print(more)
+        output.show(more)
         return
     columns = catalogue.columns
     output.show_records(
         tuple(columns), ([fact for _, fact in _said(columns, each)] for each in found)
     )
     if output.for_people():
-        output.console().print(f"\n{more}")
+        output.show(f"\n{more}")
 
 
 def _show_families(found: Sequence[Described]) -> None:
     """Entries below the family that they belong to."""
     from rich.text import Text
 
-    screen = output.console()
     for family in dict.fromkeys(each["family"] for each in found):
-        screen.print(Text(family, style="bold"))
-        members = [each for each in found if each["family"] == family]
-        screen.print(
-            output.grid(
-                (each["name"], f"{each['summary']} Works on {' and '.join(each['outcomes'])}.")
-                for each in members
-            )
+        members = (
+            (each["name"], f"{each['summary']} Works on {' and '.join(each['outcomes'])}.")
+            for each in found
+            if each["family"] == family
         )
-        screen.print()
+        output.show(Text(family, style="bold"), output.grid(members), "")
 
 
 def _show(catalogue: Catalogue, found: Described, as_json: bool) -> None:
@@ -148,15 +139,7 @@ def _show(catalogue: Catalogue, found: Described, as_json: bool) -> None:
         return
     parameters = ", ".join(f"{name}={value}" for name, value in found["parameters"].items())
     facts = [*_said(catalogue.facts, found), ("parameters", parameters or None)]
-    if not output.for_people():
-        for fact in facts:
-            output.line(*fact)
-        print(f"\n{found['description']}")
-        return
-    screen = output.console()
-    screen.print(output.grid(facts))
-    screen.print()
-    screen.print(found["description"])
+    output.show_facts(facts, found["description"])
 
 
 def _default(parameter: dataclasses.Field[Any]) -> Any:
@@ -166,13 +149,10 @@ def _default(parameter: dataclasses.Field[Any]) -> Any:
     return None if parameter.default is dataclasses.MISSING else parameter.default
 
 
-def _said(facts: Facts, found: Described) -> list[tuple[str, Any]]:
+def _said(facts: output.Columns, found: Described) -> list[tuple[str, Any]]:
     """Headings and what is shown there; nothing where a field is empty."""
-    values = [found[fact] if isinstance(fact, str) else fact(found) for fact in facts.values()]
-    return [
-        (heading, None if value == "" else value)
-        for heading, value in zip(facts, values, strict=True)
-    ]
+    values = ((heading, output.value_of(found, fact)) for heading, fact in facts.items())
+    return [(heading, None if value == "" else value) for heading, value in values]
 
 
 # The facts.

@@ -47,13 +47,11 @@ def list_experiments(as_json: AsJson = False) -> None:
     with extra():
         from askwise.lab.experiment import experiments
     found = [_describe(name) for name in experiments.names()]
-    if as_json:
-        output.show_json(found)
-        return
-    output.show_records(
-        ("experiment", "reproduces", ">reps", "title"),
-        ((each["name"], each["reproduces"] or None, each["reps"], each["title"]) for each in found),
-    )
+    columns: output.Columns = {
+        **{"experiment": "name", "reproduces": lambda each: each["reproduces"] or None},
+        **{">reps": "reps", "title": "title"},
+    }
+    output.show_objects(found, as_json, columns)
 
 
 @app.command("show")
@@ -69,16 +67,7 @@ def show_experiment(name: Name, as_json: AsJson = False) -> None:
     facts += [
         (f"--set {parameter}=", _as_text(value)) for parameter, value in found["parameters"].items()
     ]
-    summary = " ".join(found["summary"].split())
-    if not output.for_people():
-        for fact in facts:
-            output.line(*fact)
-        print(f"\n{summary}")
-        return
-    screen = output.console()
-    screen.print(output.grid(facts))
-    screen.print()
-    screen.print(summary)
+    output.show_facts(facts, " ".join(found["summary"].split()))
 
 
 @app.command("run")
@@ -149,6 +138,8 @@ def _cores() -> int:
 
 def _show_results(experiment: Experiment, results: Results) -> None:
     """The first figure in figures: for each panel the right end of its curves."""
+    from rich.text import Text
+
     from askwise.lab.report import estimate
 
     if not experiment.figures:
@@ -159,19 +150,18 @@ def _show_results(experiment: Experiment, results: Results) -> None:
         for row in results.rows
         if row.metric == wanted.metric and not experiment.drawn_as_reference(row)
     ]
-    screen = output.console()
     for panel in dict.fromkeys(row.panel for row in rows):
         here = [row for row in rows if row.panel == panel]
         end = max(row.x for row in here)
         last = [row for row in here if row.x == end]
         most = max(row.mean for row in last)
-        screen.print(f"{panel + ': ' if panel else ''}{wanted.x_label} {end:g}", style="bold")
+        name = Text(f"{panel + ': ' if panel else ''}{wanted.x_label} {end:g}", style="bold")
         records = [
             (row.series, *estimate(row), output.bar(row.mean / most if most > 0 else 0.0))
             for row in last
         ]
-        screen.print(output.table(("", f">{wanted.metric}", "95% interval", ""), records))
-        screen.print()
+        columns = ("", f">{wanted.metric}", "95% interval", "")
+        output.show(name, output.table(columns, records), "")
 
 
 def _as_text(value: Any) -> str:

@@ -18,7 +18,7 @@ from askwise.core.errors import AskwiseError, InvalidParameter
 
 if TYPE_CHECKING:
     from askwise.client import RemoteCampaign
-    from askwise.core.choices import Batch
+    from askwise.core.choices import Assignment
 
 NAME = "comments"
 YOU = "you"
@@ -26,7 +26,7 @@ LEASE = 30.0
 """Seconds that a question is yours at the least: you are not sped up."""
 
 PATIENCE = 40
-"""How often one of the crowd asks in vain before he goes: what is left may be yours to answer."""
+"""How often one of the crowd asks in vain before they go: what is left may be yours to answer."""
 
 OPTIONS = ("complaint", "question", "praise")
 
@@ -45,24 +45,63 @@ _FILLINGS = {
 
 
 @dataclass(frozen=True)
-class Simulated:
-    """One of the crowd: his price, how often he is right, and the seconds he takes."""
+class Person:
+    """One of the crowd: a price, how often they are right, and the seconds they take."""
 
     id: str
     price: str
     skill: float
     pace: float
 
+    def work(
+        self, campaign: RemoteCampaign, truths: dict[str, str], pause: Callable[[float], bool]
+    ) -> None:
+        """Ask for work, think, answer, until nothing is left or a pause says that all is over."""
+        from askwise.core.choices import Batch, Done
+
+        draw = random.Random(self.id)
+        in_vain, over = 0, False
+        while not over and in_vain < PATIENCE:
+            try:
+                choice = campaign.ask()
+                if isinstance(choice, Done):
+                    return
+                if isinstance(choice, Batch):
+                    in_vain = 0
+                    for assignment in choice:
+                        # People take about as long as they take, sometimes much longer.
+                        over = pause(self.pace * draw.lognormvariate(0, 0.6))
+                        self._answer(campaign, assignment, truths[str(assignment.task)], draw)
+                else:
+                    in_vain += 1
+                    over = pause(self.pace)
+            except AskwiseError:
+                # Their lease was over, or the service is: they ask again.
+                over = pause(self.pace)
+
+    def _answer(
+        self, campaign: RemoteCampaign, assignment: Assignment, truth: str, draw: random.Random
+    ) -> None:
+        whim = draw.random()
+        if whim < 0.02:
+            return  # goes for coffee; the lease gives the question back
+        if whim < 0.05:
+            campaign.decline(assignment.id)
+            return
+        wrong = [option for option in OPTIONS if option != truth]
+        right = draw.random() < self.skill
+        campaign.tell(assignment.id, truth if right else draw.choice(wrong))
+
 
 CROWD = (
-    Simulated("ada", "0.12", 0.97, 35),
-    Simulated("ben", "0.05", 0.85, 18),
-    Simulated("cleo", "0.05", 0.80, 14),
-    Simulated("dev", "0.04", 0.74, 12),
-    Simulated("eli", "0.03", 0.66, 9),
-    Simulated("fay", "0.06", 0.90, 20),
-    Simulated("gus", "0.02", 0.50, 6),
-    Simulated("hana", "0.08", 0.93, 28),
+    Person("ada", "0.12", 0.97, 35),
+    Person("ben", "0.05", 0.85, 18),
+    Person("cleo", "0.05", 0.80, 14),
+    Person("dev", "0.04", 0.74, 12),
+    Person("eli", "0.03", 0.66, 9),
+    Person("fay", "0.06", 0.90, 20),
+    Person("gus", "0.02", 0.50, 6),
+    Person("hana", "0.08", 0.93, 28),
 )
 
 
@@ -96,64 +135,6 @@ def described(tasks: dict[str, tuple[str, str]], lease: float) -> dict[str, Any]
         "lease": lease,
         "seed": 1,
     }
-
-
-class Person(threading.Thread):
-    """Asks for work with a token of his own, thinks, answers; now and then skips or forgets."""
-
-    def __init__(
-        self,
-        who: Simulated,
-        campaign: RemoteCampaign,
-        truths: dict[str, str],
-        speed: float,
-        over: threading.Event,
-    ) -> None:
-        super().__init__(name=who.id, daemon=True)
-        self.who = who
-        self.campaign = campaign
-        self.truths = truths
-        self.speed = speed
-        self.over = over
-        self.draw = random.Random(who.id)
-
-    def run(self) -> None:
-        """Work until there is nothing for him, or the demonstration ends."""
-        from askwise.core.choices import Batch, Done
-
-        in_vain = 0
-        while not self.over.is_set() and in_vain < PATIENCE:
-            try:
-                choice = self.campaign.ask()
-                if isinstance(choice, Done):
-                    return
-                if isinstance(choice, Batch):
-                    in_vain = 0
-                    self._answer(choice)
-                else:
-                    in_vain += 1
-                    self._pause(self.who.pace)
-            except AskwiseError:
-                # His lease was over, or the service is: he asks again.
-                self._pause(self.who.pace)
-
-    def _answer(self, batch: Batch) -> None:
-        for assignment in batch:
-            # People take about as long as they take, sometimes much longer.
-            self._pause(self.who.pace * self.draw.lognormvariate(0, 0.6))
-            whim = self.draw.random()
-            if whim < 0.02:
-                continue  # goes for coffee; the lease gives the question back
-            if whim < 0.05:
-                self.campaign.decline(assignment.id)
-                continue
-            truth = self.truths[str(assignment.task)]
-            wrong = [option for option in OPTIONS if option != truth]
-            right = self.draw.random() < self.who.skill
-            self.campaign.tell(assignment.id, truth if right else self.draw.choice(wrong))
-
-    def _pause(self, seconds: float) -> None:
-        self.over.wait(seconds / self.speed)
 
 
 def demo_live(
@@ -190,30 +171,26 @@ def demo_live(
             crowd.join(5)
 
 
-def _play(
-    address: str, secret: str, count: int, speed: float, over: threading.Event,
-    say: Callable[[str], None] = print,
-) -> None:  # fmt: skip
+def _play(address: str, secret: str, count: int, speed: float, over: threading.Event) -> None:
     """Make the campaign, let the crowd loose, and say what came of it."""
     from askwise.client import connect
 
     with connect(address, secret) as service:
         made = comments(count, seed=1)
         campaign = service.create(**described(made, lease=max(LEASE, 240 / speed)))
-        say(f"dashboard:       {address}/dashboard/{NAME}")
-        say(f"sign in with:    {secret}")
-        say(f"answer yourself: {campaign.invite(YOU).link}")
-        say("Ctrl-C ends it; nothing is kept")
+        print(f"dashboard:       {address}/dashboard/{NAME}")
+        print(f"sign in with:    {secret}")
+        print(f"answer yourself: {campaign.invite(YOU).link}")
+        print("Ctrl-C ends it; nothing is kept")
         truths = {id: kind for id, (_, kind) in made.items()}
         people = [
-            Person(
-                who,
-                connect(address, campaign.invite(who.id).secret).open(NAME),
-                truths,
-                speed,
-                over,
+            threading.Thread(
+                target=person.work,
+                args=(connect(address, campaign.invite(person.id).secret).open(NAME), truths),
+                kwargs={"pause": lambda seconds: over.wait(seconds / speed)},
+                daemon=True,
             )
-            for who in CROWD
+            for person in CROWD
         ]
         for person in people:
             person.start()
@@ -223,7 +200,7 @@ def _play(
             answers = campaign.answers()
             right = sum(answer.value == truths[str(answer.task)] for answer in answers)
             status = campaign.status()
-            say(
+            print(
                 f"the crowd is done: {right} of {count} right with {status.answers} answers for "
                 f"{status.spent} of {status.budget}; the service stays until Ctrl-C"
             )

@@ -1,10 +1,18 @@
-"""Campaigns out of a store, opened without paying for the compiler where it would not pay."""
+"""Campaigns out of a store, and commands that change them.
+
+They are opened without paying for the compiler where it would not pay.
+"""
 
 from __future__ import annotations
 
+import inspect
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from inspect import Parameter
+from typing import TYPE_CHECKING, Any
 
+from askwise.cli import output
+from askwise.cli.options import DEFAULT_STORE, AsJson, Key, Name, StoreUrl
 from askwise.core.errors import StoreError, UnknownName
 
 if TYPE_CHECKING:
@@ -14,6 +22,16 @@ if TYPE_CHECKING:
 LONG = 5_000
 """From so many events on, folding them in plain Python costs more than importing Numba and loading
 what ``askwise warm`` compiled."""
+
+_BEFORE = (Parameter("name", Parameter.POSITIONAL_OR_KEYWORD, annotation=Name),)
+_AFTER = tuple(
+    Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=kind)
+    for name, default, kind in (
+        ("key", None, Key),
+        ("store", DEFAULT_STORE, StoreUrl),
+        ("as_json", False, AsJson),
+    )
+)
 
 
 def leave_compiler_out() -> None:
@@ -26,12 +44,9 @@ def open_store(url: str) -> Store:
     from askwise import store
 
     if url == "memory":
-        raise StoreError(
-            "store is 'memory', which ends with the command: give 'sqlite:///FILE' or "
-            "'postgresql://...'",
-            field="store",
-            reason="store_unusable",
-        )
+        valid = "'sqlite:///FILE' or 'postgresql://...'"
+        message = f"store is 'memory', which ends with the command: give {valid}"
+        raise StoreError(message, field="store", reason="store_unusable")
     return store.open_store(url)
 
 
@@ -60,3 +75,60 @@ def open_campaign_of(url: str, assignment: str) -> Campaign:
             reason="unknown_assignment",
         )
     return open_campaign(url, name)
+
+
+def change(write: Callable[..., str]) -> Callable[..., None]:
+    """Make a command of a function that takes a campaign, a key and what else it asks for.
+
+    The command takes the campaign's name, unless the function asks for an assignment, whose id
+    names it; then what the function asks for, ``--key``, ``--store`` and ``--json``. It says
+    what the function returns: the status as JSON, a line for people, nothing in a pipe.
+    """
+    return _command(write, write, _parameters(write)[2:])
+
+
+def verb(said: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a declaration: what the campaign's method of its name takes.
+
+    Like ``change``; it says ``said``, in which stand what was given and the campaign's ``name``.
+    """
+
+    def declare(declared: Callable[..., None]) -> Callable[..., None]:
+        own = _parameters(declared)
+
+        def write(campaign: Campaign, key: str | None, **given: str) -> str:
+            getattr(campaign, declared.__name__)(*(given[each.name] for each in own), key)
+            return said.format(name=campaign.name, **given)
+
+        return _command(declared, write, own)
+
+    return declare
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    signature = inspect.signature(function, locals={"Campaign": Any}, eval_str=True)
+    return tuple(signature.parameters.values())
+
+
+def _command(
+    named: Callable[..., Any], write: Callable[..., str], own: tuple[Parameter, ...]
+) -> Callable[..., None]:
+    of_assignment = bool(own) and own[0].name == "assignment"
+    parameters = (*(() if of_assignment else _BEFORE), *own, *_AFTER)
+
+    def command(key: str | None, store: str, as_json: bool, **given: Any) -> None:
+        if of_assignment:
+            campaign = open_campaign_of(store, given["assignment"])
+        else:
+            campaign = open_campaign(store, given.pop("name"))
+        done = write(campaign, key, **given)
+        if as_json:
+            output.show_json(campaign.status().to_json())
+        elif output.for_people():
+            print(done)
+
+    command.__name__, command.__doc__ = named.__name__, named.__doc__
+    # What Typer reads.
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return command

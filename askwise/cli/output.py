@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -64,13 +64,37 @@ def show_records(columns: Sequence[str], records: Iterable[Sequence[Any]]) -> No
     console().print(table(columns, records))
 
 
-def show_objects(found: Sequence[Any], as_json: bool, columns: Mapping[str, str]) -> None:
-    """Print objects as JSON, or as records: what each column shows of them."""
+Columns = Mapping[str, str | Callable[[Any], Any]]
+"""What is shown of each object, by heading: a field, or what is made of the object."""
+
+
+def show_objects(
+    found: Sequence[Any], as_json: bool, columns: Columns, *, nothing: str = ""
+) -> None:
+    """Print objects, or dicts of JSON, as JSON or as records; to people also that there is none."""
     if as_json:
-        show_json([each.to_json() for each in found])
-        return
-    records = (tuple(getattr(each, name) for name in columns.values()) for each in found)
-    show_records(tuple(columns), records)
+        show_json([each if isinstance(each, dict) else each.to_json() for each in found])
+    elif nothing and not found and for_people():
+        print(nothing)
+    else:
+        show_records(
+            tuple(columns), ([value_of(each, of) for of in columns.values()] for each in found)
+        )
+
+
+def value_of(found: Any, field: str | Callable[[Any], Any]) -> Any:
+    """A field of an object or a dict (None where that lacks it), or what is made of it."""
+    if not isinstance(field, str):
+        return field(found)
+    return found.get(field) if isinstance(found, dict) else getattr(found, field)
+
+
+def say(raw: Any, as_json: bool, text: str) -> None:
+    """Print JSON, or a line."""
+    if as_json:
+        show_json(raw)
+    else:
+        print(text)
 
 
 def table(columns: Sequence[str], records: Iterable[Sequence[Any]]) -> Any:
@@ -97,6 +121,23 @@ def table(columns: Sequence[str], records: Iterable[Sequence[Any]]) -> Any:
             )
         )
     return made
+
+
+def show_facts(facts: Iterable[tuple[str, Any]], text: str) -> None:
+    """Print names and values below each other, and then a text."""
+    if not for_people():
+        for fact in facts:
+            line(*fact)
+        print(f"\n{text}")
+        return
+    show(grid(facts), "", text)
+
+
+def show(*parts: Any) -> None:
+    """Print tables, texts and sentences below each other, on a terminal."""
+    screen = console()
+    for part in parts:
+        screen.print(part)
 
 
 def fits(screen: Console, shown: Any) -> bool:

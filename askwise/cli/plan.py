@@ -98,30 +98,20 @@ def _show(made: Plan) -> None:
 
     from askwise.lab.planning.files import count, error_text, funds_text
 
-    screen = output.console()
     questions = count(made.questions, "question")
-    screen.print(
-        f"{questions} with {made.options} options, asked by {made.policy}, stopped by {made.rule}",
-        style="bold",
+    said = (
+        f"{questions} with {made.options} options, asked by {made.policy}, stopped by {made.rule}"
     )
-    screen.print()
-    screen.print(_expected(made, questions))
-    screen.print()
-    screen.print(error_text(made))
-    for sentence in (made.found, funds_text(made) if made.funds is not None else ""):
-        if sentence:
-            screen.print(sentence)
-    for remark in made.remarks:
-        screen.print(Text(remark, style="yellow"))
-    screen.print(Text(f"{made.rule.partition('(')[0]}: {made.promise}", style="dim"))
+    funds = funds_text(made) if made.funds is not None else ""
+    output.show(Text(said, style="bold"), "", _expected(made, questions), "", error_text(made))
+    output.show(*filter(None, (made.found, funds)))
+    output.show(*(Text(remark, style="yellow") for remark in made.remarks))
+    output.show(Text(f"{made.rule.partition('(')[0]}: {made.promise}", style="dim"))
     if made.kinds:
-        screen.print()
-        screen.print(_kinds(made))
-    screen.print()
-    screen.print(_crowds(made))
-    screen.print("\nFor the campaign's file:\n", style="dim")
+        output.show("", _kinds(made))
+    output.show("", _crowds(made), Text("\nFor the campaign's file:\n", style="dim"))
     sys.stdout.write("".join(f"    {line}".rstrip() + "\n" for line in made.settings.splitlines()))
-    screen.print(f"\nSimulated: {made.runs} questions, seed {made.seed}.", style="dim")
+    output.show(Text(f"\nSimulated: {made.runs} questions, seed {made.seed}.", style="dim"))
 
 
 def _expected(made: Plan, questions: str) -> Any:

@@ -86,18 +86,9 @@ def _show(found: Replay) -> None:
 
     from askwise.lab.replaying.files import headline, lines, sentences
 
-    screen = output.console()
-    screen.print(Text(headline(found), style="bold"))
-    screen.print()
-    for sentence in sentences(found):
-        screen.print(Text(sentence))
-    screen.print()
-    screen.print(
-        output.table(
-            ("policy", ">right", "95% interval", ">spent"),
-            ((name, *cells) for name, cells in lines(found)),
-        )
+    columns = ("policy", ">right", "95% interval", ">spent")
+    table = output.table(columns, ((name, *cells) for name, cells in lines(found)))
+    output.show(
+        Text(headline(found), style="bold"), "", *map(Text, sentences(found)), "", table, ""
     )
-    screen.print()
-    for remark in found.remarks:
-        screen.print(Text(remark, style="dim"))
+    output.show(*(Text(remark, style="dim") for remark in found.remarks))

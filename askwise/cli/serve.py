@@ -16,6 +16,7 @@ from askwise.cli.outputs import extra
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from askwise.service.auth.identity import Identities
     from askwise.store import Store
 
 app = typer.Typer(help="Keys of the service: make, list, revoke.", no_args_is_help=True)
@@ -89,7 +90,7 @@ def new_key(
 ) -> None:
     """Make a key and print its secret, this once."""
     with extra("service"):
-        from askwise.service.auth.identity import ROLES, Identities
+        from askwise.service.auth.identity import ROLES
     if role not in ROLES:
         raise InvalidParameter(f"role is {role!r}: give one of {', '.join(ROLES)}", field="role")
     if not 0 < len(label) <= 100:
@@ -99,29 +100,19 @@ def new_key(
             f"days is {days:g}: give a number above 0, up to 100000", field="days"
         )
     lasts = None if days is None else days * 86400
-    secret, issued = Identities(open_store(store)).issue(role, label, lasts=lasts)
-    if as_json:
-        output.show_json({**issued.to_json(), "secret": secret})
-    else:
-        print(secret)
+    secret, issued = _identities(store).issue(role, label, lasts=lasts)
+    output.say({**issued.to_json(), "secret": secret}, as_json, secret)
 
 
 @app.command("list")
 def list_keys(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """List the keys, without their secrets."""
-    with extra("service"):
-        from askwise.service.auth.identity import Identities
-    found = Identities(open_store(store)).keys()
-    if as_json:
-        output.show_json([each.to_json() for each in found])
-        return
-    output.show_records(
-        ("id", "role", "label", "created", "expires", "revoked"),
-        (
-            (each.id, each.role, each.label, *map(_day, (each.created, each.expires, each.revoked)))
-            for each in found
-        ),
-    )
+    columns: output.Columns = {
+        **{"id": "id", "role": "role", "label": "label"},
+        **{"created": lambda key: _day(key.created), "expires": lambda key: _day(key.expires)},
+        "revoked": lambda key: _day(key.revoked),
+    }
+    output.show_objects(_identities(store).keys(), as_json, columns)
 
 
 @app.command("revoke")
@@ -131,13 +122,14 @@ def revoke_key(
     as_json: AsJson = False,
 ) -> None:
     """End a key."""
+    revoked = _identities(store).revoke(id)
+    output.say(revoked.to_json(), as_json, f"{revoked.label}'s key is revoked")
+
+
+def _identities(store: str) -> Identities:
     with extra("service"):
         from askwise.service.auth.identity import Identities
-    revoked = Identities(open_store(store)).revoke(id)
-    if as_json:
-        output.show_json(revoked.to_json())
-    else:
-        print(f"{revoked.label}'s key is revoked")
+    return Identities(open_store(store))
 
 
 def _check_address(address: str) -> None:

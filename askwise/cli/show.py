@@ -20,15 +20,6 @@ if TYPE_CHECKING:
 CHUNK = 2_000
 """Events of a log read at a time."""
 
-LIST_COLUMNS = ("campaign", "state", "policy", ">answers", ">spent", ">left")
-
-
-def list_record(found: dict[str, Any]) -> tuple[Any, ...]:
-    """One campaign of a list: its status, or why it can't be opened."""
-    if "error" in found:
-        return (found["name"], "unreadable", found["error"]["message"], None, None, None)
-    return tuple(found[field] for field in ("name", "state", "policy", "answers", "spent", "left"))
-
 
 def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show a campaign at a glance."""
@@ -153,8 +144,7 @@ def _details(event: Event) -> str:
 def _show_status(found: Status) -> None:
     from rich.text import Text
 
-    screen = output.console()
-    screen.print(Text(found.name, style="bold"), Text(found.state))
+    output.console().print(Text(found.name, style="bold"), Text(found.state))
     spent = f"{found.spent} spent, {found.reserved} reserved"
     money: Any = Text(f"{spent}, no cap")
     if found.budget is not None:
@@ -179,7 +169,7 @@ def _show_status(found: Status) -> None:
             ("needs gold", f"answers{where} can't tell who is right: askwise truth for "
              f"{', '.join(need.tasks)}")
         )  # fmt: skip
-    screen.print(output.grid(facts))
+    output.show(output.grid(facts))
 
 
 def _show_explanation(found: Explanation) -> None:
@@ -197,19 +187,15 @@ def _show_explanation(found: Explanation) -> None:
     screen.print(
         Text(found.assignment, style="bold"), Text(f"{found.worker}{about}, at {found.price}")
     )
-    screen.print(
-        output.grid(
-            [
-                ("policy", found.policy),
-                ("rule", found.rule or None),
-                ("decision", f"number {found.decision}, to {found.purpose}: {plan}"),
-                ("probability", chance),
-                ("budget left", left),
-                ("checked", f"choosing again from the log {again}"),
-            ]
-        )
-    )
-    screen.print()
+    facts = {
+        "policy": found.policy,
+        "rule": found.rule or None,
+        "decision": f"number {found.decision}, to {found.purpose}: {plan}",
+        "probability": chance,
+        "budget left": left,
+        "checked": f"choosing again from the log {again}",
+    }
+    output.show(output.grid(facts.items()), "")
     candidates = _candidates(found, bars=True)
     if not output.fits(screen, candidates):
         candidates = _candidates(found, bars=False)

@@ -20,7 +20,8 @@ _KINDS = {kind.name: kind for kind in Kind}
 _CHUNK = 512
 """Bodies parsed at a time: one call of the parser a chunk, and its dicts die young."""
 
-_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+"""Write JSON in as few characters as it takes."""
 
 
 class EventRow(NamedTuple):
@@ -62,7 +63,7 @@ def pack(events: Sequence[Event], expected_seq: int) -> list[EventRow]:
                 f"key of event {number} is {event.key!r}: give a string or None", "key"
             )
         try:
-            body, time = _encode(raw), float(event.time)
+            body, time = encode(raw), float(event.time)
             (event.key or "").encode()
         except (TypeError, ValueError) as error:
             raise errors.unstorable(

@@ -1,26 +1,91 @@
-"""What stores in SQL databases share: transactions that ask once, and reading a store out whole."""
+"""What stores in SQL databases share: how they are read, and transactions that ask once."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, ClassVar
 
+from askwise.core.errors import UnknownName
+from askwise.core.events import Event
 from askwise.store import errors
-from askwise.store.backup.portable import CHUNK, Head, Item
-from askwise.store.base import Reply, Transaction
-from askwise.store.event_rows import EventRow
-from askwise.store.records import Record
+from askwise.store.backup.portable import CHUNK, Head, Item, Portable, lent
+from askwise.store.base import Reply, Snapshot, Transaction
+from askwise.store.connections import Connection, Connections
+from askwise.store.event_rows import EventRow, pack, unpack
+from askwise.store.records import Record, check_limit, end_of, whole
+
+PATIENCE = 30.0
+"""Seconds to wait for another writer."""
+
+TOGETHER = 10_000
+"""Events read in one round trip: a driver may hold all rows of an answer at once."""
+
+LOOK = "read out the store"
+"""What can't be done inside a write block, for messages."""
+
+_END = 2**62
+"""Above every sequence number, and every number of records."""
+
+# {s} is what names of tables begin with, {v} stands for a value.
+LAST = "SELECT seq FROM {s}events WHERE campaign = {v} ORDER BY seq DESC LIMIT 1"
+_ID = "SELECT id FROM {s}campaigns WHERE name = {v}"
+_IDS = "SELECT name, id FROM {s}campaigns"
+_HEAD = "SELECT created, spec FROM {s}campaigns WHERE id = {v}"
+_EVENTS = """
+    SELECT seq, kind, time, key, body FROM {s}events
+    WHERE campaign = {v} AND seq > {v} AND seq <= {v} ORDER BY seq LIMIT {chunk}
+"""
+_PICK = """
+    SELECT seq, kind, time, key, body FROM {s}events WHERE campaign = {v} AND seq {among}
+    ORDER BY seq
+"""
+_REPLIES = "SELECT key, request, body FROM {s}replies WHERE campaign = {v} AND key {among}"
+_FIRST_REPLIES = _REPLIES.replace("AND key {among}", "ORDER BY key LIMIT {chunk}")
+_NEXT_REPLIES = _REPLIES.replace("{among}", "> {v} ORDER BY key LIMIT {chunk}")
+_SNAPSHOT = """
+    SELECT seq, blob FROM {s}snapshots
+    WHERE campaign = {v} AND version = {v} AND seq <= {v} ORDER BY seq DESC LIMIT 1
+"""
+_RECORD = "SELECT body FROM {s}records WHERE kind = {v} AND id = {v}"
+_RECORDS = """
+    SELECT id, body FROM {s}records WHERE kind = {v} AND id >= {v} AND id <> {v}
+    ORDER BY id LIMIT {v}
+"""
+_RECORDS_BELOW = _RECORDS.replace("ORDER BY", "AND id < {v} ORDER BY")
+_ALL_RECORDS = """
+    SELECT kind, id, body FROM {s}records
+    WHERE (kind, id) > ({v}, {v}) ORDER BY kind, id LIMIT {chunk}
+"""
+
+Run = Callable[..., list[Any]]
+"""Executes a statement with values and returns its rows."""
 
 
 class SqlTransaction(Transaction):
-    """Holds the lock: nobody else keeps a reply meanwhile, so each key is looked up once."""
+    """Works on the connection of its thread, on which a transaction holds the lock.
 
-    def __init__(self, name: str, campaign: int) -> None:
+    While it does, nobody else appends or keeps a reply: where the log ends is asked once, and so
+    is each key.
+    """
+
+    def __init__(
+        self, store: SqlStore, link: Connection, name: str, campaign: int, last: int
+    ) -> None:
+        self.store = store
+        self.link = link
         self.name = name
         self.campaign = campaign
+        self.last = last
         self.over = False
         self._replies: dict[str, Reply | None] = {}
+
+    def tail(self, after: int) -> list[Event]:
+        self.check()
+        if after >= self.last:
+            return []
+        return self.store.read_on(self.link, self.campaign, after, None)
 
     def reply(self, key: str) -> Reply | None:
         return self.replies([key]).get(key)
@@ -29,97 +94,248 @@ class SqlTransaction(Transaction):
         self.check()
         new = [key for key in dict.fromkeys(keys) if key not in self._replies]
         if new:
-            self._replies.update({**dict.fromkeys(new), **self._look_up(new)})
+            found = self.store.replies_on(self.link.run_ahead, self.campaign, new)
+            self._replies.update({**dict.fromkeys(new), **found})
         known = ((key, self._replies[key]) for key in keys)
         return {key: reply for key, reply in known if reply is not None}
+
+    def append(self, events: Sequence[Event], expected_seq: int) -> None:
+        self.check()
+        if self.last != expected_seq:
+            raise errors.log_moved(self.name, self.last, expected_seq)
+        rows = pack(events, expected_seq)
+        if rows:
+            self._append(rows)
+            self.last += len(rows)
 
     def keep(self, reply: Reply) -> None:
         if self.reply(reply.key) is not None:
             raise errors.reply_exists(self.name, reply.key)
-        self._insert(reply)
+        self._keep(reply)
         self._replies[reply.key] = reply
 
     def check(self) -> None:
         """Complain if the transaction can't go on."""
         if self.over:
             raise errors.write_is_over()
+        self.link.check()
 
     @abstractmethod
-    def _look_up(self, keys: list[str]) -> dict[str, Reply]:
-        """Find the replies that the database keeps."""
+    def _append(self, rows: list[EventRow]) -> None:
+        """Let the database append to the log."""
 
     @abstractmethod
-    def _insert(self, reply: Reply) -> None:
+    def _keep(self, reply: Reply) -> None:
         """Let the database keep a reply."""
 
 
-_HEAD = "SELECT created, spec FROM {s}campaigns WHERE id = {v}"
-_ROWS = """
-    SELECT seq, kind, time, key, body FROM {s}events
-    WHERE campaign = {v} AND seq > {v} ORDER BY seq LIMIT {chunk}
-"""
-_FIRST_REPLIES = """
-    SELECT key, request, body FROM {s}replies WHERE campaign = {v} ORDER BY key LIMIT {chunk}
-"""
-_REPLIES = _FIRST_REPLIES.replace("ORDER BY", "AND key > {v} ORDER BY")
-_RECORDS = """
-    SELECT kind, id, body FROM {s}records
-    WHERE (kind, id) > ({v}, {v}) ORDER BY kind, id LIMIT {chunk}
-"""
+class SqlStore(Portable):
+    """Reads campaigns and records; how they are written is each database's own.
 
-
-def _same(text: str) -> str:
-    return text
-
-
-class SqlContents:
-    """Reads all tables on a connection of its own, on which a transaction is open.
-
-    Parameters
+    Attributes
     ----------
-    run : callable
-        Executes a statement with values and returns its rows.
     schema, mark : str
         What names of tables begin with, and what stands for a value.
-    given, given_in_order : callable
-        Turn text back into what it was before it was kept; the second, text that is sorted by.
+    moment : str
+        Begins a transaction that reads.
+    most : int
+        Values that are looked up at a time.
     """
 
-    def __init__(
-        self,
-        run: Callable[..., list[Any]],
-        schema: str = "",
-        mark: str = "?",
-        given: Callable[[str], str] = _same,
-        given_in_order: Callable[[str], str] = _same,
-    ) -> None:
-        self._execute = run
-        self._words = {"s": schema, "v": mark, "chunk": CHUNK}
-        self._given, self._given_in_order = given, given_in_order
-        found = self._run("SELECT name, id FROM {s}campaigns")
-        self._ids = {given(name): int(number) for name, number in found}
+    schema: ClassVar[str] = ""
+    mark: ClassVar[str] = "?"
+    moment: ClassVar[str] = "BEGIN"
+    most: ClassVar[int]
+    _connections: Connections[Any]
 
-    def items(self) -> Iterator[Item]:
-        """Read it out."""
+    def __init__(self) -> None:
+        self._ids: dict[str, int] = {}
+
+    def spec(self, name: str) -> str:
+        campaign = self._id(name)
+        with self._connections.use() as link:
+            ((_, spec),) = self._run(link, _HEAD, campaign)
+        return self._given(spec)
+
+    def names(self) -> list[str]:
+        with self._look() as link:
+            return [] if link is None else sorted(self._all_ids(link))
+
+    def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
+        campaign = self._id(name)
+        with self._connections.use() as link:
+            return self.read_on(link, campaign, after, upto)
+
+    def pick(self, name: str, seqs: Iterable[int]) -> list[Event]:
+        campaign = self._id(name)
+        with self._connections.use() as link:
+            found = self._look_up(link.run, _PICK, campaign, sorted(set(seqs)))
+            return unpack(map(self._as_written, found))
+
+    def position(self, name: str) -> int:
+        campaign = self._id(name)
+        with self._connections.use() as link:
+            return last_of(self._run(link, LAST, campaign))
+
+    def replies(self, name: str, keys: Sequence[str]) -> dict[str, Reply]:
+        campaign = self._id(name)
+        with self._connections.use() as link:
+            return self.replies_on(link.run, campaign, keys)
+
+    def save(self, name: str, snapshot: Snapshot) -> None:
+        campaign = self._id(name)
+        with self._connections.use_outside("save a snapshot") as link:
+            last = last_of(self._run(link, LAST, campaign))
+            if snapshot.seq > last:
+                raise errors.snapshot_ahead(name, last, snapshot.seq)
+            self._save(link, campaign, snapshot)
+
+    def snapshot(self, name: str, version: str, upto: int | None = None) -> Snapshot | None:
+        values = self._id(name), self._kept(version, "version"), _END if upto is None else upto
+        with self._connections.use() as link:
+            found = self._run(link, _SNAPSHOT, *values)
+        return Snapshot(found[0][0], version, found[0][1]) if found else None
+
+    def record(self, kind: str, id: str) -> Record | None:
+        place = self._kept_in_order(kind, "kind"), self._kept_in_order(id, "id")
+        with self._look() as link:
+            found = [] if link is None else self._run(link, _RECORD, *place)
+        return Record(kind, id, self._given(found[0][0])) if found else None
+
+    def records(
+        self, kind: str, prefix: str = "", after: str = "", limit: int | None = None
+    ) -> list[Record]:
+        check_limit(limit)
+        begin = self._kept_in_order(prefix, "prefix")
+        above, end = self._kept_in_order(after, "after"), end_of(begin)
+        values: list[Any] = [self._kept_in_order(kind, "kind"), max(begin, above), above]
+        values += [*([] if end is None else [end]), _END if limit is None else limit]
+        with self._look() as link:
+            if link is None:
+                return []
+            found = self._run(link, _RECORDS if end is None else _RECORDS_BELOW, *values)
+        return [Record(kind, self._given_in_order(id), self._given(body)) for id, body in found]
+
+    @contextmanager
+    def contents(self) -> Iterator[Iterator[Item]]:
+        with self._look(apart=True) as link:
+            items: Iterator[Item] = iter(())
+            if link is not None:
+                link.run(self.moment)
+                items = self._items(link, self._all_ids(link))
+            with lent(items) as borrowed:
+                yield borrowed
+
+    def close(self) -> None:
+        self._connections.close()
+
+    # For transactions.
+
+    def read_on(self, link: Connection, campaign: int, after: int, upto: int | None) -> list[Event]:
+        """Read a log, or a piece of it."""
+        end = _END if upto is None else upto
+        return unpack(self._rows(link, campaign, after, end, TOGETHER))
+
+    def replies_on(self, run: Run, campaign: int, keys: Sequence[str]) -> dict[str, Reply]:
+        """Find replies by their keys."""
+        wanted = [self._kept(key, "key") for key in keys]
+        found = self._look_up(run, _REPLIES, campaign, wanted)
+        replies = (Reply(*map(self._given, row)) for row in found)
+        return {reply.key: reply for reply in replies}
+
+    # What databases do differently.
+
+    @abstractmethod
+    def _look(self, *, apart: bool = False) -> AbstractContextManager[Connection | None]:
+        """Lend a connection to read on, or one beside it; None while nothing was ever written."""
+
+    @abstractmethod
+    def _save(self, link: Any, campaign: int, snapshot: Snapshot) -> None:
+        """Write a snapshot."""
+
+    @abstractmethod
+    def _among(self, values: list[Any]) -> tuple[str, list[Any]]:
+        """What follows a column that has one of these values, and what stands for them there."""
+
+    def _unknown(self, name: str) -> UnknownName:
+        return errors.unknown_campaign(name, self.names())
+
+    @staticmethod
+    def _kept(text: str, field: str) -> str:
+        """Turn text into what is kept; StoreError if it can't be."""
+        return text
+
+    @staticmethod
+    def _given(text: str) -> str:
+        """Turn what is kept back into the text."""
+        return text
+
+    _kept_in_order = staticmethod(whole)
+    """As ``_kept``, for what is sorted by."""
+
+    _given_in_order = _given
+
+    # Reading.
+
+    def _say(self, statement: str, **words: object) -> str:
+        return statement.format(s=self.schema, v=self.mark, **words)
+
+    def _run(self, link: Connection, statement: str, *values: Any, **words: object) -> list[Any]:
+        return link.run(self._say(statement, **words), *values)
+
+    def _look_up(self, run: Run, statement: str, campaign: int, wanted: list[Any]) -> Iterator[Any]:
+        """Find rows by a list of values, some at a time."""
+        for at in range(0, len(wanted), self.most):
+            among, values = self._among(wanted[at : at + self.most])
+            yield from run(self._say(statement, among=among), campaign, *values)
+
+    def _id(self, name: str) -> int:
+        """Look up the number of a campaign; campaigns are never removed, so once is enough."""
+        if name not in self._ids:
+            kept = self._kept(name, "name")
+            with self._look() as link:
+                found = [] if link is None else self._run(link, _ID, kept)
+            if not found:
+                raise self._unknown(name)
+            self._ids[name] = int(found[0][0])
+        return self._ids[name]
+
+    def _all_ids(self, link: Connection) -> dict[str, int]:
+        return {self._given(name): int(number) for name, number in self._run(link, _IDS)}
+
+    def _rows(
+        self, link: Connection, campaign: int, after: int, upto: int, chunk: int
+    ) -> Iterator[Any]:
+        """Read a log piece by piece: what is there stays there, so together they are one log."""
+        while True:
+            rows = self._run(link, _EVENTS, campaign, after, upto, chunk=chunk)
+            yield from map(self._as_written, rows)
+            if len(rows) < chunk:
+                return
+            after = rows[-1][0]
+
+    def _as_written(self, row: Any) -> Any:
+        """The row of an event with its key as it was before it was kept."""
+        return row if row[3] is None else (*row[:3], self._given(row[3]), row[4])
+
+    def _items(self, link: Connection, campaigns: dict[str, int]) -> Iterator[Item]:
         given, in_order = self._given, self._given_in_order
-        for name, campaign in sorted(self._ids.items()):
-            ((created, spec),) = self._run(_HEAD, campaign)
+        for name, campaign in sorted(campaigns.items()):
+            ((created, spec),) = self._run(link, _HEAD, campaign)
             yield Head(name, created, given(spec))
-            last = 0
-            while rows := self._run(_ROWS, campaign, last):
-                for seq, kind, time, key, body in rows:
-                    yield EventRow(seq, kind, time, None if key is None else given(key), body)
-                last = rows[-1][0]
-            rows = self._run(_FIRST_REPLIES, campaign)
+            yield from map(EventRow._make, self._rows(link, campaign, 0, _END, CHUNK))
+            rows = self._run(link, _FIRST_REPLIES, campaign, chunk=CHUNK)
             while rows:
                 yield from (Reply(*map(given, row)) for row in rows)
-                rows = self._run(_REPLIES, campaign, rows[-1][0])
+                rows = self._run(link, _NEXT_REPLIES, campaign, rows[-1][0], chunk=CHUNK)
         # No id is empty, so this is below all of them.
         place = ("", "")
-        while rows := self._run(_RECORDS, *place):
+        while rows := self._run(link, _ALL_RECORDS, *place, chunk=CHUNK):
             for kind, record, body in rows:
                 yield Record(in_order(kind), in_order(record), given(body))
             place = rows[-1][:2]
 
-    def _run(self, statement: str, *values: Any) -> list[Any]:
-        return self._execute(statement.format(**self._words), *values)
+
+def last_of(rows: list[Any]) -> int:
+    """The position of a log: what ``LAST`` found of it."""
+    return int(rows[0][0]) if rows else 0

@@ -183,7 +183,7 @@ def test_a_file_that_is_cut_off_is_refused_and_nothing_is_there(
 def test_a_restore_that_fails_half_way_leaves_an_empty_store(
     worked: str, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from askwise.store.sqlite import filling
+    from askwise.store.sqlite.store import SqliteFiller
 
     call("backup", "a.gz")
 
@@ -191,7 +191,7 @@ def test_a_restore_that_fails_half_way_leaves_an_empty_store(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(filling.SqliteFiller, "records", interrupted)
+        patch.setattr(SqliteFiller, "records", interrupted)
         call("restore", "a.gz", "--store", COPY, code=130)
     with closing(open_store(COPY)) as store:
         assert store.names() == []

@@ -45,15 +45,17 @@ def assignment_id(name: str, seq: int) -> str:
     return f"{name}:{seq}"
 
 
+def unknown_assignment(assignment: str, why: str) -> UnknownName:
+    """Build the error for an id that stands for no assignment."""
+    message = f"assignment {assignment!r} {why}"
+    return UnknownName(message, field="assignment", reason="unknown_assignment")
+
+
 def seq_of(name: str, assignment: str) -> int:
     """The sequence number in an assignment's id."""
     campaign, _, seq = str(assignment).rpartition(":")
     if campaign != name or not seq.isdecimal() or len(seq) > 18:
-        raise UnknownName(
-            f"assignment {assignment!r} is not of this campaign: ids look like {name}:12",
-            field="assignment",
-            reason="unknown_assignment",
-        )
+        raise unknown_assignment(assignment, f"is not of this campaign: ids look like {name}:12")
     return int(seq)
 
 
@@ -64,12 +66,8 @@ def place_of(name: str, ledger: Ledger, seq: int) -> int:
         count = ledger.total(c.ASSIGNMENTS)
         last = ledger.book.assignments[max(0, count - 3) : count, c.SEQ]
         known = [assignment_id(name, int(each)) for each in last]
-        raise UnknownName(
-            f"assignment {assignment_id(name, seq)!r} is not known: "
-            f"{nearest(assignment_id(name, seq), known)}",
-            field="assignment",
-            reason="unknown_assignment",
-        )
+        wanted = assignment_id(name, seq)
+        raise unknown_assignment(wanted, f"is not known: {nearest(wanted, known)}")
     return at
 
 

@@ -9,9 +9,8 @@ from decimal import Decimal
 
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
-from askwise.campaign.views.assignments import assignment_id
+from askwise.campaign.views.assignments import assignment_id, unknown_assignment
 from askwise.core.choices import Done, Wait
-from askwise.core.errors import UnknownName
 from askwise.core.events import Event, Kind
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import NO_CAP, from_micro
@@ -62,12 +61,8 @@ def explain(
     """Fold the log up to the decision behind an ASKED and choose again."""
     asked = next(iter(store.read(name, seq - 1, seq)), None)
     if asked is None or asked.kind != Kind.ASKED:
-        raise UnknownName(
-            f"assignment {assignment_id(name, seq)!r} is not known: event {seq} of the log is no "
-            "ASKED",
-            field="assignment",
-            reason="unknown_assignment",
-        )
+        why = f"is not known: event {seq} of the log is no ASKED"
+        raise unknown_assignment(assignment_id(name, seq), why)
     assert asked.worker is not None
     assert asked.price is not None
     decided = _decision_before(name, seq, asked.decision, store)

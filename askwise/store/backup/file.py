@@ -24,15 +24,14 @@ from askwise.core.jsonable import Jsonable
 from askwise.store import errors
 from askwise.store.backup.portable import CHUNK, Head, Item, portable
 from askwise.store.base import Reply, Store
-from askwise.store.event_rows import EventRow, pack
+from askwise.store.event_rows import EventRow, encode, pack
 from askwise.store.records import Record, whole
 
 FORMAT = 1
 _END = b'{"end":'
 _LEVEL = 6
 _LONGEST_HEAD = 1_000
-
-_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+_KINDS: dict[type, str] = {Head: "campaign", EventRow: "event", Reply: "reply", Record: "record"}
 
 Tell = Callable[[int, int], None]
 """Hears how much is done, and of how much."""
@@ -50,6 +49,11 @@ class Counts(Jsonable):
     events: int = 0
     replies: int = 0
     records: int = 0
+
+    def add(self, what: str) -> None:
+        """Count one more of it."""
+        name = "replies" if what == "reply" else f"{what}s"
+        setattr(self, name, getattr(self, name) + 1)
 
 
 def backup(store: Store, file: BinaryIO, time: float, tell: Tell = _nobody) -> Counts:
@@ -99,10 +103,10 @@ def backup(store: Store, file: BinaryIO, time: float, tell: Tell = _nobody) -> C
         # Without a name and a time of its own: equal stores at equal times give equal files.
         with gzip.GzipFile("", "wb", compresslevel=_LEVEL, fileobj=file, mtime=0) as packed:
             out = _Out(packed)
-            out.put([_encode({"askwise": "backup", "format": FORMAT, "time": time})])
+            out.put([encode({"askwise": "backup", "format": FORMAT, "time": time})])
             counts = _write(chain([first], items), out, partial(_tell_on, tell, total))
             end = {**counts.to_json(), "sha256": out.sum.hexdigest()}
-            out.put([_encode({"end": end})])
+            out.put([encode({"end": end})])
     return counts
 
 
@@ -161,23 +165,17 @@ def _tell_on(tell: Tell, total: int, done: int) -> None:
 
 
 def _line(item: Item, counts: Counts) -> str:
+    what = _KINDS[type(item)]
+    counts.add(what)
     if isinstance(item, EventRow):
-        counts.events += 1
         return _event_line(item)
-    if isinstance(item, Head):
-        counts.campaigns += 1
-        return _encode({"campaign": item._asdict()})
-    if isinstance(item, Reply):
-        counts.replies += 1
-        return _encode({"reply": asdict(item)})
-    counts.records += 1
-    return _encode({"record": asdict(item)})
+    return encode({what: item._asdict() if isinstance(item, Head) else asdict(item)})
 
 
 def _event_line(row: EventRow) -> str:
     """The event as ``Event.to_json`` has it, without taking its body apart."""
-    columns = f'"seq":{row.seq},"kind":{_encode(row.kind)},"time":{_encode(row.time)}'
-    key = "" if row.key is None else f',"key":{_encode(row.key)}'
+    columns = f'"seq":{row.seq},"kind":{encode(row.kind)},"time":{encode(row.time)}'
+    key = "" if row.key is None else f',"key":{encode(row.key)}'
     rest = "" if row.body == "{}" else f",{row.body[1:-1]}"
     return f'{{"event":{{{columns}{key}{rest}}}}}'
 
@@ -293,21 +291,18 @@ class _Reading:
 
     def item(self, line: dict[str, Any]) -> Item:
         ((what, raw),) = line.items()
+        if what not in _KINDS.values():
+            raise ValueError(f"{what!r} is not known")
+        if what in ("event", "reply") and not self.counts.campaigns:
+            raise ValueError(f"{what} before the first campaign")
+        self.counts.add(what)
         if what == "campaign":
-            self.counts.campaigns += 1
             (self.name, spec), self.last = _texts(raw, "name", "spec"), 0
             return Head(self.name, float(raw["created"]), spec)
         if what == "record":
-            self.counts.records += 1
             return Record(*_texts(raw, "kind", "id", "body"))
-        if what not in ("event", "reply"):
-            raise ValueError(f"{what!r} is not known")
-        if not self.counts.campaigns:
-            raise ValueError(f"{what} before the first campaign")
         if what == "reply":
-            self.counts.replies += 1
             return Reply(*_texts(raw, "key", "request", "body"))
-        self.counts.events += 1
         return self._row(Event.from_json(raw))
 
     def _row(self, event: Event) -> EventRow:

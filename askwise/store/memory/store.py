@@ -11,8 +11,8 @@ from askwise.store import errors
 from askwise.store.backup.portable import Item, Portable, lent
 from askwise.store.base import Reply, Snapshot, Transaction
 from askwise.store.event_rows import pack
+from askwise.store.memory import contents as held
 from askwise.store.memory.contents import Log, RecordsOfKind, StoredCampaign, cut
-from askwise.store.memory.copying import MemoryContents, MemoryFiller
 from askwise.store.records import Change, Record, check_limit, in_order, whole
 
 _PATIENCE = 30.0
@@ -50,8 +50,7 @@ class _MemoryTransaction(Transaction):
         if last != expected_seq:
             raise errors.log_moved(self.name, last, expected_seq)
         # All are packed, only to be as strict as a store that writes them down.
-        for event, row in zip(events, pack(events, expected_seq), strict=True):
-            self.log.append(event if event.tasks is None and event.workers is None else row)
+        self.log += held.entries(events, pack(events, expected_seq))
 
     def keep(self, reply: Reply) -> None:
         self._check()
@@ -103,8 +102,7 @@ class MemoryStore(Portable):
         return cls()
 
     def create(self, name: str, spec: str, time: float) -> None:
-        self._check()
-        self._check_outside("create a campaign")
+        self._check("create a campaign")
         if self._campaigns.setdefault(name, campaign := StoredCampaign(spec, time)) is not campaign:
             raise errors.campaign_exists(name)
 
@@ -117,8 +115,7 @@ class MemoryStore(Portable):
 
     @contextmanager
     def write(self, name: str) -> Iterator[Transaction]:
-        campaign = self._find(name)
-        self._check_outside("write")
+        campaign = self._find(name, "write")
         with self._turn():
             self._transaction = transaction = _MemoryTransaction(name, campaign)
             try:
@@ -147,8 +144,7 @@ class MemoryStore(Portable):
         return {key: campaign.replies[key] for key in keys if key in campaign.replies}
 
     def save(self, name: str, snapshot: Snapshot) -> None:
-        campaign = self._find(name)
-        self._check_outside("save a snapshot")
+        campaign = self._find(name, "save a snapshot")
         if snapshot.seq > len(campaign.log):
             raise errors.snapshot_ahead(name, len(campaign.log), snapshot.seq)
         campaign.snapshots[snapshot.seq, snapshot.version] = snapshot
@@ -178,9 +174,8 @@ class MemoryStore(Portable):
             ]
 
     def change(self, changes: Sequence[Change]) -> bool:
-        self._check()
+        self._check("change records")
         ordered = in_order(changes)
-        self._check_outside("change records")
         with self._records_lock:
             for kind, record, before, _ in ordered:
                 if self._of_kind(kind).bodies.get(record) != before:
@@ -191,19 +186,17 @@ class MemoryStore(Portable):
 
     @contextmanager
     def contents(self) -> Iterator[Iterator[Item]]:
-        self._check()
-        self._check_outside("read out the store")
+        self._check("read out the store")
         with self._turn(), self._records_lock:
-            view = MemoryContents(self._campaigns, self._kinds)
-        with lent(view.items()) as items:
+            view = held.read_out(self._campaigns, self._kinds)
+        with lent(view) as items:
             yield items
 
     def fill(self, items: Iterable[Item]) -> None:
-        self._check()
-        self._check_outside("fill the store")
+        self._check("fill the store")
         with self._turn():
             self._check_empty()
-            filling = MemoryFiller()
+            filling = held.MemoryFiller()
             filling.take(items)
             with self._records_lock:
                 self._check_empty()
@@ -211,7 +204,8 @@ class MemoryStore(Portable):
                 self._campaigns.update(filling.campaigns)
 
     def close(self) -> None:
-        self._check_outside("close the store")
+        if not self._closed:
+            self._check("close the store")
         self._closed = True
 
     @contextmanager
@@ -231,8 +225,8 @@ class MemoryStore(Portable):
         if self._campaigns or any(found.ids for found in self._kinds.values()):
             raise errors.not_empty()
 
-    def _find(self, name: str) -> StoredCampaign:
-        self._check()
+    def _find(self, name: str, verb: str = "") -> StoredCampaign:
+        self._check(verb)
         campaign = self._campaigns.get(name)
         if campaign is None:
             raise errors.unknown_campaign(name, self._campaigns)
@@ -241,12 +235,11 @@ class MemoryStore(Portable):
     def _of_kind(self, kind: str) -> RecordsOfKind:
         return self._kinds.get(kind) or RecordsOfKind()
 
-    def _check(self) -> None:
+    def _check(self, verb: str = "") -> None:
+        """Complain if the store is closed, or about what can't be done inside a write block."""
         if self._closed:
             raise errors.store_closed()
-
-    def _check_outside(self, verb: str) -> None:
-        if self._writes():
+        if verb and self._writes():
             raise errors.inside_write(verb)
 
     def _own(self, campaign: StoredCampaign) -> _MemoryTransaction | None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import select
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,10 +13,10 @@ from psycopg.pq import TransactionStatus
 
 from askwise.core.errors import StoreError
 from askwise.store import errors
+from askwise.store.connections import Connection
+from askwise.store.event_rows import encode
 from askwise.store.migrations import on_postgres
 from askwise.store.postgres.address import Address
-
-_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 
 Statement = tuple[str, Sequence[Any]]
 """SQL with ``%s`` where values go, and the values."""
@@ -44,44 +42,19 @@ class RawConnection(psycopg.Connection[Any]):
     has_schema = False
 
 
-class PostgresConnection:
-    """One connection, lent to one thread for one use.
-
-    Parameters
-    ----------
-    address : Address
-        The database.
-    patience : float
-        Seconds to wait for a lock.
-    connection : RawConnection
-        Open.
-
-    Attributes
-    ----------
-    writing : bool
-        Whether a write block is open.
-    failure : StoreError or None
-        Why nothing of that write can be kept any more.
-    """
+class PostgresConnection(Connection):
+    """One connection, open, and lent to one thread for one use."""
 
     def __init__(self, address: Address, patience: float, connection: RawConnection) -> None:
+        super().__init__(address, patience)
         self.address = address
-        self.patience = patience
-        self.writing = False
-        self.failure: StoreError | None = None
         self._waiting: dict[tuple[str, int], list[dict[str, Any]]] = {}
-        self._process = os.getpid()
         self._connection = connection
 
     @property
     def is_connected(self) -> bool:
         """Whether the connection is there and was not lost."""
         return not self._connection.closed
-
-    @property
-    def is_foreign(self) -> bool:
-        """Whether it was inherited by a fork; then it must not even be closed."""
-        return self._process != os.getpid()
 
     def has_schema(self) -> bool:
         """Tell whether there is a store in the database."""
@@ -98,7 +71,7 @@ class PostgresConnection:
                 connection.has_schema = True
 
     def run(self, statement: str, *values: Any) -> list[Any]:
-        """Execute what waits and a statement, and fetch its rows; errors become StoreError."""
+        # What waits comes first.
         if self._waiting:
             self.run_together([])
         return self.run_ahead(statement, *values)
@@ -138,7 +111,7 @@ class PostgresConnection:
 
     def _send(self, statements: Sequence[Statement]) -> tuple[list[list[Any]], str | None]:
         together: list[Statement] = [
-            (statement, (campaign, _encode(rows)))
+            (statement, (campaign, encode(rows)))
             for (statement, campaign), rows in self._waiting.items()
         ]
         together += statements
@@ -161,13 +134,6 @@ class PostgresConnection:
         self.failure = None
         self._waiting.clear()
         self._settle()
-
-    def check(self) -> None:
-        """Complain about a write that can't go on: it has failed, or is the parent process's."""
-        if self.is_foreign:
-            raise errors.forked(self.address)
-        if self.failure is not None:
-            raise errors.nothing_kept(self.failure) from self.failure
 
     def close(self) -> None:
         """Disconnect."""

@@ -8,7 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any, cast
 
 import psycopg
@@ -16,6 +16,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from askwise.core.errors import StoreError
 from askwise.store import errors
+from askwise.store.connections import Connections
 from askwise.store.postgres.address import Address
 from askwise.store.postgres.connection import (
     PostgresConnection,
@@ -39,27 +40,17 @@ def _is_news(record: logging.LogRecord) -> bool:
 logging.getLogger("psycopg.pool").addFilter(_is_news)
 
 
-class PostgresConnections:
-    """The connections of one store, made when they are needed.
+class PostgresConnections(Connections[PostgresConnection]):
+    """The connections of one store, at most ``limit`` at a time, which its threads share.
 
-    Parameters
-    ----------
-    address : Address
-        The database.
-    patience : float
-        Seconds to wait for a lock, or for a connection while all are in use.
-    limit : int
-        How many there may be at a time.
+    ``patience`` is also how long a thread waits for one while all are in use.
     """
 
     def __init__(self, address: Address, patience: float, limit: int) -> None:
         self.address = address
-        self.patience = patience
         self.limit = limit
-        self._closed = False
         self._reset()
-        with _all_lock:
-            _all.add(self)
+        super().__init__(address, patience)
 
     def _reset(self) -> None:
         self._process = os.getpid()
@@ -102,28 +93,18 @@ class PostgresConnections:
 
     @contextmanager
     def use(self) -> Iterator[PostgresConnection]:
-        """Lend this thread a connection: within a use, the same one."""
+        # Within a use, the same one.
         link = self._own()
         if link is not None:
             yield link
             return
-        with self._lend() as link:
+        with self._lend_another() as link:
             self._local.link = link
             try:
                 yield link
             finally:
                 if not link.is_foreign:
                     del self._local.link
-
-    def use_outside(self, verb: str) -> AbstractContextManager[PostgresConnection]:
-        """Lend a connection for what can't be done inside a write block."""
-        self.check_outside(verb)
-        return self.use()
-
-    def use_apart(self, verb: str) -> AbstractContextManager[PostgresConnection]:
-        """Lend a connection beside the thread's own, for a long look outside a write block."""
-        self.check_outside(verb)
-        return self._lend()
 
     @contextmanager
     def use_to_probe(self) -> Iterator[PostgresConnection]:
@@ -163,14 +144,7 @@ class PostgresConnections:
         finally:
             lock.release()
 
-    def check_outside(self, verb: str) -> None:
-        """Complain if this thread is inside a write block."""
-        link = self._own()
-        if link is not None and link.writing:
-            raise errors.inside_write(verb)
-
     def close(self) -> None:
-        """Close all connections, each as soon as its thread is done with it."""
         self.check_outside("close the store")
         self._closed = True
         self._pool.close()
@@ -179,12 +153,8 @@ class PostgresConnections:
                 self._probe.close()
             self._probing.release()
 
-    def _own(self) -> PostgresConnection | None:
-        link: PostgresConnection | None = getattr(self._local, "link", None)
-        return link
-
     @contextmanager
-    def _lend(self) -> Iterator[PostgresConnection]:
+    def _lend_another(self) -> Iterator[PostgresConnection]:
         connection = self._take()
         pool = self._pool
         link = PostgresConnection(self.address, self.patience, connection)
@@ -224,7 +194,6 @@ class PostgresConnections:
         raise errors.store_closed()
 
     def restart(self) -> None:
-        """Start anew after a fork, in the child, where no other thread is left."""
         for connection in self._made:
             if not connection.closed:
                 os.close(connection.fileno())
@@ -244,20 +213,4 @@ def _check_idle(connection: psycopg.Connection[Any]) -> None:
 # must not keep the socket either: as long as one process holds it, the server takes the session
 # for alive and keeps its locks, though the parent may be dead. So the child closes its copy of
 # the socket and keeps the rest untouched for as long as it lives.
-_all: weakref.WeakSet[PostgresConnections] = weakref.WeakSet()
-_all_lock = threading.RLock()
 _abandoned: list[Any] = []
-
-
-def _after_fork_in_child() -> None:
-    for connections in _all:
-        connections.restart()
-    _all_lock.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_all_lock.acquire,
-        after_in_parent=_all_lock.release,
-        after_in_child=_after_fork_in_child,
-    )

@@ -4,109 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from itertools import chain
 from typing import Any
 
 from askwise.core.errors import StoreError
-from askwise.core.events import Event
 from askwise.store import errors
-from askwise.store.backup.portable import Item, Portable, lent
+from askwise.store.backup.portable import Item
 from askwise.store.base import Reply, Snapshot, Transaction
-from askwise.store.event_rows import pack, unpack
+from askwise.store.event_rows import EventRow
 from askwise.store.migrations.on_postgres import pending
-from askwise.store.postgres import records as postgres_records
+from askwise.store.postgres import inserts, text
 from askwise.store.postgres.address import read_address
 from askwise.store.postgres.connection import PostgresConnection, connect
 from askwise.store.postgres.connections import PostgresConnections
-from askwise.store.postgres.copying import PostgresFiller, postgres_contents
-from askwise.store.postgres.inserts import APPEND, CREATE, KEEP, event_row, reply_row
-from askwise.store.postgres.text import given, kept
-from askwise.store.records import Change, Record, check_limit, in_order
-from askwise.store.sql import SqlTransaction
+from askwise.store.records import Change, in_order
+from askwise.store.sql import LAST, LOOK, PATIENCE, SqlStore, SqlTransaction, last_of
 
-_PATIENCE = 30.0
 _CONNECTIONS = 10
-_END = 2**62
-"""Above every sequence number."""
-
-_CHUNK = 10_000
-"""Events read in one round trip: libpq holds all rows of an answer at once."""
 
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
 # Not FOR UPDATE: that would also hold up snapshots, which refer to the row.
 _LOCK = "SELECT name FROM askwise.campaigns WHERE id = %s FOR NO KEY UPDATE"
 
-_LAST = "SELECT seq FROM askwise.events WHERE campaign = %s ORDER BY seq DESC LIMIT 1"
-
-_EVENTS = f"""
-    SELECT seq, kind, time, key, body FROM askwise.events
-    WHERE campaign = %s AND seq > %s AND seq <= %s ORDER BY seq LIMIT {_CHUNK}
-"""
-
-_PICK = """
-    SELECT seq, kind, time, key, body FROM askwise.events
-    WHERE campaign = %s AND seq = ANY(%s::bigint[]) ORDER BY seq
-"""
-
-_REPLIES = """
-    SELECT key, request, body FROM askwise.replies WHERE campaign = %s AND key = ANY(%s)
-"""
-
 _SAVE = """
     INSERT INTO askwise.snapshots (campaign, version, seq, blob) VALUES (%s, %s, %s, %b)
     ON CONFLICT (campaign, version, seq) DO UPDATE SET blob = excluded.blob
 """
 
-_SNAPSHOT = """
-    SELECT seq, version, blob FROM askwise.snapshots
-    WHERE campaign = %s AND version = %s AND seq <= %s ORDER BY seq DESC LIMIT 1
-"""
-
 
 class _PostgresTransaction(SqlTransaction):
-    """Works on the connection of its thread, on which a transaction holds the campaign's row.
+    """What is new waits and goes out with the commit, unless events are read before."""
 
-    While it does, nobody else appends: where the log ends is asked once. What is new waits and
-    goes out with the commit, unless events are read before.
-    """
+    link: PostgresConnection
+    changed = False
 
-    def __init__(self, link: PostgresConnection, name: str, campaign: int, last: int) -> None:
-        super().__init__(name, campaign)
-        self.link = link
-        self.last = last
-        self.changed = False
+    def _append(self, rows: list[EventRow]) -> None:
+        self.link.insert_later(inserts.APPEND, self.campaign, inserts.event_rows(rows))
+        self.changed = True
 
-    def tail(self, after: int) -> list[Event]:
-        self.check()
-        if after >= self.last:
-            return []
-        return _read(self.link, self.campaign, after, None)
-
-    def append(self, events: Sequence[Event], expected_seq: int) -> None:
-        self.check()
-        if self.last != expected_seq:
-            raise errors.log_moved(self.name, self.last, expected_seq)
-        rows = [event_row(row) for row in pack(events, expected_seq)]
-        if rows:
-            self.link.insert_later(APPEND, self.campaign, rows)
-            self.last += len(rows)
-            self.changed = True
-
-    def check(self) -> None:
-        super().check()
-        self.link.check()
-
-    def _look_up(self, keys: list[str]) -> dict[str, Reply]:
-        wanted = [kept(key, "key") for key in keys]
-        return _as_replies(self.link.run_ahead(_REPLIES, self.campaign, wanted))
-
-    def _insert(self, reply: Reply) -> None:
-        self.link.insert_later(KEEP, self.campaign, [reply_row(reply)])
+    def _keep(self, reply: Reply) -> None:
+        self.link.insert_later(inserts.KEEP, self.campaign, inserts.reply_rows([reply]))
         self.changed = True
 
 
-class PostgresStore(Portable):
+class PostgresStore(SqlStore):
     """Campaigns in a PostgreSQL database, which any number of processes may use at a time.
 
     The tables are in a schema of their own, ``askwise``; nothing else of the database is touched.
@@ -139,8 +80,15 @@ class PostgresStore(Portable):
     >>> store.create("cats", spec="{}", time=0.0)  # doctest: +SKIP
     """
 
+    schema, mark, most = "askwise.", "%s", 10_000
+    moment = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    _connections: PostgresConnections
+    _kept, _given = staticmethod(text.kept), staticmethod(text.given)
+    _kept_in_order = staticmethod(text.kept_in_order)
+    _given_in_order = staticmethod(text.given_in_order)
+
     def __init__(
-        self, url: str, patience: float = _PATIENCE, connections: int = _CONNECTIONS
+        self, url: str, patience: float = PATIENCE, connections: int = _CONNECTIONS
     ) -> None:
         if connections < 1:
             raise StoreError(
@@ -151,7 +99,7 @@ class PostgresStore(Portable):
         self._address = read_address(url, patience)
         self._patience = patience
         self._connections = PostgresConnections(self._address, patience, connections)
-        self._ids: dict[str, int] = {}
+        super().__init__()
 
     def __repr__(self) -> str:
         return f"<PostgresStore {self._address}>"
@@ -159,26 +107,16 @@ class PostgresStore(Portable):
     def create(self, name: str, spec: str, time: float) -> None:
         with self._connections.use_outside("create a campaign") as link:
             link.make_schema()
-            values = kept(name, "name"), kept(spec, "spec"), float(time)
+            values = text.kept(name, "name"), text.kept(spec, "spec"), float(time)
             with _doubtful(link, "created"):
-                made = link.run(CREATE, *values)
+                made = link.run(inserts.CREATE, *values)
         if not made:
             raise errors.campaign_exists(name)
 
-    def spec(self, name: str) -> str:
-        with self._connections.use() as link:
-            campaign = self._id(link, name)
-            ((spec,),) = link.run("SELECT spec FROM askwise.campaigns WHERE id = %s", campaign)
-        return given(spec)
-
-    def names(self) -> list[str]:
-        with self._connections.use() as link:
-            return _names(link)
-
     @contextmanager
     def write(self, name: str) -> Iterator[Transaction]:
-        with self._connections.use_outside("write") as link:
-            campaign = self._id(link, name)
+        self._connections.check_outside("write")
+        campaign = self._id(name)
         with self._connections.turn(campaign), self._connections.use() as link:
             transaction = self._begin(link, name, campaign)
             try:
@@ -190,59 +128,8 @@ class PostgresStore(Portable):
             finally:
                 transaction.over = True
 
-    def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
-        with self._connections.use() as link:
-            return _read(link, self._id(link, name), after, upto)
-
-    def pick(self, name: str, seqs: Iterable[int]) -> list[Event]:
-        wanted = sorted(set(seqs))
-        with self._connections.use() as link:
-            campaign = self._id(link, name)
-            chunks = (wanted[at : at + _CHUNK] for at in range(0, len(wanted), _CHUNK))
-            return unpack(
-                chain.from_iterable(_as_given(link.run(_PICK, campaign, each)) for each in chunks)
-            )
-
-    def position(self, name: str) -> int:
-        with self._connections.use() as link:
-            return _position(link.run(_LAST, self._id(link, name)))
-
-    def replies(self, name: str, keys: Sequence[str]) -> dict[str, Reply]:
-        wanted = [kept(key, "key") for key in keys]
-        with self._connections.use() as link:
-            campaign = self._id(link, name)
-            rows = link.run(_REPLIES, campaign, wanted) if wanted else []
-        return _as_replies(rows)
-
-    def save(self, name: str, snapshot: Snapshot) -> None:
-        with self._connections.use_outside("save a snapshot") as link:
-            campaign = self._id(link, name)
-            last = _position(link.run(_LAST, campaign))
-            if snapshot.seq > last:
-                raise errors.snapshot_ahead(name, last, snapshot.seq)
-            version = kept(snapshot.version, "version")
-            with _doubtful(link, "saved"):
-                link.run(_SAVE, campaign, version, snapshot.seq, snapshot.blob)
-
-    def snapshot(self, name: str, version: str, upto: int | None = None) -> Snapshot | None:
-        with self._connections.use() as link:
-            values = self._id(link, name), kept(version, "version")
-            found = link.run(_SNAPSHOT, *values, _END if upto is None else upto)
-        return Snapshot(found[0][0], given(found[0][1]), found[0][2]) if found else None
-
-    def record(self, kind: str, id: str) -> Record | None:
-        with self._connections.use() as link:
-            return postgres_records.find(link, kind, id)
-
-    def records(
-        self, kind: str, prefix: str = "", after: str = "", limit: int | None = None
-    ) -> list[Record]:
-        check_limit(limit)
-        with self._connections.use() as link:
-            return postgres_records.some(link, kind, prefix, after, limit)
-
     def change(self, changes: Sequence[Change]) -> bool:
-        statements = postgres_records.statements(in_order(changes))
+        statements = inserts.changes_of(in_order(changes))
         with self._connections.use_outside("change records") as link:
             link.make_schema()
             if len(statements) == 1:
@@ -255,20 +142,12 @@ class PostgresStore(Portable):
             # Else it is rolled back.
             return all(found)
 
-    @contextmanager
-    def contents(self) -> Iterator[Iterator[Item]]:
-        with (
-            self._connections.use_apart("read out the store") as link,
-            lent(postgres_contents(link).items()) as items,
-        ):
-            yield items
-
     def fill(self, items: Iterable[Item]) -> None:
         with self._connections.use_outside("fill the store") as link:
             link.make_schema()
             link.writing = True
             link.run(_BEGIN)
-            PostgresFiller(link).take(items)
+            inserts.PostgresFiller(link).take(items)
             _commit(link, "look whether the store is still empty")
 
     def pending(self) -> list[str]:
@@ -280,72 +159,33 @@ class PostgresStore(Portable):
         with self._connections.use_to_probe() as link:
             link.run("SELECT 1")
 
-    def close(self) -> None:
-        self._connections.close()
+    @contextmanager
+    def _look(self, *, apart: bool = False) -> Iterator[PostgresConnection | None]:
+        pool = self._connections
+        with pool.use_apart(LOOK) if apart else pool.use() as link:
+            yield link if link.has_schema() else None
 
-    def _id(self, link: PostgresConnection, name: str) -> int:
-        """Look up the number of a campaign; campaigns are never removed, so once is enough."""
-        known = self._ids.get(name)
-        if known is not None:
-            return known
-        found = (
-            link.run("SELECT id FROM askwise.campaigns WHERE name = %s", kept(name, "name"))
-            if link.has_schema()
-            else []
-        )
-        if not found:
-            raise errors.unknown_campaign(name, _names(link))
-        self._ids[name] = int(found[0][0])
-        return self._ids[name]
+    def _save(self, link: PostgresConnection, campaign: int, snapshot: Snapshot) -> None:
+        version = text.kept(snapshot.version, "version")
+        with _doubtful(link, "saved"):
+            link.run(_SAVE, campaign, version, snapshot.seq, snapshot.blob)
+
+    def _among(self, values: list[Any]) -> tuple[str, list[Any]]:
+        return "= ANY(%s)", [values]
 
     def _begin(self, link: PostgresConnection, name: str, campaign: int) -> _PostgresTransaction:
         link.writing = True
         # The log's end is a statement of its own, so that it is looked up once the row is had.
         _, found, last = link.run_together(
-            [(_BEGIN, ()), (_LOCK, (campaign,)), (_LAST, (campaign,))]
+            [(_BEGIN, ()), (_LOCK, (campaign,)), (self._say(LAST), (campaign,))]
         )
-        if found != [(kept(name, "name"),)]:
+        if found != [(text.kept(name, "name"),)]:
             self._ids.pop(name, None)
             raise StoreError(
                 f"{self._address}: campaign {name!r} is not where it was, as if the database had "
                 "been restored meanwhile: try again"
             )
-        return _PostgresTransaction(link, name, campaign, _position(last))
-
-
-def _names(link: PostgresConnection) -> list[str]:
-    if not link.has_schema():
-        return []
-    return sorted(given(name) for (name,) in link.run("SELECT name FROM askwise.campaigns"))
-
-
-def _read(link: PostgresConnection, campaign: int, after: int, upto: int | None) -> list[Event]:
-    return unpack(chain.from_iterable(_chunks(link, campaign, after, upto)))
-
-
-def _chunks(
-    link: PostgresConnection, campaign: int, after: int, upto: int | None
-) -> Iterator[list[Any]]:
-    """Read a log piece by piece: what is there stays there, so together they are one log."""
-    while True:
-        rows = link.run(_EVENTS, campaign, after, _END if upto is None else upto)
-        yield _as_given(rows)
-        if len(rows) < _CHUNK:
-            return
-        after = rows[-1][0]
-
-
-def _as_given(rows: list[Any]) -> list[Any]:
-    """Rows of events with their keys as they were before they were kept."""
-    return [row if row[3] is None else (*row[:3], given(row[3]), row[4]) for row in rows]
-
-
-def _as_replies(rows: list[Any]) -> dict[str, Reply]:
-    return {given(row[0]): Reply(*map(given, row)) for row in rows}
-
-
-def _position(rows: list[Any]) -> int:
-    return int(rows[0][0]) if rows else 0
+        return _PostgresTransaction(self, link, name, campaign, last_of(last))
 
 
 def _commit(link: PostgresConnection, remedy: str) -> None:

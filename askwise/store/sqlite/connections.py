@@ -15,6 +15,7 @@ from urllib.parse import quote_from_bytes
 
 from askwise.core.errors import StoreError
 from askwise.store import errors
+from askwise.store.connections import Connection, Connections
 from askwise.store.migrations.on_sqlite import APPLICATION_ID, migrate
 
 _FORK_PATIENCE = 1.0
@@ -24,7 +25,7 @@ _PAUSE = 0.01
 """Seconds between attempts where SQLite itself does not wait for a lock."""
 
 
-class SqliteConnection:
+class SqliteConnection(Connection):
     """One thread's connection.
 
     Parameters
@@ -42,25 +43,16 @@ class SqliteConnection:
     lock : RLock
         Held while the connection is in use.
     uses : int
-        How many uses are nested.
-    writing : bool
-        Whether one of them is a write block.
+        How many uses are nested; one of them may be a write block.
     """
 
     def __init__(self, file: Path, patience: float, queue: threading.Lock) -> None:
+        super().__init__(file, patience)
         self.file = file
-        self.patience = patience
         self.queue = queue
         self.lock = threading.RLock()
         self.uses = 0
-        self.writing = False
-        self._process = os.getpid()
         self._connection: sqlite3.Connection | None = None
-
-    @property
-    def is_foreign(self) -> bool:
-        """Whether it was inherited by a fork; then it must not even be closed."""
-        return self._process != os.getpid()
 
     @property
     def in_transaction(self) -> bool:
@@ -68,18 +60,13 @@ class SqliteConnection:
         return self._connection is not None and self._connection.in_transaction
 
     def run(self, statement: str, *values: Any) -> list[Any]:
-        """Execute a statement and fetch its rows; errors come out as StoreError."""
-        try:
-            return self._open().execute(statement, values).fetchall()
-        except (sqlite3.Error, UnicodeEncodeError) as error:
-            raise self._explain(error) from error
+        with self._explained() as connection:
+            return connection.execute(statement, values).fetchall()
 
     def run_many(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Execute a statement for each row."""
-        try:
-            self._open().executemany(statement, rows)
-        except (sqlite3.Error, UnicodeEncodeError) as error:
-            raise self._explain(error) from error
+        with self._explained() as connection:
+            connection.executemany(statement, rows)
 
     def take_turn(self) -> None:
         """Wait in the queue of writers; release ``queue`` when the transaction has ended."""
@@ -95,10 +82,16 @@ class SqliteConnection:
     def __del__(self) -> None:
         self.close()  # its thread has ended
 
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self._connection = _connect(self.file, self.patience)
-        return self._connection
+    @contextmanager
+    def _explained(self) -> Iterator[sqlite3.Connection]:
+        """Lend the connection, turn its errors into ours, and remember them."""
+        try:
+            if self._connection is None:
+                self._connection = _connect(self.file, self.patience)
+            yield self._connection
+        except (sqlite3.Error, UnicodeEncodeError) as error:
+            self.failure = self._explain(error)
+            raise self.failure from error
 
     def _explain(self, error: Exception) -> StoreError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest is detail
@@ -109,29 +102,17 @@ class SqliteConnection:
         return StoreError(f"{self.file}: {error}")
 
 
-class SqliteConnections:
-    """The connections of one store, made when they are needed.
-
-    Parameters
-    ----------
-    file : Path
-        The database; created by the first use.
-    patience : float
-        Seconds to wait for a lock.
-    """
+class SqliteConnections(Connections[SqliteConnection]):
+    """The connections of one store: one a thread. The file is created by the first use."""
 
     def __init__(self, file: Path, patience: float) -> None:
         self.file = file
-        self.patience = patience
-        self._closed = False
         self._lock = threading.RLock()
         self._queue = threading.Lock()
         self._links: weakref.WeakSet[SqliteConnection] = weakref.WeakSet()
-        self._local = threading.local()
         self._parked: list[SqliteConnection] = []
         self._left_open: list[SqliteConnection] = []
-        with _pools_lock:
-            _pools.add(self)
+        super().__init__(file, patience)
 
     def missing(self) -> bool:
         """Tell whether there is no file yet, or an empty one; complain if there can't be one."""
@@ -150,20 +131,10 @@ class SqliteConnections:
             raise errors.unusable(f"{self.file} can't be opened: {error}") from error
 
     def use(self) -> AbstractContextManager[SqliteConnection]:
-        """Lend this thread its connection."""
         return self._lend(self._own())
 
-    def use_outside(self, verb: str) -> AbstractContextManager[SqliteConnection]:
-        """Lend it for what can't be done inside a write block."""
-        if self._own().writing:
-            raise errors.inside_write(verb)
-        return self.use()
-
     @contextmanager
-    def use_apart(self, verb: str) -> Iterator[SqliteConnection]:
-        """Lend a connection beside the thread's own, for a long look outside a write block."""
-        if self._own().writing:
-            raise errors.inside_write(verb)
+    def _lend_another(self) -> Iterator[SqliteConnection]:
         with self._lend(self._make()) as link:
             try:
                 yield link
@@ -189,8 +160,7 @@ class SqliteConnections:
         return link
 
     def close(self) -> None:
-        """Close all connections, each as soon as its thread is done with it."""
-        own: SqliteConnection | None = getattr(self._local, "link", None)
+        own = super()._own()
         if own is not None and own.writing:
             raise errors.inside_write("close the store")
         self._closed = True
@@ -201,7 +171,7 @@ class SqliteConnections:
                 link.close()
 
     def _own(self) -> SqliteConnection:
-        link: SqliteConnection | None = getattr(self._local, "link", None)
+        link = super()._own()
         if link is not None and link.is_foreign:  # by a fork that Python did not see
             _abandoned.append(link)
             _torn.add(self.file)
@@ -216,7 +186,7 @@ class SqliteConnections:
         return link
 
     def park(self) -> None:
-        """Close what is idle before a fork, and let no other thread open anything."""
+        # What is idle is closed, and no other thread opens anything.
         self._lock.acquire()
         deadline = time.monotonic() + _FORK_PATIENCE
         for link in list(self._links):
@@ -230,14 +200,12 @@ class SqliteConnections:
                 link.close()
 
     def resume(self) -> None:
-        """Go on after a fork, in the parent."""
         self._left_open.clear()
         while self._parked:
             self._parked.pop().lock.release()
         self._lock.release()
 
     def restart(self) -> None:
-        """Start anew after a fork, in the child, where no other thread is left."""
         if self._left_open:
             _abandoned.extend(self._left_open)
             _torn.add(self.file)
@@ -251,36 +219,8 @@ class SqliteConnections:
 # locks of its parent for its own, even on a connection that it opens itself, and then others
 # remove the log under its feet. So nothing is open while we fork. Where that can't be had,
 # because a write is under way, the child must neither use nor close what it inherited.
-_pools: weakref.WeakSet[SqliteConnections] = weakref.WeakSet()
-_pools_lock = threading.RLock()
 _abandoned: list[SqliteConnection] = []
 _torn: set[Path] = set()
-
-
-def _before_fork() -> None:
-    _pools_lock.acquire()
-    for pool in _pools:
-        pool.park()
-
-
-def _after_fork_in_parent() -> None:
-    for pool in _pools:
-        pool.resume()
-    _pools_lock.release()
-
-
-def _after_fork_in_child() -> None:
-    for pool in _pools:
-        pool.restart()
-    _pools_lock.release()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_before_fork,
-        after_in_parent=_after_fork_in_parent,
-        after_in_child=_after_fork_in_child,
-    )
 
 
 def _connect(file: Path, patience: float) -> sqlite3.Connection:

@@ -18,11 +18,10 @@ from hypothesis import strategies as st
 
 from askwise.core.errors import StoreError, UnknownName
 from askwise.core.events import Event, Kind
-from askwise.store import MemoryStore, Record, Reply, Snapshot, open_store, pending_steps
+from askwise.store import MemoryStore, Record, Reply, Snapshot, open_store, pending_steps, sql
 from askwise.store.backup.file import backup, restore
 from askwise.store.migrations import Step, loader
 from askwise.store.postgres import connection as postgres_connection
-from askwise.store.postgres import store as postgres
 from askwise.store.postgres import text as postgres_text
 from askwise.store.postgres.store import PostgresStore
 from tests.servers import until_no_sessions
@@ -389,8 +388,7 @@ def test_a_body_is_the_json_of_the_event_without_its_columns(
 def test_a_log_is_read_in_pieces(
     length: int, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres, "_CHUNK", 2)
-    monkeypatch.setattr(postgres, "_EVENTS", postgres._EVENTS.replace("LIMIT 10000", "LIMIT 2"))
+    monkeypatch.setattr(sql, "TOGETHER", 2)
     events = [Event(Kind.ANSWER, seq=seq, value=seq / 7) for seq in range(1, length + 1)]
     with store.write("dogs") as transaction:
         transaction.append(events, 0)
