@@ -37,14 +37,25 @@ def start(browser: Browser, site: Site, name: str, worker: str = "ann") -> None:
 def answer(browser: Browser, number: int, *keys: str) -> None:
     """Answer a question by keys, once it is shown and was there for a moment."""
     browser.shows(f"Question {number}", "h1")
-    browser.until(
-        lambda: browser.run("return performance.now()") > ready(browser) or None, "it has settled"
-    )
+    settle(browser)
     browser.press(*keys)
 
 
+def click(browser: Browser, css: str) -> None:
+    """Click a button, once the page was there for a moment."""
+    settle(browser)
+    browser.find(css).click()
+
+
+def settle(browser: Browser) -> None:
+    """Wait until the page takes clicks and keys: at first they are meant for the one before."""
+    browser.until(
+        lambda: browser.run("return performance.now()") > ready(browser) or None, "it has settled"
+    )
+
+
 def ready(browser: Browser) -> float:
-    """When keys count again: a moment after the page came or changed."""
+    """When clicks and keys count again: a moment after the page came or changed."""
     found: float = browser.run(
         "if (document.title !== window.seen) {"
         "  window.seen = document.title; window.at = performance.now() + 320"
@@ -160,20 +171,20 @@ def test_pages_of_every_state_look_well(browser: Browser, site: Site) -> None:
     browser.find(".primary").click()
     browser.shows("Question 1", "h1")
     browser.look("question")
-    browser.all(".asides button")[1].click()
+    click(browser, ".asides form:last-child button")
     browser.shows("on a break", "h1")
     browser.look("away", schemes=("light",))
     campaign.pause()
-    browser.click_away(".primary", gone="on a break")
+    click(browser, ".primary")
     browser.shows("paused")
     browser.look("wait", schemes=("light",))
     campaign.resume()
-    browser.find("form[data-poll] button").click()
+    click(browser, "form[data-poll] button")
     answer(browser, 2, "1")
     browser.shows("no question for you")
     browser.look("wait-saved", schemes=("light",))
     campaign.stop()
-    browser.find("form[data-poll] button").click()
+    click(browser, "form[data-poll] button")
     browser.shows("Thank you", "h1")
     browser.look("over", schemes=("light",))
 
@@ -287,6 +298,96 @@ def test_whoever_waits_is_shown_the_next_question_when_there_is_one(
     answer(browser, 2, "1")
     browser.shows("no question for you")
     assert browser.run("return window.mark") == "the same document"
+
+
+LOOK = "document.dispatchEvent(new Event('visibilitychange'));"
+"""Let a page that waits look again by itself, now."""
+
+HOLD = (
+    "const real = window.fetch; let calls = 0;"
+    "window.fetch = (...all) => calls++ ? real(...all)"
+    " : new Promise((go) => { window.release = () => go(real(...all)); });"
+)
+"""Hold the next request of the page back until ``release()``."""
+
+ON_SWAP = (
+    "const [css] = arguments;"
+    "new MutationObserver((_, watcher) => {"
+    "  watcher.disconnect(); window.swapped = true; if (css) document.querySelector(css).click();"
+    "}).observe(document.getElementById('main'), { childList: true });"
+)
+"""Click a button, if one is named, at the very moment in which the page has changed."""
+
+BREAK = ".mine button"
+
+
+def wait_for_more(browser: Browser, site: Site, name: str) -> Campaign:
+    """Answer all there is."""
+    campaign = make(site, name, tasks=["t1"], workers=[ANN, BOB])
+    start(browser, site, name)
+    answer(browser, 1, "1")
+    browser.shows("no question for you")
+    settle(browser)
+    return campaign
+
+
+def test_a_click_while_the_page_looks_by_itself_counts(browser: Browser, site: Site) -> None:
+    wait_for_more(browser, site, "click-during")
+    browser.run(HOLD + LOOK)
+    browser.find(BREAK).click()
+    browser.run("release()")
+    browser.shows("on a break", "h1")
+
+
+def test_a_click_just_after_the_page_has_looked_by_itself_counts(
+    browser: Browser, site: Site
+) -> None:
+    wait_for_more(browser, site, "click-after")
+    browser.run(ON_SWAP + LOOK, BREAK)
+    browser.shows("on a break", "h1")
+
+
+def test_the_focus_stays_where_it_is_when_the_page_has_looked_by_itself(
+    browser: Browser, site: Site
+) -> None:
+    wait_for_more(browser, site, "focus")
+    browser.run("document.querySelector(arguments[0]).focus()", BREAK)
+    browser.run(ON_SWAP + LOOK, None)
+    browser.until(lambda: browser.run("return window.swapped"), "it has looked")
+    browser.press(ENTER)
+    browser.shows("on a break", "h1")
+
+
+def test_a_price_that_is_typed_while_the_page_looks_by_itself_stays(
+    browser: Browser, site: Site
+) -> None:
+    site.create("typed-bid", workers=[ANN, BOB], tasks=["t1"], options=["yes", "no"],
+                policy={"name": "ccb-fixed", "qualities": [0.8, 0.8], "alpha": 0.3,
+                        "solver": "exact"},
+                mechanism={"name": "clarke", "c_max": 2})  # fmt: skip
+    browser.open(site.link("typed-bid", "ann"))
+    browser.find("#amount")
+    browser.run(HOLD + LOOK + "document.getElementById('amount').select();")
+    browser.press("1.5")
+    browser.run("release()")
+    click(browser, ".primary")
+    browser.shows("Your price is noted.")
+    assert browser.find("#amount").get_attribute("value") == "1.5"
+
+
+def test_a_second_click_that_is_meant_for_the_question_before_answers_nothing(
+    browser: Browser, site: Site
+) -> None:
+    campaign = make(site, "twice", tasks=["t1", "t2"])
+    start(browser, site, "twice")
+    browser.shows("Question 1", "h1")
+    settle(browser)
+    browser.run(ON_SWAP, ".options button")
+    click(browser, ".options button")
+    browser.until(lambda: browser.run("return window.swapped"), "it is the next question")
+    answer(browser, 2, "s")
+    browser.shows("Thank you", "h1")
+    assert campaign.status().answers == 1
 
 
 def test_a_connection_that_is_lost_loses_no_answer(browser: Browser, site: Site) -> None:
