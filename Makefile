@@ -42,20 +42,22 @@ test: .venv/.ready ## run the quick suite, then with the compiler what is about 
 	@ASKWISE_JIT= $(PYTEST) tests -n $(JOBS) -m "compiled and not slow"
 	@$(MAKE) test-bounds
 
+# CHECK chooses among the tests marked checked; test-slow leaves none of them out.
 .PHONY: test-bounds
+test-bounds: CHECK = checked and not slow
 test-bounds: .venv/.ready
 	@echo "== compiled loops with array bounds checked"
 	@sum=$(SOURCES_SUM); mkdir -p "$(CHECKED)/$$sum"; \
 	find "$(CHECKED)" -mindepth 1 -maxdepth 1 ! -name "$$sum" -exec rm -rf {} +; \
 	ASKWISE_JIT= NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CHECKED)/$$sum" \
-		$(PYTEST) tests -n $(JOBS) -m "checked and not slow"
+		$(PYTEST) tests -n $(JOBS) -m "$(CHECK)"
 
 test-slow: .venv/.ready ## run every test, the slow ones too
 	@$(GET_SERVER)
 	@$(GET_BROWSER)
 	@HYPOTHESIS_PROFILE=slow $(PYTEST) -n $(JOBS) -m "not compiled"
 	@ASKWISE_JIT= HYPOTHESIS_PROFILE=slow $(PYTEST) tests -n $(JOBS) -m compiled
-	@$(MAKE) test-bounds
+	@$(MAKE) test-bounds CHECK=checked
 
 lint: .venv/.ready ## check style, format, types, the direction of imports and that none go in circles
 	@echo "== ruff";         $(BIN)/ruff check --quiet .
