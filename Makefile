@@ -18,6 +18,9 @@ INSTALL_SELF := PYTHONWARNINGS=ignore $(PIP) install --no-deps --no-build-isolat
 CHECKED := $(CURDIR)/.pytest_cache/checked-kernels
 SOURCES_SUM = $$(find askwise -name '*.py' | LC_ALL=C sort | xargs cat | cksum | cut -d' ' -f1)
 
+# The files that have tests with a mark: to collect all the others takes ten seconds.
+MARKED = $$(grep -rl --include='test_*.py' 'mark\.$(1)\b' tests)
+
 # Without a server or a browser the tests that need one are skipped, and say so.
 GET_SERVER = $(BIN)/python scripts/postgres.py install
 GET_BROWSER = $(BIN)/python scripts/browser.py install
@@ -39,23 +42,25 @@ test: .venv/.ready ## run the quick suite, then with the compiler what is about 
 	@echo "== quick suite and docstrings, without the compiler"
 	@$(PYTEST) -n $(JOBS)
 	@echo "== what is about compiling"
-	@ASKWISE_JIT= $(PYTEST) tests -n $(JOBS) -m "compiled and not slow"
+	@ASKWISE_JIT= $(PYTEST) $(call MARKED,compiled) -n $(JOBS) -m "compiled and not slow"
 	@$(MAKE) test-bounds
 
+# CHECK chooses among the tests marked checked; test-slow leaves none of them out.
 .PHONY: test-bounds
+test-bounds: CHECK = checked and not slow
 test-bounds: .venv/.ready
 	@echo "== compiled loops with array bounds checked"
 	@sum=$(SOURCES_SUM); mkdir -p "$(CHECKED)/$$sum"; \
 	find "$(CHECKED)" -mindepth 1 -maxdepth 1 ! -name "$$sum" -exec rm -rf {} +; \
 	ASKWISE_JIT= NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CHECKED)/$$sum" \
-		$(PYTEST) tests -n $(JOBS) -m "checked and not slow"
+		$(PYTEST) $(call MARKED,checked) -n $(JOBS) -m "$(CHECK)"
 
 test-slow: .venv/.ready ## run every test, the slow ones too
 	@$(GET_SERVER)
 	@$(GET_BROWSER)
 	@HYPOTHESIS_PROFILE=slow $(PYTEST) -n $(JOBS) -m "not compiled"
-	@ASKWISE_JIT= HYPOTHESIS_PROFILE=slow $(PYTEST) tests -n $(JOBS) -m compiled
-	@$(MAKE) test-bounds
+	@ASKWISE_JIT= HYPOTHESIS_PROFILE=slow $(PYTEST) $(call MARKED,compiled) -n $(JOBS) -m compiled
+	@$(MAKE) test-bounds CHECK=checked
 
 lint: .venv/.ready ## check style, format, types, the direction of imports and that none go in circles
 	@echo "== ruff";         $(BIN)/ruff check --quiet .

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.servers import new_database
 from tests.service.served import Served
 
 Serve = Callable[..., Served]
@@ -21,23 +19,6 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path}/campaigns.sqlite"
     url: str = request.getfixturevalue("postgres_url")
     return url
-
-
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def shared_service(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Served]:
-    """One service for all tests of a module that leave each other alone, on each store."""
-    directory = tmp_path_factory.mktemp("service")
-    with ExitStack() as stack:
-        if request.param == "sqlite":
-            store = f"sqlite:///{directory}/campaigns.sqlite"
-        else:
-            server: str = request.getfixturevalue("postgres_server")
-            store = stack.enter_context(new_database(server))
-        service = Served(store, directory)
-        stack.callback(service.end)
-        yield service.start()
 
 
 @pytest.fixture

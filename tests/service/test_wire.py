@@ -15,7 +15,7 @@ from askwise.service import server as running
 from askwise.service.app import make_app
 from askwise.service.middleware import slow_clients
 from askwise.service.settings import Settings
-from tests.service.hostile import LARGEST
+from tests.service.refusals import LARGEST
 
 Address = tuple[str, int]
 

@@ -9,6 +9,7 @@
   const work = () => main.querySelector(".work");
   const allowed = work()?.dataset.origin ?? ""; // the one place that this page's policy names
   let busy = false, since = -SETTLE, pause = FIRST, clock = 0, look = 0;
+  let isLooking = false, looking = Promise.resolve(); // the page's own look, for which a form waits
 
   function announce(words) {
     said.textContent = "";
@@ -62,10 +63,14 @@
     const origin = box?.dataset.origin ?? "";
     if (origin && origin !== allowed) { location.assign(box.dataset.home); return; }
     const changed = box?.dataset.state !== work()?.dataset.state;
+    const controls = () => [...main.querySelectorAll("a, button, input")];
+    const focused = controls().indexOf(document.activeElement);
     document.title = page.title;
     main.replaceChildren(...next.childNodes);
-    since = performance.now();
-    if (!quietly || changed) {
+    if (quietly && !changed) {
+      controls()[focused]?.focus();
+    } else {
+      since = performance.now(); // an unasked look that finds the same page holds up nobody
       pause = FIRST;
       window.scrollTo(0, 0);
       main.querySelector("h1")?.focus();
@@ -74,21 +79,28 @@
     begin();
   }
 
-  async function send(form, submitter, quietly) {
+  const fieldsOf = (form, submitter) => new URLSearchParams(new FormData(form, submitter));
+
+  async function post(form, fields) {
+    const reply = await fetch(form.action, { method: "POST", body: fields });
+    return reply.text();
+  }
+
+  async function send(form, submitter) {
     if (busy) return;
     busy = true;
-    const fields = new URLSearchParams(new FormData(form, submitter));
-    const buttons = quietly ? [] : [...main.querySelectorAll("button:enabled")];
+    const fields = fieldsOf(form, submitter); // before buttons are disabled: those have no value
+    const buttons = [...main.querySelectorAll("button:enabled")];
     buttons.forEach((each) => { each.disabled = true; });
     submitter?.classList.add("sent");
     try {
-      const reply = await fetch(form.action, { method: "POST", body: fields });
-      swap(await reply.text(), quietly);
+      await looking;
+      swap(await post(form, fields), false);
     } catch {
       buttons.forEach((each) => { each.disabled = false; });
       submitter?.classList.remove("sent");
-      if (quietly) begin();
-      else { submitter?.focus(); lost(); }
+      submitter?.focus();
+      lost();
     } finally {
       busy = false;
     }
@@ -104,17 +116,27 @@
     announce(words);
   }
 
+  // Whether the worker sends, types or presses something, which a new page would take from them.
+  function inUse() {
+    const focus = document.activeElement;
+    return busy || (main.contains(focus) && focus.matches("input")) || main.querySelector(":active");
+  }
+
   function poll() {
     pause = Math.min(LAST, pause * 1.5);
+    look = setTimeout(poll, pause);
     const form = main.querySelector("form[data-poll]");
-    const typing = main.contains(document.activeElement) && document.activeElement.matches("input");
-    if (!form || busy || typing || document.hidden) look = setTimeout(poll, pause);
-    else send(form, null, true);
+    if (!form || isLooking || inUse() || document.hidden) return;
+    isLooking = true;
+    looking = post(form, fieldsOf(form, null))
+      .then((text) => { if (!inUse()) swap(text, true); })
+      .catch(() => { /* the next look may succeed */ })
+      .finally(() => { isLooking = false; });
   }
 
   main.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (performance.now() - since >= SETTLE) send(event.target, event.submitter, false);
+    if (performance.now() - since >= SETTLE) send(event.target, event.submitter);
   });
 
   main.addEventListener("change", (event) => {

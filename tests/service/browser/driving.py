@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -236,18 +236,6 @@ class Browser:
             self.until(lambda: words in self.find(css).text or None, f"{css} shows {words!r}")
         except AssertionError as error:
             raise AssertionError(f"{error}; it shows {self.text(css)!r}") from None
-
-    def click_away(self, css: str, gone: str) -> None:
-        """Click until words are gone: a click while the page changes may hit nothing."""
-        from selenium.common.exceptions import WebDriverException
-
-        def pressed() -> bool | None:
-            with suppress(WebDriverException):
-                self.find(css).click()
-            time.sleep(0.5)
-            return True if gone not in self.text("main") else None
-
-        self.until(pressed, f"{gone!r} is gone")
 
     def run(self, code: str, *arguments: Any) -> Any:
         """The value of a piece of JavaScript in the page."""

@@ -5,52 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pytest
 
-from askwise.campaign import Campaign
 from tests.service.browser.driving import ENTER, HOST, TAB, Browser, Site
-
-ANN = {"id": "ann", "price": "0.1"}
-BOB = {"id": "bob", "price": "0.2"}
-
-
-def make(site: Site, name: str, **fields: Any) -> Campaign:
-    """A campaign in which ann is asked in any order, about everything once."""
-    defaults: dict[str, Any] = {
-        "workers": [ANN],
-        "options": ["yes", "no"],
-        "budget": "10",
-        "policy": "random-pairs",
-        "seed": 1,
-    }
-    return site.create(name, **{**defaults, **fields})
-
-
-def start(browser: Browser, site: Site, name: str, worker: str = "ann") -> None:
-    """Open a worker's link and take the first question."""
-    browser.open(site.link(name, worker))
-    browser.find(".primary").click()
-
-
-def answer(browser: Browser, number: int, *keys: str) -> None:
-    """Answer a question by keys, once it is shown and was there for a moment."""
-    browser.shows(f"Question {number}", "h1")
-    browser.until(
-        lambda: browser.run("return performance.now()") > ready(browser) or None, "it has settled"
-    )
-    browser.press(*keys)
-
-
-def ready(browser: Browser) -> float:
-    """When keys count again: a moment after the page came or changed."""
-    found: float = browser.run(
-        "if (document.title !== window.seen) {"
-        "  window.seen = document.title; window.at = performance.now() + 320"
-        "} return window.at"
-    )
-    return found
+from tests.service.browser.working import ANN, BOB, answer, click, make, start
 
 
 def test_a_worker_answers_a_whole_campaign_by_keyboard_alone(browser: Browser, site: Site) -> None:
@@ -160,20 +119,20 @@ def test_pages_of_every_state_look_well(browser: Browser, site: Site) -> None:
     browser.find(".primary").click()
     browser.shows("Question 1", "h1")
     browser.look("question")
-    browser.all(".asides button")[1].click()
+    click(browser, ".asides form:last-child button")
     browser.shows("on a break", "h1")
     browser.look("away", schemes=("light",))
     campaign.pause()
-    browser.click_away(".primary", gone="on a break")
+    click(browser, ".primary")
     browser.shows("paused")
     browser.look("wait", schemes=("light",))
     campaign.resume()
-    browser.find("form[data-poll] button").click()
+    click(browser, "form[data-poll] button")
     answer(browser, 2, "1")
     browser.shows("no question for you")
     browser.look("wait-saved", schemes=("light",))
     campaign.stop()
-    browser.find("form[data-poll] button").click()
+    click(browser, "form[data-poll] button")
     browser.shows("Thank you", "h1")
     browser.look("over", schemes=("light",))
 
@@ -273,35 +232,6 @@ def test_a_question_whose_time_is_over_says_so_and_may_still_be_answered(
     answer(browser, 1, "1")
     browser.shows("was still taken")
     assert campaign.answers()[0].value == "yes"
-
-
-def test_whoever_waits_is_shown_the_next_question_when_there_is_one(
-    browser: Browser, site: Site
-) -> None:
-    campaign = make(site, "poll", tasks=["t1"], workers=[ANN, BOB])
-    start(browser, site, "poll")
-    answer(browser, 1, "1")
-    browser.shows("no question for you")
-    browser.run("window.mark = 'the same document'")
-    campaign.add(tasks=["t2"])
-    answer(browser, 2, "1")
-    browser.shows("no question for you")
-    assert browser.run("return window.mark") == "the same document"
-
-
-def test_a_connection_that_is_lost_loses_no_answer(browser: Browser, site: Site) -> None:
-    campaign = make(site, "offline", tasks=["t1", "t2"])
-    browser.expect("ERR_INTERNET_DISCONNECTED")
-    start(browser, site, "offline")
-    browser.shows("Question 1", "h1")
-    browser.online(False)
-    answer(browser, 1, "1")
-    browser.shows("could not be sent")
-    browser.look("lost", schemes=("light",))
-    browser.online(True)
-    browser.press("1")
-    browser.shows("Question 2", "h1")
-    assert campaign.status().answers == 1
 
 
 def test_keys_can_be_switched_off_and_stay_so(browser: Browser, site: Site) -> None:

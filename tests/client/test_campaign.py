@@ -1,0 +1,128 @@
+"""A campaign of a service feels like one of this process: methods, results, classes."""
+
+from __future__ import annotations
+
+import inspect
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from askwise import Batch, Campaign, Done, Task, Wait, Worker
+from askwise.campaign.views import Answer, Explanation, Handed, Payment, Status
+from askwise.client import RemoteCampaign, Service
+from askwise.core.choices import Assignment
+from askwise.core.events import Event
+from askwise.policies.labels.random_pairs import RandomPairs
+from tests.client.twins import CATS, twins, without_times
+
+ELSEWHERE = {"create", "open"}
+"""Of the service, which holds the store."""
+
+NOT_REMOTE = {"ask_around", "busy", "events", "reading", "release", "sweep", "settle"}
+"""They lend the state in memory, or are what a service does by itself."""
+
+
+def public(of: type) -> dict[str, Any]:
+    return {name: member for name, member in vars(of).items() if not name.startswith("_")}
+
+
+def test_every_method_of_a_campaign_is_there_with_the_same_parameters() -> None:
+    here, there = public(Campaign), public(RemoteCampaign)
+    assert set(here) - set(there) == ELSEWHERE | NOT_REMOTE
+    for name in set(here) - ELSEWHERE - NOT_REMOTE:
+        if isinstance(here[name], property):
+            assert isinstance(there[name], property)
+            continue
+        assert inspect.signature(there[name]) == inspect.signature(here[name]), name
+
+
+def test_creating_takes_the_same_fields() -> None:
+    here = inspect.signature(Campaign.create).parameters
+    there = inspect.signature(Service.create).parameters
+    left_out = {"store", "clock"}
+    assert set(here) - set(there) == left_out
+    assert set(there) - set(here) == {"self", "key"}
+    for name in set(here) - left_out:
+        assert there[name] == here[name], name
+
+
+def test_a_whole_campaign_gives_the_same_results_here_and_there(service: Service) -> None:
+    here, there = twins(service, CATS)
+    for campaign in (here, there):
+        campaign.add(tasks=["t4"], workers=[Worker("eve", 1)])
+        campaign.top_up("1.5")
+    turn = 0
+    while True:
+        first, second = here.ask(2), there.ask(2)
+        assert first == second
+        assert type(first) is type(second)
+        if not isinstance(first, Batch):
+            break
+        for each in first:
+            assert here.assignment(each.id) == there.assignment(each.id)
+            for campaign in (here, there):
+                if turn % 5 == 4:
+                    campaign.decline(each.id)
+                else:
+                    campaign.tell(each.id, "no" if turn % 3 == 0 else "yes")
+            turn += 1
+            assert here.explain(each.id) == there.explain(each.id)
+    assert isinstance(first, Done)
+    for campaign in (here, there):
+        campaign.truth("t2", "yes")
+        campaign.close("t1")
+        campaign.leave("eve")
+    assert here.status() == there.status()
+    assert here.answers() == there.answers()
+    assert here.payments() == there.payments()
+    assert here.over() == there.over() == first
+    assert here.assignments() == there.assignments() == []
+    assert here.task("t2") == there.task("t2") == Task("t2", payload={"text": "A cat?"})
+    assert here.spec == there.spec
+    assert without_times(here.log()) == without_times(there.log())
+    last = len(here.log())
+    assert without_times(here.log(3, last - 2)) == without_times(there.log(3, last - 2))
+    assert there.log(last) == []
+
+
+def test_results_have_the_classes_of_a_campaign(service: Service) -> None:
+    campaign = service.create(**CATS, lease=timedelta(minutes=5))
+    batch = campaign.ask()
+    assert isinstance(batch, Batch)
+    assert isinstance(batch[0], Assignment)
+    assert isinstance(batch[0].price, Decimal)
+    assert batch[0].expires is not None
+    assert isinstance(campaign.assignment(batch[0].id), Handed)
+    assert isinstance(campaign.status(), Status)
+    assert isinstance(campaign.answers()[0], Answer)
+    assert isinstance(campaign.payments()[0], Payment)
+    assert isinstance(campaign.explain(batch[0].id), Explanation)
+    assert isinstance(campaign.log()[0], Event)
+    assert campaign.over() is None
+    campaign.pause()
+    assert campaign.ask() == Wait("resume")
+    campaign.resume()
+    campaign.stop()
+    assert campaign.ask() == Done("stopped")
+
+
+def test_instances_name_a_policy_too(service: Service) -> None:
+    policy = RandomPairs()
+    campaign = service.create(**{**CATS, "policy": policy}, stopping={"name": "lead", "lead": 2})
+    assert campaign.spec["policy"]["name"] == "random-pairs"
+    assert campaign.spec["stopping"]["lead"] == 2
+
+
+def test_toml_makes_a_campaign(service: Service) -> None:
+    text = """
+        name = "from-toml"
+        options = ["yes", "no"]
+        tasks = ["t1"]
+        policy = "random-pairs"
+        budget = 3
+        workers = [{ id = "ann", price = "0.1" }]
+    """
+    campaign = service.create_from_toml(text)
+    assert campaign.name == "from-toml"
+    assert service.open("from-toml").status() == campaign.status()
+    assert "from-toml" in service.names()

@@ -1,0 +1,181 @@
+"""Keys, tokens, absences, long lists, and what is said where no service is."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from askwise import Batch
+from askwise.client import Refused, Service, Unreachable, connect
+from askwise.core.errors import (
+    InvalidParameter,
+)
+from tests.client.twins import CATS, twins, without_times
+from tests.service.local import Local
+
+
+def test_keys_are_made_listed_and_revoked(service: Service, local: Local) -> None:
+    made = service.new_key("viewer", "the board", lasts=3600)
+    assert made.secret not in repr(made)
+    listed = service.keys()
+    assert made.id in [key.id for key in listed]
+    with connect(local.address, made.secret) as viewer:
+        assert viewer.me().role == "viewer"
+        assert viewer.names() == service.names()
+        with pytest.raises(Refused, match="takes a requester's") as caught:
+            viewer.create(**CATS)
+        assert (caught.value.status, caught.value.code) == (403, "forbidden")
+        assert service.revoke_key(made.id).revoked is not None
+        with pytest.raises(Refused) as caught:
+            viewer.names()
+        assert caught.value.status == 401
+        assert made.secret not in str(caught.value)
+
+
+def test_a_workers_token_asks_and_answers_for_himself(service: Service, local: Local) -> None:
+    campaign = service.create(**CATS)
+    invited = campaign.invite("eve", price="0.2", limit=4)
+    assert invited.secret not in repr(invited)
+    assert invited.link == f"{local.address}/join/{invited.secret}"
+    assert [key.worker for key in campaign.tokens()] == ["eve"]
+    with connect(local.address, invited.secret) as worker:
+        own = worker.open(campaign.name)
+        with pytest.raises(Refused, match="another campaign"):
+            worker.open("elsewhere")
+        seen = []
+        while isinstance(batch := own.ask(), Batch):
+            assert batch[0].worker == "eve"
+            assert own.assignments() == list(batch)
+            seen.append((batch[0].task, batch[0].payload))
+            if batch[0].task == "t1":
+                own.decline(batch[0].id)
+            else:
+                own.tell(batch[0].id, "yes")
+        assert dict(seen) == {"t1": None, "t2": {"text": "A cat?"}, "t3": None}
+        with pytest.raises(Refused, match="takes a key"):
+            own.status()
+        campaign.revoke_token(invited.id)
+        with pytest.raises(Refused, match="unknown, expired or revoked"):
+            own.ask()
+    assert {p.worker: p.paid for p in campaign.payments()}["eve"] == Decimal("0.4")
+
+
+def test_what_was_handed_out_carries_its_payload_and_needs_no_request_for_it(
+    service: Service,
+) -> None:
+    campaign = service.create(**CATS)
+    due = {"t1": None, "t2": {"text": "A cat?"}, "t3": None}
+    batch = campaign.ask(9, key="once")
+    assert isinstance(batch, Batch)
+    for found in (batch, campaign.assignments(), campaign.ask(9, key="once")):
+        assert isinstance(found, Batch | list)
+        assert {each.task: each.payload for each in found} == due
+    for each in batch:
+        assert campaign.assignment(each.id).assignment.payload == due[str(each.task)]
+
+
+def test_one_who_is_away_is_not_asked(service: Service) -> None:
+    campaign = service.create(**CATS)
+    campaign.availability("ann", available=False)
+    batch = campaign.ask(3)
+    assert isinstance(batch, Batch)
+    assert {each.worker for each in batch} == {"bob"}
+    campaign.availability("ann", available=True)
+    rest = campaign.ask(9)
+    assert isinstance(rest, Batch)
+    assert "ann" in {each.worker for each in rest}
+
+
+def test_lists_of_many_pages_come_whole(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("askwise.client.transport.PAGE", 7)
+    monkeypatch.setattr("askwise.client.campaign.PAGE", 7)
+    many = {**CATS, "tasks": [f"t{n}" for n in range(30)], "budget": None}
+    here, there = twins(service, many)
+    for campaign in (here, there):
+        campaign.ask(25)
+    assert here.answers() == there.answers()
+    assert here.assignments() == there.assignments()
+    assert here.assignments("ann") == there.assignments("ann")
+    assert len(there.assignments()) == 25
+    for after, upto in ((0, None), (3, 12), (0, 7), (0, 14), (45, 99), (5, 5)):
+        assert without_times(here.log(after, upto)) == without_times(there.log(after, upto))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"url": "127.0.0.1:8000"},
+        {"url": "ftp://host"},
+        {"url": "http://name:secret@host"},
+        {"url": 3},
+        {"key": ""},
+        {"key": "awo_a\nb"},
+        {"key": None},
+        {"timeout": 0},
+        {"retries": -1},
+        {"retries": True},
+    ],
+    ids=str,
+)
+def test_a_wrong_argument_is_named(wrong: dict[str, Any]) -> None:
+    given: dict[str, Any] = {"url": "http://127.0.0.1:1", "key": "awo_x", **wrong}
+    with pytest.raises(InvalidParameter) as caught:
+        connect(given.pop("url"), given.pop("key"), **given)
+    assert caught.value.field == next(iter(wrong))
+    assert "secret" not in str(caught.value)
+
+
+def test_nothing_there_is_one_clear_line() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with connect(url, "awo_secret", retries=0) as nowhere, pytest.raises(Unreachable) as caught:
+            nowhere.names()
+    assert str(caught.value).startswith(f"can't reach the service at {url}: ")
+    assert "awo_secret" not in str(caught.value) + repr(nowhere)
+
+
+def test_another_server_is_told_from_a_service() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+
+        def reply() -> None:
+            link, _ = other.accept()
+            with link:
+                link.recv(10_000)
+                link.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+
+        thread = threading.Thread(target=reply)
+        thread.start()
+        url = f"http://127.0.0.1:{other.getsockname()[1]}"
+        with connect(url, "awo_x", retries=0) as strange, pytest.raises(Refused, match="askwise"):
+            strange.names()
+        thread.join()
+
+
+def test_without_httpx_the_extra_is_named() -> None:
+    script = (
+        "import sys; sys.modules['httpx'] = None\n"
+        "import askwise.client as c\n"
+        "try: c.connect('http://127.0.0.1:1', 'awo_x')\n"
+        "except c.Refused.__mro__[1] as e: print(e)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "the client needs httpx: pip install 'askwise[client]'\n", done.stderr
+
+
+def test_importing_the_client_does_not_import_httpx() -> None:
+    script = "import sys, askwise.client; print('httpx' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "False\n"

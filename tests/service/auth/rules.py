@@ -1,0 +1,170 @@
+"""Whom every route is open to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+ROLES = ("viewer", "requester", "owner")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Who may call a route, and a call of it that is well formed.
+
+    ``lowest`` is the least role whose key (or session, for pages) opens it, or ``public``, or
+    ``known``: whoever has any key or token. ``worker`` opens it to the worker whom the call is
+    about, with his token (or its cookie, for pages).
+    """
+
+    lowest: str | None
+    worker: bool = False
+    body: dict[str, Any] | None = None
+    query: str = ""
+
+
+def form(lowest: str, **fields: str) -> Rule:
+    return Rule(lowest, body=dict(fields))
+
+
+def inbox(**fields: str) -> Rule:
+    return Rule(None, True, dict(fields))
+
+
+ANN = {"worker": "ann"}
+
+TOML = """
+name = "of-a-form"
+budget = "1"
+options = ["yes", "no"]
+policy = "random-pairs"
+tasks = ["t"]
+workers = [{id = "w", price = "0.1"}]
+"""
+
+NEW = {
+    "workers": [{"id": "w", "price": "0.1"}], "tasks": ["t"], "options": ["yes", "no"],
+    "policy": "random-pairs",
+}  # fmt: skip
+
+HOOK = {"url": "http://192.0.2.1/x", "campaign": "cats", "events": ["task.closed"], "label": "x"}
+
+API: dict[tuple[str, str], Rule] = {
+    ("GET", "/openapi.json"): Rule("public"),
+    ("GET", "/docs"): Rule("public"),
+    ("GET", "/healthz"): Rule("public"),
+    ("GET", "/readyz"): Rule("public"),
+    ("GET", "/metrics"): Rule("viewer"),
+    ("GET", "/me"): Rule("known"),
+    ("POST", "/campaigns"): Rule("requester", body=NEW),
+    ("GET", "/campaigns"): Rule("viewer"),
+    ("GET", "/campaigns/{name}"): Rule("viewer"),
+    ("GET", "/campaigns/{name}/spec"): Rule("viewer"),
+    ("POST", "/campaigns/{name}/pause"): Rule("requester"),
+    ("POST", "/campaigns/{name}/resume"): Rule("requester"),
+    ("POST", "/campaigns/{name}/top-up"): Rule("requester", body={"amount": "1"}),
+    ("POST", "/campaigns/{name}/add"): Rule("requester", body={"tasks": ["more"]}),
+    ("POST", "/campaigns/{name}/close"): Rule("requester", body={"task": "t3"}),
+    ("POST", "/campaigns/{name}/truth"): Rule("requester", body={"task": "t1", "option": "yes"}),
+    ("GET", "/campaigns/{name}/over"): Rule("viewer"),
+    ("GET", "/campaigns/{name}/answers"): Rule("viewer"),
+    ("GET", "/campaigns/{name}/task"): Rule("viewer", query="id=t1"),
+    ("GET", "/campaigns/{name}/payments"): Rule("viewer"),
+    ("GET", "/campaigns/{name}/log"): Rule("viewer"),
+    ("GET", "/campaigns/{name}/export/{what}"): Rule("viewer"),
+    ("GET", "/campaigns/{name}/workers"): Rule("viewer"),
+    ("POST", "/campaigns/{name}/invite"): Rule("requester", body=ANN),
+    ("POST", "/campaigns/{name}/bid"): Rule("requester", True, {**ANN, "amount": "0.2"}),
+    ("POST", "/campaigns/{name}/availability"): Rule("requester", True, {**ANN, "available": True}),
+    ("GET", "/campaigns/{name}/tokens"): Rule("requester"),
+    ("DELETE", "/campaigns/{name}/tokens/{id}"): Rule("requester"),
+    ("POST", "/campaigns/{name}/ask"): Rule("requester", True, {"workers": ["ann"]}),
+    ("GET", "/campaigns/{name}/assignments"): Rule("viewer", True, query="worker=ann"),
+    ("GET", "/assignments/{id}"): Rule("viewer", True),
+    ("POST", "/assignments/{id}/answer"): Rule("requester", True, {"value": "yes"}),
+    ("POST", "/assignments/{id}/decline"): Rule("requester", True),
+    ("POST", "/assignments/{id}/expire"): Rule("requester"),
+    ("GET", "/assignments/{id}/explanation"): Rule("viewer"),
+    ("GET", "/hooks"): Rule("requester"),
+    ("POST", "/hooks"): Rule("requester", body=HOOK),
+    ("GET", "/hooks/{id}/deliveries"): Rule("requester"),
+    ("POST", "/hooks/{id}/deliveries/{delivery}/retry"): Rule("requester"),
+    ("POST", "/hooks/{id}/test"): Rule("requester"),
+    ("DELETE", "/hooks/{id}"): Rule("requester"),
+    ("GET", "/keys"): Rule("owner"),
+    ("POST", "/keys"): Rule("owner", body={"role": "viewer", "label": "new"}),
+    ("DELETE", "/keys/{id}"): Rule("owner"),
+    # Last, as they end what others need.
+    ("POST", "/campaigns/{name}/leave"): Rule("requester", True, ANN),
+    ("POST", "/campaigns/{name}/stop"): Rule("requester"),
+}
+"""Routes that take `Authorization: Bearer`."""
+
+PAGES: dict[tuple[str, str], Rule] = {
+    ("GET", "/"): Rule("public"),
+    ("GET", "/login"): Rule("public"),
+    ("GET", "/dashboard"): Rule("viewer"),
+    ("GET", "/dashboard/-/new"): Rule("requester"),
+    ("POST", "/dashboard/-/new"): form("requester", toml=TOML, key="a" * 32),
+    ("GET", "/dashboard/-/keys"): Rule("owner"),
+    ("POST", "/dashboard/-/keys"): form("owner", role="viewer", label="x", days="", key="b" * 32),
+    ("POST", "/dashboard/-/keys/{id}/revoke"): form("owner", key="c" * 32),
+    ("GET", "/dashboard/{name}"): Rule("viewer"),
+    ("GET", "/dashboard/{name}/tasks"): Rule("viewer"),
+    ("GET", "/dashboard/{name}/workers"): Rule("viewer"),
+    ("GET", "/dashboard/{name}/decisions"): Rule("viewer"),
+    ("GET", "/dashboard/{name}/task"): Rule("viewer", query="id=t1"),
+    ("GET", "/dashboard/{name}/asked/{seq}"): Rule("viewer"),
+    ("GET", "/dashboard/{name}/export/{what}"): Rule("viewer"),
+    ("GET", "/dashboard/{name}/live"): Rule("viewer"),
+    ("GET", "/dashboard/{name}/manage"): Rule("requester"),
+    ("POST", "/dashboard/{name}/invite"): form("requester", worker="ann", key="d" * 32),
+    ("POST", "/dashboard/{name}/tokens/{id}/revoke"): form("requester", key="e" * 32),
+    ("POST", "/dashboard/{name}/top-up"): form("requester", amount="1", key="f" * 32),
+    ("POST", "/dashboard/{name}/add"): form("requester", tasks="t9", key="0" * 32),
+    ("POST", "/dashboard/{name}/pause"): form("requester", key="1" * 32),
+    ("POST", "/dashboard/{name}/begin"): form("requester", key="ab" * 16),
+    ("POST", "/dashboard/{name}/resume"): form("requester", key="2" * 32),
+    ("GET", "/dashboard/{name}/stop"): Rule("requester"),
+    ("POST", "/dashboard/{name}/close"): form("requester", task="t2", key="3" * 32),
+    ("POST", "/dashboard/{name}/truth"): form("requester", task="t2", option="yes", key="4" * 32),
+    ("GET", "/dashboard/{name}/hooks"): Rule("requester"),
+    ("POST", "/dashboard/{name}/hooks"): form(
+        "requester", url="http://192.0.2.1/x", events="task.closed", label="", key="5" * 32
+    ),
+    ("POST", "/dashboard/{name}/hooks/{id}/test"): form("requester", key="7" * 32),
+    ("POST", "/dashboard/{name}/hooks/{id}/deliveries/{delivery}/retry"): form(
+        "requester", key="8" * 32
+    ),
+    ("POST", "/dashboard/{name}/hooks/{id}/end"): form("requester", key="6" * 32),
+    ("POST", "/dashboard/{name}/stop"): form("requester", sure="yes", key="9" * 32),
+    ("GET", "/work/{name}"): Rule(None, True),
+    ("GET", "/work/{name}/{verb}"): Rule(None, True),
+    ("POST", "/work/{name}/next"): inbox(),
+    ("POST", "/work/{name}/answer"): inbox(assignment="cats:{seq}", value="yes"),
+    ("POST", "/work/{name}/skip"): inbox(assignment="cats:{seq}"),
+    ("POST", "/work/{name}/away"): inbox(),
+    ("POST", "/work/{name}/back"): inbox(),
+    ("POST", "/work/{name}/bid"): inbox(amount="0.2"),
+}
+"""Routes that take cookies: of a session, or of a worker."""
+
+ELSEHOW = {
+    ("POST", "/login"),
+    ("POST", "/logout"),
+    ("GET", "/join/{token}"),
+    ("MOUNT", "/static"),
+}
+"""Routes that have a test of their own below."""
+
+
+def opens(rule: Rule, caller: str) -> bool:
+    if rule.lowest == "public":
+        return True
+    if caller in ROLES:
+        if rule.lowest == "known":
+            return True
+        return rule.lowest is not None and ROLES.index(caller) >= ROLES.index(rule.lowest)
+    if caller == "own":
+        return rule.worker or rule.lowest == "known"
+    return rule.lowest == "known" and caller in ("other worker", "foreign worker")

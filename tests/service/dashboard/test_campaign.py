@@ -1,0 +1,155 @@
+"""A campaign's page, and what is done there: pausing, topping up, inviting, webhooks."""
+
+from __future__ import annotations
+
+import re
+
+from askwise.core.problem import Worker
+from tests.service.dashboard.site import NASTY, Site, form_of, words_of, work
+
+
+def test_the_overview_adds_up(site: Site) -> None:
+    campaign = site.create(workers=[Worker("ann", "0.10"), Worker("bob", "0.10")])
+    work(campaign, "yes", "yes", "no", "yes")
+    campaign.ask()
+    said = words_of(site.page("/dashboard/cats"))
+    assert "Spent 0.40 of 10.00 spent 4% · reserved 0.10 · left 9.50" in said
+    assert "Answers 4 1 out · 5 decisions" in said
+    assert "Tasks settled 0 of 3 3 open · 2 workers" in said
+
+
+def test_savings_are_counted_against_a_number_of_ones_own(site: Site) -> None:
+    campaign = site.create(workers=[Worker("ann", "0.10"), Worker("bob", "0.10")])
+    work(campaign, "yes", "yes", "no", "yes")
+    asked = {event.task for event in campaign.log() if event.kind.name == "ANSWER"}
+    # At 0.10 an answer, five answers to each task that was answered would have cost
+    # 0.50 a task; four answers were 0.40.
+    saved = f"{0.5 * len(asked) - 0.4:.2f}"
+    said = words_of(site.page("/dashboard/cats?fixed=5"))
+    assert f"Saved {saved}" in said
+    assert f"against 5 answers to each of {len(asked)} tasks" in said
+    for odd in ("0", "-3", "x", "9999999"):
+        assert "Saved –" in words_of(site.page(f"/dashboard/cats?fixed={odd}"))
+
+
+def test_pausing_resuming_and_stopping(site: Site) -> None:
+    campaign = site.create()
+    reply = site.send(form_of(site.page("/dashboard/cats"), "/pause"))
+    assert (reply.status_code, campaign.status().state) == (303, "paused")
+    page = site.page(reply.headers["location"])
+    assert "Paused: nothing is handed out" in page
+    reply = site.send(form_of(page, "/resume"))
+    assert (reply.status_code, campaign.status().state) == (303, "running")
+    confirm = form_of(site.page("/dashboard/cats/stop"), "/stop")
+    assert site.send(confirm).status_code == 422
+    assert campaign.status().state == "running"
+    assert site.send(confirm, sure="yes").status_code == 303
+    assert campaign.status().state == "stopped"
+    page = site.page("/dashboard/cats")
+    assert "/pause" not in page
+    assert "Stopped" in page
+
+
+def test_a_form_sent_twice_tops_up_once_and_with_another_amount_again(site: Site) -> None:
+    campaign = site.create()
+    form = form_of(site.page("/dashboard/cats/manage"), "/top-up")
+    for amount in ("2.50", "2.50", "1"):
+        reply = site.send(form, amount=amount)
+        assert reply.headers["location"] == "/dashboard/cats/manage?done=topped-up"
+    assert str(campaign.status().budget) == "13.5"
+
+
+def test_a_bad_amount_is_said_and_changes_nothing(site: Site) -> None:
+    campaign = site.create()
+    form = form_of(site.page("/dashboard/cats/manage"), "/top-up")
+    for amount in ("", "-1", "1e400", "0.0000001", "many", NASTY):
+        reply = site.send(form, amount=amount)
+        assert reply.status_code == 422
+        assert "amount" in reply.text.split('role="alert">')[1].split("<")[0]
+        assert "<script>alert" not in reply.text
+    assert str(campaign.status().budget) == "10"
+
+
+def test_tasks_are_added_by_id_and_as_json_all_or_none(site: Site) -> None:
+    campaign = site.create()
+    form = form_of(site.page("/dashboard/cats/manage"), "/add")
+    text = 'a new one\r\n\r\n{"id": "t5", "payload": {"text": "Dog?"}}\r\n'
+    assert site.send(form, tasks=text).status_code == 303
+    assert campaign.status().tasks == 5
+    assert campaign.task("t5").payload == {"text": "Dog?"}
+    for bad, reason in (("t6\nt1", "t1"), ('{"id": 3}', "line 1"), ("t7\n{", "line 2")):
+        reply = site.send(form, tasks=bad)
+        assert reply.status_code in (409, 422)
+        assert reason in reply.text.split('role="alert">')[1].split("</p>")[0]
+    assert campaign.status().tasks == 5
+
+
+def test_a_workers_link_is_shown_once_and_can_be_revoked(site: Site) -> None:
+    campaign = site.create()
+    form = form_of(site.page("/dashboard/cats/manage"), "/invite")
+    made = site.send(form, worker="carol", price="0.30", limit="4", days="7")
+    again = site.send(form, worker="carol", price="0.30", limit="4", days="7")
+    link = re.search(r"http://testserver/join/(aww_[\w-]+)", made.text)
+    assert link is not None
+    assert link[0] in again.text
+    assert campaign.status().workers == 3
+    identity = site.service.identities.find(link[1])
+    assert (identity.campaign, identity.worker) == ("cats", "carol")
+    listed = site.page("/dashboard/cats/manage")
+    assert link[1] not in listed
+    reply = site.send(form_of(listed, f"{identity.id}/revoke"))
+    assert reply.headers["location"] == "/dashboard/cats/manage?done=token-revoked"
+    assert site.service.identities.known(link[1]) is None
+
+
+def test_somebody_unknown_is_invited_only_with_a_price(site: Site) -> None:
+    site.create()
+    form = form_of(site.page("/dashboard/cats/manage"), "/invite")
+    reply = site.send(form, worker="carol")
+    assert reply.status_code == 404
+    assert 'value="carol"' in reply.text
+    assert site.service.identities.tokens("cats") == []
+
+
+def test_the_bidding_is_closed_by_a_button_and_no_bid_is_shown_before(site: Site) -> None:
+    policy = {"name": "ccb-fixed", "qualities": [0.8] * 4, "alpha": 0.15, "solver": "exact"}
+    campaign = site.create(
+        workers=[Worker(name, 5) for name in ("ann", "bob", "cleo", "dan")],
+        tasks=["t"],
+        policy=policy,
+        mechanism={"name": "clarke", "c_max": 20},
+        budget=None,
+    )
+    campaign.bid("dan", "7.125")
+    page = site.page("/dashboard/cats")
+    assert "7.125" not in page
+    assert "sealed" in page
+    site.sign_in("viewer")
+    assert "/begin" not in site.page("/dashboard/cats")
+    site.sign_in("requester")
+    reply = site.send(form_of(site.page("/dashboard/cats"), "/begin"))
+    page = site.page(reply.headers["location"])
+    assert "The bidding is closed" in page
+    assert "/begin" not in page
+    assert campaign.status().pending == 1
+
+
+def test_webhooks_are_made_tested_and_removed(site: Site) -> None:
+    site.create()
+    page = site.page("/dashboard/cats/hooks")
+    form = form_of(page, "/hooks")
+    bad = site.send(form, url="ftp://x.example", **{"task.closed": "yes"})
+    assert bad.status_code == 422
+    assert 'value="ftp://x.example"' in bad.text
+    made = site.send(form, url="http://127.0.0.1:9/x?y=z", label="ours", **{"task.closed": "yes"})
+    secret = re.search(r"awh_[\w-]+", made.text)
+    assert secret is not None
+    page = site.page("/dashboard/cats/hooks")
+    assert secret[0] not in page
+    assert "When a task is closed." in words_of(page)
+    (hook,) = site.service.webhooks.list("cats")
+    assert site.send(form_of(page, "/test")).headers["location"].endswith("hook-tested")
+    page = site.page("/dashboard/cats/hooks")
+    assert len(site.service.webhooks.deliveries(hook.id)) == 1
+    assert site.send(form_of(page, "/end")).headers["location"].endswith("hook-removed")
+    assert site.service.webhooks.list("cats") == []

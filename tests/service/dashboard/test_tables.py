@@ -1,0 +1,101 @@
+"""Tasks, decisions and workers of a campaign, each and in pages."""
+
+from __future__ import annotations
+
+import re
+
+from askwise.core.choices import Batch
+from askwise.core.problem import Task, Worker
+from tests.service.dashboard.site import NASTY, Site, form_of, words_of, work
+
+
+def test_a_task_shows_votes_and_answers_and_is_closed_or_told_the_truth(site: Site) -> None:
+    campaign = site.create(tasks=[Task("a b/c?&", payload={"html": NASTY}, context="odd")])
+    work(campaign, "yes", "no")
+    listed = site.page("/dashboard/cats/tasks")
+    link = re.search(r'/dashboard/cats/task\?id=[^"]+', listed)
+    assert link is not None
+    page = site.page(link[0])
+    said = words_of(page)
+    assert "yes 1 no 1" in said
+    assert "Context odd" in said
+    assert len(re.findall(r"/dashboard/cats/asked/\d+", page)) == 2
+    told = site.send(form_of(page, "/truth"), option="no")
+    page = site.page(told.headers["location"])
+    assert "The truth is noted." in page
+    assert "Truth no" in words_of(page)
+    closed = site.send(form_of(page, "/close"))
+    page = site.page(closed.headers["location"])
+    assert "Outcome closed by hand" in words_of(page)
+    assert "/close" not in page
+    assert campaign.answers()[0].outcome == "closed"
+
+
+def test_a_refused_truth_is_said_on_the_tasks_page(site: Site) -> None:
+    site.create()
+    form = form_of(site.page("/dashboard/cats/task?id=t1"), "/truth")
+    reply = site.send(form, option="perhaps")
+    assert reply.status_code == 422
+    assert "perhaps" in reply.text.split('role="alert">')[1].split("<")[0]
+
+
+def test_a_decision_is_explained(site: Site) -> None:
+    campaign = site.create()
+    work(campaign, "yes")
+    page = site.page("/dashboard/cats/decisions")
+    link = re.search(r"/dashboard/cats/asked/\d+", page)
+    assert link is not None
+    said = words_of(site.page(link[0]))
+    assert "Why ann was asked" in said or "Why bob was asked" in said
+    assert "gives the same decision" in said
+    assert "Who could have been asked" in said
+    site.page("/dashboard/cats/asked/999", 404)
+
+
+def test_decisions_come_newest_first_in_pages(site: Site) -> None:
+    campaign = site.create(tasks=[f"t{at}" for at in range(20)])
+    work(campaign, *["yes"] * 30)
+    first = re.findall(r"asked/(\d+)", site.page("/dashboard/cats/decisions"))
+    second = re.findall(r"asked/(\d+)", site.page("/dashboard/cats/decisions?page=2"))
+    numbers = [int(each) for each in first + second]
+    asked = [event.seq for event in campaign.log() if event.kind.name == "ASKED"]
+    assert numbers == asked[::-1]
+    assert (len(first), len(second)) == (25, 5)
+
+
+def test_workers_are_sorted_by_a_column_in_pages(site: Site) -> None:
+    prices = {f"w{at:02}": f"0.{10 + at * 7 % 30}" for at in range(30)}
+    site.create(workers=[Worker(name, price) for name, price in prices.items()], budget="100")
+    rank = sorted(prices, key=lambda name: prices[name])
+    for down, wanted in ((True, rank[::-1]), (False, rank)):
+        shown = []
+        for number in (1, 2):
+            page = site.page(f"/dashboard/cats/workers?sort=price&down={down}&page={number}")
+            shown += re.findall(r'<bdi class="id">(w\d+)</bdi>', page)
+        assert shown == wanted
+    assert 'aria-sort="descending"' in site.page("/dashboard/cats/workers?sort=nonsense")
+
+
+def test_tasks_come_least_sure_first_and_by_outcome(site: Site) -> None:
+    names = ["sure", "split", "none"]
+    campaign = site.create(
+        tasks=names, workers=[Worker(f"w{at}", "0.10") for at in range(4)], budget="100"
+    )
+    said = {"sure": iter(["yes"] * 4), "split": iter(["yes", "no"] * 2)}
+    campaign.close("none")
+    work_on = 0
+    while work_on < 8:
+        batch = campaign.ask()
+        assert isinstance(batch, Batch)
+        campaign.tell(batch[0].id, next(said[str(batch[0].task)]))
+        work_on += 1
+
+    def order(query: str) -> list[str]:
+        page = site.page(f"/dashboard/cats/tasks{query}")
+        return re.findall(r'task\?id=(\w+)"', page)
+
+    assert order("") == ["split", "sure", "none"]
+    assert order("?sort=sure") == ["sure", "split", "none"]
+    assert order("?sort=added") == names
+    assert order("?outcome=closed") == ["none"]
+    assert order("?outcome=nonsense&sort=nonsense") == ["split", "sure", "none"]

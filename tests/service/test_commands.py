@@ -1,0 +1,81 @@
+"""The commands that start a service and make its keys: what they refuse, what they say."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from askwise.cli.app import app
+from askwise.cli.serve import greet
+from askwise.service.auth.identity import Identities
+from askwise.store import MemoryStore
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("serve", "--port", "70000"), "--port"),
+        (("serve", "--port", "-1"), "--port"),
+        (("serve", "--host", "203.0.113.1", "--port", "0"), "--host"),
+        (("serve", "--workers", "0"), "workers"),
+        (("serve", "--workers", "2", "--store", "memory"), "workers"),
+        (("serve", "--address", "ask.example.org"), "address"),
+        (("serve", "--address", "javascript:alert(1)"), "address"),
+        (("serve", "--address", "https://ask.example.org/askwise"), "address"),
+        (("serve", "--address", "https://me:pass@ask.example.org"), "address"),
+        (("serve", "--address", "https://ask.example.org:99999"), "address"),
+        (("serve", "--address", "https://["), "address"),
+        (("serve", "--proxies", "127.0.0.1,proxy"), "proxies"),
+        (("serve", "--proxies", "127.0.0.1,"), "proxies"),
+        (("serve", "--port", "0", "--store", "nonsense://x"), "store"),
+        (("serve", "--port", "0", "--store", "sqlite:////nowhere/a.sqlite"), "/nowhere"),
+        (("keys", "new", "admin", "x"), "role"),
+        (("keys", "new", "owner", ""), "label"),
+        (("keys", "new", "owner", "x", "--days", "0"), "days"),
+        (("keys", "new", "owner", "x", "--days", "nan"), "days"),
+        (("keys", "new", "owner", "x", "--days", "1e9"), "days"),
+        (("keys", "revoke", "x"), "key"),
+    ],
+)
+def test_what_can_t_be_started_is_said_in_a_line(
+    words: tuple[str, ...], option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ASKWISE_STORE", raising=False)
+    monkeypatch.setenv("ASKWISE_JIT", "")
+    result = CliRunner().invoke(app, list(words))
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert option in result.stderr
+
+
+def test_a_port_that_is_taken_is_said_before_a_store_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASKWISE_JIT", "")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        url = f"sqlite:///{tmp_path}/a.sqlite"
+        words = ["serve", "--store", url, "--port", str(taken.getsockname()[1])]
+        result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert "can't listen" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_starts_a_service_without_an_owner_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    store = MemoryStore()
+    greet(store, "http://127.0.0.1:1")
+    assert "shown this once" in capsys.readouterr().out
+    greet(store, "http://127.0.0.1:1")
+    assert capsys.readouterr().out.count("\n") == 1
+    identities = Identities(store)
+    identities.revoke(identities.keys()[0].id)
+    greet(store, "http://127.0.0.1:1")
+    assert "askwise keys new owner" in capsys.readouterr().out
