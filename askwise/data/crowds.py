@@ -10,7 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
+from askwise.core.checks import whole
+from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.problem import listed
 from askwise.data.tables import placed, read_toml
@@ -116,7 +117,7 @@ class Beliefs:
     options: int = 2
 
     def __post_init__(self) -> None:
-        _check_options(self.options)
+        whole(self.options, "options", least=2, most=MOST_OPTIONS)
         crowds = tuple(_made(each, Crowd, "crowd", "id") for each in listed(self.crowds, "crowds"))
         kinds = tuple(
             _made(each, QuestionKind, "kind", "name") for each in listed(self.kinds, "kinds")
@@ -188,14 +189,10 @@ def read_crowds(path: str | os.PathLike[str], *, options: int = 2) -> Beliefs:
     OSError
         The file can't be read.
     """
-    _check_options(options)
+    whole(options, "options", least=2, most=MOST_OPTIONS)
     file = Path(path)
-    raw = read_toml(file)
+    raw = read_toml(file, "a file of crowds", ("crowds", "kinds"))
     for key, value in raw.items():
-        if key not in _TOP:
-            raise InvalidProblem(
-                f"{file}: a file of crowds has no field {key!r}: {nearest(key, _TOP)}", field=key
-            )
         if not isinstance(value, list):
             raise InvalidProblem(
                 f"{file}: {key} is one value: write [[{key}]] above the fields of each", field=key
@@ -204,7 +201,6 @@ def read_crowds(path: str | os.PathLike[str], *, options: int = 2) -> Beliefs:
         return Beliefs(raw.get("crowds", ()), raw.get("kinds", ()), options)
 
 
-_TOP = ("crowds", "kinds")
 _NEEDED = {Crowd: ("id", "price"), QuestionKind: ("name", "share")}
 
 
@@ -251,13 +247,6 @@ def _range(given: object, label: str, options: int) -> Range:
     if high > 1:
         raise InvalidProblem(f"{label} is {given!r}: give {valid}", field="accuracy")
     return max(float(low), chance), max(float(high), chance)
-
-
-def _check_options(value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 2 <= value <= MOST_OPTIONS:
-        raise InvalidParameter(
-            f"options is {value!r}: give a whole number from 2 to {MOST_OPTIONS}", field="options"
-        )
 
 
 def _is_number(value: object) -> bool:
