@@ -96,16 +96,9 @@ class Recording:
     ) -> Recording:
         """Everybody's answer to every task: a row a task, a column a worker."""
         tasks, workers = labels.shape
-        return cls(
-            np.repeat(np.arange(tasks), workers),
-            np.tile(np.arange(workers), tasks),
-            labels.ravel().astype(np.int64),
-            tasks,
-            workers,
-            options,
-            truth,
-            contexts,
-        )
+        task, worker = np.divmod(np.arange(tasks * workers), workers)
+        label = labels.ravel().astype(np.int64)
+        return cls(task, worker, label, tasks, workers, options, truth, contexts)
 
     @property
     def is_complete(self) -> bool:
