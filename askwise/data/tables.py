@@ -18,11 +18,17 @@ from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.problem import Task, Worker
 
 T = TypeVar("T", Task, Worker)
-
-_NUMBERS: dict[str, type] = {"limit": int, "rating": float, "rating_weight": float}
-"""Fields that are numbers; the price stays text, as money is read exactly."""
+V = TypeVar("V")
 
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+_KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "limit": (int, "a whole number"),
+    "rating": (float, "a number"),
+    "rating_weight": (float, "a number"),
+    "trusted": (lambda text: _FLAGS[text.lower()], "true or false"),
+}
+"""Fields of a worker that are not text; the price stays text, as money is read exactly."""
 
 
 def read_workers(path: str | os.PathLike[str]) -> list[Worker]:
@@ -56,7 +62,10 @@ def worker_of_text(fields: Mapping[str, str]) -> Worker:
     3
     """
     given = _given(fields, Worker, ("id", "price"))
-    return Worker(**{name: _number(name, text, given["id"]) for name, text in given.items()})
+    for name, text in given.items():
+        if name in _KINDS:
+            given[name] = value_of(text, *_KINDS[name], f"{name} of worker {given['id']!r}", name)
+    return Worker(**given)
 
 
 def task_of_text(fields: Mapping[str, str]) -> Task:
@@ -65,6 +74,14 @@ def task_of_text(fields: Mapping[str, str]) -> Task:
     if "workers" in given:
         given["workers"] = [name.strip() for name in given["workers"].split(";") if name.strip()]
     return Task(**given)
+
+
+def value_of(text: str, kind: Callable[[str], V], wanted: str, label: str, field: str) -> V:
+    """What a text says; refuses one that says nothing of the kind that is wanted."""
+    try:
+        return kind(text)
+    except (ValueError, KeyError, ArithmeticError):
+        raise InvalidProblem(f"{label} is {text!r}: give {wanted}", field=field) from None
 
 
 def read_text(path: Path) -> str:
@@ -205,22 +222,3 @@ def _given(text: Mapping[str, str], noun: type[T], needed: tuple[str, ...]) -> d
         if name not in given:
             raise InvalidProblem(f"{kind} {text.get('id', '')!r} lacks {name!r}", field=name)
     return given
-
-
-def _number(name: str, text: str, worker: str) -> Any:
-    if name == "trusted":
-        if text.lower() not in _FLAGS:
-            raise InvalidProblem(
-                f"trusted of worker {worker!r} is {text!r}: give true or false", field=name
-            )
-        return _FLAGS[text.lower()]
-    kind = _NUMBERS.get(name)
-    if kind is None:
-        return text
-    try:
-        return kind(text)
-    except ValueError:
-        wanted = "a whole number" if kind is int else "a number"
-        raise InvalidProblem(
-            f"{name} of worker {worker!r} is {text!r}: give {wanted}", field=name
-        ) from None
