@@ -9,6 +9,7 @@ changed numbers.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -201,11 +202,10 @@ class _Sketch:
         low, high = self._extent(panel)
         lines = [row.mean for row in self.references if row.panel == panel and self._in_sight(row)]
         low, high = min([low, *lines]), max([high, *lines])
+        ax.xaxis.set_major_formatter(compact(max(abs(x) for x in self.xs)))
         if self.log_y:
             # An interval may reach below zero; the axis shows the estimates.
             low = min(row.mean for row in self.rows if row.panel == panel)
-        ax.xaxis.set_major_formatter(compact(max(abs(x) for x in self.xs)))
-        if self.log_y:
             ax.set_yscale("log")
             ax.set_ylim(low / 1.5, high * 1.5)
             return
@@ -312,10 +312,9 @@ def _check(
     if not rows:
         refuse("metric", repr(metric), "the metric of at least one row")
     for every in (rows, references):
-        cells = [(row.panel, row.series, row.x) for row in every]
-        if len(set(cells)) < len(cells):
-            twice = next(cell for at, cell in enumerate(cells) if cell in cells[:at])
-            refuse("rows", f"two values at {twice}", "one value a panel, series and x")
+        for cell, count in Counter((row.panel, row.series, row.x) for row in every).items():
+            if count > 1:
+                refuse("rows", f"two values at {cell}", "one value a panel, series and x")
     for field, log in (("x", log_x), ("mean", log_y)):
         least = min(getattr(row, field) for row in (*rows, *references))
         if log and least <= 0:

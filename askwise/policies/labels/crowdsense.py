@@ -88,8 +88,7 @@ def count_votes(
 @step
 def best_left(book: Book, state: State, params: Params, task: int, money: int) -> int:
     """Of those whom the money is enough for, the one of highest quality, then the first."""
-    best = -1
-    best_q = -1.0
+    best, best_q = -1, -1.0
     for worker in range(book.totals[c.WORKERS]):
         if book.workers[worker, c.PRICE] <= money and is_left(book, task, worker):
             q = quality(state, params, worker)
@@ -116,8 +115,7 @@ def is_complete(book: Book, state: State, params: Params, task: int) -> bool:
 @step
 def best_free(book: Book, state: State, params: Params, free: Array, money: int) -> int:
     """The same of those marked as free."""
-    best = -1
-    best_q = -1.0
+    best, best_q = -1, -1.0
     for worker in range(book.totals[c.WORKERS]):
         if free[worker] == 1 and book.workers[worker, c.PRICE] <= money:
             q = quality(state, params, worker)

@@ -67,8 +67,7 @@ def at_end(book: Book, done: Array, first: int) -> int:
     task = next_turn(book, done, first)
     if task >= totals[c.TASKS]:
         return c.DONE_TARGET if totals[c.OPEN] > 0 else c.DONE_TASKS
-    joined = False
-    limited = False
+    joined = limited = False
     for worker in range(totals[c.WORKERS]):
         if workers[worker, c.JOINED] == 1:
             joined = True

@@ -88,13 +88,11 @@ def score(book: Book, weights: Array, total: float, task: int) -> float:
 
     With two options that is the paper's |y_i|; the denominator is over all workers.
     """
-    top = 0.0
-    second = 0.0
+    top = second = 0.0
     for option in range(book.totals[c.OPTIONS]):
         weight = weight_for(book, weights, task, option)
         if weight > top:
-            second = top
-            top = weight
+            second, top = top, weight
         elif weight > second:
             second = weight
     return (top - second) / total

@@ -55,8 +55,6 @@ def next_pair(
     money = money_left(book.totals)
     if book.totals[c.OPEN] == 0 or not anyone_at_hand(book, money, available):
         return -1, -1
-    if params.multi == 0:
-        return best_pair(book, state, params, 0, money, available, marks)
     pool, rate = next_pool(book, state, -1.0, -1)
     while pool >= 0:
         task, worker = best_pair(book, state, params, pool, money, available, marks)

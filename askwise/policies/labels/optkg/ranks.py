@@ -337,10 +337,8 @@ def best_pair(
     for worker in range(book.totals[c.WORKERS]):
         marks[worker] = 0
     stack = np.empty(128, np.int64)
-    depth = 0
-    if half > 0:
-        stack[0] = 1
-        depth = 1
+    stack[0] = 1
+    depth = 1
     while depth > 0:
         depth -= 1
         node = stack[depth]
