@@ -50,7 +50,7 @@ class State(NamedTuple):
     """Beliefs, the money that went into each pool, and what is derived from them.
 
     ``shapes`` has a, b and the doubt of each task; ``skills`` c, d and the ceiling of each worker
-    in each pool (-1: he can't be asked). Derived: the order of workers by ceiling, of each task
+    in each pool (-1: can't be asked). Derived: the order of workers by ceiling, of each task
     the bound (``keys``), the ceiling it is made with and its leaf, and the tournaments.
     """
 
@@ -298,7 +298,7 @@ def strongest(
     """The strongest worker at hand for a task; -1 if there is none.
 
     Ties: who was asked least, then the first. By number alone, the first worker would give every
-    first answer, and mislead all tasks if he is a bad one.
+    first answer, and mislead all tasks if they are a bad one.
     """
     order, skills, workers = state.order, state.skills, book.workers
     pool = pool_of(book, params, task)
