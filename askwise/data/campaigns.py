@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from askwise.core.errors import InvalidProblem, nearest
+from askwise.core.errors import InvalidProblem
 from askwise.core.problem import Task, Worker, as_task, as_worker
 from askwise.data.tables import placed, read_tasks, read_toml, read_workers
 
@@ -24,6 +24,12 @@ _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "tasks": ((str, list), "the name of a CSV file, a list of ids, or tables [[tasks]]"),
 }
 """What the library takes on trust from a program, and a file may get wrong."""
+
+_ENTRIES: dict[str, tuple[Callable[[Path], list[Any]], Callable[[Any], Any]]] = {
+    "workers": (read_workers, as_worker),
+    "tasks": (read_tasks, as_task),
+}
+"""How each is read from a table, and made from an entry of the file itself."""
 
 
 def read_campaign(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -46,41 +52,26 @@ def read_additions(path: str | os.PathLike[str]) -> tuple[list[Worker], list[Tas
 
 
 def _read(path: Path, known: tuple[str, ...], noun: str) -> dict[str, Any]:
-    raw = read_toml(path)
+    raw = read_toml(path, noun, known)
     for key, value in raw.items():
-        if key not in known:
-            raise InvalidProblem(
-                f"{path}: {noun} has no field {key!r}: {nearest(key, known)}", field=key
-            )
-        if key in _SHAPES:
-            kinds, wanted = _SHAPES[key]
-            if not isinstance(value, kinds):
-                raise InvalidProblem(f"{path}: {key} is {value!r}: give {wanted}", field=key)
+        kinds, wanted = _SHAPES.get(key, ((object,), ""))
+        if not isinstance(value, kinds):
+            raise InvalidProblem(f"{path}: {key} is {value!r}: give {wanted}", field=key)
     for option in raw.get("options", ()):
         if not isinstance(option, str):
             raise InvalidProblem(
                 f"{path}: options has {option!r}: give names, in quotes", field="options"
             )
-    if "workers" in raw:
-        raw["workers"] = _entries(path, "workers", raw["workers"], read_workers, as_worker)
-    if "tasks" in raw:
-        raw["tasks"] = _entries(path, "tasks", raw["tasks"], read_tasks, as_task)
+    for field, (read, make) in _ENTRIES.items():
+        given = raw.get(field)
+        if isinstance(given, str):
+            table = path.parent / given
+            if not table.is_file():
+                raise InvalidProblem(
+                    f"{path}: {field} is {given!r}, but there is no file {table}", field=field
+                )
+            raw[field] = read(table)
+        elif given is not None:
+            with placed(str(path)):
+                raw[field] = [make(each) for each in given]
     return raw
-
-
-def _entries(
-    path: Path,
-    field: str,
-    given: str | Iterable[Any],
-    read: Callable[[Path], list[Any]],
-    make: Callable[[Any], Any],
-) -> list[Any]:
-    if isinstance(given, str):
-        table = path.parent / given
-        if not table.is_file():
-            raise InvalidProblem(
-                f"{path}: {field} is {given!r}, but there is no file {table}", field=field
-            )
-        return read(table)
-    with placed(str(path)):
-        return [make(each) for each in given]

@@ -8,16 +8,15 @@ import io
 import json
 import math
 import os
-import secrets
-import zlib
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from askwise.core.errors import InvalidParameter, InvalidProblem
-from askwise.data.tables import as_text
+from askwise.core.files import write_atomic
+from askwise.data.tables import columns_of, csv_rows, read_text
 
 ENDINGS = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
@@ -92,86 +91,23 @@ def _ending(path: Path) -> str:
     )
 
 
-def _text(path: Path) -> str:
-    """Read a file as UTF-8, with or without a byte order mark."""
-    raw = path.read_bytes()
-    if path.name.lower().endswith(".gz"):
-        try:
-            raw = gzip.decompress(raw)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise InvalidProblem(
-                f"{path} can't be unpacked ({error}): compress it anew with gzip", field="file"
-            ) from None
-    return as_text(path, raw)
-
-
-def _check_names(
-    path: Path, names: Sequence[str], needed: Sequence[str], optional: Sequence[str]
-) -> list[str]:
-    """The columns to read, in the order of asking."""
-    for name in needed:
-        if name not in names:
-            raise InvalidProblem(
-                f"{path} has no column {name!r}: it has {', '.join(names) or 'none'}, "
-                f"and needs {', '.join(needed)}",
-                field=name,
-            )
-    wanted = [name for name in (*needed, *optional) if name in names]
-    for name in wanted:
-        if names.count(name) > 1:
-            raise InvalidProblem(f"{path} has two columns {name!r}: rename one", field=name)
-    return wanted
-
-
 def _read_csv(path: Path, needed: Sequence[str], optional: Sequence[str]) -> Columns:
-    reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
-    rows = _csv_rows(path, reader)
-    head = next(rows, None)
-    if head is None:
-        raise InvalidProblem(
-            f"{path} is empty: the first line names the columns {', '.join(needed)}", field="file"
-        )
-    names = [cell.strip() for cell in head]
-    wanted = _check_names(path, names, needed, optional)
-    at = [names.index(name) for name in wanted]
-    width = len(names)
-    lists: list[list[str]] = [[] for _ in wanted]
-    places = [(column.append, index) for column, index in zip(lists, at, strict=True)]
+    rows = csv_rows(path, needed)
+    _, names = next(rows)
+    found: dict[str, list[str]] = {name: [] for name in columns_of(path, names, needed, optional)}
+    places = [(column.append, names.index(name)) for name, column in found.items()]
     lines = array("q")
-    for cells in rows:
-        if len(cells) != width:
-            raise InvalidProblem(
-                f"{path}, line {reader.line_num}: {len(cells)} values for the {width} columns "
-                f"{', '.join(names)}; give one for each, text with commas in quotes",
-                field="file",
-            )
+    for line, cells in rows:
         for append, index in places:
             append(cells[index].strip())
-        lines.append(reader.line_num)
-    return Columns(path, dict(zip(wanted, lists, strict=True)), lines)
-
-
-def _csv_rows(path: Path, reader: Any) -> Iterator[list[str]]:
-    """Rows that are not blank."""
-    while True:
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise InvalidProblem(
-                f"{path}, line {reader.line_num}: {error}; separate columns by commas and put "
-                'text with commas, quotes or line breaks into "quotes"',
-                field="file",
-            ) from None
-        if cells is None:
-            return
-        if len(cells) > 1 or (cells and cells[0].strip()):
-            yield cells
+        lines.append(line)
+    return Columns(path, found, lines)
 
 
 def _read_json_lines(path: Path, needed: Sequence[str], optional: Sequence[str]) -> Columns:
     lists: dict[str, list[str]] = {}
     lines = array("q")
-    for number, line in enumerate(_text(path).split("\n"), 1):
+    for number, line in enumerate(read_text(path).split("\n"), 1):
         if not line.strip():
             continue
         try:
@@ -188,7 +124,7 @@ def _read_json_lines(path: Path, needed: Sequence[str], optional: Sequence[str])
             )
         if not lists:
             # The first line says which of the optional fields there are.
-            lists = {name: [] for name in _check_names(path, list(record), needed, optional)}
+            lists = {name: [] for name in columns_of(path, list(record), needed, optional)}
         lines.append(number)
         for name, column in lists.items():
             column.append(_said(record.get(name), name, path, "line", number))
@@ -204,7 +140,7 @@ def _read_parquet(path: Path, needed: Sequence[str], optional: Sequence[str]) ->
     try:
         with parquet.ParquetFile(path) as file:
             names = list(file.schema_arrow.names)
-            wanted = _check_names(path, names, needed, optional)
+            wanted = columns_of(path, names, needed, optional)
             table = file.read(columns=wanted)
     except arrow.lib.ArrowException as error:
         raise InvalidProblem(
@@ -288,7 +224,7 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[A
         raw = text.getvalue().encode()
         if ending.endswith(".gz"):
             raw = gzip.compress(raw, mtime=0)
-    return _write_whole(file, raw)
+    return write_atomic(file, raw)
 
 
 def _harmless(cell: Any) -> Any:
@@ -299,15 +235,3 @@ def _harmless(cell: Any) -> Any:
     except ValueError:
         return f"'{cell}"
     return cell
-
-
-def _write_whole(path: Path, raw: bytes) -> Path:
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(raw)
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    return path

@@ -10,7 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
+from askwise.core.checks import whole
+from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.problem import listed
 from askwise.data.tables import placed, read_toml
@@ -116,11 +117,9 @@ class Beliefs:
     options: int = 2
 
     def __post_init__(self) -> None:
-        _check_options(self.options)
-        crowds = tuple(_made(each, Crowd, "crowd", "id") for each in listed(self.crowds, "crowds"))
-        kinds = tuple(
-            _made(each, QuestionKind, "kind", "name") for each in listed(self.kinds, "kinds")
-        )
+        whole(self.options, "options", least=2, most=MOST_OPTIONS)
+        crowds = tuple(_made(each, Crowd, "crowd") for each in listed(self.crowds, "crowds"))
+        kinds = tuple(_made(each, QuestionKind, "kind") for each in listed(self.kinds, "kinds"))
         object.__setattr__(self, "crowds", crowds)
         object.__setattr__(self, "kinds", kinds)
         if not crowds:
@@ -175,7 +174,29 @@ class Beliefs:
                 f"{label} is missing: give a number such as 0.8, or a range such as [0.6, 0.9]",
                 field="accuracy",
             )
-        return _range(given, label, self.options)
+        chance = 1 / self.options
+        valid = (
+            f"a number from {chance:.4g} (chance, with {self.options} options) to 1, or a range of "
+            "two such as [0.6, 0.9]"
+        )
+        ends: list[Any] = list(given) if isinstance(given, list | tuple) else [given, given]
+        if len(ends) != 2 or not all(_is_number(each) for each in ends):
+            raise InvalidProblem(f"{label} is {given!r}: give {valid}", field="accuracy")
+        low, high = ends
+        if low > high:
+            raise InvalidProblem(
+                f"{label} is {given!r}: give the lower end of the range first", field="accuracy"
+            )
+        # Chance may be cut after two digits: 0.33 means one third.
+        if low < min(chance, math.floor(100 * chance) / 100):
+            raise InvalidProblem(
+                f"{label} is {given!r}: below chance the right option is not the most probable "
+                f"one, and no rule finds it; give {valid}",
+                field="accuracy",
+            )
+        if high > 1:
+            raise InvalidProblem(f"{label} is {given!r}: give {valid}", field="accuracy")
+        return max(float(low), chance), max(float(high), chance)
 
 
 def read_crowds(path: str | os.PathLike[str], *, options: int = 2) -> Beliefs:
@@ -188,14 +209,10 @@ def read_crowds(path: str | os.PathLike[str], *, options: int = 2) -> Beliefs:
     OSError
         The file can't be read.
     """
-    _check_options(options)
+    whole(options, "options", least=2, most=MOST_OPTIONS)
     file = Path(path)
-    raw = read_toml(file)
+    raw = read_toml(file, "a file of crowds", ("crowds", "kinds"))
     for key, value in raw.items():
-        if key not in _TOP:
-            raise InvalidProblem(
-                f"{file}: a file of crowds has no field {key!r}: {nearest(key, _TOP)}", field=key
-            )
         if not isinstance(value, list):
             raise InvalidProblem(
                 f"{file}: {key} is one value: write [[{key}]] above the fields of each", field=key
@@ -204,12 +221,13 @@ def read_crowds(path: str | os.PathLike[str], *, options: int = 2) -> Beliefs:
         return Beliefs(raw.get("crowds", ()), raw.get("kinds", ()), options)
 
 
-_TOP = ("crowds", "kinds")
 _NEEDED = {Crowd: ("id", "price"), QuestionKind: ("name", "share")}
+"""Fields that must be given; the first says which one it is."""
 
 
-def _made(raw: Any, noun: Any, word: str, named_by: str) -> Any:
+def _made(raw: Any, noun: Any, word: str) -> Any:
     """Take an instance, or a mapping of its fields."""
+    named_by = _NEEDED[noun][0]
     if isinstance(raw, noun):
         return raw
     if not isinstance(raw, Mapping):
@@ -225,39 +243,6 @@ def _made(raw: Any, noun: Any, word: str, named_by: str) -> Any:
         if key not in raw:
             raise InvalidProblem(f"{name} lacks {key!r}", field=key)
     return noun(**raw)
-
-
-def _range(given: object, label: str, options: int) -> Range:
-    chance = 1 / options
-    valid = (
-        f"a number from {chance:.4g} (chance, with {options} options) to 1, or a range of two "
-        "such as [0.6, 0.9]"
-    )
-    ends: list[Any] = list(given) if isinstance(given, list | tuple) else [given, given]
-    if len(ends) != 2 or not all(_is_number(each) for each in ends):
-        raise InvalidProblem(f"{label} is {given!r}: give {valid}", field="accuracy")
-    low, high = ends
-    if low > high:
-        raise InvalidProblem(
-            f"{label} is {given!r}: give the lower end of the range first", field="accuracy"
-        )
-    # Chance may be cut after two digits: 0.33 means one third.
-    if low < min(chance, math.floor(100 * chance) / 100):
-        raise InvalidProblem(
-            f"{label} is {given!r}: below chance the right option is not the most probable one, "
-            f"and no rule finds it; give {valid}",
-            field="accuracy",
-        )
-    if high > 1:
-        raise InvalidProblem(f"{label} is {given!r}: give {valid}", field="accuracy")
-    return max(float(low), chance), max(float(high), chance)
-
-
-def _check_options(value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 2 <= value <= MOST_OPTIONS:
-        raise InvalidParameter(
-            f"options is {value!r}: give a whole number from 2 to {MOST_OPTIONS}", field="options"
-        )
 
 
 def _is_number(value: object) -> bool:

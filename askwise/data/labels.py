@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from askwise.core.checks import one_of, whole
 from askwise.core.errors import InvalidProblem
 from askwise.core.problem import Worker
 from askwise.data.columns import Columns, read_columns, write_columns
-from askwise.data.tables import placed
+from askwise.data.tables import placed, value_of
 
 Codes = npt.NDArray[Any]
 
@@ -231,24 +231,10 @@ def read_prices(
         with placed(found.place(row)):
             if name in made:
                 raise InvalidProblem(f"worker {name!r} is there already", field=column)
-            made[name] = Worker(name, _amount(text, price) / per, limit=_limit(limit))
+            amount = value_of(text, Decimal, "an amount of money", price, price)
+            most = value_of(limit, int, "a whole number", "limit", "limit") if limit else None
+            made[name] = Worker(name, amount / per, limit=most)
     return list(made.values())
-
-
-def _amount(text: str, field: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise InvalidProblem(f"{field} is {text!r}: give an amount of money", field=field) from None
-
-
-def _limit(text: str) -> int | None:
-    if not text:
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        raise InvalidProblem(f"limit is {text!r}: give a whole number", field="limit") from None
 
 
 def write_answers(

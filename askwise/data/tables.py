@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import os
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,11 +18,17 @@ from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.problem import Task, Worker
 
 T = TypeVar("T", Task, Worker)
-
-_NUMBERS: dict[str, type] = {"limit": int, "rating": float, "rating_weight": float}
-"""Fields that are numbers; the price stays text, as money is read exactly."""
+V = TypeVar("V")
 
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+_KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "limit": (int, "a whole number"),
+    "rating": (float, "a number"),
+    "rating_weight": (float, "a number"),
+    "trusted": (lambda text: _FLAGS[text.lower()], "true or false"),
+}
+"""Fields of a worker that are not text; the price stays text, as money is read exactly."""
 
 
 def read_workers(path: str | os.PathLike[str]) -> list[Worker]:
@@ -52,42 +61,39 @@ def worker_of_text(fields: Mapping[str, str]) -> Worker:
     >>> worker_of_text({"id": "ann", "price": "0.05", "limit": "3", "rating": ""}).limit
     3
     """
-    given = _given(fields, Worker, "worker", ("id", "price"))
-    return Worker(**{name: _number(name, text, given["id"]) for name, text in given.items()})
+    given = _given(fields, Worker, ("id", "price"))
+    for name, text in given.items():
+        if name in _KINDS:
+            given[name] = value_of(text, *_KINDS[name], f"{name} of worker {given['id']!r}", name)
+    return Worker(**given)
 
 
 def task_of_text(fields: Mapping[str, str]) -> Task:
     """Build a task from fields given as text; empty ones count as not given."""
-    given = _given(fields, Task, "task", ("id",))
+    given = _given(fields, Task, ("id",))
     if "workers" in given:
         given["workers"] = [name.strip() for name in given["workers"].split(";") if name.strip()]
     return Task(**given)
 
 
+def value_of(text: str, kind: Callable[[str], V], wanted: str, label: str, field: str) -> V:
+    """What a text says; refuses one that says nothing of the kind that is wanted."""
+    try:
+        return kind(text)
+    except (ValueError, KeyError, ArithmeticError):
+        raise InvalidProblem(f"{label} is {text!r}: give {wanted}", field=field) from None
+
+
 def read_text(path: Path) -> str:
-    """Read a file as UTF-8, with or without a byte order mark."""
-    return as_text(path, path.read_bytes())
-
-
-@contextmanager
-def placed(place: str) -> Iterator[None]:
-    """Say of an error where in a file it is."""
-    try:
-        yield
-    except InvalidProblem as error:
-        raise InvalidProblem(f"{place}: {error}", field=error.field, reason=error.reason) from None
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """Read a file as TOML."""
-    try:
-        return tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidProblem(f"{path} is not TOML: {error}", field="file") from None
-
-
-def as_text(path: Path, raw: bytes) -> str:
-    """Decode what a file holds."""
+    """Read a file as UTF-8, with or without a byte order mark; ``.gz`` is unpacked."""
+    raw = path.read_bytes()
+    if path.name.lower().endswith(".gz"):
+        try:
+            raw = gzip.decompress(raw)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise InvalidProblem(
+                f"{path} can't be unpacked ({error}): compress it anew with gzip", field="file"
+            ) from None
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -99,115 +105,120 @@ def as_text(path: Path, raw: bytes) -> str:
         ) from None
 
 
+@contextmanager
+def placed(place: str) -> Iterator[None]:
+    """Say of an error where in a file it is."""
+    try:
+        yield
+    except InvalidProblem as error:
+        raise InvalidProblem(f"{place}: {error}", field=error.field, reason=error.reason) from None
+
+
+def read_toml(path: Path, noun: str, known: Sequence[str]) -> dict[str, Any]:
+    """Read a file as TOML; refuses fields at the top that such a file does not have."""
+    try:
+        raw = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidProblem(f"{path} is not TOML: {error}", field="file") from None
+    for key in raw:
+        if key not in known:
+            raise InvalidProblem(
+                f"{path}: {noun} has no field {key!r}: {nearest(key, known)}", field=key
+            )
+    return raw
+
+
+def csv_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+    """Rows that are not blank, each with the line it begins in; the first names the columns.
+
+    ``names`` are the columns that a file should have, for those who gave an empty one.
+    """
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    head: list[str] = []
+    line = 1
+    try:
+        for cells in reader:
+            if any(map(str.strip, cells)):
+                if not head:
+                    cells = head = [cell.strip() for cell in cells]
+                if len(cells) != len(head):
+                    raise InvalidProblem(
+                        f"{path}, line {line}: {len(cells)} values for the {len(head)} columns "
+                        f"{', '.join(head)}; give one for each, text with commas in quotes",
+                        field="file",
+                    )
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InvalidProblem(
+            f"{path}, line {line}: {error}; separate columns by commas and put text with commas, "
+            'quotes or line breaks into "quotes"',
+            field="file",
+        ) from None
+    if not head:
+        raise InvalidProblem(
+            f"{path} is empty: the first line names the columns ({', '.join(names)})", field="file"
+        )
+
+
+def columns_of(
+    path: Path, names: Sequence[str], needed: Sequence[str], optional: Sequence[str]
+) -> list[str]:
+    """Those of a table's columns that are read, in the order of asking."""
+    for name in needed:
+        if name not in names:
+            raise InvalidProblem(
+                f"{path} has no column {name!r}: it has {', '.join(names) or 'none'}, "
+                f"and needs {', '.join(needed)}",
+                field=name,
+            )
+    wanted = [name for name in (*needed, *optional) if name in names]
+    for name in wanted:
+        if names.count(name) > 1:
+            raise InvalidProblem(f"{path} has two columns {name!r}: rename one", field=name)
+    return wanted
+
+
 def _read(
     path: Path, noun: type[T], make: Callable[[Mapping[str, str]], T], needed: tuple[str, ...]
 ) -> list[T]:
+    known = [field.name for field in fields(noun)]
+    rows = csv_rows(path, known)
+    _, names = next(rows)
+    columns_of(path, names, needed, known)
+    for name in names:
+        if name not in known:
+            raise InvalidProblem(
+                f"{path} has a column {name!r}: {nearest(name, known)}", field=name
+            )
     found: list[T] = []
     lines: dict[str, int] = {}
-    for line, fields in _records(path, noun, needed):
+    for line, cells in rows:
         with placed(f"{path}, line {line}"):
-            made = make(fields)
-        if made.id in lines:
-            raise InvalidProblem(
-                f"{path}, line {line}: {noun.__name__.lower()} {made.id!r} is in line "
-                f"{lines[made.id]} already",
-                field="id",
-            )
+            made = make(dict(zip(names, cells, strict=True)))
+            if made.id in lines:
+                raise InvalidProblem(
+                    f"{noun.__name__.lower()} {made.id!r} is in line {lines[made.id]} already",
+                    field="id",
+                )
         lines[made.id] = line
         found.append(made)
     return found
 
 
-def _records(
-    path: Path, noun: type, needed: tuple[str, ...]
-) -> Iterator[tuple[int, dict[str, str]]]:
-    """Each line of the table that is not empty, by column, with its number in the file."""
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
-    columns: list[str] | None = None
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise InvalidProblem(
-                f"{path}, line {line}: {error}; separate columns by commas and put text with "
-                'commas, quotes or line breaks into "quotes"',
-                field="file",
-            ) from None
-        if cells is None:
-            break
-        if not any(cell.strip() for cell in cells):
-            continue
-        if columns is None:
-            columns = _check_columns(path, [cell.strip() for cell in cells], noun, needed)
-            continue
-        if len(cells) != len(columns):
-            raise InvalidProblem(
-                f"{path}, line {line}: {len(cells)} values for the {len(columns)} columns "
-                f"{', '.join(columns)}",
-                field="file",
-            )
-        yield line, dict(zip(columns, cells, strict=True))
-    if columns is None:
-        raise InvalidProblem(
-            f"{path} is empty: the first line names the columns ({', '.join(noun.__slots__)})",  # type: ignore[attr-defined]
-            field="file",
-        )
-
-
-def _check_columns(
-    path: Path, columns: list[str], noun: type, needed: tuple[str, ...]
-) -> list[str]:
-    known: tuple[str, ...] = noun.__slots__  # type: ignore[attr-defined]
-    for column in needed:
-        if column not in columns:
-            raise InvalidProblem(
-                f"{path} has no column {column!r}: its first line is {','.join(columns)!r}, "
-                f"it must name columns out of {','.join(known)}",
-                field=column,
-            )
-    for column in columns:
-        if column not in known:
-            raise InvalidProblem(
-                f"{path} has a column {column!r}: {nearest(column, known)}", field=column
-            )
-        if columns.count(column) > 1:
-            raise InvalidProblem(f"{path} has two columns {column!r}", field=column)
-    return columns
-
-
-def _given(
-    fields: Mapping[str, str], noun: type, kind: str, needed: tuple[str, ...]
-) -> dict[str, Any]:
-    known: tuple[str, ...] = noun.__slots__  # type: ignore[attr-defined]
-    given = {}
-    for name, text in fields.items():
+def _given(text: Mapping[str, str], noun: type[T], needed: tuple[str, ...]) -> dict[str, Any]:
+    kind, known = noun.__name__.lower(), [field.name for field in fields(noun)]
+    for name in text:
         if name not in known:
             raise InvalidProblem(
                 f"a {kind} has no field {name!r}: {nearest(name, known)}", field=name
             )
-        if text.strip():
-            given[name] = text if name == "payload" else text.strip()
+    given = {
+        name: cell if name == "payload" else cell.strip()
+        for name, cell in text.items()
+        if cell.strip()
+    }
     for name in needed:
         if name not in given:
-            raise InvalidProblem(f"{kind} {fields.get('id', '')!r} lacks {name!r}", field=name)
+            raise InvalidProblem(f"{kind} {text.get('id', '')!r} lacks {name!r}", field=name)
     return given
-
-
-def _number(name: str, text: str, worker: str) -> Any:
-    if name == "trusted":
-        if text.lower() not in _FLAGS:
-            raise InvalidProblem(
-                f"trusted of worker {worker!r} is {text!r}: give true or false", field=name
-            )
-        return _FLAGS[text.lower()]
-    kind = _NUMBERS.get(name)
-    if kind is None:
-        return text
-    try:
-        return kind(text)
-    except ValueError:
-        wanted = "a whole number" if kind is int else "a number"
-        raise InvalidProblem(
-            f"{name} of worker {worker!r} is {text!r}: give {wanted}", field=name
-        ) from None

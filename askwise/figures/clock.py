@@ -58,12 +58,10 @@ def bucket(first: float, last: float) -> tuple[float, npt.NDArray[np.float64], s
     step = _step((last - first) / 30)
     base = math.floor(first / step) * step
     edges = np.float64(base) + step * np.arange(math.ceil((last - base) / step) + 1)
-    for size, unit in ((DAY, "day"), (HOUR, "hour"), (MINUTE, "min"), (1.0, "s")):
-        if step >= size:
-            count = step / size
-            plural = "s" if count != 1 and unit in ("day", "hour") else ""
-            return step, edges, f"{count:g} {unit}{plural}"
-    return step, edges, f"{step:g} s"
+    units = ((DAY, "day"), (HOUR, "hour"), (MINUTE, "min"), (1.0, "s"))
+    size, unit = next(each for each in units if step >= each[0])
+    plural = "s" if step != size and unit in ("day", "hour") else ""
+    return step, edges, f"{step / size:g} {unit}{plural}"
 
 
 def moment(time: float) -> str:

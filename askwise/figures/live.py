@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from askwise.core.money import MICRO, from_micro
 from askwise.figures.clock import bucket, clock_ticks, moment
-from askwise.figures.looks import as_text, compact, settings
+from askwise.figures.looks import add_legend, as_text, compact, settings
 from askwise.figures.svg import PAGE_INK, bare, render_svg
 
 if TYPE_CHECKING:
@@ -219,7 +219,8 @@ def workers_chart(skills: Sequence[Skill], low: float = 0.0, high: float = 1.0) 
         left_out = f"not shown: {len(rest)} more with {share:.0%} of the answers"
     bases = {skill.basis for skill in shown if skill.value is not None}
     entries = [
-        (_BASES.get(basis, basis), BLUE, _mark(basis)) for basis in sorted(bases, reverse=True)
+        (_BASES.get(basis, basis), BLUE, "O" if basis == "agreement" else "o")
+        for basis in sorted(bases, reverse=True)
     ]
     top = 12 + (22 if entries else 0)
     height = top + 22 * len(shown) + 34 + (20 if rest else 0)
@@ -257,11 +258,9 @@ def _skills(ax: Axes, shown: Sequence[Skill]) -> None:
         ax.text(1.04, at, share, va="center", transform=ax.get_yaxis_transform())
         if skill.value is None:
             continue
-        ax.plot(
-            [skill.value], [at], marker="o", markersize=5 + 9 * min(1.0, skill.share) ** 0.5,
-            markeredgecolor=BLUE, markeredgewidth=1.6, clip_on=False,
-            markerfacecolor="none" if skill.basis == "agreement" else BLUE,
-        )  # fmt: skip
+        pen = _ring(BLUE, filled=skill.basis != "agreement")
+        size = 5 + 9 * min(1.0, skill.share) ** 0.5
+        ax.plot([skill.value], [at], markersize=size, clip_on=False, **pen)
     spans = [(at, one.low, one.high) for at, one in enumerate(shown) if one.value is not None]
     if spans:
         ax.hlines(*zip(*spans, strict=True), color=BLUE, linewidth=1.8, alpha=0.8)
@@ -307,13 +306,12 @@ def _figure(
 
     figure = Figure((WIDTH / 72, height / 72), dpi=72)
     FigureCanvasSVG(figure)
-    figure.patch.set_visible(False)
-    axes = []
-    for left, top, wide, high in boxes:
-        box = (left / WIDTH, 1 - (top + high) / height, wide / WIDTH, high / height)
-        ax = figure.add_axes(box)
-        ax.patch.set_visible(False)
-        axes.append(ax)
+    axes = [
+        figure.add_axes((left / WIDTH, 1 - (top + high) / height, wide / WIDTH, high / height))
+        for left, top, wide, high in boxes
+    ]
+    for patch in (figure.patch, *(ax.patch for ax in axes)):
+        patch.set_visible(False)
     return figure, axes
 
 
@@ -333,24 +331,14 @@ def _legend(
         if form == "box":
             handles.append(Patch(color=colour))
         elif form in ("o", "O"):
-            pen: dict[str, Any] = {"marker": "o", "markersize": 8, "linestyle": "none"}
-            pen["markeredgewidth"] = 1.6
-            face = colour if form == "o" else "none"
-            handles.append(Line2D([], [], markeredgecolor=colour, markerfacecolor=face, **pen))
+            pen = {**_ring(colour, filled=form == "o"), "markersize": 8, "linestyle": "none"}
+            handles.append(Line2D([], [], **pen))
         else:
             line: Any = _DASHED if form == "--" else "-"
             handles.append(Line2D([], [], color=colour, linestyle=line, linewidth=2))
-    legend = figure.legend(
-        handles,
-        [str(at) for at in range(len(entries))],
-        loc="upper left",
-        bbox_to_anchor=(14 / WIDTH, 1 - top / height),
-        ncols=columns or len(entries),
-    )
-    # Afterwards: Matplotlib drops labels that start with an underscore.
-    for text, (name, _, _) in zip(legend.get_texts(), entries, strict=True):
-        text.set_parse_math(False)
-        text.set_text(name)
+    names, corner = [name for name, _, _ in entries], (14 / WIDTH, 1 - top / height)
+    columns = columns or len(entries)
+    add_legend(figure, handles, names, loc="upper left", bbox_to_anchor=corner, ncols=columns)
 
 
 def _steps(
@@ -394,12 +382,14 @@ def _count_axis(ax: Axes, top: float, *, few: bool = False) -> None:
     ax.yaxis.set_major_formatter(compact(top))
 
 
+def _ring(colour: str, *, filled: bool) -> dict[str, Any]:
+    face = colour if filled else "none"
+    look = {"marker": "o", "markeredgewidth": 1.6}
+    return {**look, "markeredgecolor": colour, "markerfacecolor": face}
+
+
 def _colour(outcome: str) -> str:
     return OUTCOMES.get(outcome, OTHER)
-
-
-def _mark(basis: str) -> str:
-    return "O" if basis == "agreement" else "o"
 
 
 def _short(name: str) -> str:

@@ -15,7 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 INK = "#222222"
 """Text, error bars and bounds."""
@@ -50,30 +53,14 @@ _PINNED = {
 """Places of policies that share most figures; any other name gets one by its hash."""
 
 SETTINGS: dict[str, Any] = {
-    "font.family": ["DejaVu Sans"],
-    "font.size": 10,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.labelsize": 10,
-    "axes.edgecolor": "#555555",
-    "axes.labelcolor": INK,
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.6,
-    "hatch.linewidth": 0.8,
-    "legend.fontsize": 9,
-    "legend.frameon": False,
-    "legend.handlelength": 3.2,
-    "text.color": INK,
-    "xtick.color": "#555555",
-    "xtick.labelcolor": INK,
-    "ytick.color": "#555555",
-    "ytick.labelcolor": INK,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "askwise",
+    **{"font.family": ["DejaVu Sans"], "axes.titleweight": "bold", "legend.fontsize": 9},
+    **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), 10),
+    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), INK),
+    **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), "#555555"),
+    **dict.fromkeys(("axes.axisbelow", "axes.grid"), True),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
+    **{"grid.color": "#dddddd", "grid.linewidth": 0.6, "hatch.linewidth": 0.8},
+    **{"legend.handlelength": 3.2, "svg.fonttype": "none", "svg.hashsalt": "askwise"},
 }
 """What differs from Matplotlib's defaults; the salt makes the ids inside an SVG repeatable."""
 
@@ -162,12 +149,8 @@ def styles_of(names: Iterable[str]) -> dict[str, Style]:
             colours[key] = _free(wanted, len(COLOURS), colours.values())
         colour = colours[key]
         beside = [look for look in given if look[0] == colour]
-        marker = _free(
-            _PINNED.get(label, _digest(label)),
-            len(MARKERS),
-            (look[1] for look in beside),
-            (look[1] for look in given),
-        )
+        taken = [look[1] for look in beside], [look[1] for look in given]
+        marker = _free(_PINNED.get(label, _digest(label)), len(MARKERS), *taken)
         line = _free(_digest(label) >> 16, len(LINES), (look[2] for look in beside))
         given.append((colour, marker, line))
         ink = (*COLOURS, "#000000")[colour]
@@ -209,6 +192,18 @@ def spread(xs: Sequence[float]) -> list[float]:
         if not kept or math.log(x) - math.log(kept[-1]) >= apart:
             kept.append(x)
     return kept
+
+
+def add_legend(
+    figure: Figure, handles: Sequence[Any], names: Sequence[str], **where: Any
+) -> list[Any]:
+    """A legend of names that are shown as they are; returns its texts."""
+    legend = figure.legend(handles, [str(at) for at in range(len(names))], **where)
+    # Set afterwards: Matplotlib drops labels that start with an underscore.
+    for text, name in zip(legend.get_texts(), names, strict=True):
+        text.set_parse_math(False)
+        text.set_text(name)
+    return list(legend.get_texts())
 
 
 @contextmanager

@@ -9,13 +9,15 @@ changed numbers.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from askwise.core.files import write_atomic
-from askwise.figures.looks import INK, as_text, compact, dashed, ring, settings, spread, styles_of
+from askwise.figures import looks
+from askwise.figures.looks import INK, as_text, compact, dashed, ring, settings
 from askwise.figures.rows import ReferenceRow, Row, refuse, source_of
 from askwise.figures.svg import element, render, render_svg
 
@@ -73,11 +75,10 @@ def draw(
         references = [
             replace(row, style="points" if row.series in measured else "line") for row in references
         ]
-    sketch = _Sketch(rows, references, frozenset(highlight or ()), log_x, log_y)
+    bold = frozenset(highlight or ())
+    sketch = _Sketch(rows, references, bold, log_x, log_y, title, x_label, y_label)
     with settings():
-        if kind == "bars":
-            return sketch.bars(title, x_label, y_label)
-        return sketch.lines(title, x_label, y_label)
+        return sketch.bars() if kind == "bars" else sketch.lines()
 
 
 def save(figure: Figure, directory: str | Path, stem: str = "figure") -> tuple[Path, Path]:
@@ -85,10 +86,8 @@ def save(figure: Figure, directory: str | Path, stem: str = "figure") -> tuple[P
     directory = Path(directory)
     with settings():
         png, svg = render(figure, "png", {"Software": None}, 150), render_svg(figure)
-    return (
-        write_atomic(directory / f"{stem}.png", png),
-        write_atomic(directory / f"{stem}.svg", svg),
-    )
+    where = directory / f"{stem}.png", directory / f"{stem}.svg"
+    return write_atomic(where[0], png), write_atomic(where[1], svg)
 
 
 def svg_text(figure: Figure) -> str:
@@ -102,34 +101,33 @@ def svg_text(figure: Figure) -> str:
     return element(drawn, figure.get_suptitle())
 
 
+@dataclass
 class _Sketch:
     """Rows sorted into panels and series, and the looks they share."""
 
-    def __init__(
-        self,
-        rows: Sequence[Row],
-        references: Sequence[ReferenceRow],
-        highlight: frozenset[str],
-        log_x: bool,
-        log_y: bool,
-    ) -> None:
-        self.rows, self.references = rows, references
-        self.highlight, self.log_x, self.log_y = highlight, log_x, log_y
+    rows: Sequence[Row]
+    references: Sequence[ReferenceRow]
+    highlight: frozenset[str]
+    log_x: bool
+    log_y: bool
+    title: str
+    x_label: str
+    y_label: str
+
+    def __post_init__(self) -> None:
+        rows, references = self.rows, self.references
         self.panels = list(dict.fromkeys(row.panel for row in rows))
         self.series = list(dict.fromkeys(row.series for row in rows))
-        self.foreign = [
-            name
-            for name in dict.fromkeys(row.series for row in references)
-            if name not in self.series
-        ]
-        self.looks = styles_of(self.foreign) | styles_of(self.series)
+        foreign = (row.series for row in references if row.series not in self.series)
+        self.foreign = list(dict.fromkeys(foreign))
+        self.looks = looks.styles_of(self.foreign) | looks.styles_of(self.series)
         self.xs = sorted({row.x for row in rows})
         inside = {row.series for row in references if self._in_sight(row)}
         self.hidden = {row.series for row in references} - inside
 
-    def lines(self, title: str, x_label: str, y_label: str) -> Figure:
+    def lines(self) -> Figure:
         columns = min(len(self.panels), 2 if len(self.panels) <= 4 else 3)
-        figure, axes = self._grid(columns, len(self.panels), 3.0 if columns > 1 else 4.2, title)
+        figure, axes = self._grid(columns, len(self.panels), 3.0 if columns > 1 else 4.2)
         for panel, ax in zip(self.panels, axes, strict=True):
             for at, name in enumerate(self.series):
                 self._line(ax, _of(self.rows, panel, name), name, at)
@@ -138,23 +136,21 @@ class _Sketch:
             self._finish_lines(ax, panel)
             _head(ax, panel, columns)
         _level(axes)
-        return self._finish(figure, axes, x_label, y_label, bars=False)
+        return self._finish(figure, axes, bars=False)
 
-    def bars(self, title: str, x_label: str, y_label: str) -> Figure:
+    def bars(self) -> Figure:
         peaks = [max(abs(row.mean) for row in self.rows if row.x == x) for x in self.xs]
         apart = 1 < len(self.xs) <= 6 and max(peaks) > 8 * min(peaks)
         groups = [[x] for x in self.xs] if apart else [self.xs]
-        figure, axes = self._grid(len(groups), len(groups) * len(self.panels), 3.6, title)
+        figure, axes = self._grid(len(groups), len(groups) * len(self.panels), 3.6)
         for at, ax in enumerate(axes):
             panel, xs = self.panels[at // len(groups)], groups[at % len(groups)]
             self._group(ax, panel, xs)
             if at % len(groups) == 0:
                 _head(ax, panel, len(groups))
-        return self._finish(figure, axes, x_label, y_label, bars=True)
+        return self._finish(figure, axes, bars=True)
 
-    def _grid(
-        self, columns: int, count: int, height: float, title: str
-    ) -> tuple[Figure, list[Axes]]:
+    def _grid(self, columns: int, count: int, height: float) -> tuple[Figure, list[Axes]]:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
 
@@ -162,9 +158,8 @@ class _Sketch:
         legend = 0.21 * math.ceil(len(self._legend_names()) / self._legend_columns())
         figure = Figure((_WIDTH, down * height + legend + 0.9), dpi=100, layout="constrained")
         FigureCanvasAgg(figure)
-        figure.suptitle(
-            as_text(title, 80), x=0.012, ha="left", weight="bold", size=12, parse_math=False
-        )
+        look = {"x": 0.012, "ha": "left", "weight": "bold", "size": 12, "parse_math": False}
+        figure.suptitle(as_text(self.title, 80), **look)
         return figure, [figure.add_subplot(down, columns, at + 1) for at in range(count)]
 
     def _line(self, ax: Axes, rows: Sequence[Row], name: str, at: int) -> None:
@@ -174,42 +169,27 @@ class _Sketch:
         xs = [row.x for row in rows]
         # Markers of different series are staggered, or those that run together would hide.
         every = max(1, len(xs) // 10)
-        ax.plot(
-            xs,
-            [row.mean for row in rows],
-            markevery=(at % every, every),
-            zorder=4 if bold else 3,
-            **look.pen(bold=bold),
-        )
+        pen = {**look.pen(bold=bold), "markevery": (at % every, every), "zorder": 4 if bold else 3}
+        ax.plot(xs, [row.mean for row in rows], **pen)
         lows, highs = [row.ci_low for row in rows], [row.ci_high for row in rows]
         ax.fill_between(xs, lows, highs, color=look.colour, alpha=0.16, linewidth=0, zorder=2)
 
-    def _reference_line(self, ax: Axes, rows: Sequence[Row], name: str) -> None:
-        colour = self._reference_colour(name)
-        points = [row for row in rows if isinstance(row, ReferenceRow) and row.style == "points"]
-        line = [row for row in rows if row not in points]
+    def _reference_line(self, ax: Axes, rows: Sequence[ReferenceRow], name: str) -> None:
+        colour = self.looks[name].colour if name in self.series else INK
+        number = self.foreign.index(name) if name in self.foreign else 0
+        points = [row for row in rows if row.style == "points"]
+        line = [row for row in rows if row.style == "line"]
         if line:
-            ax.plot(
-                [row.x for row in line],
-                [row.mean for row in line],
-                **dashed(colour, self._reference_number(name)),
-                zorder=2.5,
-            )
+            means = [row.mean for row in line]
+            ax.plot([row.x for row in line], means, **dashed(colour, number), zorder=2.5)
         self._hollow(ax, [row.x for row in points], points, self.looks[name].marker, colour)
 
     def _hollow(
         self, ax: Axes, places: Sequence[float], rows: Sequence[Row], marker: str, colour: str
     ) -> None:
         if rows:
-            ax.errorbar(
-                places,
-                [row.mean for row in rows],
-                yerr=_spans(rows),
-                ecolor=colour,
-                elinewidth=0.9,
-                zorder=5,
-                **ring(marker, colour),
-            )
+            look = {"ecolor": colour, "elinewidth": 0.9, "zorder": 5, **ring(marker, colour)}
+            ax.errorbar(places, [row.mean for row in rows], yerr=_spans(rows), **look)
 
     def _finish_lines(self, ax: Axes, panel: str) -> None:
         from matplotlib.ticker import NullLocator
@@ -217,16 +197,15 @@ class _Sketch:
         if self.log_x:
             ax.set_xscale("log")
         if self.log_x and len(self.xs) <= 12:
-            ax.set_xticks(spread(self.xs))
+            ax.set_xticks(looks.spread(self.xs))
             ax.xaxis.set_minor_locator(NullLocator())
         low, high = self._extent(panel)
         lines = [row.mean for row in self.references if row.panel == panel and self._in_sight(row)]
         low, high = min([low, *lines]), max([high, *lines])
+        ax.xaxis.set_major_formatter(compact(max(abs(x) for x in self.xs)))
         if self.log_y:
             # An interval may reach below zero; the axis shows the estimates.
             low = min(row.mean for row in self.rows if row.panel == panel)
-        ax.xaxis.set_major_formatter(compact(max(abs(x) for x in self.xs)))
-        if self.log_y:
             ax.set_yscale("log")
             ax.set_ylim(low / 1.5, high * 1.5)
             return
@@ -272,14 +251,12 @@ class _Sketch:
         ax.axhline(0, color=INK, linewidth=0.8)
         ax.yaxis.set_major_formatter(compact(max(map(abs, ax.get_ylim()))))
 
-    def _finish(
-        self, figure: Figure, axes: Sequence[Axes], x_label: str, y_label: str, *, bars: bool
-    ) -> Figure:
-        below = as_text(x_label, 90)
+    def _finish(self, figure: Figure, axes: Sequence[Axes], *, bars: bool) -> Figure:
+        below = as_text(self.x_label, 90)
         # Matplotlib would put the label of the figure over the legend; so the last axes keep
         # room for it and it is written there, in the middle.
         room = axes[-1].set_xlabel("\n".join(" " for _ in below.split("\n")))
-        beside = figure.supylabel(as_text(y_label, 60), size=10, parse_math=False)
+        beside = figure.supylabel(as_text(self.y_label, 60), size=10, parse_math=False)
         self._legend(figure, bars=bars)
         # Laid out once and then left alone: the PNG and the SVG show the same figure.
         figure.canvas.draw()
@@ -300,27 +277,15 @@ class _Sketch:
             look, bold = self.looks[name], name in self.highlight
             swatch = Patch(**look.brush(bold=bold))
             handles.append(swatch if bars else Line2D([], [], **look.pen(bold=bold)))
-        for name in self.foreign:
-            styles = {row.style for row in self.references if row.series == name}
-            marker, colour = self.looks[name].marker, self._reference_colour(name)
-            number = self._reference_number(name)
-            pen = dashed(colour, number) if "line" in styles else ring(marker, colour)
-            handles.append(Line2D([], [], **pen))
-        for style in self._echoes():
-            pen = ring("o", INK) if style == "points" else dashed(INK)
-            handles.append(Line2D([], [], **pen))
-        names = self._legend_names()
-        # Labels are set afterwards: Matplotlib drops those that start with an underscore.
-        legend = figure.legend(
-            handles,
-            [str(at) for at in range(len(names))],
-            loc="outside lower center",
-            ncols=self._legend_columns(),
-        )
-        for text, name in zip(legend.get_texts(), names, strict=True):
-            text.set_parse_math(False)
-            text.set_text(name)
-        for text, name in zip(legend.get_texts(), self.series, strict=False):
+        pens = []
+        for number, name in enumerate(self.foreign):
+            lines = any(row.style == "line" for row in self.references if row.series == name)
+            pens.append(dashed(INK, number) if lines else ring(self.looks[name].marker, INK))
+        pens += [ring("o", INK) if style == "points" else dashed(INK) for style in self._echoes()]
+        handles += [Line2D([], [], **pen) for pen in pens]
+        where = {"loc": "outside lower center", "ncols": self._legend_columns()}
+        texts = looks.add_legend(figure, handles, self._legend_names(), **where)
+        for text, name in zip(texts, self.series, strict=False):
             text.set_fontweight("bold" if name in self.highlight else "normal")
 
     def _echoes(self) -> list[str]:
@@ -338,12 +303,6 @@ class _Sketch:
         longest = max(len(line) for name in self._legend_names() for line in name.split("\n"))
         return max(1, min(4, int(125 / (longest + 8))))
 
-    def _reference_number(self, name: str) -> int:
-        return self.foreign.index(name) if name in self.foreign else 0
-
-    def _reference_colour(self, name: str) -> str:
-        return self.looks[name].colour if name in self.series else INK
-
 
 def _check(
     rows: Sequence[Row], references: Sequence[Row], metric: str, kind: str, log_x: bool, log_y: bool
@@ -353,14 +312,13 @@ def _check(
     if not rows:
         refuse("metric", repr(metric), "the metric of at least one row")
     for every in (rows, references):
-        cells = [(row.panel, row.series, row.x) for row in every]
-        if len(set(cells)) < len(cells):
-            twice = next(cell for at, cell in enumerate(cells) if cell in cells[:at])
-            refuse("rows", f"two values at {twice}", "one value a panel, series and x")
-    if log_x and min(row.x for row in (*rows, *references)) <= 0:
-        refuse("x", min(row.x for row in (*rows, *references)), "above 0 on a log axis")
-    if log_y and min(row.mean for row in (*rows, *references)) <= 0:
-        refuse("mean", min(row.mean for row in (*rows, *references)), "above 0 on a log axis")
+        for cell, count in Counter((row.panel, row.series, row.x) for row in every).items():
+            if count > 1:
+                refuse("rows", f"two values at {cell}", "one value a panel, series and x")
+    for field, log in (("x", log_x), ("mean", log_y)):
+        least = min(getattr(row, field) for row in (*rows, *references))
+        if log and least <= 0:
+            refuse(field, least, "above 0 on a log axis")
 
 
 def _of(rows: Iterable[_AnyRow], panel: str, series: str) -> list[_AnyRow]:

@@ -93,10 +93,8 @@ def _slim(tag: str, used: set[str]) -> str:
 
 def _attributes(style: str) -> str:
     """A style's properties as attributes, but for the font's family: the page has one."""
-    found: dict[str, str] = {}
-    for part in filter(None, map(str.strip, style.split(";"))):
-        name, _, value = part.partition(":")
-        found[name.strip()] = value.strip()
+    parts = (part.partition(":") for part in style.split(";") if part.strip())
+    found = {name.strip(): value.strip() for name, _, value in parts}
     found.pop("font-family", None)
     short = _FONT.match(found.pop("font", ""))
     if short is not None:

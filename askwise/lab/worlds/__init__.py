@@ -3,10 +3,14 @@
 from askwise.lab.worlds.assured import AssuredWorld, WorkerPool, paper_pool
 from askwise.lab.worlds.base import Market, World, answer
 from askwise.lab.worlds.completion import complete
-from askwise.lab.worlds.correlation import correlation_market
 from askwise.lab.worlds.crowds import Survey, SurveyWorld, two_options
-from askwise.lab.worlds.drift import drifting_market
-from askwise.lab.worlds.freelancers import freelancer_market, market_from_table, read_table
+from askwise.lab.worlds.freelancers import (
+    correlation_market,
+    drifting_market,
+    freelancer_market,
+    market_from_table,
+    read_table,
+)
 from askwise.lab.worlds.labellers import LabellerCrowd, label_tasks
 from askwise.lab.worlds.recorded import RecordedWorld, Recording
 

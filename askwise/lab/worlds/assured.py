@@ -10,8 +10,10 @@ import numpy as np
 from askwise.core import draws
 from askwise.core.arrays import Array
 from askwise.core.compiling import step
-from askwise.core.money import MICRO, from_micro
-from askwise.core.problem import Problem, Task, Worker
+from askwise.core.draws import Draw, uniform
+from askwise.core.money import MICRO
+from askwise.core.problem import Problem, Task
+from askwise.lab.worlds.base import staff
 
 OPTIONS = ("no", "yes")
 
@@ -32,11 +34,9 @@ class AssuredWorld(NamedTuple):
 @step
 def assured_reply(world: AssuredWorld, task: int, worker: int, k: int, elapsed: float) -> float:
     """Give the right option with the worker's quality, the other one else."""
-    keys = world.keys
-    x, y = draws.threefry(keys[0], keys[1], task, worker)
-    chance = ((x >> 5) * 67108864.0 + (y >> 6)) / 9007199254740992.0
-    truth = world.truths[task]
-    return float(truth if chance < world.qualities[worker] else 1 - truth)
+    keys, truth = world.keys, world.truths[task]
+    right = uniform(Draw(keys[0], keys[1], task), worker) < world.qualities[worker]
+    return float(truth if right else 1 - truth)
 
 
 @step
@@ -67,7 +67,7 @@ class WorkerPool:
         """
         asked = self.costs if costs is None else costs
         return Problem(
-            workers=tuple(Worker(f"w{at}", from_micro(int(c))) for at, c in enumerate(asked)),
+            workers=staff(asked, [None] * len(asked)),
             tasks=tuple(Task(f"t{at}") for at in range(tasks)),
             options=OPTIONS,
             budget=budget,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from askwise.core.problem import Problem, Worker
 from askwise.kernels.knapsack import bounded_fractional
 
 RATED, NOISY = range(2)
+NO_KEYS = np.zeros((0, 2), np.int64)
 RATING_SHARE = 0.9
 """A unit of work is worth .9 R + .1 U(0, 1): R one of the worker's ratings (003, section 6.1)."""
 
@@ -75,6 +77,14 @@ def no_truth(world: World, task: int) -> int:
     return -1
 
 
+def staff(prices: Array, limits: Iterable[int | None]) -> tuple[Worker, ...]:
+    """Workers ``w0``, ``w1``, ... at prices in micro-units."""
+    pairs = zip(prices.tolist(), limits, strict=True)
+    return tuple(
+        Worker(f"w{at}", from_micro(price), limit) for at, (price, limit) in enumerate(pairs)
+    )
+
+
 @dataclass(frozen=True)
 class Market:
     """Workers with prices and limits, and the hidden truth about them.
@@ -108,10 +118,7 @@ class Market:
     def problem(self, budget: int) -> Problem:
         """The campaign that an employer with this budget (micro-units) sees."""
         return Problem(
-            workers=tuple(
-                Worker(f"w{at}", from_micro(int(price)), int(limit))
-                for at, (price, limit) in enumerate(zip(self.prices, self.limits, strict=True))
-            ),
+            workers=staff(self.prices, self.limits.tolist()),
             utility=(0.0, float(self.high)),
             budget=budget,
             repeat=True,
@@ -134,4 +141,4 @@ def rated_world(ratings: list[Array], changes: Array | None = None) -> World:
     means = RATING_SHARE * table.sum(axis=1) / sizes + (1.0 - RATING_SHARE) / 2.0
     if changes is None:
         changes = np.zeros((len(ratings), 0))
-    return World(RATED, table, sizes, means, changes, 0.0, np.zeros((0, 2), np.int64))
+    return World(RATED, table, sizes, means, changes, 0.0, NO_KEYS)

@@ -99,16 +99,11 @@ def complete(recording: Recording, seed: int = 0) -> Recording:
     known[recording.task, recording.worker] = True
     labels = np.zeros(shape, np.int64)
     labels[recording.task, recording.worker] = recording.label
-    if recording.options == 2:
-        one = completed_scores(np.where(labels == 1, 1.0, -1.0), known, seed)
-        scores = np.stack([-one, one])
-    else:
-        scores = np.stack(
-            [
-                completed_scores(np.where(labels == option, 1.0, -1.0), known, seed)
-                for option in range(recording.options)
-            ]
-        )
+    found = [
+        completed_scores(np.where(labels == option, 1.0, -1.0), known, seed)
+        for option in ([1] if recording.options == 2 else range(recording.options))
+    ]
+    scores = np.stack([-found[0], *found] if recording.options == 2 else found)
     ties = np.random.default_rng([seed, 1]).random(scores.shape)
     level = scores >= scores.max(axis=0) - 1e-12
     filled = np.argmax(np.where(level, ties, -1.0), axis=0)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +38,8 @@ def survey_reply(world: SurveyWorld, task: int, worker: int, k: int, elapsed: fl
     reaches, keys = world.reaches, world.keys
     kind, crowd = world.kinds[task], world.order[task, worker]
     options = reaches.shape[2]
-    x, y = draws.threefry(keys[0], keys[1], world.first + task, k * reaches.shape[1] + crowd)
-    chance = ((x >> 5) * 67108864.0 + (y >> 6)) / 9007199254740992.0
+    draw = Draw(keys[0], keys[1], world.first + task)
+    chance = uniform(draw, k * reaches.shape[1] + crowd)
     option = 0
     while option < options - 1 and chance >= reaches[kind, crowd, option]:
         option += 1
@@ -105,7 +104,7 @@ class Survey:
         drawn = np.zeros(questions, np.int64)
         stream = draws.stream(seed, draws.MARKET, 0)
         groups = self._groups() if self.shuffled else np.arange(self.crowds)
-        _drawing()(stream, first, len(self.responses), self.options, groups, drawn, order, right)
+        _drawing(stream, first, len(self.responses), self.options, groups, drawn, order, right)
         keys = np.array(draws.stream(seed, draws.WORLD, 0), np.int64)
         reaches = np.cumsum(self.responses, axis=2)
         return SurveyWorld(reaches, drawn if kinds is None else kinds, order, right, keys, first)
@@ -141,16 +140,12 @@ def _draw_questions(
             for other in range(place + 1):
                 if groups[other] == groups[place]:
                     if pick == 0:
-                        held = order[at, other]
-                        order[at, other] = order[at, place]
-                        order[at, place] = held
+                        order[at, other], order[at, place] = order[at, place], order[at, other]
                         break
                     pick -= 1
 
 
-@cache
-def _drawing() -> Any:
-    return bind(_draw_questions, "survey")
+_drawing = bind(_draw_questions, "survey")
 
 
 def two_options(*chances: float) -> Array:

@@ -1,4 +1,8 @@
-"""The freelancer market of paper 003, section 6.1: synthetic, or drawn from a real table."""
+"""The freelancer market of paper 003, section 6.1: synthetic, or drawn from a real table.
+
+Two markets are made of it: one with quality tied to price, more or less closely (section 6.3.3),
+and one with workers whose quality changes (the paper's future work).
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter, nearest
 from askwise.core.money import MICRO
-from askwise.lab.worlds.base import Market, rated_world
+from askwise.lab.worlds.base import NO_KEYS, NOISY, Market, World, rated_world
 
 LARGEST_LIMIT = 5000
 FEWEST_RATINGS = 5
@@ -106,12 +110,8 @@ def read_table(
     with file.open(newline="", encoding="utf-8") as lines:
         reader = csv.DictReader(lines)
         header = reader.fieldnames or []
-        for name, column in (
-            ("rate", rate),
-            ("rating", rating),
-            ("reviews", reviews),
-            ("worker", worker),
-        ):
+        columns = {"rate": rate, "rating": rating, "reviews": reviews, "worker": worker}
+        for name, column in columns.items():
             if column and column not in header:
                 raise InvalidParameter(
                     f"{name} is {column!r}: no such column in {path}, {nearest(column, header)}",
@@ -162,3 +162,52 @@ def market_from_table(
     prices = np.round(table.rates[chosen] * 100).astype(np.int64) * (MICRO // 100)
     limits = rng.integers(1, LARGEST_LIMIT + 1, size=count)
     return Market(prices, limits, world.means, world)
+
+
+def mixture(rng: np.random.Generator, variance: float, size: int) -> Array:
+    """Draw from footnote 15's distribution: mean 1, the given variance, never negative.
+
+    The printed distribution function is not one; the mixture it describes is: with
+    probability 1 - 1/k uniform on [0, 1], else uniform on [1, k], k = 3 variance + 1.
+    """
+    if variance == 0.0:
+        return np.ones(size)
+    top = 3.0 * variance + 1.0
+    share = rng.random(size)
+    low = rng.random(size) < 1.0 - 1.0 / top
+    return np.where(low, share, 1.0 + (top - 1.0) * share)
+
+
+def correlation_market(
+    rng: np.random.Generator, *, cap: int, variance: float, noise: float
+) -> Market:
+    """Draw a market in which a worker's mean utility is D times his price.
+
+    Parameters
+    ----------
+    variance : float
+        Variance of D: 0 ties quality to price completely.
+    noise : float
+        Variance of the factor that each answer is multiplied with.
+    """
+    market = freelancer_market(rng, cap=cap)
+    count = len(market.prices)
+    means = mixture(rng, variance, count) * market.prices / MICRO
+    table, sizes = np.zeros((1, 1)), np.ones(1, np.int64)
+    world = World(NOISY, table, sizes, means, np.zeros((count, 0)), float(noise), NO_KEYS)
+    # The largest utility that can occur: the densest worker at the top of the noise.
+    high = cap * (3.0 * variance + 1.0) * (3.0 * noise + 1.0)
+    return Market(market.prices, market.limits, means, world, high)
+
+
+def drifting_market(rng: np.random.Generator, *, cap: int, changes: int) -> Market:
+    """Draw a market in which each worker's ratings are drawn anew ``changes`` times.
+
+    The changes come at independent uniform points of the budget: what passes is the
+    employer's project, not the worker's own count of answers.
+    """
+    market = freelancer_market(rng, cap=cap)
+    count = len(market.prices)
+    when = np.sort(rng.random((count, changes)), axis=1)
+    world = rated_world([draw_ratings(rng) for _ in range(count * (changes + 1))], when)
+    return Market(market.prices, market.limits, world.means[:: changes + 1], world)

@@ -10,8 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -70,29 +68,20 @@ class LabellerCrowd:
         """Everybody's answer to every task, in the ``number``-th world of a seed."""
         stream = draws.stream(seed, draws.WORLD, number)
         voices = np.arange(self.workers) if self.voices is None else self.voices
-        first = self._table(stream, truth, contexts, self.chances, voices, 0)
-        made = Recording.complete(first, truth, self.options, contexts)
+        tables: list[Array] = []
+        for chances in (self.chances, self.later):
+            if chances is not None:
+                first, reaches = len(tables) * self.workers, np.cumsum(chances, axis=3)
+                labels = np.zeros((len(truth), self.workers), np.int64)
+                _drawing(stream, truth, contexts, reaches, voices, first, labels)
+                if self.lazy is not None:
+                    own, idle = np.flatnonzero(~self.lazy), np.flatnonzero(self.lazy)
+                    _copying(stream, own, idle, self.options, first, labels)
+                tables.append(labels)
+        made = Recording.complete(tables[0], truth, self.options, contexts)
         if self.later is None:
             return made
-        later = self._table(stream, truth, contexts, self.later, voices, self.workers)
-        return replace(made, later=later.ravel(), changes=self.changes)
-
-    def _table(
-        self,
-        stream: tuple[int, int],
-        truth: Array,
-        contexts: Array,
-        chances: Array,
-        voices: Array,
-        first: int,
-    ) -> Array:
-        labels = np.zeros((len(truth), self.workers), np.int64)
-        drawing, copying = _loops()
-        drawing(stream, truth, contexts, np.cumsum(chances, axis=3), voices, first, labels)
-        if self.lazy is not None:
-            own, idle = np.flatnonzero(~self.lazy), np.flatnonzero(self.lazy)
-            copying(stream, own, idle, self.options, first, labels)
-        return labels
+        return replace(made, later=tables[1].ravel(), changes=self.changes)
 
 
 @dataclass(frozen=True)
@@ -112,9 +101,9 @@ class LabellerPool:
         """One of so many, evenly."""
         return min(int(self.chance(worker, index) * count), count - 1)
 
-    def good_at(self, index: int = 0) -> Array:
+    def good_at(self) -> Array:
         """The context that each worker is good at: drawn evenly, for each alone."""
-        return np.array([self.pick(at, index, self.contexts) for at in range(self.workers)])
+        return np.array([self.pick(at, 0, self.contexts) for at in range(self.workers)])
 
     def coins(self, good: Array, high: float, low: float) -> Array:
         """Accuracies by context and worker: high in the good context, low in others."""
@@ -199,13 +188,8 @@ def colluding(pool: LabellerPool, share: float = 0.2) -> LabellerCrowd:
 
 
 MODELS: dict[str, Callable[[LabellerPool], LabellerCrowd]] = {
-    "spammer-hammer": spammer_hammer,
-    "one-coin": one_coin,
-    "malicious": malicious,
-    "confused": confused,
-    "drifting": drifting,
-    "lazy": lazy,
-    "colluding": colluding,
+    model.__name__.replace("_", "-"): model
+    for model in (spammer_hammer, one_coin, malicious, confused, drifting, lazy, colluding)
 }
 """Worker models by name; the first three are the paper's."""
 
@@ -275,13 +259,10 @@ def _copy_answers(
             for place in range(seen):
                 left = len(order) - place
                 at = place + min(int(uniform(draw, index + place) * left), left - 1)
-                held = order[at]
-                order[at] = order[place]
-                order[place] = held
-                votes[0, labels[task, held]] += 1
+                order[at], order[place] = order[place], order[at]
+                votes[0, labels[task, order[place]]] += 1
             labels[task, worker] = leading_option(votes, 0, 0, options, draw, index + COPIED)
 
 
-@cache
-def _loops() -> tuple[Any, Any]:
-    return bind(_draw_answers, "labellers"), bind(_copy_answers, "labellers")
+_drawing = bind(_draw_answers, "labellers")
+_copying = bind(_copy_answers, "labellers")

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from askwise.core.arrays import Array
-from askwise.core.money import MICRO, from_micro
-from askwise.core.problem import Problem, Task, Worker
+from askwise.core.money import MICRO
+from askwise.core.problem import Problem, Task
+from askwise.lab.worlds.base import staff
 from askwise.lab.worlds.crowds import Survey, SurveyWorld, two_options
 
 
@@ -35,10 +36,7 @@ class Labellers:
     def problem(self, tasks: int, limit: int, budget: int, *, repeat: bool = True) -> Problem:
         """The campaign of a requester with so many tasks and this budget (micro-units)."""
         return Problem(
-            workers=tuple(
-                Worker(f"w{at}", from_micro(int(price)), limit)
-                for at, price in enumerate(self.prices)
-            ),
+            workers=staff(self.prices, [limit] * len(self.prices)),
             tasks=tuple(Task(f"t{at}") for at in range(tasks)),
             options=("o0", "o1"),
             budget=budget,

@@ -96,16 +96,9 @@ class Recording:
     ) -> Recording:
         """Everybody's answer to every task: a row a task, a column a worker."""
         tasks, workers = labels.shape
-        return cls(
-            np.repeat(np.arange(tasks), workers),
-            np.tile(np.arange(workers), tasks),
-            labels.ravel().astype(np.int64),
-            tasks,
-            workers,
-            options,
-            truth,
-            contexts,
-        )
+        task, worker = np.divmod(np.arange(tasks * workers), workers)
+        label = labels.ravel().astype(np.int64)
+        return cls(task, worker, label, tasks, workers, options, truth, contexts)
 
     @property
     def is_complete(self) -> bool:
@@ -117,22 +110,17 @@ class Recording:
         prices = self.prices or (1,) * self.workers
         limits = self.limits or (None,) * self.workers
         order, starts = self._by_task()
-        named = self.worker[order]
+        tasks = []
+        for at, named in enumerate(np.split(self.worker[order], starts[1:-1])):
+            context = None if self.contexts is None else f"c{self.contexts[at]}"
+            workers = None if self.is_complete else [f"w{each}" for each in named]
+            tasks.append({"id": f"t{at}", "context": context, "workers": workers})
         return make_problem(
             workers=[
                 {"id": f"w{at}", "price": price, "limit": limit, "trusted": at in self.trusted}
                 for at, (price, limit) in enumerate(zip(prices, limits, strict=True))
             ],
-            tasks=[
-                {
-                    "id": f"t{at}",
-                    "context": None if self.contexts is None else f"c{self.contexts[at]}",
-                    "workers": None
-                    if self.is_complete
-                    else [f"w{each}" for each in named[starts[at] : starts[at + 1]]],
-                }
-                for at in range(self.tasks)
-            ],
+            tasks=tasks,
             options=[f"o{at}" for at in range(self.options)],
             budget=budget,
             repeat=repeat,

@@ -6,22 +6,24 @@ crowdsourcing", Neural Computation 27(11), 2015.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from askwise.core.arrays import Array
 from askwise.core.compiling import step
+from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidProblem
+from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.policies.base import KernelPolicy, State
-from askwise.policies.capabilities import Explains
+from askwise.policies.capabilities import Explains, Score
 from askwise.policies.labels.tournament import build_tree, new_tree
-
-PAPER = "002"
-
 
 MOST_SKILLS = 2**28
 """Contexts times workers at most: a number is kept for each."""
@@ -43,13 +45,56 @@ def is_over(book: Book, task: int) -> bool:
     return book.totals[c.REPEAT] == 0 and everyone_asked(book, task)
 
 
+@step
+def out_for(book: Book, task: int) -> int:
+    """How many answers to a task are out."""
+    return book.tasks[task, c.TASK_ASKED] - book.tasks[task, c.TASK_ANSWERED]
+
+
+@step
+def majority(book: Book, task: int, less: int) -> int:
+    """Option with the most votes, one answer ``less`` (-1: none) left out; -1 if there is a tie."""
+    best = top = -1
+    for option in range(book.totals[c.OPTIONS]):
+        count = book.votes[task, option] - (option == less)
+        if count > top:
+            best, top = option, count
+        elif count == top:
+            best = -1
+    return best
+
+
+@step
+def draw_below(draw: Draw, index: int, count: int) -> int:
+    """Draw a whole number below ``count``."""
+    return min(int(uniform(draw, index) * count), count - 1)
+
+
+Opinion = tuple[float | None, dict[str, float]]
+"""What a policy ranks a worker by, and the details behind it."""
+
+Label = tuple[float | None, float | None]
+"""An option and the confidence in it; None, None where nobody answered."""
+
+
+def voted(weights: Array, total: float, draw: Draw, task: int) -> Label:
+    """The option of largest weight and its share of the total; a tie is drawn for the task."""
+    if total == 0.0:
+        return None, None
+    leaders = np.flatnonzero(weights == weights.max())
+    option = leaders[draw_below(draw, task, len(leaders))]
+    return float(option), float(weights[option]) / total
+
+
 @dataclass(frozen=True)
 class LabelPolicy(KernelPolicy, Explains):
     """Base of the family: tasks with options, each worker asked once about a task."""
 
-    paper: ClassVar[str] = PAPER
+    paper: ClassVar[str] = "002"
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
     needs_budget: ClassVar[bool] = False
+    derived: ClassVar[tuple[str, ...]] = ()
+    """Fields of the State that are worked out, or mere room: they are in no snapshot."""
 
     def check(self, problem: Problem) -> None:
         """Refuse more contexts and workers than can be told apart in memory."""
@@ -63,14 +108,35 @@ class LabelPolicy(KernelPolicy, Explains):
                 field="context",
             )
 
+    def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
+        """All but what is derived."""
+        kept = super().used(state, ledger)
+        return {name: array for name, array in kept.items() if name not in self.derived}
+
+    def scores(
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
+    ) -> list[Score]:
+        """What it thinks of each worker, and their price."""
+        found = []
+        for at, (index, details) in enumerate(self.opinions(state, ledger, available)):
+            price = int(ledger.book.workers[at, c.PRICE]) / MICRO
+            found.append(Score(ledger.workers[at].id, index, {**details, "price": price}))
+        return found
+
+    def opinions(self, state: State, ledger: Ledger, available: Array) -> Iterable[Opinion]:
+        """What ``scores`` says of each worker but the price; nothing where no task is next."""
+        return ()
+
 
 @dataclass(frozen=True)
 class RankedPolicy(LabelPolicy):
     """Base of those that ask about the task with the lowest key.
 
     Their State has the fields ``keys`` (one a task; a new task's is 0) and ``tree``, the
-    tournament over them, which is derived and in no snapshot.
+    tournament over them.
     """
+
+    derived: ClassVar[tuple[str, ...]] = ("tree",)
 
     def grow(self, state: State, ledger: Ledger) -> State:
         """Also make room in the tournament."""
@@ -79,12 +145,6 @@ class RankedPolicy(LabelPolicy):
             grown = grown._replace(tree=new_tree(len(ledger.book.tasks)))
             build_tree(grown.tree, grown.keys, ledger.total(c.TASKS))
         return grown
-
-    def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
-        """All but the tournament."""
-        kept = super().used(state, ledger)
-        del kept["tree"]
-        return kept
 
     def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
         """Rebuild the tournament."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -11,8 +11,7 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, uniform
-from askwise.core.money import MICRO
+from askwise.core.draws import Draw
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
@@ -20,17 +19,9 @@ from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import money_left
 from askwise.policies.base import Axes, Kernels, policies
-from askwise.policies.capabilities import LabelsItself, Score
-from askwise.policies.labels.in_turn import (
-    AGREED,
-    JUDGED,
-    PASS,
-    InTurnPolicy,
-    is_left,
-    next_turn,
-    out_for,
-    turn_kernels,
-)
+from askwise.policies.capabilities import LabelsItself
+from askwise.policies.labels.common import Label, Opinion, draw_below, out_for, voted
+from askwise.policies.labels.in_turn import AGREED, JUDGED, InTurnPolicy, is_left, turn_kernels
 from askwise.policies.labels.tournament import at_hand
 
 FIRST = 3
@@ -97,8 +88,7 @@ def count_votes(
 @step
 def best_left(book: Book, state: State, params: Params, task: int, money: int) -> int:
     """Of those whom the money is enough for, the one of highest quality, then the first."""
-    best = -1
-    best_q = -1.0
+    best, best_q = -1, -1.0
     for worker in range(book.totals[c.WORKERS]):
         if book.workers[worker, c.PRICE] <= money and is_left(book, task, worker):
             q = quality(state, params, worker)
@@ -123,21 +113,11 @@ def is_complete(book: Book, state: State, params: Params, task: int) -> bool:
 
 
 @step
-def best_at_hand(
-    book: Book,
-    state: State,
-    params: Params,
-    task: int,
-    money: int,
-    available: Array,
-    taken: Array,
-) -> int:
-    """The same of those at hand and not taken yet."""
-    best = -1
-    best_q = -1.0
+def best_free(book: Book, state: State, params: Params, free: Array, money: int) -> int:
+    """The same of those marked as free."""
+    best, best_q = -1, -1.0
     for worker in range(book.totals[c.WORKERS]):
-        here = taken[worker] == 0 and at_hand(book, worker, money, available)
-        if here and is_left(book, task, worker):
+        if free[worker] == 1 and book.workers[worker, c.PRICE] <= money:
             q = quality(state, params, worker)
             if q > best_q:
                 best, best_q = worker, q
@@ -145,32 +125,15 @@ def best_at_hand(
 
 
 @step
-def propose_random(
-    book: Book, task: int, money: int, draw: Draw, available: Array, taken: Array, out: Proposal
-) -> None:
-    """Add one of the others at hand, all with equal probability."""
-    others = out.whole[1]
-    count = 0
-    for worker in range(book.totals[c.WORKERS]):
-        here = taken[worker] == 0 and at_hand(book, worker, money, available)
-        if here and is_left(book, task, worker):
-            others[count] = worker
-            count += 1
-    if count > 0:
-        pick = min(int(uniform(draw, 0) * count), count - 1)
-        propose(out, task, others[pick], 1, 1.0 / count)
+def anyone_missing(book: Book, state: State, params: Params, task: int) -> bool:
+    """Whether somebody whom the money is enough for was not asked."""
+    return best_left(book, state, params, task, money_left(book.totals)) >= 0
 
 
 @kernel
 def propose_for(
-    book: Book,
-    state: State,
-    params: Params,
-    task: int,
-    draw: Draw,
-    available: Array,
-    out: Proposal,
-) -> int:
+    book: Book, state: State, params: Params, task: int, draw: Draw, available: Array, out: Proposal
+) -> None:
     """What is missing of the first three, or the next by quality once all answers are in.
 
     With money short the first three are cut: the best, the second and the random one, each of
@@ -179,25 +142,26 @@ def propose_for(
     money = money_left(book.totals)
     asked = book.tasks[task, c.TASK_ASKED]
     if asked >= FIRST and out_for(book, task) > 0:
-        return c.WAIT_ANSWERS
-    taken = out.whole[0]
+        return
+    free, others = out.whole[0], out.whole[1]
     for worker in range(book.totals[c.WORKERS]):
-        taken[worker] = 0
+        free[worker] = at_hand(book, worker, money, available) and is_left(book, task, worker)
     out.head[1] = START if asked < FIRST else MORE
     for _ in range(FIRST - 1 - asked if asked < FIRST else 1):
-        best = best_at_hand(book, state, params, task, money, available, taken)
+        best = best_free(book, state, params, free, money)
         if best < 0:
             break
         propose(out, task, best, 1, 1.0)
-        taken[best] = 1
+        free[best] = 0
         money -= book.workers[best, c.PRICE]
     if asked < FIRST:
-        propose_random(book, task, money, draw, available, taken, out)
-    if out.head[0] > 0:
-        return c.PROPOSED
-    if out_for(book, task) > 0:
-        return c.WAIT_ANSWERS
-    return c.WAIT_WORKERS if best_left(book, state, params, task, money) >= 0 else PASS
+        count = 0
+        for worker in range(book.totals[c.WORKERS]):
+            if free[worker] == 1 and book.workers[worker, c.PRICE] <= money:
+                others[count] = worker
+                count += 1
+        if count > 0:
+            propose(out, task, others[draw_below(draw, 0, count)], 1, 1.0 / count)
 
 
 @kernel
@@ -282,7 +246,7 @@ class CrowdSense(InTurnPolicy, LabelsItself):
     )
     axes: ClassVar[Axes] = {"task": "done votes", "worker": "shown"}
     kernels: ClassVar[Kernels] = turn_kernels(
-        "crowdsense", propose_for=propose_for, is_complete=is_complete, teach=teach, judge=judge
+        "crowdsense", propose_for, anyone_missing, is_complete, teach, judge
     )
 
     def __post_init__(self) -> None:
@@ -303,40 +267,24 @@ class CrowdSense(InTurnPolicy, LabelsItself):
             head=np.zeros(1, np.int64),
         )
 
-    def scores(
-        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
-    ) -> list[Score]:
+    def opinions(self, state: State, ledger: Ledger, available: Array) -> Iterator[Opinion]:
         """Quality of every worker, and who is left for the task whose turn it is."""
-        book, params = ledger.book, self.params()
-        task = int(next_turn(book, state.done, int(state.head[0])))
-        found = []
-        for at, worker in enumerate(ledger.workers):
-            left = task < ledger.total(c.TASKS) and is_left(book, task, at)
-            details = {
-                "judged": float(state.shown[at, JUDGED]),
-                "agreed": float(state.shown[at, AGREED]),
-                "left": float(left),
-                "price": int(book.workers[at, c.PRICE]) / MICRO,
-            }
-            found.append(Score(worker.id, float(quality(state, params, at)), details))
-        return found
+        params, task = self.params(), self.turn(state, ledger)
+        for at in range(len(ledger.workers)):
+            left = task < ledger.total(c.TASKS) and is_left(ledger.book, task, at)
+            judged, agreed = (float(each) for each in state.shown[at])
+            details = {"judged": judged, "agreed": agreed, "left": float(left)}
+            yield float(quality(state, params, at)), details
 
     def labels(
         self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int], draw: Draw
-    ) -> list[tuple[float | None, float | None]]:
+    ) -> list[Label]:
         """The weighted vote, kept or as it is now, and its share; None where nobody answered."""
         return [self._label(state, ledger, task, draw) for task in tasks]
 
-    def _label(
-        self, state: State, ledger: Ledger, task: int, draw: Draw
-    ) -> tuple[float | None, float | None]:
-        book, params = ledger.book, self.params()
+    def _label(self, state: State, ledger: Ledger, task: int, draw: Draw) -> Label:
         if state.votes[task, WINNER] > 0:
             return float(state.votes[task, WINNER]) - 1.0, float(state.votes[task, SHARE])
-        if book.tasks[task, c.TASK_ANSWERED] == 0:
-            return None, None
-        options = range(ledger.total(c.OPTIONS))
+        book, params, options = ledger.book, self.params(), range(ledger.total(c.OPTIONS))
         weights = [float(weight_of(book, state, params, task, option)) for option in options]
-        tied = [option for option in options if weights[option] == max(weights)]
-        option = tied[min(int(uniform(draw, task) * len(tied)), len(tied) - 1)]
-        return float(option), weights[option] / sum(weights)
+        return voted(np.array(weights), sum(weights), draw, task)

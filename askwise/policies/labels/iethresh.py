@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -12,7 +13,6 @@ from askwise.core.arrays import Array
 from askwise.core.checks import between, real
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
-from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
@@ -20,17 +20,8 @@ from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import asked_before, money_left
 from askwise.policies.base import Kernels, policies
-from askwise.policies.capabilities import Score
-from askwise.policies.labels.in_turn import (
-    AGREED,
-    JUDGED,
-    PASS,
-    InTurnPolicy,
-    is_left,
-    next_turn,
-    out_for,
-    turn_kernels,
-)
+from askwise.policies.labels.common import Opinion, majority
+from askwise.policies.labels.in_turn import AGREED, JUDGED, InTurnPolicy, is_left, turn_kernels
 from askwise.policies.labels.tournament import at_hand
 
 
@@ -103,14 +94,8 @@ def is_complete(book: Book, state: State, params: Params, task: int) -> bool:
 
 @kernel
 def propose_for(
-    book: Book,
-    state: State,
-    params: Params,
-    task: int,
-    draw: Draw,
-    available: Array,
-    out: Proposal,
-) -> int:
+    book: Book, state: State, params: Params, task: int, draw: Draw, available: Array, out: Proposal
+) -> None:
     """Everybody whose UI is high enough and who was not asked yet, the highest first.
 
     With money short the batch is cut: whoever costs more than what is left is passed over.
@@ -131,31 +116,13 @@ def propose_for(
         if price <= money:
             propose(out, task, worker, 1, 1.0)
             money -= price
-    if out.head[0] > 0:
-        return c.PROPOSED
-    if out_for(book, task) > 0:
-        return c.WAIT_ANSWERS
-    return c.WAIT_WORKERS if anyone_missing(book, state, params, task) else PASS
-
-
-@step
-def majority(book: Book, task: int) -> int:
-    """The option with most answers; -1 for a tie."""
-    votes = book.votes
-    leader, top, second = -1, 0, 0
-    for option in range(book.totals[c.OPTIONS]):
-        if votes[task, option] > top:
-            leader, second, top = option, top, votes[task, option]
-        elif votes[task, option] > second:
-            second = votes[task, option]
-    return -1 if top == second else leader
 
 
 @kernel
 def teach(book: Book, state: State, params: Params, task: int) -> None:
     """Reward those who agree with the majority; with a tie nobody does."""
     cells = book.cells
-    leader = majority(book, task)
+    leader = majority(book, task, -1)
     cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
         for option in range(book.totals[c.OPTIONS]):
@@ -175,7 +142,7 @@ def reward(state: State, worker: int, agrees: bool) -> None:
 @step
 def judge(book: Book, state: State, params: Params, task: int, worker: int, option: int) -> None:
     """Reward a late answer by the majority that it makes."""
-    reward(state, worker, option == majority(book, task))
+    reward(state, worker, option == majority(book, task, -1))
 
 
 @policies.register("iethresh")
@@ -236,8 +203,9 @@ class IEThresh(InTurnPolicy):
         "about one task at a time, ask all workers whose upper confidence bound is near the highest"
     )
     kernels: ClassVar[Kernels] = turn_kernels(
-        "iethresh", propose_for=propose_for, is_complete=is_complete, teach=teach, judge=judge
+        "iethresh", propose_for, anyone_missing, is_complete, teach, judge
     )
+    derived: ClassVar[tuple[str, ...]] = ("critical",)
 
     def __post_init__(self) -> None:
         real(self.threshold, "threshold", "a share from 0 to 1", least=0, most=1)
@@ -272,30 +240,15 @@ class IEThresh(InTurnPolicy):
             grown = grown._replace(critical=self._table(len(ledger.book.tasks)))
         return grown
 
-    def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
-        """All but the table."""
-        kept = super().used(state, ledger)
-        del kept["critical"]
-        return kept
-
-    def scores(
-        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
-    ) -> list[Score]:
+    def opinions(self, state: State, ledger: Ledger, available: Array) -> Iterator[Opinion]:
         """UI of every worker, and who belongs to the batch of the task whose turn it is."""
-        book, params = ledger.book, self.params()
-        task = int(next_turn(book, state.done, int(state.head[0])))
+        task = self.turn(state, ledger)
         if task >= ledger.total(c.TASKS):
-            return []
-        least = float(cut(book, state, params, task))
-        found = []
-        for at, worker in enumerate(ledger.workers):
+            return
+        least = float(cut(ledger.book, state, self.params(), task))
+        for at in range(len(ledger.workers)):
             n, agreed = (float(each) for each in state.shown[at])
             mine = float(upper(state, at))
-            details = {
-                "judged": n,
-                "mean": agreed / n if n else math.nan,
-                "chosen": float(mine >= least),
-                "price": int(book.workers[at, c.PRICE]) / MICRO,
-            }
-            found.append(Score(worker.id, mine if math.isfinite(mine) else None, details))
-        return found
+            mean = agreed / n if n else math.nan
+            details = {"judged": n, "mean": mean, "chosen": float(mine >= least)}
+            yield mine if math.isfinite(mine) else None, details

@@ -7,7 +7,6 @@ tasks before. So nothing about the next task is asked while answers about this o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,22 +17,15 @@ from askwise.core.events import Fact
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
+from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal
 from askwise.ledger.queries import asked_before, may_answer, money_left
 from askwise.policies.base import Axes, Kernels
-from askwise.policies.labels.common import LabelPolicy
-
-PASS = 1
-"""Said of a task for which nobody is left whom the money is enough for."""
+from askwise.policies.labels.common import LabelPolicy, out_for
+from askwise.policies.labels.tournament import can_be_asked
 
 # Columns of `shown`: how many answers of a worker were judged, and how many agreed with the vote.
 JUDGED, AGREED = range(2)
-
-
-@step
-def out_for(book: Book, task: int) -> int:
-    """How many answers to a task are out."""
-    return book.tasks[task, c.TASK_ASKED] - book.tasks[task, c.TASK_ANSWERED]
 
 
 @step
@@ -42,35 +34,26 @@ def is_left(book: Book, task: int, worker: int) -> bool:
 
     Each is asked once about a task, also where a campaign lets pairs repeat.
     """
-    workers = book.workers
-    within = workers[worker, c.ASKED] < workers[worker, c.LIMIT]
-    if workers[worker, c.JOINED] == 0 or not within or not may_answer(book, task, worker):
+    if not can_be_asked(book, worker) or not may_answer(book, task, worker):
         return False
     return not asked_before(book, task, worker)
 
 
 @step
 def anyone_affordable(book: Book) -> bool:
-    """Whether the money is enough for somebody who is within his limit."""
-    workers = book.workers
+    """Whether the money is enough for somebody who is within their limit."""
     money = money_left(book.totals)
     for worker in range(book.totals[c.WORKERS]):
-        within = workers[worker, c.ASKED] < workers[worker, c.LIMIT]
-        if workers[worker, c.JOINED] == 1 and within and workers[worker, c.PRICE] <= money:
+        if can_be_asked(book, worker) and book.workers[worker, c.PRICE] <= money:
             return True
     return False
 
 
-@step
-def is_undone(book: Book, done: Array, task: int) -> bool:
-    """Whether a task is open and its turn is not over."""
-    return bool(done[task] == 0 and book.tasks[task, c.CLOSED] == 0)
-
-
 @kernel
 def next_turn(book: Book, done: Array, task: int) -> int:
-    """The first task from ``task`` on whose turn is not over."""
-    while task < book.totals[c.TASKS] and not is_undone(book, done, task):
+    """The first task from ``task`` on that is open and whose turn is not over."""
+    tasks = book.tasks
+    while task < book.totals[c.TASKS] and (done[task] == 1 or tasks[task, c.CLOSED] == 1):
         task += 1
     return task
 
@@ -84,8 +67,7 @@ def at_end(book: Book, done: Array, first: int) -> int:
     task = next_turn(book, done, first)
     if task >= totals[c.TASKS]:
         return c.DONE_TARGET if totals[c.OPEN] > 0 else c.DONE_TASKS
-    joined = False
-    limited = False
+    joined = limited = False
     for worker in range(totals[c.WORKERS]):
         if workers[worker, c.JOINED] == 1:
             joined = True
@@ -104,7 +86,7 @@ def _unbound(*_: Any) -> Any:
     raise NotImplementedError("these kernels are compiled once they are bound to a policy's")
 
 
-propose_for = is_complete = teach = judge = _unbound
+propose_for = anyone_missing = is_complete = teach = judge = _unbound
 
 
 def _choose(
@@ -115,9 +97,13 @@ def _choose(
     if anyone_affordable(book):
         task = next_turn(book, done, first)
         while task < book.totals[c.TASKS]:
-            said = propose_for(book, state, params, task, draw, available, out)
-            if said != PASS:
-                return said
+            propose_for(book, state, params, task, draw, available, out)
+            if out.head[0] > 0:
+                return c.PROPOSED
+            if out_for(book, task) > 0:
+                return c.WAIT_ANSWERS
+            if anyone_missing(book, state, params, task):
+                return c.WAIT_WORKERS
             task = next_turn(book, done, task + 1)
     return at_end(book, done, first)
 
@@ -148,20 +134,15 @@ def _absorb(book: Book, state: Any, params: Any, fact: Fact, draw: Draw) -> None
     head[0] = next_turn(book, done, head[0])
 
 
-def turn_kernels(
-    label: str,
-    *,
-    propose_for: Callable[..., int],
-    is_complete: Callable[..., bool],
-    teach: Callable[..., None],
-    judge: Callable[..., None],
-) -> Kernels:
-    """Make the kernels of a policy.
+def turn_kernels(label: str, *steps: Any) -> Kernels:
+    """Make the kernels of a policy out of five functions, which bear these names.
 
     Parameters
     ----------
-    propose_for : ``(book, state, params, task, draw, available, out) -> code``
-        Proposes whom to ask about a task, or says what to wait for, or ``PASS``.
+    propose_for : ``(book, state, params, task, draw, available, out)``
+        Proposes whom to ask about a task now, if there is somebody.
+    anyone_missing : ``(book, state, params, task) -> bool``
+        Whether somebody whom the money is enough for may still be asked about a task.
     is_complete : ``(book, state, params, task) -> bool``
         Whether a task with answers, none of them out, is done.
     teach : ``(book, state, params, task)``
@@ -169,12 +150,7 @@ def turn_kernels(
     judge : ``(book, state, params, task, worker, option)``
         Learns from an answer that came after that.
     """
-    names: dict[str, Any] = {
-        "propose_for": propose_for,
-        "is_complete": is_complete,
-        "teach": teach,
-        "judge": judge,
-    }
+    names = {each.__name__: each for each in steps}
     return Kernels(
         bind(_choose, label, inline=True, **names), bind(_absorb, label, inline=True, **names)
     )
@@ -185,3 +161,7 @@ class InTurnPolicy(LabelPolicy):
     """Base of those that take tasks one after the other and say when one is done."""
 
     axes: ClassVar[Axes] = {"task": "done", "worker": "shown"}
+
+    def turn(self, state: Any, ledger: Ledger) -> int:
+        """The task whose turn it is; the number of tasks if none is left."""
+        return int(next_turn(ledger.book, state.done, int(state.head[0])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -9,19 +10,16 @@ import numpy as np
 
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, uniform
+from askwise.core.draws import Draw
 from askwise.core.events import Fact
-from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
-from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import idle, may_put, money_left, tasks_for
-from askwise.policies.base import Axes, Kernels, policies
-from askwise.policies.capabilities import Score
-from askwise.policies.labels.common import LabelPolicy
+from askwise.ledger.queries import idle, may_put, money_left, tasks_for, tasks_left
+from askwise.policies.base import Kernels, policies
+from askwise.policies.labels.common import LabelPolicy, Opinion, draw_below
 from askwise.policies.labels.tournament import at_hand
 
 ATTEMPTS = 64
@@ -29,9 +27,9 @@ ATTEMPTS = 64
 
 
 class State(NamedTuple):
-    """How many closed tasks each worker was asked about (and did not let expire)."""
+    """Nothing is believed."""
 
-    closed: Array
+    none: Array
 
 
 class Params(NamedTuple):
@@ -41,22 +39,19 @@ class Params(NamedTuple):
 
 
 @step
-def pairs_left(book: Book, state: State, worker: int) -> int:
-    """How many open tasks may be put to a worker; as ``tasks_left``, from counts alone."""
-    workers = book.workers
-    here = tasks_for(book, worker)
-    if book.totals[c.REPEAT] == 1:
-        return here
-    return here - (workers[worker, c.ASKED] + workers[worker, c.REFUSED] - state.closed[worker])
+def pairs_with(book: Book, worker: int, money: int, available: Array) -> int:
+    """How many pairs with a worker may be asked now."""
+    if not at_hand(book, worker, money, available):
+        return 0
+    return tasks_for(book, worker) if book.totals[c.REPEAT] == 1 else tasks_left(book, worker)
 
 
 @step
-def pairs_at_hand(book: Book, state: State, money: int, available: Array) -> int:
+def pairs_at_hand(book: Book, money: int, available: Array) -> int:
     """How many pairs may be asked now."""
     total = 0
     for worker in range(book.totals[c.WORKERS]):
-        if at_hand(book, worker, money, available):
-            total += pairs_left(book, state, worker)
+        total += pairs_with(book, worker, money, available)
     return total
 
 
@@ -64,12 +59,6 @@ def pairs_at_hand(book: Book, state: State, money: int, available: Array) -> int
 def is_open_to(book: Book, task: int, worker: int) -> bool:
     """Whether a pair may be asked."""
     return bool(book.tasks[task, c.CLOSED] == 0) and may_put(book, task, worker)
-
-
-@step
-def draw_below(draw: Draw, index: int, count: int) -> int:
-    """Draw a whole number below ``count``."""
-    return min(int(uniform(draw, index) * count), count - 1)
 
 
 @kernel
@@ -99,32 +88,22 @@ def choose(
 ) -> int:
     """Draw a worker by the number of tasks that he has left, then one of them."""
     money = money_left(book.totals)
-    total = pairs_at_hand(book, state, money, available)
+    total = pairs_at_hand(book, money, available)
     if total == 0:
         return idle(book, available)
     place = draw_below(draw, 0, total)
     for worker in range(book.totals[c.WORKERS]):
-        if at_hand(book, worker, money, available):
-            left = pairs_left(book, state, worker)
-            if place < left:
-                propose(out, draw_task(book, worker, left, draw), worker, 1, 1.0 / total)
-                break
-            place -= left
+        left = pairs_with(book, worker, money, available)
+        if place < left:
+            propose(out, draw_task(book, worker, left, draw), worker, 1, 1.0 / total)
+            break
+        place -= left
     return c.PROPOSED
 
 
 @step
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
-    """Count what closed; the ledger counts the rest."""
-    assignments, closed = book.assignments, state.closed
-    if fact.kind == k.CLOSED:
-        at = book.tasks[fact.task, c.TASK_LAST]
-        while at >= 0:
-            if assignments[at, c.STATUS] != c.EXPIRED:
-                closed[assignments[at, c.WORKER]] += 1
-            at = assignments[at, c.BEFORE_OF_TASK]
-    elif fact.kind == k.EXPIRED and book.tasks[fact.task, c.CLOSED] == 1:
-        closed[fact.worker] -= 1
+    """Learn nothing: the ledger counts what is left."""
 
 
 @policies.register("random-pairs")
@@ -161,7 +140,7 @@ class RandomPairs(LabelPolicy):
 
     notes: ClassVar[tuple[str, ...]] = ("drawn",)
     rule: ClassVar[str] = "ask a pair of task and worker drawn from all that may be asked"
-    axes: ClassVar[Axes] = {"worker": "closed"}
+    version: ClassVar[int] = 2
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
 
     def params(self) -> Params:
@@ -169,20 +148,13 @@ class RandomPairs(LabelPolicy):
         return Params(0)
 
     def start(self, problem: Problem, ledger: Ledger) -> State:
-        """Nothing is closed."""
-        return State(np.zeros(len(ledger.book.workers), np.int64))
+        """Nothing to keep."""
+        return State(np.zeros(0))
 
-    def scores(
-        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
-    ) -> list[Score]:
+    def opinions(self, state: State, ledger: Ledger, available: Array) -> Iterator[Opinion]:
         """How likely each worker is to be asked."""
-        book = ledger.book
-        money = int(money_left(book.totals))
-        total = int(pairs_at_hand(book, state, money, available))
-        found = []
-        for at, worker in enumerate(ledger.workers):
-            here = bool(at_hand(book, at, money, available))
-            left = int(pairs_left(book, state, at)) if here else 0
-            details = {"pairs": float(left), "price": int(book.workers[at, c.PRICE]) / MICRO}
-            found.append(Score(worker.id, left / total if total else None, details))
-        return found
+        money = int(money_left(ledger.book.totals))
+        total = int(pairs_at_hand(ledger.book, money, available))
+        for at in range(len(ledger.workers)):
+            pairs = int(pairs_with(ledger.book, at, money, available))
+            yield pairs / total if total else None, {"pairs": float(pairs)}

@@ -40,8 +40,14 @@ def build_tree(tree: Array, keys: Array, count: int) -> None:
     for task in range(half):
         tree[half + task] = task if task < count else -1
     for node in range(half - 1, 0, -1):
-        left, right = tree[2 * node], tree[2 * node + 1]
-        tree[node] = left if wins(keys, left, right) else right
+        play(tree, keys, 0, node)
+
+
+@step
+def play(tree: Array, keys: Array, offset: int, node: int) -> None:
+    """Have the winners below a node meet; the tournament begins at ``offset`` of the tree."""
+    left, right = tree[offset + 2 * node], tree[offset + 2 * node + 1]
+    tree[offset + node] = left if wins(keys, left, right) else right
 
 
 @step
@@ -52,19 +58,24 @@ def rekey(tree: Array, keys: Array, task: int, key: float) -> None:
     keys[task] = key
     node = (len(tree) // 2 + task) // 2
     while node >= 1:
-        left, right = tree[2 * node], tree[2 * node + 1]
-        tree[node] = left if wins(keys, left, right) else right
+        play(tree, keys, 0, node)
         node //= 2
 
 
 @step
-def at_hand(book: Book, worker: int, money: int, available: Array) -> bool:
-    """Whether a worker is there, within his limit and affordable."""
+def can_be_asked(book: Book, worker: int) -> bool:
+    """Whether a worker is in the campaign and within their limit."""
     workers = book.workers
-    if available[worker] == 0 or workers[worker, c.JOINED] == 0:
-        return False
     within = workers[worker, c.ASKED] < workers[worker, c.LIMIT]
-    return bool(within and workers[worker, c.PRICE] <= money)
+    return bool(workers[worker, c.JOINED] == 1 and within)
+
+
+@step
+def at_hand(book: Book, worker: int, money: int, available: Array) -> bool:
+    """Whether a worker is there, within their limit and affordable."""
+    if available[worker] == 0 or not can_be_asked(book, worker):
+        return False
+    return bool(book.workers[worker, c.PRICE] <= money)
 
 
 @step

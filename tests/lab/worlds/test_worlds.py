@@ -18,7 +18,7 @@ from askwise.lab.worlds import (
     read_table,
 )
 from askwise.lab.worlds.base import row_at
-from askwise.lab.worlds.correlation import mixture
+from askwise.lab.worlds.freelancers import mixture
 from tests.paths import DATA
 
 

@@ -1,23 +1,15 @@
-"""Random pairs: uniform over all pairs that may be asked, and counted without looking at them."""
+"""Random pairs: uniform over all pairs that may be asked."""
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 
 import numpy as np
 import pytest
 
 from askwise import Campaign, Task, Worker
-from askwise.campaign.state import CampaignState
 from askwise.core.choices import Done
 from askwise.core.draws import Draw
-from askwise.core.problem import UNLIMITED
-from askwise.ledger.queries import tasks_left
-from askwise.policies import policies
-from askwise.policies.labels.random_pairs import pairs_left
-from askwise.testing.scenes import scenes_for
-from askwise.testing.sessions import play
 from tests.policies.folded import state_of
 
 MANY = 1000
@@ -82,22 +74,6 @@ def test_a_worker_with_few_of_many_tasks_gets_each_of_them_equally_often():
     )
     drawn = pairs_drawn(campaign, absent="b", many=FEW)
     assert_uniform(*drawn, [("t17", "a"), ("t99", "a")])
-
-
-def test_pairs_left_are_the_tasks_left_whatever_happened():
-    policy = policies.make("random-pairs")
-    for at, scene in enumerate(scenes_for(policy)):
-        for seed in range(3):
-            script = random.Random(10 * at + seed).choices(range(2**16), k=60)
-            session = play(policy, scene, script)
-            state = CampaignState(session.state.spec)
-            for event in session.log:
-                state.fold(event)
-                book = state.ledger.book
-                for worker in range(len(state.ledger.workers)):
-                    due = tasks_left(book, worker)
-                    if due != UNLIMITED:
-                        assert pairs_left(book, state.beliefs, worker) == due, event
 
 
 def test_every_pair_is_asked_in_the_end():

@@ -9,13 +9,12 @@ import numpy as np
 
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
-from askwise.policies.labels.common import (
-    everyone_asked,
-    is_over,
-)
+from askwise.policies.labels.common import everyone_asked, is_over, majority, out_for
 from askwise.policies.labels.tournament import build_tree, rekey
 
 # Columns of `contexts`: t^s; t^s when its tasks were scored last; the newest task with an answer
@@ -52,20 +51,13 @@ class Params(NamedTuple):
 
 
 @step
-def rate(book: Book, t: int) -> float:
-    """Learning rate of a context at its t-th step (Alg. 1, line 19)."""
-    K = float(book.totals[c.WORKERS])
-    return math.sqrt(math.log(K) / (t * K))
-
-
-@step
 def weigh(book: Book, state: State, context: int, t: int, weights: Array) -> float:
     """Weights w_js of all workers at step t into ``weights``; returns their sum.
 
     All are divided by the largest, which cancels wherever they are used.
     """
-    losses = state.losses
-    eta = rate(book, t)
+    losses, K = state.losses, float(book.totals[c.WORKERS])
+    eta = math.sqrt(math.log(K) / (t * K))  # Alg. 1, line 19
     least = math.inf
     for worker in range(book.totals[c.WORKERS]):
         least = min(least, losses[context, worker])
@@ -96,13 +88,11 @@ def score(book: Book, weights: Array, total: float, task: int) -> float:
 
     With two options that is the paper's |y_i|; the denominator is over all workers.
     """
-    top = 0.0
-    second = 0.0
+    top = second = 0.0
     for option in range(book.totals[c.OPTIONS]):
         weight = weight_for(book, weights, task, option)
         if weight > top:
-            second = top
-            top = weight
+            second, top = top, weight
         elif weight > second:
             second = weight
     return (top - second) / total
@@ -134,14 +124,14 @@ def key_of(book: Book, state: State, weights: Array, total: float, task: int) ->
     explored = state.heard[task, EXPLORES] == 1
     if is_over(book, task) or (explored and book.totals[c.REPEAT] == 0):
         return math.inf
-    out = book.tasks[task, c.TASK_ASKED] - book.tasks[task, c.TASK_ANSWERED]
-    return score(book, weights, total, task) + out + (LATER if explored else 0.0)
+    lead = score(book, weights, total, task)
+    return lead + out_for(book, task) + (LATER if explored else 0.0)
 
 
 @step
-def place(book: Book, state: State, weights: Array, total: float, task: int) -> None:
+def place(book: Book, state: State, total: float, task: int) -> None:
     """Bring a task's place among those to ask about up to date."""
-    rekey(state.tree, state.keys, task, key_of(book, state, weights, total, task))
+    rekey(state.tree, state.keys, task, key_of(book, state, state.weights, total, task))
 
 
 @kernel
@@ -149,7 +139,7 @@ def place_all(book: Book, state: State, context: int, total: float) -> None:
     """Bring all tasks of a context that have answers up to date (Alg. 1, line 23)."""
     last = state.contexts[context, LAST_HEARD]
     while last > 0:
-        place(book, state, state.weights, total, last - 1)
+        place(book, state, total, last - 1)
         last = state.heard[last - 1, BEFORE]
 
 
@@ -158,16 +148,7 @@ def place_again(book: Book, state: State, task: int) -> None:
     """Bring one task up to date after something else than an answer happened to it."""
     context = book.tasks[task, c.CONTEXT]
     t = max(1, state.contexts[context, STEPS])
-    total = weigh(book, state, context, t, state.weights)
-    place(book, state, state.weights, total, task)
-
-
-@step
-def hear(state: State, context: int, task: int) -> None:
-    """Thread a task's first answer into its context."""
-    contexts, heard = state.contexts, state.heard
-    heard[task, BEFORE] = contexts[context, LAST_HEARD]
-    contexts[context, LAST_HEARD] = task + 1
+    place(book, state, weigh(book, state, context, t, state.weights), task)
 
 
 @kernel
@@ -176,10 +157,9 @@ def learn_exploring(book: Book, state: State, task: int, worker: int, answer: in
 
     The majority may change with an answer; then all who answered are judged anew.
     """
-    votes, cells, losses = book.votes, book.cells, state.losses
+    cells, losses = book.cells, state.losses
     context = book.tasks[task, c.CONTEXT]
-    before = majority(votes, task, book.totals[c.OPTIONS], answer)
-    after = majority(votes, task, book.totals[c.OPTIONS], -1)
+    before, after = majority(book, task, answer), majority(book, task, -1)
     losses[context, worker] += 1.0 if answer != after else 0.0
     if before != after:
         cell = book.tasks[task, c.FIRST_CELL]
@@ -192,20 +172,6 @@ def learn_exploring(book: Book, state: State, task: int, worker: int, answer: in
                     change = (option != after) - (option != before)
                     losses[context, cells[cell, c.CELL_WORKER]] += float(count * change)
             cell = cells[cell, c.NEXT_CELL]
-
-
-@step
-def majority(votes: Array, task: int, options: int, less: int) -> int:
-    """Option with the most votes, those of one answer ``less`` left out; -1 if there is a tie."""
-    best = -1
-    top = -1
-    for option in range(options):
-        count = votes[task, option] - (option == less)
-        if count > top:
-            best, top = option, count
-        elif count == top:
-            best = -1
-    return best
 
 
 @kernel
@@ -222,7 +188,7 @@ def learn(book: Book, state: State, params: Params, fact: Fact) -> None:
         contexts[context, SCORED] = t
         place_all(book, state, context, total)
     else:
-        place(book, state, weights, total, task)
+        place(book, state, total, task)
     if loss:
         state.losses[context, worker] += 1.0 / book.marks[fact.assignment, c.PROPENSITY]
 
@@ -230,37 +196,56 @@ def learn(book: Book, state: State, params: Params, fact: Fact) -> None:
 @kernel
 def take_stock(book: Book, state: State, params: Params) -> None:
     """See which tasks are explored, and rank all, after tasks or workers came."""
-    tasks, heard, contexts = book.tasks, state.heard, state.contexts
     for context in range(book.totals[c.CONTEXTS]):
-        contexts[context, EXPLORED] = 0
-        task = book.contexts[context, c.FIRST_TASK]
-        for _ in range(params.explore):
-            if task < 0:
-                break
-            heard[task, EXPLORES] = 1
-            contexts[context, EXPLORED] += is_explored(book, task)
-            task = tasks[task, c.NEXT_ALIKE]
+        count_explored(book, state, params, context)
     for task in range(book.totals[c.TASKS]):
         # Nobody was heard about these: no weight matters.
-        if tasks[task, c.TASK_ANSWERED] == 0:
+        if book.tasks[task, c.TASK_ANSWERED] == 0:
             state.keys[task] = key_of(book, state, state.weights, 1.0, task)
     build_tree(state.tree, state.keys, book.totals[c.TASKS])
     for context in range(book.totals[c.CONTEXTS]):
-        t = max(1, contexts[context, STEPS])
+        t = max(1, state.contexts[context, STEPS])
         place_all(book, state, context, weigh(book, state, context, t, state.weights))
 
 
 @step
 def count_explored(book: Book, state: State, params: Params, context: int) -> None:
-    """Count how many of a context's tasks to explore are over."""
+    """Mark a context's tasks to explore, and count how many of them are over."""
     done = 0
     task = book.contexts[context, c.FIRST_TASK]
     for _ in range(params.explore):
         if task < 0:
             break
+        state.heard[task, EXPLORES] = 1
         done += is_explored(book, task)
         task = book.tasks[task, c.NEXT_ALIKE]
     state.contexts[context, EXPLORED] = done
+
+
+@kernel
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Learn from answers; keep tasks that are over out of the ranking."""
+    contexts, heard, kind, task = state.contexts, state.heard, fact.kind, fact.task
+    context = book.tasks[task, c.CONTEXT] if task >= 0 else -1
+    if kind == k.ANSWER:
+        if book.tasks[task, c.TASK_ANSWERED] == 1:
+            # Its first: thread it into its context.
+            heard[task, BEFORE] = contexts[context, LAST_HEARD]
+            contexts[context, LAST_HEARD] = task + 1
+        if heard[task, EXPLORES] == 1:
+            learn_exploring(book, state, task, fact.worker, int(fact.value))
+        else:
+            learn(book, state, params, fact)
+    elif kind == k.ASKED:
+        over = is_over(book, task)
+        rekey(state.tree, state.keys, task, math.inf if over else state.keys[task] + 1.0)
+        if heard[task, EXPLORES] == 1:
+            count_explored(book, state, params, context)
+    elif kind in (k.EXPIRED, k.DECLINED, k.CLOSED):
+        count_explored(book, state, params, context)
+        place_again(book, state, task)
+    elif kind in (k.ADDED, k.JOINED):
+        take_stock(book, state, params)
 
 
 @kernel

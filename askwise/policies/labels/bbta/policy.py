@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,35 +12,18 @@ from askwise.core.arrays import Array
 from askwise.core.checks import real, whole
 from askwise.core.compiling import kernel
 from askwise.core.draws import Draw, uniform
-from askwise.core.events import Fact
-from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
-from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import asked_before, idle, may_answer, may_put, money_left
 from askwise.policies.base import Axes, Kernels, policies
-from askwise.policies.capabilities import LabelsItself, Score
-from askwise.policies.labels.bbta.losses import (
-    EXPLORED,
-    EXPLORES,
-    STEPS,
-    Params,
-    State,
-    count_explored,
-    hear,
-    is_explored,
-    learn,
-    learn_exploring,
-    place_again,
-    take_stock,
-    weigh,
-    weigh_votes,
-)
-from askwise.policies.labels.common import RankedPolicy, is_over
-from askwise.policies.labels.tournament import at_hand, first_task, new_tree, rekey
+from askwise.policies.capabilities import LabelsItself
+from askwise.policies.labels.bbta import losses
+from askwise.policies.labels.bbta.losses import Params, State, is_explored, weigh
+from askwise.policies.labels.common import Label, Opinion, RankedPolicy, voted
+from askwise.policies.labels.tournament import at_hand, first_task, new_tree
 
 EXPLORATION, ADAPTIVE = range(2)
 
@@ -53,7 +35,7 @@ def explore(book: Book, params: Params, state: State, available: Array, out: Pro
     money = money_left(book.totals)
     for context in range(book.totals[c.CONTEXTS]):
         due = min(params.explore, book.contexts[context, c.CONTEXT_TASKS])
-        if state.contexts[context, EXPLORED] >= due:
+        if state.contexts[context, losses.EXPLORED] >= due:
             continue
         task = book.contexts[context, c.FIRST_TASK]
         for _ in range(due):
@@ -86,7 +68,7 @@ def choose(
         return idle(book, available)
     context = book.tasks[task, c.CONTEXT]
     weights = out.real[0]
-    weigh(book, state, context, state.contexts[context, STEPS] + 1, weights)
+    weigh(book, state, context, state.contexts[context, losses.STEPS] + 1, weights)
     total = 0.0
     for worker in range(book.totals[c.WORKERS]):
         # No pair twice: the rest is renormalised (p~ of the notes).
@@ -108,30 +90,6 @@ def choose(
     out.head[1] = ADAPTIVE
     propose(out, task, picked, 1, weights[picked] / total)
     return c.PROPOSED
-
-
-@kernel
-def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
-    """Learn from answers; keep tasks that are over out of the ranking."""
-    kind, task = fact.kind, fact.task
-    if kind == k.ANSWER:
-        context = book.tasks[task, c.CONTEXT]
-        if book.tasks[task, c.TASK_ANSWERED] == 1:
-            hear(state, context, task)
-        if state.heard[task, EXPLORES] == 1:
-            learn_exploring(book, state, task, fact.worker, int(fact.value))
-        else:
-            learn(book, state, params, fact)
-    elif kind == k.ASKED:
-        over = is_over(book, task)
-        rekey(state.tree, state.keys, task, math.inf if over else state.keys[task] + 1.0)
-        if state.heard[task, EXPLORES] == 1:
-            count_explored(book, state, params, book.tasks[task, c.CONTEXT])
-    elif kind in (k.EXPIRED, k.DECLINED, k.CLOSED):
-        count_explored(book, state, params, book.tasks[task, c.CONTEXT])
-        place_again(book, state, task)
-    elif kind in (k.ADDED, k.JOINED):
-        take_stock(book, state, params)
 
 
 @policies.register("bbta")
@@ -189,7 +147,8 @@ class Bbta(RankedPolicy, LabelsItself):
         "everyone on the first tasks of each context; then the task whose weighted vote is "
         "closest, and a worker drawn in proportion to exp(-eta * his losses in its context)"
     )
-    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+    kernels: ClassVar[Kernels] = Kernels(choose, losses.absorb)
+    derived: ClassVar[tuple[str, ...]] = ("tree", "weights")
     axes: ClassVar[Axes] = {
         "context worker": "losses",
         "context": "contexts",
@@ -216,55 +175,33 @@ class Bbta(RankedPolicy, LabelsItself):
             tree=new_tree(len(book.tasks)),
             weights=np.zeros(len(book.workers)),
         )
-        take_stock(book, state, self.params())
+        losses.take_stock(book, state, self.params())
         return state
-
-    def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
-        """What is only room for a step's weights does not count."""
-        kept = super().used(state, ledger)
-        del kept["weights"]
-        return kept
 
     def labels(
         self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int], draw: Draw
-    ) -> list[tuple[float | None, float | None]]:
+    ) -> list[Label]:
         """The weighted vote by the last weights; its share of the answers' weight.
 
         A tie is broken by a draw declared for the task.
         """
         votes = np.zeros((len(tasks), max(1, len(problem.options))))
-        weigh_votes(ledger.book, state, np.asarray(tasks, np.int64), votes)
-        found: list[tuple[float | None, float | None]] = []
-        for task, row in zip(tasks, votes, strict=True):
-            total = float(row.sum())
-            if total == 0.0:
-                found.append((None, None))
-                continue
-            leaders = np.flatnonzero(row == row.max())
-            option = leaders[int(uniform(draw, task) * len(leaders))]
-            found.append((float(option), float(row[option]) / total))
-        return found
+        losses.weigh_votes(ledger.book, state, np.asarray(tasks, np.int64), votes)
+        return [
+            voted(row, float(row.sum()), draw, task) for task, row in zip(tasks, votes, strict=True)
+        ]
 
-    def scores(
-        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
-    ) -> list[Score]:
+    def opinions(self, state: State, ledger: Ledger, available: Array) -> Iterator[Opinion]:
         """Losses and weight of each worker in the context of the task that is next."""
         book = ledger.book
         task = int(first_task(book, state.tree, state.keys, money_left(book.totals), available))
         if task < 0:
-            return []
+            return
         context = int(book.tasks[task, c.CONTEXT])
         weights = np.zeros(len(book.workers))
-        total = weigh(book, state, context, int(state.contexts[context, STEPS]) + 1, weights)
-        return [
-            Score(
-                worker.id,
-                float(weights[at] / total) if may_put(book, task, at) else None,
-                {
-                    "losses": float(state.losses[context, at]),
-                    "weight": float(weights[at]),
-                    "price": int(book.workers[at, c.PRICE]) / MICRO,
-                },
-            )
-            for at, worker in enumerate(ledger.workers)
-        ]
+        t = int(state.contexts[context, losses.STEPS]) + 1
+        total = weigh(book, state, context, t, weights)
+        for at in range(len(ledger.workers)):
+            index = float(weights[at] / total) if may_put(book, task, at) else None
+            lost, weight = float(state.losses[context, at]), float(weights[at])
+            yield index, {"losses": lost, "weight": weight}

@@ -46,6 +46,18 @@ def log_gamma(x: float) -> float:
     return (x - 0.5) * math.log(x) - x + _HALF_LOG_2PI + series / x - math.log(product)
 
 
+@step
+def lentz(term: float, c: float, d: float) -> tuple[float, float]:
+    """One term of a continued fraction into the two ratios of Lentz's method."""
+    c = 1.0 + term / c
+    d = 1.0 + term * d
+    if abs(c) < _TINY:
+        c = _TINY
+    if abs(d) < _TINY:
+        d = _TINY
+    return c, 1.0 / d
+
+
 @kernel
 def doubt(a: float, b: float) -> float:
     """1 - h(I(a, b)): how likely theta is on the other side of .5 than most of Beta(a, b).
@@ -59,33 +71,15 @@ def doubt(a: float, b: float) -> float:
     if a < b:
         a, b = b, a
     n = a + b
-    c = 1.0
-    d = 1.0 - n * 0.5 / (a + 1.0)
-    if abs(d) < _TINY:
-        d = _TINY
-    d = 1.0 / d
-    fraction = d
-    m = 0.0
+    _, d = lentz(-n * 0.5 / (a + 1.0), 1.0, 1.0)
+    c, fraction, m = 1.0, d, 0.0
     # At .5 and with a >= b it needs some root of n rounds.
     while m < n + 1000.0:
         m += 1.0
-        term = m * (b - m) * 0.5 / ((a + 2.0 * m - 1.0) * (a + 2.0 * m))
-        d = 1.0 + term * d
-        c = 1.0 + term / c
-        if abs(d) < _TINY:
-            d = _TINY
-        if abs(c) < _TINY:
-            c = _TINY
-        d = 1.0 / d
+        c, d = lentz(m * (b - m) * 0.5 / ((a + 2.0 * m - 1.0) * (a + 2.0 * m)), c, d)
         fraction *= d * c
         term = -(a + m) * (n + m) * 0.5 / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
-        d = 1.0 + term * d
-        c = 1.0 + term / c
-        if abs(d) < _TINY:
-            d = _TINY
-        if abs(c) < _TINY:
-            c = _TINY
-        d = 1.0 / d
+        c, d = lentz(term, c, d)
         change = d * c
         fraction *= change
         if abs(change - 1.0) < 1e-15:

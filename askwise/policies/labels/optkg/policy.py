@@ -3,56 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from askwise.core.arrays import Array
 from askwise.core.checks import flag, real
 from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, uniform
+from askwise.core.draws import Draw
 from askwise.core.errors import InvalidProblem
-from askwise.core.events import Fact
-from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
-from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, new_proposal, propose
 from askwise.ledger.queries import idle, may_put, money_left
 from askwise.policies.base import Kernels, policies
-from askwise.policies.capabilities import LabelsItself, Score
-from askwise.policies.labels.common import LabelPolicy
-from askwise.policies.labels.optkg.moments import doubt, gain, strength, task_after, worker_after
-from askwise.policies.labels.optkg.ranks import (
-    CEILING,
-    DOUBT,
-    HALF,
-    IN_POOLS,
-    MONEY,
-    OFFSET,
-    A,
-    B,
-    C,
-    D,
-    Params,
-    State,
-    best_pair,
-    can_be_asked,
-    derive,
-    lift,
-    lift_everywhere,
-    pool_of,
-    renew,
-    strength_of,
-)
+from askwise.policies.capabilities import LabelsItself
+from askwise.policies.labels.common import Label, LabelPolicy, Opinion, draw_below
+from askwise.policies.labels.optkg import ranks as r
+from askwise.policies.labels.optkg.moments import doubt, gain, strength
+from askwise.policies.labels.optkg.ranks import Params, State, best_pair
 from askwise.policies.labels.tournament import anyone_at_hand, at_hand
-
-POSITIVE = 1
-"""Index of the option that stands for the paper's +1; index 0 stands for -1."""
 
 
 @step
@@ -62,8 +36,8 @@ def next_pool(book: Book, state: State, after: float, after_pool: int) -> tuple[
     Pools in which nothing can be asked are left out.
     """
     best, best_rate = -1, math.inf
-    for pool in range(state.counts[IN_POOLS]):
-        top = state.tree[state.roots[pool, OFFSET] + 1]
+    for pool in range(state.counts[r.IN_POOLS]):
+        top = state.tree[state.roots[pool, r.OFFSET] + 1]
         if top < 0 or state.keys[top] == math.inf:
             continue
         rate = state.paid[pool] / book.contexts[pool, c.CONTEXT_TASKS]
@@ -81,8 +55,6 @@ def next_pair(
     money = money_left(book.totals)
     if book.totals[c.OPEN] == 0 or not anyone_at_hand(book, money, available):
         return -1, -1
-    if params.multi == 0:
-        return best_pair(book, state, params, 0, money, available, marks)
     pool, rate = next_pool(book, state, -1.0, -1)
     while pool >= 0:
         task, worker = best_pair(book, state, params, pool, money, available, marks)
@@ -101,8 +73,7 @@ def propose_anyone(book: Book, task: int, draw: Draw, available: Array, out: Pro
         if at_hand(book, worker, money, available) and may_put(book, task, worker):
             out.whole[1, count] = worker
             count += 1
-    pick = min(int(uniform(draw, 0) * count), count - 1)
-    propose(out, task, out.whole[1, pick], 1, 1.0 / count)
+    propose(out, task, out.whole[1, draw_below(draw, 0, count)], 1, 1.0 / count)
 
 
 @kernel
@@ -118,61 +89,6 @@ def choose(
     else:
         propose_anyone(book, task, draw, available, out)
     return c.PROPOSED
-
-
-@step
-def learn(state: State, params: Params, pool: int, task: int, worker: int, option: int) -> None:
-    """Match the moments of the task's and the worker's beliefs after an answer.
-
-    An answer of the other option is the same with the task's two sides swapped.
-    """
-    shapes, skills = state.shapes, state.skills
-    if option == POSITIVE:
-        a, b = shapes[task, A], shapes[task, B]
-    else:
-        b, a = shapes[task, A], shapes[task, B]
-    if params.workers == 1:
-        right, wrong = skills[pool, worker, C], skills[pool, worker, D]
-        skills[pool, worker, C], skills[pool, worker, D] = worker_after(a, b, right, wrong)
-        a, b = task_after(a, b, right, wrong)
-    else:
-        a += 1.0
-    if option == POSITIVE:
-        shapes[task, A], shapes[task, B] = a, b
-    else:
-        shapes[task, B], shapes[task, A] = a, b
-    shapes[task, DOUBT] = doubt(a, b)
-
-
-@step
-def account(book: Book, state: State, pool: int) -> None:
-    """Book what the last fact reserved or released, whatever it was, to its pool."""
-    now = book.totals[c.SPENT] + book.totals[c.HELD]
-    state.paid[pool] += now - state.counts[MONEY]
-    state.counts[MONEY] = now
-
-
-@kernel
-def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
-    """Update beliefs, money and bounds."""
-    kind, task, worker = fact.kind, fact.task, fact.worker
-    if kind in (k.ASKED, k.ANSWER, k.EXPIRED, k.DECLINED):
-        pool = pool_of(book, params, task)
-        if kind == k.ANSWER:
-            learn(state, params, pool, task, worker, int(fact.value))
-        account(book, state, pool)
-        renew(book, state, params, task)
-        if can_be_asked(book, worker) == (state.skills[pool, worker, CEILING] >= 0.0):
-            lift(book, state, params, pool, worker)
-        else:
-            lift_everywhere(book, state, params, worker)
-    elif kind == k.CLOSED:
-        renew(book, state, params, task)
-    elif kind == k.LEFT:
-        lift_everywhere(book, state, params, worker)
-    elif kind == k.JOINED:
-        for each in range(book.totals[c.WORKERS]):
-            lift_everywhere(book, state, params, each)
 
 
 @policies.register("optkg")
@@ -242,7 +158,7 @@ class OptKG(LabelPolicy, LabelsItself):
         "ask the pair of task and worker whose more telling answer would raise the confidence in "
         "the task's answer most"
     )
-    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+    kernels: ClassVar[Kernels] = Kernels(choose, r.absorb)
     multi: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -270,14 +186,14 @@ class OptKG(LabelPolicy, LabelsItself):
 
     def grow(self, state: State, ledger: Ledger) -> State:
         """Take in tasks, workers and contexts that are new."""
-        if tuple(state.counts[:MONEY].tolist()) == self._sizes(ledger):
+        if tuple(state.counts[: r.MONEY].tolist()) == self._sizes(ledger):
             return state
         tasks, workers, pools, money = state.counts.tolist()
         grown = self._fresh(ledger)
         grown.shapes[:tasks] = state.shapes[:tasks]
         grown.skills[:pools, :workers] = state.skills[:pools, :workers]
         grown.paid[:pools] = state.paid[:pools]
-        grown.counts[MONEY] = money
+        grown.counts[r.MONEY] = money
         return self._derived(grown, ledger)
 
     def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
@@ -309,12 +225,12 @@ class OptKG(LabelPolicy, LabelsItself):
         skills[:] = right, wrong, strength(float(right), float(wrong)) if self.workers else 1.0
         staff = book.workers[:workers]
         gone = (staff[:, c.JOINED] == 0) | (staff[:, c.ASKED] >= staff[:, c.LIMIT])
-        skills[:, gone, CEILING] = -1.0
+        skills[:, gone, r.CEILING] = -1.0
         sizes = book.contexts[:pools, c.CONTEXT_TASKS].tolist() if self.multi else [tasks]
         halves = np.array([1 << max(0, size - 1).bit_length() for size in sizes], np.int64)
         roots = np.zeros((pools, 2), np.int64)
-        roots[:, HALF] = halves
-        roots[1:, OFFSET] = 2 * np.cumsum(halves)[:-1]
+        roots[:, r.HALF] = halves
+        roots[1:, r.OFFSET] = 2 * np.cumsum(halves)[:-1]
         return State(
             shapes=shapes,
             skills=skills,
@@ -329,42 +245,78 @@ class OptKG(LabelPolicy, LabelsItself):
         )
 
     def _derived(self, state: State, ledger: Ledger) -> State:
-        derive(ledger.book, state, self.params())
+        r.derive(ledger.book, state, self.params())
         return state
 
-    def scores(
-        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
-    ) -> list[Score]:
+    def opinions(self, state: State, ledger: Ledger, available: Array) -> Iterator[Opinion]:
         """Gain of every worker's answer to the task that is next."""
         book, params = ledger.book, self.params()
         marks = new_proposal(ledger.total(c.WORKERS)).whole[0]
         task, _ = next_pair(book, state, params, available, marks)
         if task < 0:
-            return []
-        pool = int(pool_of(book, params, task))
+            return
+        pool = int(r.pool_of(book, params, task))
         a, b, doubted = (float(each) for each in state.shapes[task])
-        found = []
-        for at, worker in enumerate(ledger.workers):
-            s = float(strength_of(state, params, pool, at))
-            right, wrong = (float(each) for each in state.skills[pool, at, :CEILING])
-            details = {
-                "accuracy": right / (right + wrong),
-                "confidence": 1.0 - doubted,
-                "price": int(book.workers[at, c.PRICE]) / MICRO,
-            }
+        for at in range(len(ledger.workers)):
+            s = float(r.strength_of(state, params, pool, at))
+            right, wrong = (float(each) for each in state.skills[pool, at, : r.CEILING])
             index = float(gain(a, b, doubted, s)) if may_put(book, task, at) else None
-            found.append(Score(worker.id, index, details))
-        return found
+            yield index, {"accuracy": right / (right + wrong), "confidence": 1.0 - doubted}
 
     def labels(
         self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int], draw: Draw
-    ) -> list[tuple[float | None, float | None]]:
+    ) -> list[Label]:
         """The positive set: a >= b; confidence h(I)."""
-        shapes: Any = state.shapes
         return [
-            (
-                float(POSITIVE if shapes[task, A] >= shapes[task, B] else 1 - POSITIVE),
-                float(1.0 - shapes[task, DOUBT]),
-            )
-            for task in tasks
+            (float(r.POSITIVE if a >= b else 1 - r.POSITIVE), float(1.0 - doubted))
+            for a, b, doubted in state.shapes[list(tasks)]
         ]
+
+
+@policies.register("optkg-multi")
+@dataclass(frozen=True)
+class OptKGMulti(OptKG):
+    """Run one OptKG a context, each on its share of the money.
+
+    The context that had the least money per task, spent and reserved, is next (then the one that
+    appeared first): so at any time the money is split in proportion to the contexts' tasks, up
+    to one answer. Where nothing can be asked in a context, its share goes to the others by the
+    same rule.
+
+    Parameters
+    ----------
+    positive, negative : float
+        Prior of a task: the paper's a and b.
+    right, wrong : float
+        Prior of a worker in each context: the paper's c and d.
+    workers : bool
+        False: the simplified model, in which an answer counts the same whoever gives it.
+
+    Assumes that a worker is equally good on all tasks of a context, and needs contexts. Two
+    options only.
+
+    Not with many small contexts: what a worker shows in one says nothing about another.
+
+    References
+    ----------
+    Paper 002, section 5.1: "OptKG (Multi.)".
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Task, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("ann", 1), Worker("bob", 1)],
+    ...     tasks=[Task("t1", "sports"), Task("t2", "sports"), Task("t3", "cooking")],
+    ...     options=["no", "yes"],
+    ...     budget=3,
+    ...     policy="optkg-multi",
+    ... )
+    >>> [work.task for work in campaign.ask(3)]
+    ['t1', 't3', 't2']
+    """
+
+    rule: ClassVar[str] = (
+        "in the context that had the least money per task, ask the pair of task and worker whose "
+        "more telling answer would raise the confidence in the task's answer most"
+    )
+    multi: ClassVar[bool] = True

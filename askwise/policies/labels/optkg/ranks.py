@@ -1,12 +1,13 @@
-"""How OptKG finds the best pair without looking at all of them.
+"""What OptKG believes, and how it finds the best pair without looking at all of them.
 
 A gain depends on the task and on the strength of the worker, and grows with the latter. So the
 best worker for a task is the strongest one left for it, and a task's gain with a strength that
 nobody left for it exceeds is a bound. Tasks are kept in a tournament by that bound, and a search
 looks only at those whose bound is above the best gain found.
 
-Each worker has a ceiling, a little above his strength; it moves only when he outgrows it or falls
-far below it, and only then are the bounds of tasks renewed that he is (or was) the strongest for.
+Each worker has a ceiling, a little above their strength; it moves only when they outgrow it or fall
+far below it, and only then are the bounds of tasks renewed that they are (or were) the strongest
+for.
 
 One pool for all tasks, or one for each context: each has workers, order and tournament of its own.
 """
@@ -20,11 +21,18 @@ import numpy as np
 
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
+from askwise.core.draws import Draw
+from askwise.core.events import Fact
 from askwise.ledger import columns as c
+from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.queries import may_answer, may_put
-from askwise.policies.labels.optkg.moments import gain, strength
-from askwise.policies.labels.tournament import at_hand, wins
+from askwise.policies.labels.common import out_for
+from askwise.policies.labels.optkg.moments import doubt, gain, strength, task_after, worker_after
+from askwise.policies.labels.tournament import at_hand, can_be_asked, play, wins
+
+POSITIVE = 1
+"""Index of the option that stands for the paper's +1; index 0 stands for -1."""
 
 SLACK = 0.02
 """A ceiling is so far above the strength when it is set, and is renewed when thrice as far."""
@@ -42,7 +50,7 @@ class State(NamedTuple):
     """Beliefs, the money that went into each pool, and what is derived from them.
 
     ``shapes`` has a, b and the doubt of each task; ``skills`` c, d and the ceiling of each worker
-    in each pool (-1: he can't be asked). Derived: the order of workers by ceiling, of each task
+    in each pool (-1: can't be asked). Derived: the order of workers by ceiling, of each task
     the bound (``keys``), the ceiling it is made with and its leaf, and the tournaments.
     """
 
@@ -88,25 +96,11 @@ def next_in(book: Book, params: Params, task: int) -> int:
 
 
 @step
-def out_for(book: Book, task: int) -> int:
-    """How many answers to a task are out."""
-    return book.tasks[task, c.TASK_ASKED] - book.tasks[task, c.TASK_ANSWERED]
-
-
-@step
 def strength_of(state: State, params: Params, pool: int, worker: int) -> float:
     """Strength of a worker; without a model of workers all are taken at their word."""
     if params.workers == 0:
         return 1.0
     return strength(state.skills[pool, worker, C], state.skills[pool, worker, D])
-
-
-@step
-def can_be_asked(book: Book, worker: int) -> bool:
-    """Whether a worker is in the campaign and within his limit."""
-    workers = book.workers
-    within = workers[worker, c.ASKED] < workers[worker, c.LIMIT]
-    return bool(workers[worker, c.JOINED] == 1 and within)
 
 
 @kernel
@@ -140,17 +134,15 @@ def bound(book: Book, state: State, pool: int, task: int) -> float:
 @kernel
 def renew(book: Book, state: State, params: Params, task: int) -> None:
     """Bring a task's bound and its place in the tournament up to date."""
-    keys, tree = state.keys, state.tree
+    keys = state.keys
     pool = pool_of(book, params, task)
     key = bound(book, state, pool, task)
     if key == keys[task]:
         return
     keys[task] = key
-    offset = state.roots[pool, OFFSET]
     node = (state.roots[pool, HALF] + state.leaves[task]) // 2
     while node >= 1:
-        left, right = tree[offset + 2 * node], tree[offset + 2 * node + 1]
-        tree[offset + node] = left if wins(keys, left, right) else right
+        play(state.tree, keys, state.roots[pool, OFFSET], node)
         node //= 2
 
 
@@ -233,8 +225,57 @@ def derive(book: Book, state: State, params: Params) -> None:
             place += 1
             task = next_in(book, params, task)
         for node in range(half - 1, 0, -1):
-            left, right = tree[offset + 2 * node], tree[offset + 2 * node + 1]
-            tree[offset + node] = left if wins(keys, left, right) else right
+            play(tree, keys, offset, node)
+
+
+@step
+def learn(state: State, params: Params, pool: int, task: int, worker: int, option: int) -> None:
+    """Match the moments of the task's and the worker's beliefs after an answer.
+
+    An answer of the other option is the same with the task's two sides swapped.
+    """
+    shapes, skills = state.shapes, state.skills
+    mine, others = (A, B) if option == POSITIVE else (B, A)
+    a, b = shapes[task, mine], shapes[task, others]
+    if params.workers == 1:
+        right, wrong = skills[pool, worker, C], skills[pool, worker, D]
+        skills[pool, worker, C], skills[pool, worker, D] = worker_after(a, b, right, wrong)
+        a, b = task_after(a, b, right, wrong)
+    else:
+        a += 1.0
+    shapes[task, mine], shapes[task, others] = a, b
+    shapes[task, DOUBT] = doubt(a, b)
+
+
+@step
+def account(book: Book, state: State, pool: int) -> None:
+    """Book what the last fact reserved or released, whatever it was, to its pool."""
+    now = book.totals[c.SPENT] + book.totals[c.HELD]
+    state.paid[pool] += now - state.counts[MONEY]
+    state.counts[MONEY] = now
+
+
+@kernel
+def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
+    """Update beliefs, money and bounds."""
+    kind, task, worker = fact.kind, fact.task, fact.worker
+    if kind in (k.ASKED, k.ANSWER, k.EXPIRED, k.DECLINED):
+        pool = pool_of(book, params, task)
+        if kind == k.ANSWER:
+            learn(state, params, pool, task, worker, int(fact.value))
+        account(book, state, pool)
+        renew(book, state, params, task)
+        if can_be_asked(book, worker) == (state.skills[pool, worker, CEILING] >= 0.0):
+            lift(book, state, params, pool, worker)
+        else:
+            lift_everywhere(book, state, params, worker)
+    elif kind == k.CLOSED:
+        renew(book, state, params, task)
+    elif kind == k.LEFT:
+        lift_everywhere(book, state, params, worker)
+    elif kind == k.JOINED:
+        for each in range(book.totals[c.WORKERS]):
+            lift_everywhere(book, state, params, each)
 
 
 @step
@@ -252,21 +293,15 @@ def mark_asked(book: Book, task: int, marks: Array) -> None:
 
 @kernel
 def strongest(
-    book: Book,
-    state: State,
-    params: Params,
-    pool: int,
-    task: int,
-    money: int,
-    available: Array,
-    marks: Array,
+    book: Book, state: State, params: Params, task: int, money: int, available: Array, marks: Array
 ) -> int:
     """The strongest worker at hand for a task; -1 if there is none.
 
     Ties: who was asked least, then the first. By number alone, the first worker would give every
-    first answer, and mislead all tasks if he is a bad one.
+    first answer, and mislead all tasks if they are a bad one.
     """
     order, skills, workers = state.order, state.skills, book.workers
+    pool = pool_of(book, params, task)
     mark_asked(book, task, marks)
     best = -1
     best_s = -1.0
@@ -279,28 +314,15 @@ def strongest(
             continue
         if may_answer(book, task, worker):
             s = strength_of(state, params, pool, worker)
-            asked = workers[worker, c.ASKED]
-            tied = s == best_s
-            if s > best_s or (
-                tied
-                and (
-                    asked < workers[best, c.ASKED]
-                    or (asked == workers[best, c.ASKED] and worker < best)
-                )
-            ):
+            more = workers[worker, c.ASKED] - workers[best, c.ASKED]
+            if s > best_s or (s == best_s and (more < 0 or (more == 0 and worker < best))):
                 best, best_s = worker, s
     return best
 
 
 @kernel
 def best_pair(
-    book: Book,
-    state: State,
-    params: Params,
-    pool: int,
-    money: int,
-    available: Array,
-    marks: Array,
+    book: Book, state: State, params: Params, pool: int, money: int, available: Array, marks: Array
 ) -> tuple[int, int]:
     """The pair of a pool with the largest gain, of tasks with fewest answers out; (-1, -1) if none.
 
@@ -315,10 +337,8 @@ def best_pair(
     for worker in range(book.totals[c.WORKERS]):
         marks[worker] = 0
     stack = np.empty(128, np.int64)
-    depth = 0
-    if half > 0:
-        stack[0] = 1
-        depth = 1
+    stack[0] = 1
+    depth = 1
     while depth > 0:
         depth -= 1
         node = stack[depth]
@@ -328,7 +348,7 @@ def best_pair(
         if keys[task] == best_cost and task > best:
             continue
         if node == 1 or tree[offset + node // 2] != task:
-            worker = strongest(book, state, params, pool, task, money, available, marks)
+            worker = strongest(book, state, params, task, money, available, marks)
             if worker >= 0:
                 a = max(shapes[task, A], shapes[task, B])
                 b = min(shapes[task, A], shapes[task, B])
