@@ -10,11 +10,11 @@ from typing import Any
 from urllib.parse import quote
 
 from askwise.campaign.views import Answer, Explanation, Handed, Payment, Status
-from askwise.client.keys import Invitation, Key
 from askwise.client.transport import PAGE, Transport
 from askwise.core.choices import Assignment, Batch, Done, Wait, read_choice
 from askwise.core.errors import InvalidAnswer, InvalidProblem, UnknownName
 from askwise.core.events import Event
+from askwise.core.keys import Invitation, Key
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
 
@@ -229,16 +229,16 @@ class RemoteCampaign:
             "limit": limit,
             "lasts": lasts,
         }
-        return Invitation(**self._write("invite", body, key))
+        return Invitation.from_json(self._write("invite", body, key))
 
     def tokens(self) -> list[Key]:
         """The workers' tokens, without their secrets, newest first."""
-        return [Key(**raw) for raw in self._pages("tokens")]
+        return [Key.from_json(raw) for raw in self._pages("tokens")]
 
     def revoke_token(self, id: str, key: str | None = None) -> Key:
         """End a worker's token."""
         path = f"{self._path}/tokens/{quote(id, safe='')}"
-        return Key(**self._transport.write(path, key=key, method="DELETE"))
+        return Key.from_json(self._transport.write(path, key=key, method="DELETE"))
 
     def __repr__(self) -> str:
         return f"<RemoteCampaign {self.name!r} at {self._transport.url}>"

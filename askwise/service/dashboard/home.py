@@ -9,8 +9,9 @@ from fastapi import APIRouter, Query
 from fastapi.exceptions import RequestValidationError
 from starlette.responses import Response
 
+from askwise.core.keys import Key
 from askwise.service.api.actions import create_once, fields_of
-from askwise.service.auth.identity import ROLES, Issued
+from askwise.service.auth.identity import ROLES
 from askwise.service.dashboard.visit import (
     Form,
     Owning,
@@ -88,7 +89,7 @@ def keys(visit: Owning, page: PageNumber = 1) -> Response:
 async def new_key(visit: Owning) -> Response:
     """Make a key; its secret is on the page that follows and nowhere else."""
 
-    def work(form: Form) -> tuple[str, Issued]:
+    def work(form: Form) -> tuple[str, Key]:
         role, days = form.text("role"), form.whole("days")
         return visit.service.identities.issue(
             role if role in ROLES else "",

@@ -8,6 +8,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
+from askwise.core.jsonable import Jsonable
 from askwise.store import Change, Record
 
 EventName = Literal["answer.settled", "task.closed", "campaign.done", "budget.used"]
@@ -21,8 +22,8 @@ WAITING, SETTLED = "hook-waiting", "hook-settled"
 
 
 @dataclass(frozen=True)
-class Webhook:
-    """Somebody who wants to be told.
+class Webhook(Jsonable):
+    """Somebody who wants to be told; as JSON without its secret.
 
     Attributes
     ----------
@@ -39,11 +40,11 @@ class Webhook:
     id: str
     url: str
     campaign: str | None
-    events: tuple[str, ...]
+    events: tuple[EventName, ...]
     label: str
     created: float
     ended: float | None = None
-    secret: str = field(default="", repr=False)
+    secret: str = field(default="", repr=False, compare=False)
     read: str | None = field(default=None, repr=False, compare=False)
     """The record that it was read from: changes begin with what is there, to the letter."""
 
@@ -55,12 +56,6 @@ class Webhook:
     def hears(self, campaign: str) -> bool:
         """Whether it is told of this campaign."""
         return self.campaign in (None, campaign)
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, without its secret."""
-        raw = {**asdict(self), "events": list(self.events)}
-        del raw["secret"], raw["read"]
-        return raw
 
     @property
     def record(self) -> Record:

@@ -102,7 +102,7 @@ class Webhooks:
             known = self.store.record(HOOK, hook.id)
             assert known is not None
         found = read_hook(known)
-        if replace(hook, created=found.created, ended=found.ended, secret=found.secret) != found:
+        if replace(hook, created=found.created, ended=found.ended) != found:
             raise key_reused()
         return full, found
 

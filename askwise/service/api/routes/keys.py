@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from fastapi import APIRouter
 from starlette.responses import Response
 
@@ -20,9 +18,7 @@ router = APIRouter(tags=["keys"], responses=ERRORS, route_class=JsonRoute)
 @router.get("/me", response_model=replies.MeShape)
 async def me(caller: Anybody) -> Response:
     """Who you are to this service."""
-    told = asdict(caller)
-    del told["secret"]
-    return JsonReply(told)
+    return JsonReply(caller.to_json())
 
 
 @router.get("/keys", response_model=replies.KeysShape)

@@ -158,9 +158,3 @@ class Shape(BaseModel):
         # Clients hold the names in the OpenAPI description: there, an AnswerShape is an Answer.
         cls.__name__ = cls.__qualname__ = cls.__name__.removesuffix("Shape")
         super().__init_subclass__(**kwargs)
-
-
-class PageShape(Shape):
-    """A page of a list."""
-
-    next: str | None = Field(description="Pass as `after` for the next page; null at the end.")
