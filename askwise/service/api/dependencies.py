@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import Depends, Header, Query, Request
+from fastapi import APIRouter, Depends, Header, Query, Request
 from starlette.responses import Response
 
 from askwise import __version__
 from askwise.campaign import Campaign
 from askwise.core.errors import InvalidProblem
 from askwise.service.api.actions import status_of
+from askwise.service.api.bodies import JsonRoute
 from askwise.service.api.shapes import replies
-from askwise.service.api.shapes.fields import Name
+from askwise.service.api.shapes.requests import Name
 from askwise.service.auth.identity import ROLES, Identity, Role
 from askwise.service.errors import forbidden, no_key
 from askwise.service.json_reply import JsonReply
@@ -46,6 +47,12 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     }.items()
 }
 """What any route may reply."""
+
+
+def api_router(tag: str, prefix: str = "") -> APIRouter:
+    """Routes of the API that take JSON and may fail as any."""
+    return APIRouter(prefix=prefix, tags=[tag], responses=ERRORS, route_class=JsonRoute)
+
 
 POLLED: dict[int | str, dict[str, Any]] = {
     200: {"headers": _ETAG},

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from askwise.campaign import Campaign
-from askwise.campaign.views import Forecast, Series
+from askwise.campaign import Campaign, views
 from askwise.core.money import from_micro, to_micro
 from askwise.figures import live
 from askwise.service.dashboard import tables as rows
@@ -40,10 +39,10 @@ class Seen:
     glance: Glance
     facts: Facts
     place: tuple[int, ...]
-    series: Series | None = None
+    series: views.Series | None = None
     read: int = 0
     charts: Charts | None = None
-    forecast: Forecast | None = None
+    forecast: views.Forecast | None = None
 
 
 def look(visit: Visit, name: str, *, charts: bool, now: bool = False) -> Seen:
@@ -61,7 +60,7 @@ def look(visit: Visit, name: str, *, charts: bool, now: bool = False) -> Seen:
     return Seen(glance, facts, (*place, read, *drawn), series, read, made, forecast)
 
 
-def draw(facts: Facts, series: Series, forecast: Forecast | None) -> Charts:
+def draw(facts: Facts, series: views.Series, forecast: views.Forecast | None) -> Charts:
     """Draw the overview's charts."""
     end = None
     if forecast is not None and forecast.ends is not None and forecast.spent is not None:
@@ -97,7 +96,7 @@ def draw(facts: Facts, series: Series, forecast: Forecast | None) -> Charts:
     )
 
 
-def points(series: Series) -> list[dict[str, Any]]:
+def points(series: views.Series) -> list[dict[str, Any]]:
     """Some moments of a series, the last one among them: a chart in numbers."""
     size = len(series.times)
     if size == 0:

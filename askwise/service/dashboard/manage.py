@@ -14,8 +14,8 @@ from starlette.responses import RedirectResponse, Response
 from askwise.campaign import Campaign
 from askwise.service.api.actions import invite_worker
 from askwise.service.api.bodies import read_json
-from askwise.service.api.shapes import fields, requests
-from askwise.service.api.shapes.fields import Name
+from askwise.service.api.shapes import requests
+from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import campaign as shown
 from askwise.service.dashboard.home import PageNumber
 from askwise.service.dashboard.visit import Form, Requesting, Visit, back, cut, do, refuse_first
@@ -61,7 +61,7 @@ async def invite(visit: Requesting, name: Name) -> Response:
 
 
 @router.post("/dashboard/{name}/tokens/{id}/revoke")
-async def revoke(visit: Requesting, name: Name, id: fields.KeyId) -> Response:
+async def revoke(visit: Requesting, name: Name, id: requests.KeyId) -> Response:
     """End a worker's link."""
     return await do(
         visit,

@@ -11,8 +11,8 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from askwise.service.api.shapes import fields
-from askwise.service.api.shapes.fields import Name
+from askwise.service.api.shapes import requests
+from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import campaign as shown
 from askwise.service.dashboard.visit import Form, Requesting, Visit, back, do
 from askwise.service.pages.base import PageRoute
@@ -58,13 +58,13 @@ async def make(visit: Requesting, name: Name) -> Response:
 
 
 @router.post("/dashboard/{name}/hooks/{id}/end")
-async def end(visit: Requesting, name: Name, id: fields.HookId) -> Response:
+async def end(visit: Requesting, name: Name, id: requests.HookId) -> Response:
     """End a hook."""
     return await _change(visit, name, "hook-removed", lambda form: visit.service.webhooks.end(id))
 
 
 @router.post("/dashboard/{name}/hooks/{id}/test")
-async def ping(visit: Requesting, name: Name, id: fields.HookId) -> Response:
+async def ping(visit: Requesting, name: Name, id: requests.HookId) -> Response:
     """Send a test."""
     return await _change(
         visit, name, "hook-tested", lambda form: visit.service.webhooks.ping(id, form.key)
@@ -73,7 +73,7 @@ async def ping(visit: Requesting, name: Name, id: fields.HookId) -> Response:
 
 @router.post("/dashboard/{name}/hooks/{id}/deliveries/{delivery}/retry")
 async def retry(
-    visit: Requesting, name: Name, id: fields.HookId, delivery: fields.DeliveryId
+    visit: Requesting, name: Name, id: requests.HookId, delivery: requests.DeliveryId
 ) -> Response:
     """Try a delivery again."""
     return await _change(

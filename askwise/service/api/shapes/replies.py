@@ -8,9 +8,9 @@ from decimal import Decimal
 from functools import reduce
 from operator import or_
 from types import GenericAlias, UnionType
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.fields import FieldInfo
 
 from askwise.campaign import views
@@ -19,8 +19,22 @@ from askwise.core import keys
 from askwise.core.choices import Assignment, DoneWhy, WaitFor
 from askwise.core.jsonable import Jsonable
 from askwise.core.reasons import Reason
-from askwise.service.api.shapes.fields import Money, Shape
 from askwise.service.webhooks import records
+
+Money = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]{1,6})?$", examples=["0.05"])]
+"""Exact, so a string."""
+
+
+class Shape(BaseModel):
+    """A reply: nothing in it that is not described."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        # Clients hold the names in the OpenAPI description: there, an AnswerShape is an Answer.
+        cls.__name__ = cls.__qualname__ = cls.__name__.removesuffix("Shape")
+        super().__init_subclass__(**kwargs)
+
 
 _SHAPES: dict[type, type[Shape]] = {}
 """The shapes of views, by the view: one may be a part of another."""
