@@ -82,15 +82,15 @@ class BudgetUse:
         }
 
 
+@dataclass
 class _Listener:
     """One hook at one campaign."""
 
-    def __init__(self, hook: r.Webhook, campaign: str, kept: str | None, cursor: r.Cursor) -> None:
-        self.hook = hook
-        self.id = f"{hook.id}/{campaign}"
-        self.kept = kept
-        """The cursor as the store has it."""
-        self.cursor = cursor
+    hook: r.Webhook
+    id: str
+    kept: str | None
+    """The cursor as the store has it."""
+    cursor: r.Cursor
 
     def wants(self, event: str) -> bool:
         return event in self.hook.events
@@ -154,8 +154,8 @@ class Watcher:
         body = kept.get(id)
         known, cursor = self._ahead.get(id, (None, None))
         if cursor is None or known != body:
-            cursor = r.read_cursor(body)
-        return _Listener(hook, name, body, cursor)
+            cursor = r.Cursor.read(body)
+        return _Listener(hook, id, body, cursor)
 
     def _look_at(self, name: str, listeners: Sequence[_Listener]) -> int:
         position = self._store.position(name)
@@ -222,7 +222,7 @@ class Watcher:
     def _advance(self, listener: _Listener, cursor: r.Cursor, notices: Sequence[Notice]) -> bool:
         """Move a hook's cursor and make its deliveries; False if another process was first."""
         campaign = listener.id.partition("/")[2]
-        kept = r.read_cursor(listener.kept)
+        kept = r.Cursor.read(listener.kept)
         idle = not notices and cursor.done == kept.done and cursor.seq - kept.seq < LAZY
         if idle:
             # Derived from the log, it is derived again should this process end.
@@ -235,10 +235,8 @@ class Watcher:
             made = max(int(self._hooks.clock() * 1e6), made + 1)
             about = {"seq": notice.seq, "time": notice.time, "data": notice.data}
             unique = f"{notice.event}/{notice.seq}/{campaign}"
-            record = r.make_delivery(
-                listener.hook, notice.event, campaign, about, made, unique
-            ).record
-            changes.append(Change(record.kind, record.id, None, record.body))
+            told = r.make_delivery(listener.hook, notice.event, campaign, about, made, unique)
+            changes.append(r.creation(told))
         return self._keep(listener, replace(cursor, made=made), changes)
 
     def _keep(self, listener: _Listener, cursor: r.Cursor, changes: list[Change]) -> bool:

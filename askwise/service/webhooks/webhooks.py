@@ -7,7 +7,6 @@ ends when. Of a hook there are: itself; a cursor for each campaign (:mod:`.outbo
 
 from __future__ import annotations
 
-import json
 import secrets
 import threading
 import time
@@ -222,8 +221,7 @@ class Webhooks:
                 hook, r.PING, None, about, int(now * 1e6), unique=secrets.token_hex(8)
             )
             made = replace(made, key=noted)
-            record = made.record
-            if self._put(hook, [Change(record.kind, record.id, None, record.body)]):
+            if self._put(hook, [r.creation(made)]):
                 return made
 
     def _put(self, hook: r.Webhook, changes: Iterable[Change]) -> bool:
@@ -231,9 +229,9 @@ class Webhooks:
         opening = []
         lane = self.store.record(r.LANE, hook.id)
         if lane is not None:
-            body = json.loads(lane.body)
-            if body["until"] <= self.clock() < body["closed"]:
-                opened = json.dumps({**body, "closed": 0.0})
+            known = r.Lane.read(lane.body)
+            if known.until <= self.clock() < known.closed:
+                opened = replace(known, closed=0.0).body
                 opening = [Change(r.LANE, hook.id, lane.body, opened)]
         done = self.store.change([r.unchanged(hook), *changes, *opening])
         self.changed.set()
