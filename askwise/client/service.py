@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from askwise.campaign.views import Status
 from askwise.client.campaign import RemoteCampaign, money, path_of
@@ -146,8 +145,7 @@ class Service:
 
     def revoke_key(self, id: str, key: str | None = None) -> Key:
         """End a key, at once."""
-        path = f"/keys/{quote(id, safe='')}"
-        return Key.from_json(self._transport.write(path, key=key, method="DELETE"))
+        return Key.from_json(self._transport.delete("/keys", id, key=key))
 
     # Its own life.
 
