@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import string
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Request
@@ -20,7 +20,7 @@ from askwise.core.money import to_micro
 from askwise.core.problem import Problem
 from askwise.service.auth.identity import Identity, csrf_token
 from askwise.service.errors import RequestRefused, forbidden, status_of
-from askwise.service.pages.base import PageRoute, form_of, log_error, page, set_cookie
+from askwise.service.pages.base import Instead, PageRoute, form_of, log_error, page, set_cookie
 from askwise.service.pages.filters import money
 from askwise.service.state import service_of
 from askwise.service.work import sentences
@@ -35,23 +35,13 @@ KEYS = string.digits[1:] + string.ascii_lowercase.replace(SKIP, "")
 """What answers by a key: the first option by 1, the tenth by a."""
 
 
-class Stranger(Exception):
-    """Somebody without a token that opens this campaign, or not any more."""
+def _stranger() -> Instead:
+    """Tell somebody without a token that opens this campaign, or not any more, what to do."""
+    return Instead(page("work/stranger.html", status=401))
 
 
 class WorkRoute(PageRoute):
-    """A route of the worker's page: strangers are told what to do, errors are told by reason."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        plain = super().get_route_handler()
-
-        async def handle(request: Request) -> Response:
-            try:
-                return await plain(request)
-            except Stranger:
-                return page("work/stranger.html", status=401)
-
-        return handle
+    """A route of the worker's page: errors are told by reason."""
 
     def words(self, error: errors.AskwiseError) -> str:
         if status_of(error) >= 500:
@@ -81,16 +71,16 @@ async def _recognised(request: Request, secret: str) -> Identity:
         try:
             found = await anyio.to_thread.run_sync(identities.find, secret)
         except RequestRefused:
-            raise Stranger from None
+            raise _stranger() from None
     if found.role != "worker":
-        raise Stranger
+        raise _stranger()
     return found
 
 
 async def _worker(request: Request, name: str) -> Identity:
     found = await _recognised(request, request.cookies.get(_cookie(name), ""))
     if found.campaign != name:
-        raise Stranger
+        raise _stranger()
     return found
 
 
@@ -149,9 +139,8 @@ class _Visit:
     def next(self, fields: dict[str, str]) -> Response:
         """Ask for them; replies with the question."""
         what, seen = fields.get("what", ""), _seen(fields)
-        if what in sentences.WAITS and seen == str(
-            self.service.campaigns.store.position(self.name)
-        ):
+        position = self.service.campaigns.store.position(self.name)
+        if what in sentences.WAITS and seen == str(position):
             # Nothing has happened since they were told to wait: they wait for the same.
             return self.show(Wait(what))  # type: ignore[arg-type]
         return self.show(self._ask("at", seen))
@@ -249,7 +238,7 @@ class _Visit:
             what=what,
             wait=sentences.wait_of(what),
             end=sentences.end_of("stopped" if own.stopped else "" if done is None else done.why),
-            left=_words_of(question.left) if question and question.left is not None else "",
+            left="" if own.left is None else _words_of(own.left),
             csrf=csrf_token(self.token.secret),
         )
 
