@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 from askwise.core.errors import InvalidParameter, UnknownName
 from askwise.core.keys import Caller, Key
-from askwise.service.errors import unauthorized
+from askwise.service.errors import forbidden, unauthorized
 from askwise.service.idempotency import was_made
 from askwise.store import Change, Record, Store
 
@@ -48,6 +48,11 @@ class Identity(Caller):
     def may(self, role: Role) -> bool:
         """Whether they have at least this role."""
         return self.role in ROLES and ROLES.index(self.role) <= ROLES.index(role)
+
+    def needs(self, role: Role) -> None:
+        """Refuse what they do unless they have at least this role."""
+        if not self.may(role):
+            raise forbidden(f"a {self.role}'s key does not allow this: it takes a {role}'s")
 
     def derive(self, *parts: str) -> str:
         """Make a new secret out of their own and a retry's key: the same retry, the same secret.
@@ -150,32 +155,29 @@ class Identities:
 
     def keys(self) -> list[Key]:
         """The keys of people and programs, newest first."""
-        found = [_issued(record) for record in self._store.records(_KEY)]
-        return sorted(found, key=lambda each: -each.created)
+        return self._newest(_KEY)
 
     def tokens(self, campaign: str) -> list[Key]:
         """The tokens of a campaign's workers, newest first."""
-        found = [_issued(record) for record in self._store.records(_TOKEN)]
-        return sorted(
-            (each for each in found if each.campaign == campaign), key=lambda each: -each.created
-        )
+        return [each for each in self._newest(_TOKEN) if each.campaign == campaign]
+
+    def _newest(self, kind: str) -> list[Key]:
+        found = [_issued(record) for record in self._store.records(kind)]
+        return sorted(found, key=lambda each: -each.created)
 
     def revoke(self, id: str, *, campaign: str | None = None) -> Key:
         """End a key, or with ``campaign`` a token of it; the second time changes nothing."""
         kind = _KEY if campaign is None else _TOKEN
         while True:
             found = self._store.records(kind, prefix=id, limit=2) if len(id) >= 16 else []
-            if len(found) != 1 or (
-                campaign is not None and json.loads(found[0].body)["campaign"] != campaign
-            ):
+            if len(found) != 1 or _issued(found[0]).campaign != campaign:
                 raise UnknownName(
                     f"{kind} {id!r} is not known: see the list", field="id", reason="unknown_key"
                 )
             record = found[0]
-            body = json.loads(record.body)
-            if body["revoked"] is not None:
+            if _issued(record).revoked is not None:
                 return _issued(record)
-            after = json.dumps({**body, "revoked": self._clock()})
+            after = json.dumps({**json.loads(record.body), "revoked": self._clock()})
             if self._store.change([Change(kind, record.id, record.body, after)]):
                 self._ended += 1
                 self._seen.pop(record.id, None)

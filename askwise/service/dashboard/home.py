@@ -5,24 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
-from fastapi.exceptions import RequestValidationError
-from starlette.responses import Response
+from fastapi import APIRouter, Query, Response
 
 from askwise.core.keys import Key
 from askwise.service.api.actions import create_once, fields_of
 from askwise.service.auth.identity import ROLES
-from askwise.service.dashboard.visit import (
-    Form,
-    Owning,
-    Requesting,
-    Viewing,
-    Visit,
-    back,
-    cut,
-    do,
-    refuse_first,
-)
+from askwise.service.dashboard.visit import Form, Owning, Requesting, Viewing, Visit, back, cut, do
 from askwise.service.pages.base import PageRoute
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -70,7 +58,8 @@ async def make(visit: Requesting) -> Response:
     """Make a campaign."""
 
     def work(form: Form) -> str:
-        fields = _read(form.text("toml", longest=visit.service.settings.largest_body))
+        text = form.text("toml", longest=visit.service.settings.largest_body)
+        fields = fields_of("application/toml", text.replace("\r\n", "\n").encode())
         return str(create_once(visit.service, fields, form.key)["name"])
 
     def then(name: str) -> Response:
@@ -121,10 +110,3 @@ def _keys(visit: Visit, *, page: int = 1, **values: Any) -> Response:
     shown = cut(len(found), page)
     values = {"made": None, "typed": {}, **values, "keys": found[shown.start : shown.end]}
     return visit.page("dashboard/keys.html", cut=shown, **values)
-
-
-def _read(text: str) -> dict[str, Any]:
-    try:
-        return fields_of("application/toml", text.replace("\r\n", "\n").encode())
-    except RequestValidationError as error:
-        raise refuse_first(error.errors(), "the campaign") from None

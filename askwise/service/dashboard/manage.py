@@ -18,7 +18,7 @@ from askwise.service.api.shapes import requests
 from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import campaign as shown
 from askwise.service.dashboard.home import PageNumber
-from askwise.service.dashboard.visit import Form, Requesting, Visit, back, cut, do, refuse_first
+from askwise.service.dashboard.visit import Form, Requesting, Visit, back, cut, do
 from askwise.service.pages.base import PageRoute, refuse_form
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -40,15 +40,12 @@ async def invite(visit: Requesting, name: Name) -> Response:
     def work(form: Form) -> tuple[str, str]:
         days = form.whole("days")
         price = form.fields.get("price", "").strip()
-        try:
-            body = requests.InviteBody(
-                worker=form.text("worker"),
-                price=price or None,
-                limit=form.whole("limit"),
-                lasts=None if days is None else 86400.0 * days,
-            )
-        except ValidationError as error:
-            raise refuse_first(error.errors(include_url=False)) from None
+        body = requests.InviteBody(
+            worker=form.text("worker"),
+            price=price or None,
+            limit=form.whole("limit"),
+            lasts=None if days is None else 86400.0 * days,
+        )
         _, _, link = invite_worker(visit.service, visit.caller, form.key, name, body)
         return body.worker, link
 

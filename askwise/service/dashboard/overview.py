@@ -17,8 +17,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import wait as wait_for
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -310,7 +309,7 @@ class Overviews:
             ):
                 watched.feeding = self._readers.submit(self._feed, name, watched)
             feeding = watched.feeding
-        if feeding is not None and feeding in wait_for([feeding], PATIENCE).done:
+        if feeding is not None and feeding in wait([feeding], PATIENCE).done:
             feeding.result()
         return watched
 

@@ -11,22 +11,17 @@ from typing import Annotated, Any, TypeVar
 
 import anyio.to_thread
 from fastapi import Depends, Request
+from fastapi.exceptions import RequestValidationError
 from markupsafe import Markup
+from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from askwise.core.errors import AskwiseError
 from askwise.service.auth.identity import Identity, Role, csrf_token
 from askwise.service.dashboard.overview import Overviews
-from askwise.service.errors import RequestRefused, forbidden, status_of
-from askwise.service.pages import filters as filters
-from askwise.service.pages.base import (
-    SESSION,
-    form_of,
-    page,
-    refuse_form,
-    signed_in,
-    templates,
-)
+from askwise.service.errors import status_of
+from askwise.service.pages import filters
+from askwise.service.pages.base import SESSION, form_of, page, refuse_form, signed_in, templates
 from askwise.service.state import ServiceState, service_of
 
 T = TypeVar("T")
@@ -100,8 +95,7 @@ def _visiting(role: Role) -> Any:
     """A dependency: the visit of somebody with at least this role."""
 
     async def visit(request: Request, caller: Annotated[Identity, Depends(signed_in)]) -> Visit:
-        if not caller.may(role):
-            raise forbidden(f"a {caller.role}'s key does not allow this: it takes a {role}'s")
+        caller.needs(role)
         return Visit(request, service_of(request), caller)
 
     return Depends(visit)
@@ -140,12 +134,6 @@ class Form:
         return int(found)
 
 
-def refuse_first(errors: Sequence[Any], what: str = "") -> RequestRefused:
-    """Build the refusal of what somebody typed, by the first flaw that its shape has."""
-    where = ".".join(str(part) for part in errors[0]["loc"]) or what
-    return refuse_form(f"{where}: {errors[0]['msg']}")
-
-
 async def sent(visit: Visit) -> Form:
     """Read the form that a page of the dashboard has sent.
 
@@ -175,13 +163,20 @@ async def do(
     form = await sent(visit)
     try:
         done = await anyio.to_thread.run_sync(work, form)
-    except AskwiseError as error:
-        status = status_of(error)
+    except (AskwiseError, RequestValidationError, ValidationError) as error:
+        refused = error if isinstance(error, AskwiseError) else _first_flaw(error.errors())
+        status = status_of(refused)
         if status >= 500:
             raise
-        said = {"alert": str(error), "status": status, "typed": dict(form.fields)}
+        said = {"alert": str(refused), "status": status, "typed": dict(form.fields)}
         return await anyio.to_thread.run_sync(lambda: again(**said))
     return then(done)
+
+
+def _first_flaw(errors: Sequence[Any]) -> AskwiseError:
+    """Build the refusal of what somebody typed, by the first flaw that its shape has."""
+    where = ".".join(str(part) for part in errors[0]["loc"])
+    return refuse_form(f"{where}: {errors[0]['msg']}")
 
 
 def back(path: str, code: str) -> Response:

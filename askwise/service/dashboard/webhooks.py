@@ -8,8 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter
-from starlette.responses import Response
+from fastapi import APIRouter, Response
 
 from askwise.service.api.shapes import requests
 from askwise.service.api.shapes.requests import Name
