@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.routing import APIRoute
 from markupsafe import Markup, escape
-from starlette.responses import Response
 from starlette.routing import BaseRoute, Router
 
 from askwise.service.api.shapes.requests import NewCampaign
@@ -46,7 +45,8 @@ def docs(request: Request) -> Response:
 
     def make() -> Response:
         address = service_of(request).settings.address or "http://127.0.0.1:8000"
-        return page("reference.html", reference=Reference(request.app.openapi()), address=address)
+        reference = Reference(request.app.openapi())
+        return page("reference.html", reference=reference, address=address, prose=prose)
 
     return _made_once(request, "docs", make)
 
@@ -191,10 +191,6 @@ class Reference:
             return Markup("list of {}").format(self.type_of(schema.get("items", {})))
         kind = schema.get("type", "any JSON")
         return Markup("{}{}").format(kind, _bounds(schema))
-
-    def prose(self, text: str) -> Markup:
-        """Text as HTML."""
-        return prose(text)
 
     def example(self, schema: dict[str, Any]) -> Any:
         """An example of a body, if there is one."""

@@ -17,7 +17,7 @@ from askwise.service.errors import forbidden
 from askwise.service.json_reply import JsonReply
 from askwise.service.state import ServiceState
 
-router = d.api_router("asking")
+router = d.group("asking")
 
 
 @router.post(

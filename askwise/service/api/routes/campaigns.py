@@ -16,7 +16,7 @@ from askwise.service.api.shapes import replies, requests
 from askwise.service.exports import EXPORTS, sent_as_file
 from askwise.service.json_reply import JsonReply
 
-router = d.api_router("campaigns", "/campaigns")
+router = d.group("campaigns", "/campaigns")
 
 _BODY = {
     "requestBody": {

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from askwise.service.api.dependencies import Anybody, Owner, Page, RetryKey, Serving, api_router
+from askwise.service.api.dependencies import Anybody, Owner, Page, RetryKey, Serving, group
 from askwise.service.api.shapes import replies, requests
 from askwise.service.idempotency import note_of
 from askwise.service.json_reply import JsonReply
 
-router = api_router("keys")
+router = group("keys")
 
 
 @router.get("/me", response_model=replies.MeShape)

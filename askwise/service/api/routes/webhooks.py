@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from askwise.service.api.dependencies import (
-    NamedPage,
-    Page,
-    Requester,
-    RetryKey,
-    Serving,
-    api_router,
-)
+from askwise.service.api.dependencies import NamedPage, Page, Requester, RetryKey, Serving, group
 from askwise.service.api.shapes import replies
 from askwise.service.api.shapes.requests import DeliveryId, HookBody, HookId
 from askwise.service.json_reply import JsonReply
 from askwise.service.state import ServiceState
 from askwise.service.webhooks.records import Webhook
 
-router = api_router("webhooks", "/hooks")
+router = group("webhooks", "/hooks")
 
 
 @router.get("", response_model=replies.HooksShape)

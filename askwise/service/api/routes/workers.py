@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from askwise.service.api.actions import invite_worker
-from askwise.service.api.dependencies import Change, OwnChange, Page, Requester, Serving, api_router
+from askwise.service.api.dependencies import Change, OwnChange, Page, Requester, Serving, group
 from askwise.service.api.shapes import replies, requests
 from askwise.service.idempotency import note_of
 from askwise.service.json_reply import JsonReply
 
-router = api_router("workers", "/campaigns/{name}")
+router = group("workers", "/campaigns/{name}")
 
 
 @router.post("/invite", status_code=201, response_model=replies.InvitationShape)

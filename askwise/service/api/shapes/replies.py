@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import is_dataclass
 from decimal import Decimal
 from functools import reduce
 from operator import or_
@@ -66,18 +65,18 @@ def _in_json(kind: Any) -> Any:
     """The type that a value has in JSON: money is a string, a tuple a list."""
     if kind is Decimal:
         return Money
-    if is_dataclass(kind):
-        return _SHAPES[kind]  # type: ignore[index]
+    if isinstance(kind, type) and issubclass(kind, Jsonable):
+        return _SHAPES.get(kind) or shape_of(kind)
     parts = [part if part is ... else _in_json(part) for part in get_args(kind)]
     if isinstance(kind, UnionType):
         return reduce(or_, parts)
     return GenericAlias(tuple, tuple(parts)) if get_origin(kind) is tuple else kind
 
 
-def page_of(name: str, items: type[Shape], doc: str | None = None, **fields: Any) -> type[Shape]:
-    """The shape of a page of a list."""
+def page_of(name: str, item: type, doc: str | None = None, **fields: Any) -> type[Shape]:
+    """The shape of a page of a list; an item is a shape, or a view."""
     place = Field(description="Pass as `after` for the next page; null at the end.")
-    fields = {"next": (str | None, place), "items": (list[items], ...), **fields}  # type: ignore[valid-type]
+    fields = {"next": (str | None, place), "items": (list[_in_json(item)], ...), **fields}  # type: ignore[misc]
     return create_model(name, __base__=Shape, __doc__=doc or f"A page of {name.lower()}.", **fields)
 
 
@@ -96,7 +95,6 @@ class ErrorShape(Shape):
     error: ProblemShape
 
 
-NeedsGoldShape = shape_of(views.NeedsGold)
 StatusShape = shape_of(views.Status)
 CampaignsShape = page_of(
     "Campaigns",
@@ -108,16 +106,13 @@ CampaignsShape = page_of(
         ),
     ),
 )
-AnswerShape = shape_of(views.Answer)
-AnswersShape = page_of("Answers", AnswerShape)
-PaymentShape = shape_of(views.Payment)
-PaymentsShape = page_of("Payments", PaymentShape)
-EstimateShape = shape_of(views.Quality, "Estimate")
+AnswersShape = page_of("Answers", views.Answer)
+PaymentsShape = page_of("Payments", views.Payment)
+shape_of(views.Quality, "Estimate")
 InsightShape = shape_of(
     views.WorkerSummary, "Insight", price=Field(description="Null while sealed bids are taken.")
 )
 WorkersShape = page_of("Workers", InsightShape)
-CandidateShape = shape_of(views.Candidate)
 ExplanationShape = shape_of(views.Explanation)
 
 QuestionShape = shape_of(

@@ -147,10 +147,10 @@ class Body(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-
-def example(body: dict[str, Any]) -> ConfigDict:
-    """Show how a request looks."""
-    return ConfigDict(json_schema_extra={"examples": [body]})
+    def __init_subclass__(cls, example: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if example is not None:
+            cls.model_config["json_schema_extra"] = {"examples": [example]}
 
 
 class WorkerBody(Body):
@@ -178,20 +178,19 @@ TaskOrId = Annotated[
 ]
 
 
-class NewCampaign(Body):
+class NewCampaign(
+    Body,
+    example={
+        "name": "cats",
+        "workers": [{"id": "ann", "price": "0.05"}, {"id": "bob", "price": "0.10"}],
+        "tasks": [{"id": "photo-1", "payload": {"text": "Is it a cat?"}}, {"id": "photo-2"}],
+        "options": ["yes", "no"],
+        "budget": "10",
+        "policy": "random-pairs",
+        "lease": 600,
+    },
+):
     """A campaign as created; the same fields as in a TOML file."""
-
-    model_config = example(
-        {
-            "name": "cats",
-            "workers": [{"id": "ann", "price": "0.05"}, {"id": "bob", "price": "0.10"}],
-            "tasks": [{"id": "photo-1", "payload": {"text": "Is it a cat?"}}, {"id": "photo-2"}],
-            "options": ["yes", "no"],
-            "budget": "10",
-            "policy": "random-pairs",
-            "lease": 600,
-        }
-    )
 
     name: Annotated[str, Field(pattern=NAME)] | None = None
     workers: Annotated[list[WorkerBody], Field(fail_fast=True)]
@@ -208,71 +207,55 @@ class NewCampaign(Body):
     seed: Annotated[int, Field(ge=0, lt=2**63), Whole] | None = None
 
 
-class AskBody(Body):
+class AskBody(Body, example={"limit": 1, "workers": ["ann"]}):
     """Whom to ask: a worker, a set of them, or (no ``workers``) whoever is best."""
-
-    model_config = example({"limit": 1, "workers": ["ann"]})
 
     limit: Annotated[int, Field(ge=1, le=1000), Whole] = 1
     workers: list[Id] | None = None
 
 
-class AnswerBody(Body):
+class AnswerBody(Body, example={"value": "yes"}):
     """An answer: an option, or a number."""
-
-    model_config = example({"value": "yes"})
 
     value: Given
 
 
-class AdditionsBody(Body):
+class AdditionsBody(
+    Body, example={"tasks": ["photo-3"], "workers": [{"id": "eve", "price": "0.08"}]}
+):
     """Tasks and workers to add, all or none."""
-
-    model_config = example({"tasks": ["photo-3"], "workers": [{"id": "eve", "price": "0.08"}]})
 
     tasks: list[TaskOrId] = Field(default_factory=list, fail_fast=True)
     workers: list[WorkerBody] = Field(default_factory=list, fail_fast=True)
 
 
-class AmountBody(Body):
+class AmountBody(Body, example={"amount": "5"}):
     """Money."""
 
-    model_config = example({"amount": "5"})
-
     amount: Amount
 
 
-class BidBody(Body):
-    """A worker's price; a worker's token needs no name."""
-
-    model_config = example({"worker": "ann", "amount": "0.07"})
-
-    worker: Id | None = None
-    amount: Amount
-
-
-class WorkerOnly(Body):
+class WorkerOnly(Body, example={"worker": "ann"}):
     """A worker; a worker's token needs no name."""
 
-    model_config = example({"worker": "ann"})
-
     worker: Id | None = None
 
 
-class AvailabilityBody(Body):
+class BidBody(WorkerOnly, example={"worker": "ann", "amount": "0.07"}):
+    """A worker's price; a worker's token needs no name."""
+
+    amount: Amount
+
+
+class AvailabilityBody(WorkerOnly, example={"worker": "ann", "available": False}):
     """Whether a worker takes questions now; ``until`` (seconds since 1970) ends an absence."""
 
-    model_config = example({"worker": "ann", "available": False})
-
-    worker: Id | None = None
     available: bool
     until: Annotated[float, Field(ge=0, le=1e11)] | None = None
 
 
-class InviteBody(Body):
+class InviteBody(Body, example={"worker": "ann", "lasts": 604800}):
     """A worker to invite; with a price they are added first, if they are not there yet."""
-
-    model_config = example({"worker": "ann", "lasts": 604800})
 
     worker: Id
     price: Amount | None = None
@@ -280,44 +263,36 @@ class InviteBody(Body):
     lasts: Seconds | None = Field(None, description="Seconds; without, for good.")
 
 
-class TaskOnly(Body):
+class TaskOnly(Body, example={"task": "photo-1"}):
     """A task."""
 
-    model_config = example({"task": "photo-1"})
-
     task: Id
 
 
-class TruthBody(Body):
+class TruthBody(TaskOnly, example={"task": "photo-1", "option": "yes"}):
     """The true option of a task."""
 
-    model_config = example({"task": "photo-1", "option": "yes"})
-
-    task: Id
     option: Id
 
 
-class KeyBody(Body):
+class KeyBody(Body, example={"role": "viewer", "label": "the board", "lasts": 2592000}):
     """A key to be made."""
-
-    model_config = example({"role": "viewer", "label": "the board", "lasts": 2592000})
 
     role: Literal["owner", "requester", "viewer"]
     label: str = Field(min_length=1, max_length=100)
     lasts: Seconds | None = Field(None, description="Seconds; without, for good.")
 
 
-class HookBody(Body):
+class HookBody(
+    Body,
+    example={
+        "url": "https://example.org/askwise",
+        "campaign": "cats",
+        "events": ["task.closed", "campaign.done"],
+        "label": "the board",
+    },
+):
     """A webhook to be made."""
-
-    model_config = example(
-        {
-            "url": "https://example.org/askwise",
-            "campaign": "cats",
-            "events": ["task.closed", "campaign.done"],
-            "label": "the board",
-        }
-    )
 
     url: str = Field(
         max_length=posting.LONGEST_URL,
