@@ -65,7 +65,7 @@ async def make(visit: Requesting) -> Response:
     def then(name: str) -> Response:
         return back(f"/dashboard/{name}", "made")
 
-    return await do(visit, work, then, partial(_new, visit))
+    return await do(visit, work, partial(_new, visit), then)
 
 
 @router.get("/dashboard/-/keys")
@@ -79,15 +79,15 @@ async def new_key(visit: Owning) -> Response:
     """Make a key; its secret is on the page that follows and nowhere else."""
 
     def work(form: Form) -> tuple[str, Key]:
-        role, days = form.text("role"), form.whole("days")
+        role, lasts = form.text("role"), form.seconds("days")
         return visit.service.identities.issue(
             role if role in ROLES else "",
             form.text("label", longest=100),
-            lasts=None if days is None else 86400.0 * days,
+            lasts=lasts,
             secret=visit.caller.derive("key", form.key),
         )
 
-    return await do(visit, work, lambda made: _keys(visit, made=made), partial(_keys, visit))
+    return await do(visit, work, partial(_keys, visit))
 
 
 @router.post("/dashboard/-/keys/{id}/revoke")
@@ -96,8 +96,8 @@ async def revoke(visit: Owning, id: str) -> Response:
     return await do(
         visit,
         lambda form: visit.service.identities.revoke(id),
-        lambda _: back("/dashboard/-/keys", "key-revoked"),
         partial(_keys, visit),
+        lambda _: back("/dashboard/-/keys", "key-revoked"),
     )
 
 

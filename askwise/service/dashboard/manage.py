@@ -38,23 +38,17 @@ async def invite(visit: Requesting, name: Name) -> Response:
     """Make a worker's link; it is on the page that follows and nowhere else."""
 
     def work(form: Form) -> tuple[str, str]:
-        days = form.whole("days")
-        price = form.fields.get("price", "").strip()
+        lasts, price = form.seconds("days"), form.fields.get("price", "").strip()
         body = requests.InviteBody(
             worker=form.text("worker"),
             price=price or None,
             limit=form.whole("limit"),
-            lasts=None if days is None else 86400.0 * days,
+            lasts=lasts,
         )
         _, _, link = invite_worker(visit.service, visit.caller, form.key, name, body)
         return body.worker, link
 
-    return await do(
-        visit,
-        work,
-        lambda made: _manage(visit, name, invited=made),
-        partial(_manage, visit, name),
-    )
+    return await do(visit, work, partial(_manage, visit, name))
 
 
 @router.post("/dashboard/{name}/tokens/{id}/revoke")
@@ -63,8 +57,8 @@ async def revoke(visit: Requesting, name: Name, id: requests.KeyId) -> Response:
     return await do(
         visit,
         lambda form: visit.service.identities.revoke(id, campaign=name),
-        lambda _: back(f"/dashboard/{name}/manage", "token-revoked"),
         partial(_manage, visit, name),
+        lambda _: back(f"/dashboard/{name}/manage", "token-revoked"),
     )
 
 
@@ -154,8 +148,8 @@ async def _change(visit: Visit, name: str, tab: str, code: str, work: Work) -> R
     return await do(
         visit,
         lambda form: work(visit.service.campaigns.get(name), form),
-        lambda _: back(path, code),
         partial(_manage if tab else shown.show_overview, visit, name),
+        lambda _: back(path, code),
     )
 
 
@@ -173,7 +167,7 @@ async def _change_task(visit: Visit, name: str, code: str, work: Work) -> Respon
     def again(typed: dict[str, str], **said: Any) -> Response:
         return shown.show_task(visit, name, typed.get("task", ""), **said)
 
-    return await do(visit, run, then, again)
+    return await do(visit, run, again, then)
 
 
 def _task(form: Form) -> str:
@@ -209,5 +203,5 @@ def _manage(visit: Visit, name: str, *, page: int = 1, **values: Any) -> Respons
     frame = shown.frame(visit, name, "manage")
     tokens = visit.service.identities.tokens(name)
     part = cut(len(tokens), page)
-    values = {"invited": None, "typed": {}, **values, "tokens": tokens[part.start : part.end]}
+    values = {"made": None, "typed": {}, **values, "tokens": tokens[part.start : part.end]}
     return visit.page("dashboard/manage.html", **frame, cut=part, **values)

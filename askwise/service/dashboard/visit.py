@@ -133,6 +133,11 @@ class Form:
             raise refuse_form(f"{name} is {filters.clip(found, 20)}: give a whole number from 1")
         return int(found)
 
+    def seconds(self, name: str) -> float | None:
+        """A number of days, as seconds, or nothing."""
+        days = self.whole(name)
+        return None if days is None else 86400.0 * days
+
 
 async def sent(visit: Visit) -> Form:
     """Read the form that a page of the dashboard has sent.
@@ -153,12 +158,12 @@ async def sent(visit: Visit) -> Form:
 async def do(
     visit: Visit,
     work: Callable[[Form], T],
-    then: Callable[[T], Response],
-    again: Callable[..., Response],
+    show: Callable[..., Response],
+    then: Callable[[T], Response] | None = None,
 ) -> Response:
-    """Do what a form asks for; what is refused shows the page ``again``.
+    """Do what a form asks for, ``then`` go on, or ``show`` the page again with what was ``made``.
 
-    That is called with the reason (``alert``), its ``status`` and what was ``typed``.
+    What is refused shows it with the reason (``alert``), its ``status`` and what was ``typed``.
     """
     form = await sent(visit)
     try:
@@ -169,8 +174,8 @@ async def do(
         if status >= 500:
             raise
         said = {"alert": str(refused), "status": status, "typed": dict(form.fields)}
-        return await anyio.to_thread.run_sync(lambda: again(**said))
-    return then(done)
+        return await anyio.to_thread.run_sync(lambda: show(**said))
+    return show(made=done) if then is None else then(done)
 
 
 def _first_flaw(errors: Sequence[Any]) -> AskwiseError:

@@ -51,9 +51,7 @@ async def make(visit: Requesting, name: Name) -> Response:
             secret=visit.caller.derive("hook", form.key),
         )
 
-    return await do(
-        visit, work, lambda made: _hooks(visit, name, made=made), partial(_hooks, visit, name)
-    )
+    return await do(visit, work, partial(_hooks, visit, name))
 
 
 @router.post("/dashboard/{name}/hooks/{id}/end")
@@ -83,7 +81,7 @@ async def retry(
 async def _change(visit: Visit, name: str, code: str, work: Callable[[Form], object]) -> Response:
     """Change something about a hook; leads back to the page of all."""
     path = f"/dashboard/{name}/hooks"
-    return await do(visit, work, lambda _: back(path, code), partial(_hooks, visit, name))
+    return await do(visit, work, partial(_hooks, visit, name), lambda _: back(path, code))
 
 
 def _hooks(visit: Visit, name: str, **values: Any) -> Response:
