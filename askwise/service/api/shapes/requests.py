@@ -54,20 +54,13 @@ def _amount(value: object) -> str | int | float:
     raise ValueError('give an amount of money of 0 or more, as a string ("0.05") or a number')
 
 
+_WRITTEN = Annotated[str, Field(pattern=AMOUNT)] | Annotated[float, Field(ge=0, le=1e9)]
 Amount = Annotated[
     str | int | float,
-    PlainValidator(_amount),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string", "pattern": AMOUNT},
-                {"type": "number", "minimum": 0, "maximum": 1e9},
-            ],
-            "examples": ["0.05"],
-        }
-    ),
+    PlainValidator(_amount, json_schema_input_type=_WRITTEN),
+    Field(examples=["0.05"]),
 ]
-"""In requests: a string is exact, a number is taken as it is written; six decimals at the most."""
+"""A string is exact, a number is taken as it is written; six decimals at the most."""
 
 
 def _given(value: object) -> str | float:
@@ -78,17 +71,10 @@ def _given(value: object) -> str | float:
     raise ValueError("give an option (a string), or a number")
 
 
+Real = Annotated[float, Field(ge=-1e300, le=1e300)]
 Given = Annotated[
     str | float,
-    PlainValidator(_given),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "string", "maxLength": 200},
-                {"type": "number", "minimum": -1e300, "maximum": 1e300},
-            ]
-        }
-    ),
+    PlainValidator(_given, json_schema_input_type=Annotated[str, Field(max_length=200)] | Real),
 ]
 
 
@@ -98,7 +84,6 @@ def _whole(value: object) -> object:
 
 
 Whole = BeforeValidator(_whole)
-Real = Annotated[float, Field(ge=-1e300, le=1e300)]
 
 
 def _kind(value: object) -> str | None:
