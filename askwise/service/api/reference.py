@@ -82,11 +82,10 @@ def describe(app: FastAPI, largest_page: int) -> None:
     """Let ``app`` describe what FastAPI can't see: who may call, bodies that are read by hand."""
     app.state.kept = {}
     plain, lock = app.openapi, threading.Lock()
-    kept: dict[str, Any] = {}
 
     def described() -> dict[str, Any]:
         with lock:
-            return kept or make()
+            return app.openapi_schema or make()
 
     def make() -> dict[str, Any]:
         made = plain()
@@ -115,8 +114,7 @@ def describe(app: FastAPI, largest_page: int) -> None:
                 for each in operation.get("parameters", ()):
                     if each["in"] == "query" and each["name"] == "limit":
                         each["schema"]["maximum"] = largest_page
-        kept.update(made)
-        return kept
+        return made
 
     app.openapi = described  # type: ignore[method-assign]
 

@@ -47,11 +47,6 @@ class Visit:
         found: Overviews = self.request.app.state.overviews
         return found
 
-    @property
-    def changes(self) -> bool:
-        """Whether they may change things."""
-        return self.caller.may("requester")
-
     def filled(self, text: str) -> str:
         """Give each form the token of this browser and a key of its own."""
         token = csrf_token(self.caller.secret)
@@ -68,7 +63,7 @@ class Visit:
         """What every template may use."""
         return {
             "caller": self.caller,
-            "changes": self.changes,
+            "changes": self.caller.may("requester"),
             "hidden": HIDDEN,
             "why_done": filters.why_done,
         }
