@@ -5,8 +5,8 @@ Needs the extra ``askwise[client]``.
 
 from askwise.client.campaign import RemoteCampaign
 from askwise.client.errors import Refused, Unreachable
-from askwise.client.keys import Caller, Invitation, Key, NewKey
 from askwise.client.service import Service, connect
+from askwise.core.keys import Caller, Invitation, Key, NewKey
 
 __all__ = [
     "Caller",

@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
 from typing import Any
-from urllib.parse import quote
 
 from askwise.campaign.views import Answer, Explanation, Handed, Payment, Status
-from askwise.client.keys import Invitation, Key
+from askwise.campaign.views.assignments import seq_of
 from askwise.client.transport import PAGE, Transport
 from askwise.core.choices import Assignment, Batch, Done, Wait, read_choice
 from askwise.core.errors import InvalidAnswer, InvalidProblem, UnknownName
 from askwise.core.events import Event
+from askwise.core.keys import Invitation, Key
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
 
@@ -229,16 +229,15 @@ class RemoteCampaign:
             "limit": limit,
             "lasts": lasts,
         }
-        return Invitation(**self._write("invite", body, key))
+        return Invitation.from_json(self._write("invite", body, key))
 
     def tokens(self) -> list[Key]:
         """The workers' tokens, without their secrets, newest first."""
-        return [Key(**raw) for raw in self._pages("tokens")]
+        return [Key.from_json(raw) for raw in self._pages("tokens")]
 
     def revoke_token(self, id: str, key: str | None = None) -> Key:
         """End a worker's token."""
-        path = f"{self._path}/tokens/{quote(id, safe='')}"
-        return Key(**self._transport.write(path, key=key, method="DELETE"))
+        return Key.from_json(self._transport.delete(f"{self._path}/tokens", id, key=key))
 
     def __repr__(self) -> str:
         return f"<RemoteCampaign {self.name!r} at {self._transport.url}>"
@@ -256,15 +255,7 @@ class RemoteCampaign:
         return self._transport.pages(f"{self._path}/{what}", **query)
 
     def _assignment(self, assignment_id: str) -> str:
-        campaign, _, seq = str(assignment_id).rpartition(":")
-        if campaign != self.name or not seq.isascii() or not seq.isdecimal() or len(seq) > 18:
-            raise UnknownName(
-                f"assignment {assignment_id!r} is not of this campaign: ids look like "
-                f"{self.name}:12",
-                field="assignment",
-                reason="unknown_assignment",
-            )
-        return f"/assignments/{self.name}:{seq}"
+        return f"/assignments/{self.name}:{seq_of(self.name, assignment_id)}"
 
 
 def money(amount: Amount, label: str) -> str:

@@ -6,13 +6,12 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from askwise.campaign.views import Status
 from askwise.client.campaign import RemoteCampaign, money, path_of
 from askwise.client.errors import Refused
-from askwise.client.keys import Caller, Key, NewKey
 from askwise.client.transport import Transport
+from askwise.core.keys import Caller, Key, NewKey
 from askwise.core.money import Amount
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
 from askwise.core.registry import spec_of
@@ -124,12 +123,12 @@ class Service:
     def me(self) -> Caller:
         """Who you are to the service."""
         if self._me is None:
-            self._me = Caller(**self._transport.read("/me"))
+            self._me = Caller.from_json(self._transport.read("/me"))
         return self._me
 
     def keys(self) -> list[Key]:
         """The keys, without their secrets, newest first."""
-        return [Key(**raw) for raw in self._transport.pages("/keys")]
+        return [Key.from_json(raw) for raw in self._transport.pages("/keys")]
 
     def new_key(
         self, role: str, label: str, *, lasts: float | None = None, key: str | None = None
@@ -142,12 +141,11 @@ class Service:
         raw = self._transport.write(
             "/keys", body if lasts is None else {**body, "lasts": lasts}, key=key
         )
-        return NewKey(**raw)
+        return NewKey.from_json(raw)
 
     def revoke_key(self, id: str, key: str | None = None) -> Key:
         """End a key, at once."""
-        path = f"/keys/{quote(id, safe='')}"
-        return Key(**self._transport.write(path, key=key, method="DELETE"))
+        return Key.from_json(self._transport.delete("/keys", id, key=key))
 
     # Its own life.
 

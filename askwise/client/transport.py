@@ -10,10 +10,11 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from askwise import __version__
 from askwise.client.errors import Refused, Unreachable, error_of
+from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter, InvalidProblem
 
 if TYPE_CHECKING:
@@ -76,11 +77,7 @@ class Transport:
                 f"timeout is {timeout!r}: give the seconds for one attempt, above 0",
                 field="timeout",
             )
-        if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
-            raise InvalidParameter(
-                f"retries is {retries!r}: give a whole number from 0", field="retries"
-            )
-        self.retries = retries
+        self.retries = whole(retries, "retries", least=0)
         self._sleep = sleep
         self._draw = draw
         self._httpx = _load_httpx()
@@ -97,7 +94,8 @@ class Transport:
 
     def read(self, path: str, **query: str | int | None) -> Any:
         """GET."""
-        return self._send("GET", path, query=query)
+        given = {name: value for name, value in query.items() if value is not None}
+        return self._send("GET", path, params=given)
 
     def pages(self, path: str, **query: str | int | None) -> Iterator[Any]:
         """GET a list, page by page."""
@@ -109,38 +107,28 @@ class Transport:
             if after is None:
                 return
 
-    def write(
-        self, path: str, body: Any = None, *, key: str | None = None, method: str = "POST"
-    ) -> Any:
+    def write(self, path: str, body: Any = None, *, key: str | None = None) -> Any:
         """Do a write, once, however often it has to be sent."""
-        content = None if body is None else _as_json(body)
-        return self._send(method, path, content=content, key=_header_of(key))
+        if body is None:
+            return self._send("POST", path, headers={"Idempotency-Key": _header_of(key)})
+        return self.write_text(path, _as_json(body), "application/json", key=key)
+
+    def delete(self, path: str, id: str, *, key: str | None = None) -> Any:
+        """End what has this id."""
+        headers = {"Idempotency-Key": _header_of(key)}
+        return self._send("DELETE", f"{path}/{quote(id, safe='')}", headers=headers)
 
     def write_text(self, path: str, text: str, media: str, *, key: str | None = None) -> Any:
         """Do a write whose body is a text."""
-        return self._send("POST", path, content=text.encode(), media=media, key=_header_of(key))
+        headers = {"Content-Type": media, "Idempotency-Key": _header_of(key)}
+        return self._send("POST", path, content=text.encode(), headers=headers)
 
-    def _send(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: dict[str, str | int | None] | None = None,
-        content: bytes | None = None,
-        media: str = "application/json",
-        key: str | None = None,
-    ) -> Any:
-        headers = {} if key is None else {"Idempotency-Key": key}
-        if content is not None:
-            headers["Content-Type"] = media
-        params = {name: value for name, value in (query or {}).items() if value is not None}
+    def _send(self, method: str, path: str, **request: Any) -> Any:
         attempt = 0
         while True:
             wait = 0.0
             try:
-                reply = self._client.request(
-                    method, path, params=params, content=content, headers=headers
-                )
+                reply = self._client.request(method, path, **request)
                 if reply.status_code not in AGAIN:
                     return self._read(reply)
                 failure: Exception = self._error(reply)
@@ -206,9 +194,9 @@ def _checked_url(url: str) -> str:
     return url.rstrip("/")
 
 
-def _as_json(body: Any) -> bytes:
+def _as_json(body: Any) -> str:
     try:
-        return json.dumps(body, allow_nan=False).encode()
+        return json.dumps(body, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise InvalidProblem(
             f"the request can't be written as JSON ({error}): payloads and parameters must be "

@@ -32,16 +32,16 @@ class Jsonable:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as a string."""
-        return {name: as_json(getattr(self, name)) for name in self._types()}
+        return {name: as_json(getattr(self, name)) for name in self.json_types()}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Self:
         """Read back what ``to_json`` wrote."""
-        return cls(**{name: _typed(raw[name], kind) for name, kind in cls._types().items()})
+        return cls(**{name: _typed(raw[name], kind) for name, kind in cls.json_types().items()})
 
     @classmethod
     @cache
-    def _types(cls) -> dict[str, Any]:
+    def json_types(cls) -> dict[str, Any]:
         """The type of each field that is written."""
         types = get_type_hints(cls)
         return {field.name: types[field.name] for field in fields(cls) if field.compare}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import logging
 from typing import Any, ClassVar
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
 from starlette.routing import Match
 
 from askwise.core import errors

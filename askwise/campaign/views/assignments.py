@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from askwise.core.money import from_micro
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 
-STATES = ("out", "answered", "expired", "declined")
+AssignmentState = Literal["out", "answered", "expired", "declined"]
+STATES: tuple[AssignmentState, ...] = get_args(AssignmentState)
 """What may become of an assignment, by its code in the book."""
 
 
@@ -27,7 +28,7 @@ class Handed:
     """
 
     assignment: Assignment
-    state: str
+    state: AssignmentState
     value: str | float | None
 
     def to_json(self) -> dict[str, Any]:

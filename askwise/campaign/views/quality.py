@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy.special import betaincinv
@@ -32,7 +33,7 @@ _BLOCK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Quality(Jsonable):
-    """How good a worker is, with a 95% interval, and what that rests on.
+    """How good a worker seems, with a 95% interval, and what that rests on.
 
     ``basis`` is ``truth`` (share of right answers to tasks whose truth is known), ``agreement``
     (share of answers that the other workers' vote agrees with) or ``utility`` (mean of their
@@ -42,7 +43,7 @@ class Quality(Jsonable):
     value: float
     low: float
     high: float
-    basis: str
+    basis: Literal["truth", "agreement", "utility"]
     answers: int
 
 

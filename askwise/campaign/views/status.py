@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Literal
 
 from askwise.campaign.state import CampaignState
 from askwise.core.choices import Done
@@ -26,7 +27,7 @@ class Status(Jsonable):
     """A campaign at a glance. Money in whole units; ``budget`` and ``left`` None without a cap."""
 
     name: str
-    state: str
+    state: Literal["running", "paused", "stopped"]
     policy: str
     budget: Decimal | None
     spent: Decimal

@@ -15,10 +15,11 @@ from pydantic import ValidationError
 from askwise.campaign import Campaign
 from askwise.campaign.spec import check_name, make_spec
 from askwise.core.errors import Conflict, UnknownName
+from askwise.core.keys import Key
 from askwise.ledger import columns as c
 from askwise.service.api.bodies import check_plain, not_this, read_json
 from askwise.service.api.shapes import requests
-from askwise.service.auth.identity import Identity, Issued
+from askwise.service.auth.identity import Identity
 from askwise.service.errors import RequestRefused
 from askwise.service.idempotency import key_reused, note_of, was_made
 from askwise.service.state import ServiceState
@@ -107,7 +108,7 @@ def _is_there(store: Store, name: str) -> bool:
 
 def invite_worker(
     service: ServiceState, caller: Identity, key: str | None, name: str, body: requests.InviteBody
-) -> tuple[str, Issued, str]:
+) -> tuple[str, Key, str]:
     """A worker's token, what is shown of it, and the link that opens their page."""
     campaign = service.campaigns.get(name)
     note = note_of(key, "invite", name, body.model_dump())

@@ -10,10 +10,9 @@ import re
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from fastapi import Request
+from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
 
 from askwise.service.errors import RequestRefused, no_key
 

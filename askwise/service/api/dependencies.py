@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import Annotated, Any
 
-from fastapi import Depends, Header, Query, Request
-from starlette.responses import Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from askwise import __version__
 from askwise.campaign import Campaign
 from askwise.core.errors import InvalidProblem
 from askwise.service.api.actions import status_of
+from askwise.service.api.bodies import JsonRoute
 from askwise.service.api.shapes import replies
-from askwise.service.api.shapes.fields import Name
+from askwise.service.api.shapes.requests import Name
 from askwise.service.auth.identity import ROLES, Identity, Role
 from askwise.service.errors import forbidden, no_key
 from askwise.service.json_reply import JsonReply
@@ -46,6 +47,12 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     }.items()
 }
 """What any route may reply."""
+
+
+def group(tag: str, prefix: str = "") -> APIRouter:
+    """A group of routes: they take JSON and fail in the one shape."""
+    return APIRouter(prefix=prefix, tags=[tag], responses=ERRORS, route_class=JsonRoute)
+
 
 POLLED: dict[int | str, dict[str, Any]] = {
     200: {"headers": _ETAG},
@@ -86,8 +93,7 @@ def needs(role: Role, *, workers: bool = False) -> Any:
             if named is not None and named != caller.campaign:
                 raise forbidden("this token is of another campaign", "not_yours")
             return caller
-        if not caller.may(role):
-            raise forbidden(f"a {caller.role}'s key does not allow this: it takes a {role}'s")
+        caller.needs(role)
         return caller
 
     named = f"{role}s" if role == ROLES[0] else f"{role}s and above"
@@ -123,9 +129,8 @@ async def _retry_key(
 RetryKey = Annotated[str | None, Depends(_retry_key)]
 
 
-def as_json(found: Any) -> Any:
-    """What is found, as it is shown."""
-    return found.to_json()
+as_json = methodcaller("to_json")
+"""What is found, as it is shown."""
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.routing import APIRoute
 from markupsafe import Markup, escape
-from starlette.responses import Response
 from starlette.routing import BaseRoute, Router
 
 from askwise.service.api.shapes.requests import NewCampaign
@@ -46,7 +45,8 @@ def docs(request: Request) -> Response:
 
     def make() -> Response:
         address = service_of(request).settings.address or "http://127.0.0.1:8000"
-        return page("reference.html", reference=Reference(request.app.openapi()), address=address)
+        reference = Reference(request.app.openapi())
+        return page("reference.html", reference=reference, address=address, prose=prose)
 
     return _made_once(request, "docs", make)
 
@@ -82,11 +82,10 @@ def describe(app: FastAPI, largest_page: int) -> None:
     """Let ``app`` describe what FastAPI can't see: who may call, bodies that are read by hand."""
     app.state.kept = {}
     plain, lock = app.openapi, threading.Lock()
-    kept: dict[str, Any] = {}
 
     def described() -> dict[str, Any]:
         with lock:
-            return kept or make()
+            return app.openapi_schema or make()
 
     def make() -> dict[str, Any]:
         made = plain()
@@ -115,8 +114,7 @@ def describe(app: FastAPI, largest_page: int) -> None:
                 for each in operation.get("parameters", ()):
                     if each["in"] == "query" and each["name"] == "limit":
                         each["schema"]["maximum"] = largest_page
-        kept.update(made)
-        return kept
+        return made
 
     app.openapi = described  # type: ignore[method-assign]
 
@@ -191,10 +189,6 @@ class Reference:
             return Markup("list of {}").format(self.type_of(schema.get("items", {})))
         kind = schema.get("type", "any JSON")
         return Markup("{}{}").format(kind, _bounds(schema))
-
-    def prose(self, text: str) -> Markup:
-        """Text as HTML."""
-        return prose(text)
 
     def example(self, schema: dict[str, Any]) -> Any:
         """An example of a body, if there is one."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from askwise.core.errors import InvalidParameter, UnknownName
-from askwise.core.jsonable import Jsonable
-from askwise.service.errors import RequestRefused, unauthorized
+from askwise.core.keys import Caller, Key
+from askwise.service.errors import forbidden, unauthorized
 from askwise.service.idempotency import was_made
 from askwise.store import Change, Record, Store
 
@@ -36,24 +36,23 @@ _TIDY = 3600.0
 
 
 @dataclass(frozen=True)
-class Identity:
+class Identity(Caller):
     """A caller, once they are known.
 
     ``role`` is of :data:`ROLES`, or ``worker``; a worker belongs to one campaign.
     """
 
-    id: str
-    role: str
-    label: str
-    expires: float | None
-    campaign: str | None = None
-    worker: str | None = None
-    secret: str = field(default="", repr=False)
-    """What they showed; never kept."""
+    secret: str = field(default="", repr=False, compare=False)
+    """What they showed; never kept, and never told."""
 
     def may(self, role: Role) -> bool:
         """Whether they have at least this role."""
         return self.role in ROLES and ROLES.index(self.role) <= ROLES.index(role)
+
+    def needs(self, role: Role) -> None:
+        """Refuse what they do unless they have at least this role."""
+        if not self.may(role):
+            raise forbidden(f"a {self.role}'s key does not allow this: it takes a {role}'s")
 
     def derive(self, *parts: str) -> str:
         """Make a new secret out of their own and a retry's key: the same retry, the same secret.
@@ -63,20 +62,6 @@ class Identity:
         text = "\0".join(parts).encode()
         digest = hmac.new(self.secret.encode(), text, hashlib.sha256).digest()
         return base64.urlsafe_b64encode(digest).decode().rstrip("=")
-
-
-@dataclass(frozen=True)
-class Issued(Jsonable):
-    """A key or token as shown to those who manage them: never its secret."""
-
-    id: str
-    role: str
-    label: str
-    created: float
-    expires: float | None
-    revoked: float | None
-    campaign: str | None = None
-    worker: str | None = None
 
 
 def digest(secret: str) -> str:
@@ -111,7 +96,7 @@ class Identities:
         worker: str | None = None,
         secret: str | None = None,
         note: Change | None = None,
-    ) -> tuple[str, Issued]:
+    ) -> tuple[str, Key]:
         """Make a key (or a worker's token) and keep its hash; returns the secret, only here.
 
         Parameters
@@ -168,34 +153,31 @@ class Identities:
             for each in self.keys()
         )
 
-    def keys(self) -> list[Issued]:
+    def keys(self) -> list[Key]:
         """The keys of people and programs, newest first."""
-        found = [_issued(record) for record in self._store.records(_KEY)]
+        return self._newest(_KEY)
+
+    def tokens(self, campaign: str) -> list[Key]:
+        """The tokens of a campaign's workers, newest first."""
+        return [each for each in self._newest(_TOKEN) if each.campaign == campaign]
+
+    def _newest(self, kind: str) -> list[Key]:
+        found = [_issued(record) for record in self._store.records(kind)]
         return sorted(found, key=lambda each: -each.created)
 
-    def tokens(self, campaign: str) -> list[Issued]:
-        """The tokens of a campaign's workers, newest first."""
-        found = [_issued(record) for record in self._store.records(_TOKEN)]
-        return sorted(
-            (each for each in found if each.campaign == campaign), key=lambda each: -each.created
-        )
-
-    def revoke(self, id: str, *, campaign: str | None = None) -> Issued:
+    def revoke(self, id: str, *, campaign: str | None = None) -> Key:
         """End a key, or with ``campaign`` a token of it; the second time changes nothing."""
         kind = _KEY if campaign is None else _TOKEN
         while True:
             found = self._store.records(kind, prefix=id, limit=2) if len(id) >= 16 else []
-            if len(found) != 1 or (
-                campaign is not None and json.loads(found[0].body)["campaign"] != campaign
-            ):
+            if len(found) != 1 or _issued(found[0]).campaign != campaign:
                 raise UnknownName(
                     f"{kind} {id!r} is not known: see the list", field="id", reason="unknown_key"
                 )
             record = found[0]
-            body = json.loads(record.body)
-            if body["revoked"] is not None:
+            if _issued(record).revoked is not None:
                 return _issued(record)
-            after = json.dumps({**body, "revoked": self._clock()})
+            after = json.dumps({**json.loads(record.body), "revoked": self._clock()})
             if self._store.change([Change(kind, record.id, record.body, after)]):
                 self._ended += 1
                 self._seen.pop(record.id, None)
@@ -220,15 +202,9 @@ class Identities:
         ended = self._ended
         record = self._store.record(kind, hashed)
         now = self._clock()
-        if record is None:
-            raise _unknown()
-        issued = _issued(record)
-        if issued.revoked is not None or _is_over(issued.expires, now):
-            raise _unknown()
-        identity = Identity(
-            issued.id, issued.role, issued.label, issued.expires, issued.campaign, issued.worker,
-            secret,
-        )  # fmt: skip
+        identity = _caller(record, secret, now)
+        if identity is None:
+            raise unauthorized("the key is unknown, expired or revoked: ask the owner for another")
         if len(self._seen) > MOST_SEEN:
             self._seen.clear()
         self._seen[hashed] = identity, now + _FRESH
@@ -257,12 +233,7 @@ class Identities:
         body = json.loads(record.body)
         key = self._store.record(_KEY, body["key"])
         now = self._clock()
-        if key is None or _is_over(body["expires"], now):
-            return None
-        issued = _issued(key)
-        if issued.revoked is not None or _is_over(issued.expires, now):
-            return None
-        return Identity(issued.id, issued.role, issued.label, issued.expires, secret=secret)
+        return None if _is_over(body["expires"], now) else _caller(key, secret, now)
 
     def close_session(self, secret: str) -> None:
         """Sign a browser out."""
@@ -278,14 +249,20 @@ class Identities:
                 self._store.change([Change(_SESSION, record.id, record.body, None)])
 
 
-def _issued(record: Record) -> Issued:
+def _issued(record: Record) -> Key:
     # Sixteen digits of the hash name a key; of what it is a hash can't be found from all of it.
-    return Issued(id=record.id[:16], **json.loads(record.body))
+    return Key(id=record.id[:16], **json.loads(record.body))
 
 
 def _is_over(expires: float | None, now: float) -> bool:
     return expires is not None and expires <= now
 
 
-def _unknown() -> RequestRefused:
-    return unauthorized("the key is unknown, expired or revoked: ask the owner for another")
+def _caller(record: Record | None, secret: str, now: float) -> Identity | None:
+    """Whom a key or token makes of who shows it, if it is good."""
+    if record is None:
+        return None
+    key = _issued(record)
+    if key.revoked is not None or _is_over(key.expires, now):
+        return None
+    return Identity(key.id, key.role, key.label, key.expires, key.campaign, key.worker, secret)

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from askwise import __version__
 from askwise.core.errors import UnknownName
-from askwise.service.api.shapes.fields import Name
+from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import fragments
 from askwise.service.dashboard import tables as rows
 from askwise.service.dashboard.fragments import Wanted

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from askwise.campaign import Campaign
-from askwise.campaign.views import Forecast, Series
+from askwise.campaign import Campaign, views
 from askwise.core.money import from_micro, to_micro
 from askwise.figures import live
 from askwise.service.dashboard import tables as rows
@@ -24,26 +23,16 @@ POINTS = 12
 
 
 @dataclass(frozen=True)
-class Charts:
-    """The overview's charts, each an ``<svg>``, or empty where there is nothing to draw."""
-
-    money: Markup
-    answers: Markup
-    outcomes: Markup
-    workers: Markup
-
-
-@dataclass(frozen=True)
 class Seen:
     """What is known of a campaign now. ``place`` changes when any of it has."""
 
     glance: Glance
     facts: Facts
     place: tuple[int, ...]
-    series: Series | None = None
+    series: views.Series | None = None
     read: int = 0
-    charts: Charts | None = None
-    forecast: Forecast | None = None
+    charts: dict[str, Markup] | None = None
+    forecast: views.Forecast | None = None
 
 
 def look(visit: Visit, name: str, *, charts: bool, now: bool = False) -> Seen:
@@ -61,8 +50,8 @@ def look(visit: Visit, name: str, *, charts: bool, now: bool = False) -> Seen:
     return Seen(glance, facts, (*place, read, *drawn), series, read, made, forecast)
 
 
-def draw(facts: Facts, series: Series, forecast: Forecast | None) -> Charts:
-    """Draw the overview's charts."""
+def draw(facts: Facts, series: views.Series, forecast: views.Forecast | None) -> dict[str, Markup]:
+    """Draw the overview's charts: each an ``<svg>``, or empty where there is nothing to draw."""
     end = None
     if forecast is not None and forecast.ends is not None and forecast.spent is not None:
         end = forecast.ends, to_micro(forecast.spent, "spent")
@@ -77,27 +66,23 @@ def draw(facts: Facts, series: Series, forecast: Forecast | None) -> Charts:
         for each in facts.workers
         if each.joined or each.answered
     ]  # fmt: skip
+    drawn = {
+        "money": live.money_chart(
+            series.times, series.spent, series.reserved, series.budget, end=end
+        ),
+        "answers": live.answers_chart(series.times, series.answers),
+        "outcomes": live.outcomes_chart(
+            facts.outcomes.edges,
+            {each.outcome: each.bins for each in counts},
+            {each.outcome: each.tasks for each in counts},
+        ),
+        "workers": live.workers_chart(skills, *facts.range),
+    }
     # Escaped by the one that draws: they hold names of workers and words of rules.
-    return Charts(
-        *map(
-            Markup,
-            (
-                live.money_chart(
-                    series.times, series.spent, series.reserved, series.budget, end=end
-                ),
-                live.answers_chart(series.times, series.answers),
-                live.outcomes_chart(
-                    facts.outcomes.edges,
-                    {each.outcome: each.bins for each in counts},
-                    {each.outcome: each.tasks for each in counts},
-                ),
-                live.workers_chart(skills, *facts.range),
-            ),
-        )
-    )
+    return {name: Markup(svg) for name, svg in drawn.items()}
 
 
-def points(series: Series) -> list[dict[str, Any]]:
+def points(series: views.Series) -> list[dict[str, Any]]:
     """Some moments of a series, the last one among them: a chart in numbers."""
     size = len(series.times)
     if size == 0:

@@ -5,23 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
-from fastapi.exceptions import RequestValidationError
-from starlette.responses import Response
+from fastapi import APIRouter, Query, Response
 
+from askwise.core.keys import Key
 from askwise.service.api.actions import create_once, fields_of
-from askwise.service.auth.identity import ROLES, Issued
-from askwise.service.dashboard.visit import (
-    Form,
-    Owning,
-    Requesting,
-    Viewing,
-    Visit,
-    back,
-    cut,
-    do,
-    refuse_first,
-)
+from askwise.service.auth.identity import ROLES
+from askwise.service.dashboard.visit import Form, Owning, Requesting, Viewing, Visit, back, cut, do
 from askwise.service.pages.base import PageRoute
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -69,13 +58,14 @@ async def make(visit: Requesting) -> Response:
     """Make a campaign."""
 
     def work(form: Form) -> str:
-        fields = _read(form.text("toml", longest=visit.service.settings.largest_body))
+        text = form.text("toml", longest=visit.service.settings.largest_body)
+        fields = fields_of("application/toml", text.replace("\r\n", "\n").encode())
         return str(create_once(visit.service, fields, form.key)["name"])
 
     def then(name: str) -> Response:
         return back(f"/dashboard/{name}", "made")
 
-    return await do(visit, work, then, partial(_new, visit))
+    return await do(visit, work, partial(_new, visit), then)
 
 
 @router.get("/dashboard/-/keys")
@@ -88,16 +78,16 @@ def keys(visit: Owning, page: PageNumber = 1) -> Response:
 async def new_key(visit: Owning) -> Response:
     """Make a key; its secret is on the page that follows and nowhere else."""
 
-    def work(form: Form) -> tuple[str, Issued]:
-        role, days = form.text("role"), form.whole("days")
+    def work(form: Form) -> tuple[str, Key]:
+        role, lasts = form.text("role"), form.seconds("days")
         return visit.service.identities.issue(
             role if role in ROLES else "",
             form.text("label", longest=100),
-            lasts=None if days is None else 86400.0 * days,
+            lasts=lasts,
             secret=visit.caller.derive("key", form.key),
         )
 
-    return await do(visit, work, lambda made: _keys(visit, made=made), partial(_keys, visit))
+    return await do(visit, work, partial(_keys, visit))
 
 
 @router.post("/dashboard/-/keys/{id}/revoke")
@@ -106,8 +96,8 @@ async def revoke(visit: Owning, id: str) -> Response:
     return await do(
         visit,
         lambda form: visit.service.identities.revoke(id),
-        lambda _: back("/dashboard/-/keys", "key-revoked"),
         partial(_keys, visit),
+        lambda _: back("/dashboard/-/keys", "key-revoked"),
     )
 
 
@@ -120,10 +110,3 @@ def _keys(visit: Visit, *, page: int = 1, **values: Any) -> Response:
     shown = cut(len(found), page)
     values = {"made": None, "typed": {}, **values, "keys": found[shown.start : shown.end]}
     return visit.page("dashboard/keys.html", cut=shown, **values)
-
-
-def _read(text: str) -> dict[str, Any]:
-    try:
-        return fields_of("application/toml", text.replace("\r\n", "\n").encode())
-    except RequestValidationError as error:
-        raise refuse_first(error.errors(), "the campaign") from None

@@ -14,11 +14,11 @@ from starlette.responses import RedirectResponse, Response
 from askwise.campaign import Campaign
 from askwise.service.api.actions import invite_worker
 from askwise.service.api.bodies import read_json
-from askwise.service.api.shapes import fields, requests
-from askwise.service.api.shapes.fields import Name
+from askwise.service.api.shapes import requests
+from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import campaign as shown
 from askwise.service.dashboard.home import PageNumber
-from askwise.service.dashboard.visit import Form, Requesting, Visit, back, cut, do, refuse_first
+from askwise.service.dashboard.visit import Form, Requesting, Visit, back, cut, do
 from askwise.service.pages.base import PageRoute, refuse_form
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -38,36 +38,27 @@ async def invite(visit: Requesting, name: Name) -> Response:
     """Make a worker's link; it is on the page that follows and nowhere else."""
 
     def work(form: Form) -> tuple[str, str]:
-        days = form.whole("days")
-        price = form.fields.get("price", "").strip()
-        try:
-            body = requests.InviteBody(
-                worker=form.text("worker"),
-                price=price or None,
-                limit=form.whole("limit"),
-                lasts=None if days is None else 86400.0 * days,
-            )
-        except ValidationError as error:
-            raise refuse_first(error.errors(include_url=False)) from None
+        lasts, price = form.seconds("days"), form.fields.get("price", "").strip()
+        body = requests.InviteBody(
+            worker=form.text("worker"),
+            price=price or None,
+            limit=form.whole("limit"),
+            lasts=lasts,
+        )
         _, _, link = invite_worker(visit.service, visit.caller, form.key, name, body)
         return body.worker, link
 
-    return await do(
-        visit,
-        work,
-        lambda made: _manage(visit, name, invited=made),
-        partial(_manage, visit, name),
-    )
+    return await do(visit, work, partial(_manage, visit, name))
 
 
 @router.post("/dashboard/{name}/tokens/{id}/revoke")
-async def revoke(visit: Requesting, name: Name, id: fields.KeyId) -> Response:
+async def revoke(visit: Requesting, name: Name, id: requests.KeyId) -> Response:
     """End a worker's link."""
     return await do(
         visit,
         lambda form: visit.service.identities.revoke(id, campaign=name),
-        lambda _: back(f"/dashboard/{name}/manage", "token-revoked"),
         partial(_manage, visit, name),
+        lambda _: back(f"/dashboard/{name}/manage", "token-revoked"),
     )
 
 
@@ -157,8 +148,8 @@ async def _change(visit: Visit, name: str, tab: str, code: str, work: Work) -> R
     return await do(
         visit,
         lambda form: work(visit.service.campaigns.get(name), form),
-        lambda _: back(path, code),
         partial(_manage if tab else shown.show_overview, visit, name),
+        lambda _: back(path, code),
     )
 
 
@@ -176,7 +167,7 @@ async def _change_task(visit: Visit, name: str, code: str, work: Work) -> Respon
     def again(typed: dict[str, str], **said: Any) -> Response:
         return shown.show_task(visit, name, typed.get("task", ""), **said)
 
-    return await do(visit, run, then, again)
+    return await do(visit, run, again, then)
 
 
 def _task(form: Form) -> str:
@@ -212,5 +203,5 @@ def _manage(visit: Visit, name: str, *, page: int = 1, **values: Any) -> Respons
     frame = shown.frame(visit, name, "manage")
     tokens = visit.service.identities.tokens(name)
     part = cut(len(tokens), page)
-    values = {"invited": None, "typed": {}, **values, "tokens": tokens[part.start : part.end]}
+    values = {"made": None, "typed": {}, **values, "tokens": tokens[part.start : part.end]}
     return visit.page("dashboard/manage.html", **frame, cut=part, **values)

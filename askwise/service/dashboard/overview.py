@@ -17,24 +17,12 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import wait as wait_for
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from askwise.campaign import Campaign, views
 from askwise.campaign.state import CampaignState
-from askwise.campaign.views import (
-    Answer,
-    Contested,
-    Forecast,
-    Outcomes,
-    Savings,
-    Series,
-    Status,
-    Timeline,
-    WorkerSummary,
-)
 from askwise.core.arrays import Array
 from askwise.core.choices import Done
 from askwise.ledger import columns as c
@@ -72,7 +60,7 @@ PATIENCE = 0.5
 class Glance:
     """A campaign in a line: cheap, and always of the present."""
 
-    status: Status
+    status: views.Status
     over: Done | None
     last: float | None
     """Time of the last event."""
@@ -85,10 +73,10 @@ class Facts:
     """What takes a walk over all tasks and answers, at the event ``seq``."""
 
     seq: int
-    answers: list[Answer]
-    workers: list[WorkerSummary]
-    outcomes: Outcomes
-    contested: list[Contested]
+    answers: list[views.Answer]
+    workers: list[views.WorkerSummary]
+    outcomes: views.Outcomes
+    contested: list[views.Contested]
     options: tuple[str, ...]
     range: tuple[float, float]
     """Of utilities; 0 to 1 where there are options."""
@@ -182,7 +170,7 @@ class _Watched:
 
     facts: Cached[Facts]
     charts: Cached[tuple[tuple[int, int], Any]]
-    timeline: Timeline | None = None
+    timeline: views.Timeline | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     """Held while the timeline is read or fed."""
     feeding: Future[None] | None = None
@@ -247,12 +235,12 @@ class Overviews:
 
         return watched.facts.get(lambda kept: kept.seq >= position, make, now=now)
 
-    def savings(self, name: str, fixed: int | None) -> Savings | None:
+    def savings(self, name: str, fixed: int | None) -> views.Savings | None:
         """What was saved against asking so often about every task."""
         with self._campaigns.get(name).reading() as state:
             return views.savings(state, fixed)
 
-    def series(self, name: str) -> tuple[int, Series]:
+    def series(self, name: str) -> tuple[int, views.Series]:
         """Money and answers over time, and up to which event they were read.
 
         A long log that nobody has watched is read bit by bit: then it ends earlier at first.
@@ -262,7 +250,7 @@ class Overviews:
             assert watched.timeline is not None
             return watched.timeline.seq, watched.timeline.series()
 
-    def forecast(self, name: str) -> Forecast | None:
+    def forecast(self, name: str) -> views.Forecast | None:
         """When it will end; None while the log is still being read, too."""
         watched = self._fed(name)
         # In this order, as when a timeline is made.
@@ -273,7 +261,7 @@ class Overviews:
             return views.forecast(watched.timeline, state, time.time())
 
     def charts(
-        self, name: str, draw: Callable[[Facts, Series], T], *, now: bool = False
+        self, name: str, draw: Callable[[Facts, views.Series], T], *, now: bool = False
     ) -> tuple[tuple[int, int], T]:
         """What ``draw`` makes of a campaign, and of which events; no lock is held meanwhile."""
         facts = self.facts(name, now=now)
@@ -315,13 +303,13 @@ class Overviews:
         with watched.lock:
             if watched.timeline is None:
                 with self._campaigns.get(name).reading() as state:
-                    watched.timeline = Timeline(state.spec.problem)
+                    watched.timeline = views.Timeline(state.spec.problem)
             if watched.timeline.seq < position and (
                 watched.feeding is None or watched.feeding.done()
             ):
                 watched.feeding = self._readers.submit(self._feed, name, watched)
             feeding = watched.feeding
-        if feeding is not None and feeding in wait_for([feeding], PATIENCE).done:
+        if feeding is not None and feeding in wait([feeding], PATIENCE).done:
             feeding.result()
         return watched
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from askwise.campaign import Campaign, views
 from askwise.campaign.state import CampaignState
-from askwise.campaign.views import Answer, Contested, Handed, WorkerSummary
 from askwise.campaign.views.contested import confidences, least_sure
 from askwise.core.problem import Task
 from askwise.ledger import columns as c
@@ -26,7 +25,7 @@ class AssignmentRow:
 
     seq: int
     decision: int
-    handed: Handed
+    handed: views.Handed
     time: float | None = None
 
 
@@ -34,7 +33,7 @@ class AssignmentRow:
 class TaskRow:
     """A task in a list."""
 
-    answer: Answer
+    answer: views.Answer
     votes: list[tuple[str, int]]
     payload: Any
 
@@ -44,7 +43,7 @@ class TaskPage:
     """A task with all that was said about it."""
 
     task: Task
-    answer: Answer
+    answer: views.Answer
     options: tuple[str, ...]
     votes: list[tuple[str, int]]
     truth: str | None
@@ -117,7 +116,7 @@ def _votes(options: tuple[str, ...], votes: Any) -> list[tuple[str, int]]:
     return sorted(pairs, key=lambda pair: -pair[1])
 
 
-def contested(campaign: Campaign, facts: Facts, most: int) -> list[tuple[Contested, Any]]:
+def contested(campaign: Campaign, facts: Facts, most: int) -> list[tuple[views.Contested, Any]]:
     """The most contested tasks, each with its payload."""
     with campaign.reading() as state:
         ledger = state.ledger
@@ -163,11 +162,11 @@ WORKER_SORTS = ("id", "price", "answered", "share", "paid", "agreement", "qualit
 
 
 def workers(
-    found: list[WorkerSummary], page: int, sort: str, down: bool
-) -> tuple[list[WorkerSummary], Cut]:
+    found: list[views.WorkerSummary], page: int, sort: str, down: bool
+) -> tuple[list[views.WorkerSummary], Cut]:
     """A page of workers, by a column; those without a value there come last."""
 
-    def value(worker: WorkerSummary) -> Any:
+    def value(worker: views.WorkerSummary) -> Any:
         cell = getattr(worker, sort)
         return cell.value if sort == "quality" and cell is not None else cell
 

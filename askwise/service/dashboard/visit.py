@@ -11,22 +11,17 @@ from typing import Annotated, Any, TypeVar
 
 import anyio.to_thread
 from fastapi import Depends, Request
+from fastapi.exceptions import RequestValidationError
 from markupsafe import Markup
+from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from askwise.core.errors import AskwiseError
 from askwise.service.auth.identity import Identity, Role, csrf_token
 from askwise.service.dashboard.overview import Overviews
-from askwise.service.errors import RequestRefused, forbidden, status_of
-from askwise.service.pages import filters as filters
-from askwise.service.pages.base import (
-    SESSION,
-    form_of,
-    page,
-    refuse_form,
-    signed_in,
-    templates,
-)
+from askwise.service.errors import status_of
+from askwise.service.pages import filters
+from askwise.service.pages.base import SESSION, form_of, page, refuse_form, signed_in, templates
 from askwise.service.state import ServiceState, service_of
 
 T = TypeVar("T")
@@ -52,11 +47,6 @@ class Visit:
         found: Overviews = self.request.app.state.overviews
         return found
 
-    @property
-    def changes(self) -> bool:
-        """Whether they may change things."""
-        return self.caller.may("requester")
-
     def filled(self, text: str) -> str:
         """Give each form the token of this browser and a key of its own."""
         token = csrf_token(self.caller.secret)
@@ -73,7 +63,7 @@ class Visit:
         """What every template may use."""
         return {
             "caller": self.caller,
-            "changes": self.changes,
+            "changes": self.caller.may("requester"),
             "hidden": HIDDEN,
             "why_done": filters.why_done,
         }
@@ -100,8 +90,7 @@ def _visiting(role: Role) -> Any:
     """A dependency: the visit of somebody with at least this role."""
 
     async def visit(request: Request, caller: Annotated[Identity, Depends(signed_in)]) -> Visit:
-        if not caller.may(role):
-            raise forbidden(f"a {caller.role}'s key does not allow this: it takes a {role}'s")
+        caller.needs(role)
         return Visit(request, service_of(request), caller)
 
     return Depends(visit)
@@ -139,11 +128,10 @@ class Form:
             raise refuse_form(f"{name} is {filters.clip(found, 20)}: give a whole number from 1")
         return int(found)
 
-
-def refuse_first(errors: Sequence[Any], what: str = "") -> RequestRefused:
-    """Build the refusal of what somebody typed, by the first flaw that its shape has."""
-    where = ".".join(str(part) for part in errors[0]["loc"]) or what
-    return refuse_form(f"{where}: {errors[0]['msg']}")
+    def seconds(self, name: str) -> float | None:
+        """A number of days, as seconds, or nothing."""
+        days = self.whole(name)
+        return None if days is None else 86400.0 * days
 
 
 async def sent(visit: Visit) -> Form:
@@ -165,23 +153,30 @@ async def sent(visit: Visit) -> Form:
 async def do(
     visit: Visit,
     work: Callable[[Form], T],
-    then: Callable[[T], Response],
-    again: Callable[..., Response],
+    show: Callable[..., Response],
+    then: Callable[[T], Response] | None = None,
 ) -> Response:
-    """Do what a form asks for; what is refused shows the page ``again``.
+    """Do what a form asks for, ``then`` go on, or ``show`` the page again with what was ``made``.
 
-    That is called with the reason (``alert``), its ``status`` and what was ``typed``.
+    What is refused shows it with the reason (``alert``), its ``status`` and what was ``typed``.
     """
     form = await sent(visit)
     try:
         done = await anyio.to_thread.run_sync(work, form)
-    except AskwiseError as error:
-        status = status_of(error)
+    except (AskwiseError, RequestValidationError, ValidationError) as error:
+        refused = error if isinstance(error, AskwiseError) else _first_flaw(error.errors())
+        status = status_of(refused)
         if status >= 500:
             raise
-        said = {"alert": str(error), "status": status, "typed": dict(form.fields)}
-        return await anyio.to_thread.run_sync(lambda: again(**said))
-    return then(done)
+        said = {"alert": str(refused), "status": status, "typed": dict(form.fields)}
+        return await anyio.to_thread.run_sync(lambda: show(**said))
+    return show(made=done) if then is None else then(done)
+
+
+def _first_flaw(errors: Sequence[Any]) -> AskwiseError:
+    """Build the refusal of what somebody typed, by the first flaw that its shape has."""
+    where = ".".join(str(part) for part in errors[0]["loc"])
+    return refuse_form(f"{where}: {errors[0]['msg']}")
 
 
 def back(path: str, code: str) -> Response:

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter
-from starlette.responses import Response
+from fastapi import APIRouter, Response
 
-from askwise.service.api.shapes import fields
-from askwise.service.api.shapes.fields import Name
+from askwise.service.api.shapes import requests
+from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import campaign as shown
 from askwise.service.dashboard.visit import Form, Requesting, Visit, back, do
 from askwise.service.pages.base import PageRoute
@@ -52,19 +51,17 @@ async def make(visit: Requesting, name: Name) -> Response:
             secret=visit.caller.derive("hook", form.key),
         )
 
-    return await do(
-        visit, work, lambda made: _hooks(visit, name, made=made), partial(_hooks, visit, name)
-    )
+    return await do(visit, work, partial(_hooks, visit, name))
 
 
 @router.post("/dashboard/{name}/hooks/{id}/end")
-async def end(visit: Requesting, name: Name, id: fields.HookId) -> Response:
+async def end(visit: Requesting, name: Name, id: requests.HookId) -> Response:
     """End a hook."""
     return await _change(visit, name, "hook-removed", lambda form: visit.service.webhooks.end(id))
 
 
 @router.post("/dashboard/{name}/hooks/{id}/test")
-async def ping(visit: Requesting, name: Name, id: fields.HookId) -> Response:
+async def ping(visit: Requesting, name: Name, id: requests.HookId) -> Response:
     """Send a test."""
     return await _change(
         visit, name, "hook-tested", lambda form: visit.service.webhooks.ping(id, form.key)
@@ -73,7 +70,7 @@ async def ping(visit: Requesting, name: Name, id: fields.HookId) -> Response:
 
 @router.post("/dashboard/{name}/hooks/{id}/deliveries/{delivery}/retry")
 async def retry(
-    visit: Requesting, name: Name, id: fields.HookId, delivery: fields.DeliveryId
+    visit: Requesting, name: Name, id: requests.HookId, delivery: requests.DeliveryId
 ) -> Response:
     """Try a delivery again."""
     return await _change(
@@ -84,7 +81,7 @@ async def retry(
 async def _change(visit: Visit, name: str, code: str, work: Callable[[Form], object]) -> Response:
     """Change something about a hook; leads back to the page of all."""
     path = f"/dashboard/{name}/hooks"
-    return await do(visit, work, lambda _: back(path, code), partial(_hooks, visit, name))
+    return await do(visit, work, partial(_hooks, visit, name), lambda _: back(path, code))
 
 
 def _hooks(visit: Visit, name: str, **values: Any) -> Response:

@@ -49,8 +49,8 @@ class PageRoute(APIRoute):
         async def handle(request: Request) -> Response:
             try:
                 return await plain(request)
-            except SignIn as wanted:
-                return RedirectResponse(f"/login?next={wanted.path}", 303)
+            except Instead as instead:
+                return instead.reply
             except AskwiseError as error:
                 return trouble(request, status_of(error), self.words(error))
             except RequestValidationError:
@@ -66,12 +66,12 @@ class PageRoute(APIRoute):
         return "the service can't do that at the moment: go back and try again in a little while"
 
 
-class SignIn(Exception):
-    """A page that needs a session, which the browser does not have."""
+class Instead(Exception):
+    """Another reply than the page that was asked for: the browser has no session, or no token."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self.path = path
+    def __init__(self, reply: Response) -> None:
+        super().__init__(reply)
+        self.reply = reply
 
 
 @cache
@@ -129,7 +129,8 @@ async def signed_in(request: Request) -> Identity:
     if secret:
         found = await anyio.to_thread.run_sync(service_of(request).identities.session, secret)
     if found is None:
-        raise SignIn(request.url.path if request.method == "GET" else "/dashboard")
+        path = request.url.path if request.method == "GET" else "/dashboard"
+        raise Instead(RedirectResponse(f"/login?next={path}", 303))
     return found
 
 

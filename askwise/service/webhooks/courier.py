@@ -14,8 +14,8 @@ from askwise.core.errors import AskwiseError
 from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.webhooks.outbox import Watcher
 from askwise.service.webhooks.posting import Network
-from askwise.service.webhooks.records import LANE, Webhook
-from askwise.service.webhooks.sending import Sender, read_lane
+from askwise.service.webhooks.records import LANE, Lane, Webhook
+from askwise.service.webhooks.sending import Sender
 from askwise.service.webhooks.webhooks import Webhooks
 
 log = logging.getLogger("askwise.service")
@@ -73,7 +73,7 @@ class Courier:
     def _dispatch(self, hooks: Sequence[Webhook]) -> None:
         lanes = {record.id: record.body for record in self._hooks.store.records(LANE)}
         for hook in hooks:
-            free = read_lane(lanes.get(hook.id)).free(self._hooks.clock())
+            free = Lane.read(lanes.get(hook.id)).free(self._hooks.clock())
             if free and hook.id not in self._busy and self._hooks.due(hook.id, limit=1):
                 self._busy.add(hook.id)
                 sent = self._senders.submit(self._sender.run, hook, self._ending)

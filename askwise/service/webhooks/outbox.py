@@ -20,14 +20,7 @@ from askwise.core.events import Event, Kind
 from askwise.core.money import NO_CAP, from_micro
 from askwise.ledger import columns as c
 from askwise.service.open_campaigns import OpenCampaigns
-from askwise.service.webhooks.records import (
-    CURSOR,
-    Cursor,
-    Webhook,
-    make_delivery,
-    read_cursor,
-    unchanged,
-)
+from askwise.service.webhooks import records as r
 from askwise.service.webhooks.webhooks import Webhooks
 from askwise.store import Change
 
@@ -89,15 +82,15 @@ class BudgetUse:
         }
 
 
+@dataclass
 class _Listener:
     """One hook at one campaign."""
 
-    def __init__(self, hook: Webhook, campaign: str, kept: str | None, cursor: Cursor) -> None:
-        self.hook = hook
-        self.id = f"{hook.id}/{campaign}"
-        self.kept = kept
-        """The cursor as the store has it."""
-        self.cursor = cursor
+    hook: r.Webhook
+    id: str
+    kept: str | None
+    """The cursor as the store has it."""
+    cursor: r.Cursor
 
     def wants(self, event: str) -> bool:
         return event in self.hook.events
@@ -123,11 +116,11 @@ class Watcher:
         self._store = campaigns.store
         self._hooks = hooks
         self._timer = timer
-        self._ahead: dict[str, tuple[str | None, Cursor]] = {}
+        self._ahead: dict[str, tuple[str | None, r.Cursor]] = {}
         self._next_check: dict[str, float] = {}
         self._resting: dict[str, float] = {}
 
-    def look(self, hooks: Sequence[Webhook] | None = None) -> int:
+    def look(self, hooks: Sequence[r.Webhook] | None = None) -> int:
         """Look at every campaign that ``hooks`` are told of; tells how many deliveries it made.
 
         All hooks by default.
@@ -136,7 +129,7 @@ class Watcher:
         known = {hook.id for hook in hooks}
         for id in [id for id in self._ahead if id.partition("/")[0] not in known]:
             del self._ahead[id]
-        kept = {record.id: record.body for record in self._store.records(CURSOR)}
+        kept = {record.id: record.body for record in self._store.records(r.CURSOR)}
         names = {hook.campaign for hook in hooks if hook.campaign is not None}
         if any(hook.campaign is None for hook in hooks):
             names.update(self._store.names())
@@ -156,13 +149,13 @@ class Watcher:
                 log.warning("hooks", exc_info=not ours, extra={"fields": fields})
         return made
 
-    def _listener(self, hook: Webhook, name: str, kept: dict[str, str]) -> _Listener:
+    def _listener(self, hook: r.Webhook, name: str, kept: dict[str, str]) -> _Listener:
         id = f"{hook.id}/{name}"
         body = kept.get(id)
         known, cursor = self._ahead.get(id, (None, None))
         if cursor is None or known != body:
-            cursor = read_cursor(body)
-        return _Listener(hook, name, body, cursor)
+            cursor = r.Cursor.read(body)
+        return _Listener(hook, id, body, cursor)
 
     def _look_at(self, name: str, listeners: Sequence[_Listener]) -> int:
         position = self._store.position(name)
@@ -172,7 +165,7 @@ class Watcher:
                 back = replace(
                     listener.cursor, seq=position, checked=min(position, listener.cursor.checked)
                 )
-                self._keep(listener, back, [unchanged(listener.hook)])
+                self._keep(listener, back, [r.unchanged(listener.hook)])
         behind = [each for each in listeners if each.cursor.seq < position]
         made = self._walk(name, behind, position) if behind else 0
         unchecked = [
@@ -226,32 +219,30 @@ class Watcher:
         moved = replace(listener.cursor, seq=new[-1].seq, done=done)
         return len(mine) if self._advance(listener, moved, mine) else None
 
-    def _advance(self, listener: _Listener, cursor: Cursor, notices: Sequence[Notice]) -> bool:
+    def _advance(self, listener: _Listener, cursor: r.Cursor, notices: Sequence[Notice]) -> bool:
         """Move a hook's cursor and make its deliveries; False if another process was first."""
         campaign = listener.id.partition("/")[2]
-        kept = read_cursor(listener.kept)
+        kept = r.Cursor.read(listener.kept)
         idle = not notices and cursor.done == kept.done and cursor.seq - kept.seq < LAZY
         if idle:
             # Derived from the log, it is derived again should this process end.
             listener.cursor = cursor
             self._ahead[listener.id] = listener.kept, cursor
             return True
-        changes = [unchanged(listener.hook)]
+        changes = [r.unchanged(listener.hook)]
         made = cursor.made
         for notice in notices:
             made = max(int(self._hooks.clock() * 1e6), made + 1)
             about = {"seq": notice.seq, "time": notice.time, "data": notice.data}
             unique = f"{notice.event}/{notice.seq}/{campaign}"
-            record = make_delivery(
-                listener.hook, notice.event, campaign, about, made, unique
-            ).record
-            changes.append(Change(record.kind, record.id, None, record.body))
+            told = r.make_delivery(listener.hook, notice.event, campaign, about, made, unique)
+            changes.append(r.creation(told))
         return self._keep(listener, replace(cursor, made=made), changes)
 
-    def _keep(self, listener: _Listener, cursor: Cursor, changes: list[Change]) -> bool:
+    def _keep(self, listener: _Listener, cursor: r.Cursor, changes: list[Change]) -> bool:
         """Write a hook's cursor, with what goes with it."""
         self._ahead.pop(listener.id, None)
-        moved = Change(CURSOR, listener.id, listener.kept, cursor.body)
+        moved = Change(r.CURSOR, listener.id, listener.kept, cursor.body)
         if not self._store.change([*changes, moved]):
             return False
         listener.cursor, listener.kept = cursor, cursor.body

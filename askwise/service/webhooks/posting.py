@@ -112,6 +112,7 @@ def resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(info[4][0]) for info in found))
 
 
+@dataclass(kw_only=True)
 class Network:
     """The way out of the service.
 
@@ -131,18 +132,10 @@ class Network:
         Seconds for an attempt.
     """
 
-    def __init__(
-        self,
-        *,
-        private: bool = False,
-        resolve: Resolve = resolve,
-        trusted: ssl.SSLContext | None = None,
-        patience: float = PATIENCE,
-    ) -> None:
-        self.private = private
-        self.patience = patience
-        self._resolve = resolve
-        self._trusted = trusted
+    private: bool = False
+    resolve: Resolve = resolve
+    trusted: ssl.SSLContext | None = None
+    patience: float = PATIENCE
 
     def check(self, url: str) -> None:
         """Refuse an address that can't be used, or leads to what is private."""
@@ -155,7 +148,7 @@ class Network:
     def addresses(self, host: str, port: int) -> Sequence[str]:
         """Where a host is; ConnectError if nowhere, or not on the open internet."""
         try:
-            found = self._resolve(host, port)
+            found = self.resolve(host, port)
         except (OSError, UnicodeError):
             found = []
         if not found:
@@ -169,14 +162,14 @@ class Network:
     def post(self, url: str, body: bytes, headers: dict[str, str]) -> PostResult:
         """Send ``body`` once; redirects are not followed."""
         place = parse_url(url)
-        if self._trusted is None:
-            self._trusted = httpx.create_ssl_context()
+        if self.trusted is None:
+            self.trusted = httpx.create_ssl_context()
         host = url.partition("://")[2].partition("/")[0].partition("?")[0]
         named = {"Host": host, "Connection": "close", **headers}
         way = _Way(self, time.monotonic() + self.patience)
         try:
             with (
-                httpcore.ConnectionPool(self._trusted, network_backend=way) as pool,
+                httpcore.ConnectionPool(self.trusted, network_backend=way) as pool,
                 pool.stream("POST", place, headers=[*named.items()], content=body) as reply,
             ):
                 return PostResult(reply.status, _beginning(reply))

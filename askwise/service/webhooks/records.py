@@ -6,8 +6,9 @@ import hashlib
 import hmac
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
+from askwise.core.jsonable import Jsonable
 from askwise.store import Change, Record
 
 EventName = Literal["answer.settled", "task.closed", "campaign.done", "budget.used"]
@@ -21,8 +22,8 @@ WAITING, SETTLED = "hook-waiting", "hook-settled"
 
 
 @dataclass(frozen=True)
-class Webhook:
-    """Somebody who wants to be told.
+class Webhook(Jsonable):
+    """Somebody who wants to be told; as JSON without its secret.
 
     Attributes
     ----------
@@ -39,11 +40,11 @@ class Webhook:
     id: str
     url: str
     campaign: str | None
-    events: tuple[str, ...]
+    events: tuple[EventName, ...]
     label: str
     created: float
     ended: float | None = None
-    secret: str = field(default="", repr=False)
+    secret: str = field(default="", repr=False, compare=False)
     read: str | None = field(default=None, repr=False, compare=False)
     """The record that it was read from: changes begin with what is there, to the letter."""
 
@@ -55,12 +56,6 @@ class Webhook:
     def hears(self, campaign: str) -> bool:
         """Whether it is told of this campaign."""
         return self.campaign in (None, campaign)
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, without its secret."""
-        raw = {**asdict(self), "events": list(self.events)}
-        del raw["secret"], raw["read"]
-        return raw
 
     @property
     def record(self) -> Record:
@@ -129,9 +124,23 @@ class Delivery:
         return Record(WAITING, f"{self.hook}/{_place(self.due)}-{self.id}", _body(self))
 
 
+class Kept:
+    """A dataclass that a record has as its body."""
+
+    @property
+    def body(self) -> str:
+        """As it is kept."""
+        return json.dumps(vars(self))
+
+    @classmethod
+    def read(cls, body: str | None) -> Self:
+        """What is kept so; without a record, as it begins."""
+        return cls() if body is None else cls(**json.loads(body))
+
+
 @dataclass(frozen=True)
-class Cursor:
-    """How far a hook has been told about a campaign.
+class Cursor(Kept):
+    """How far a hook has been told about a campaign; without one, the campaign came after it.
 
     Attributes
     ----------
@@ -151,10 +160,23 @@ class Cursor:
     done: str | None = None
     made: int = 0
 
-    @property
-    def body(self) -> str:
-        """As it is kept."""
-        return json.dumps(asdict(self))
+
+@dataclass(frozen=True)
+class Lane(Kept):
+    """Who sends to a hook now, if anybody, and how its receiver does.
+
+    ``until`` ends the holder's lease; ``failures`` counts what failed in a row because the receiver
+    was down, and ``closed`` is until when nothing is sent for it.
+    """
+
+    holder: str = ""
+    until: float = 0.0
+    failures: int = 0
+    closed: float = 0.0
+
+    def free(self, now: float) -> bool:
+        """Whether somebody may begin to send."""
+        return self.until <= now and self.closed <= now
 
 
 def make_delivery(
@@ -183,10 +205,13 @@ def transition(before: Delivery, after: Delivery) -> list[Change]:
     known = before.read or old.body
     if (old.kind, old.id) == (new.kind, new.id):
         return [Change(old.kind, old.id, known, new.body)]
-    return [
-        Change(old.kind, old.id, known, None),
-        Change(new.kind, new.id, None, new.body),
-    ]
+    return [Change(old.kind, old.id, known, None), creation(after)]
+
+
+def creation(delivery: Delivery) -> Change:
+    """The change of records that makes a delivery."""
+    record = delivery.record
+    return Change(record.kind, record.id, None, record.body)
 
 
 def sign(secret: str, body: bytes, now: float) -> str:
@@ -223,11 +248,6 @@ def read_hook(record: Record) -> Webhook:
     """The hook that is kept so."""
     raw = json.loads(record.body)
     return Webhook(**{**raw, "events": tuple(raw["events"]), "read": record.body})
-
-
-def read_cursor(body: str | None) -> Cursor:
-    """The cursor that is kept so; without one, the campaign came after the hook."""
-    return Cursor() if body is None else Cursor(**json.loads(body))
 
 
 def read_delivery(record: Record) -> Delivery:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import random
 import secrets
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from threading import Event
 
 from askwise import __version__
 from askwise.core.errors import AskwiseError
 from askwise.service import metrics
+from askwise.service.webhooks import records as r
 from askwise.service.webhooks.posting import Network, PostResult
-from askwise.service.webhooks.records import LANE, Delivery, Webhook, sign, transition, unchanged
 from askwise.service.webhooks.webhooks import Webhooks
 from askwise.store import Change
 
@@ -41,34 +40,6 @@ CLOSED_FIRST, CLOSED_MOST = 5.0, 600.0
 """Seconds for which a lane closes when its receiver is down: doubled each time, up to the most."""
 
 
-@dataclass(frozen=True)
-class Lane:
-    """Who sends to a hook now, if anybody, and how its receiver does.
-
-    ``until`` ends the holder's lease; ``failures`` counts what failed in a row because the receiver
-    was down, and ``closed`` is until when nothing is sent for it.
-    """
-
-    holder: str = ""
-    until: float = 0.0
-    failures: int = 0
-    closed: float = 0.0
-
-    @property
-    def body(self) -> str:
-        """As it is kept."""
-        return json.dumps(asdict(self))
-
-    def free(self, now: float) -> bool:
-        """Whether somebody may begin to send."""
-        return self.until <= now and self.closed <= now
-
-
-def read_lane(body: str | None) -> Lane:
-    """The lane that is kept so; a free one if none is."""
-    return Lane() if body is None else Lane(**json.loads(body))
-
-
 class Sender:
     """Sends what is due.
 
@@ -89,7 +60,7 @@ class Sender:
         self._network = network
         self._spread = spread
 
-    def run(self, hook: Webhook, ending: Event) -> bool:
+    def run(self, hook: r.Webhook, ending: Event) -> bool:
         """Send what is due to a hook, one at a time and first attempts in order.
 
         Returns
@@ -97,13 +68,13 @@ class Sender:
         bool
             Whether more may be due that can be sent now.
         """
-        kept = self._store.record(LANE, hook.id)
+        kept = self._store.record(r.LANE, hook.id)
         body = None if kept is None else kept.body
-        lane, now = read_lane(body), self._hooks.clock()
+        lane, now = r.Lane.read(body), self._hooks.clock()
         if not lane.free(now):
             return False
         held = replace(lane, holder=secrets.token_hex(8), until=now + LEASE)
-        if not self._store.change([unchanged(hook), Change(LANE, hook.id, body, held.body)]):
+        if not self._store.change([r.unchanged(hook), Change(r.LANE, hook.id, body, held.body)]):
             return False
         due = self._hooks.due(hook.id, TURN)
         lane, notes, noted, end = held, [], now, now + LONGEST_TURN
@@ -113,58 +84,54 @@ class Sender:
             outcome = self._post(hook, delivery)
             now = self._hooks.clock()
             lane = _after(lane, outcome, now)
-            notes += transition(delivery, self._outcome(delivery, outcome, now))
+            notes += r.transition(delivery, self._outcome(delivery, outcome, now))
             if not outcome.taken or len(notes) >= 2 * TOGETHER or now - noted >= AT_ONCE:
-                if not self._store.change([Change(LANE, hook.id, held.body, lane.body), *notes]):
+                if not self._store.change([Change(r.LANE, hook.id, held.body, lane.body), *notes]):
                     return False
                 held, notes, noted = lane, [], now
         free = replace(lane, holder="", until=0.0)
-        if not self._store.change([Change(LANE, hook.id, held.body, free.body), *notes]):
+        if not self._store.change([Change(r.LANE, hook.id, held.body, free.body), *notes]):
             return False
         self._hooks.prune(hook.id)
         more = len(due) == TURN or now >= end
         return more and free.free(self._hooks.clock())
 
-    def _post(self, hook: Webhook, delivery: Delivery) -> PostResult:
+    def _post(self, hook: r.Webhook, delivery: r.Delivery) -> PostResult:
         body = delivery.body.encode()
         headers = {
             "Content-Type": "application/json",
             "User-Agent": f"askwise/{__version__}",
             "Askwise-Event": delivery.event,
             "Askwise-Delivery": delivery.id,
-            "Askwise-Signature": sign(hook.secret, body, self._hooks.clock()),
+            "Askwise-Signature": r.sign(hook.secret, body, self._hooks.clock()),
         }
         try:
             return self._network.post(hook.url, body, headers)
         except AskwiseError as error:
             return PostResult(None, str(error))
 
-    def _outcome(self, delivery: Delivery, outcome: PostResult, now: float) -> Delivery:
+    def _outcome(self, delivery: r.Delivery, outcome: PostResult, now: float) -> r.Delivery:
         """The delivery after an attempt."""
-        after = replace(
-            delivery,
-            attempts=delivery.attempts + 1,
-            tried=now,
-            status=outcome.status,
-            said=outcome.said,
-        )
+        attempts = delivery.attempts + 1
+        due: float | None = None
         if outcome.taken:
-            after, result = replace(after, state="delivered", due=None), "delivered"
-        elif after.attempts > len(BACKOFF) or now - delivery.since >= LONGEST:
-            after, result = replace(after, state="given_up", due=None), "given_up"
+            state = "delivered"
+        elif attempts > len(BACKOFF) or now - delivery.since >= LONGEST:
+            state = "given_up"
         else:
-            pause = BACKOFF[after.attempts - 1] * self._spread()
-            after, result = replace(after, due=now + pause), "failed"
+            state, due = "waiting", now + BACKOFF[attempts - 1] * self._spread()
+        result = "failed" if state == "waiting" else state
         metrics.DELIVERIES.labels(result).inc()
         fields = {
             "hook": delivery.hook, "delivery": delivery.id, "told": delivery.event,
-            "attempt": after.attempts, "result": result, "status": outcome.status,
+            "attempt": attempts, "result": result, "status": outcome.status,
         }  # fmt: skip
         log.info("hook", extra={"fields": fields})
-        return after
+        tried = replace(delivery, tried=now, status=outcome.status, said=outcome.said)
+        return replace(tried, attempts=attempts, state=state, due=due)
 
 
-def _after(lane: Lane, outcome: PostResult, now: float) -> Lane:
+def _after(lane: r.Lane, outcome: PostResult, now: float) -> r.Lane:
     """The lane after an attempt: it closes if the receiver is down, for longer each time."""
     if not outcome.down:
         return replace(lane, until=now + LEASE, failures=0, closed=0.0)

@@ -7,7 +7,6 @@ ends when. Of a hook there are: itself; a cursor for each campaign (:mod:`.outbo
 
 from __future__ import annotations
 
-import json
 import secrets
 import threading
 import time
@@ -18,24 +17,8 @@ from typing import Any
 from askwise.core.errors import InvalidParameter, UnknownName
 from askwise.service.auth.identity import digest
 from askwise.service.idempotency import key_reused
+from askwise.service.webhooks import records as r
 from askwise.service.webhooks.posting import Network
-from askwise.service.webhooks.records import (
-    CURSOR,
-    EVENTS,
-    HOOK,
-    LANE,
-    PING,
-    SETTLED,
-    WAITING,
-    Cursor,
-    Delivery,
-    Webhook,
-    make_delivery,
-    read_delivery,
-    read_hook,
-    transition,
-    unchanged,
-)
 from askwise.store import Change, Store
 
 PREFIX = "awh_"
@@ -70,7 +53,7 @@ class Webhooks:
         campaign: str | None = None,
         label: str = "",
         secret: str | None = None,
-    ) -> tuple[str, Webhook]:
+    ) -> tuple[str, r.Webhook]:
         """Make a hook; returns its secret, only here. It is told of what happens from now on.
 
         Parameters
@@ -80,39 +63,39 @@ class Webhooks:
             with the same hook.
         """
         full = PREFIX + (secret or secrets.token_urlsafe(32))
-        wanted = tuple(each for each in EVENTS if each in set(events))
+        wanted = tuple(each for each in r.EVENTS if each in set(events))
         if not wanted:
             raise InvalidParameter(
-                f"events is empty: give some of {', '.join(EVENTS)}", field="events"
+                f"events is empty: give some of {', '.join(r.EVENTS)}", field="events"
             )
-        hook = Webhook(digest(full)[:16], url, campaign, wanted, label, self.clock(), secret=full)
-        known = self.store.record(HOOK, hook.id)
+        hook = r.Webhook(digest(full)[:16], url, campaign, wanted, label, self.clock(), secret=full)
+        known = self.store.record(r.HOOK, hook.id)
         if known is None:
             self._network.check(url)
             names = self.store.names() if campaign is None else [campaign]
             # It does not begin with the past.
             starts = {name: self.store.position(name) for name in names}
             cursors = [
-                Change(CURSOR, f"{hook.id}/{name}", None, Cursor(seq, checked=seq).body)
+                Change(r.CURSOR, f"{hook.id}/{name}", None, r.Cursor(seq, checked=seq).body)
                 for name, seq in starts.items()
             ]
-            if self.store.change([Change(HOOK, hook.id, None, hook.record.body), *cursors]):
+            if self.store.change([Change(r.HOOK, hook.id, None, hook.record.body), *cursors]):
                 self.changed.set()
                 return full, hook
-            known = self.store.record(HOOK, hook.id)
+            known = self.store.record(r.HOOK, hook.id)
             assert known is not None
-        found = read_hook(known)
-        if replace(hook, created=found.created, ended=found.ended, secret=found.secret) != found:
+        found = r.read_hook(known)
+        if replace(hook, created=found.created, ended=found.ended) != found:
             raise key_reused()
         return full, found
 
-    def end(self, id: str) -> Webhook:
+    def end(self, id: str) -> r.Webhook:
         """End a hook and forget what it has not delivered; the second time changes nothing."""
         while True:
             hook = self._find(id)
             if hook.ended is None:
                 ended = replace(hook, ended=self.clock(), secret="")
-                change = Change(HOOK, id, hook.read, ended.record.body)
+                change = Change(r.HOOK, id, hook.read, ended.record.body)
                 if not self.store.change([change]):
                     continue
                 hook = ended
@@ -121,11 +104,11 @@ class Webhooks:
 
     def forget_ended(self) -> None:
         """Remove the last trace of hooks that were ended a while ago."""
-        for record in self.store.records(HOOK):
-            ended = read_hook(record).ended
+        for record in self.store.records(r.HOOK):
+            ended = r.read_hook(record).ended
             if ended is not None and ended + REMEMBERED < self.clock():
                 self._clear(record.id)
-                self.store.change([Change(HOOK, record.id, record.body, None)])
+                self.store.change([Change(r.HOOK, record.id, record.body, None)])
 
     def _clear(self, id: str) -> None:
         """Remove what belongs to an ended hook.
@@ -133,8 +116,8 @@ class Webhooks:
         The lane first: who sends needs it to note what came of it, so that nothing new is made
         here, as whoever makes something asserts that the hook is as it was.
         """
-        for kind in (LANE, WAITING, SETTLED, CURSOR):
-            prefix = id if kind == LANE else f"{id}/"
+        for kind in (r.LANE, r.WAITING, r.SETTLED, r.CURSOR):
+            prefix = id if kind == r.LANE else f"{id}/"
             while found := self.store.records(kind, prefix, limit=500):
                 gone = [Change(kind, record.id, record.body, None) for record in found]
                 if not self.store.change(gone):
@@ -143,19 +126,19 @@ class Webhooks:
 
     # Looking at them.
 
-    def active(self) -> Sequence[Webhook]:
+    def active(self) -> Sequence[r.Webhook]:
         """The hooks that are told of something, oldest first."""
-        found = [read_hook(record) for record in self.store.records(HOOK)]
+        found = [r.read_hook(record) for record in self.store.records(r.HOOK)]
         return sorted(
             (hook for hook in found if hook.ended is None), key=lambda hook: (hook.created, hook.id)
         )
 
-    def list(self, campaign: str | None = None) -> Sequence[Webhook]:
+    def list(self, campaign: str | None = None) -> Sequence[r.Webhook]:
         """The hooks, newest first: all, or those that are told of a campaign."""
         found = reversed(self.active())
         return [hook for hook in found if campaign is None or hook.hears(campaign)]
 
-    def get(self, id: str) -> Webhook:
+    def get(self, id: str) -> r.Webhook:
         """The hook of this id; UnknownName if there is none, or it was ended."""
         hook = self._find(id)
         if hook.ended is not None:
@@ -164,15 +147,17 @@ class Webhooks:
 
     def waiting(self, id: str, limit: int | None = None) -> int:
         """How many deliveries wait; counts up to ``limit``."""
-        return len(self.store.records(WAITING, f"{id}/", limit=limit))
+        return len(self.store.records(r.WAITING, f"{id}/", limit=limit))
 
-    def due(self, id: str, limit: int) -> Sequence[Delivery]:
+    def due(self, id: str, limit: int) -> Sequence[r.Delivery]:
         """The deliveries whose turn it is now, in this order."""
         now = self.clock()
-        found = map(read_delivery, self.store.records(WAITING, f"{id}/", limit=limit))
+        found = map(r.read_delivery, self.store.records(r.WAITING, f"{id}/", limit=limit))
         return [each for each in found if each.due is not None and each.due <= now]
 
-    def deliveries(self, id: str, limit: int | None = None, before: str = "") -> Sequence[Delivery]:
+    def deliveries(
+        self, id: str, limit: int | None = None, before: str = ""
+    ) -> Sequence[r.Delivery]:
         """The deliveries of a hook, newest first: all that wait, the last settled ones.
 
         Parameters
@@ -184,19 +169,19 @@ class Webhooks:
         """
         self.get(id)
         found = [
-            read_delivery(record)
-            for kind in (WAITING, SETTLED)
+            r.read_delivery(record)
+            for kind in (r.WAITING, r.SETTLED)
             for record in self.store.records(kind, f"{id}/")
         ]
         found.sort(key=lambda delivery: delivery.id, reverse=True)
         return [each for each in found if not before or each.id < before][:limit]
 
-    def delivery(self, id: str, delivery: str) -> Delivery:
+    def delivery(self, id: str, delivery: str) -> r.Delivery:
         """One delivery of a hook."""
         self.get(id)
-        record = self.store.record(SETTLED, f"{id}/{delivery}") if delivery else None
+        record = self.store.record(r.SETTLED, f"{id}/{delivery}") if delivery else None
         if record is None:
-            waiting = self.store.records(WAITING, f"{id}/")
+            waiting = self.store.records(r.WAITING, f"{id}/")
             record = next((each for each in waiting if each.id.endswith(f"-{delivery}")), None)
         if record is None:
             raise UnknownName(
@@ -204,11 +189,11 @@ class Webhooks:
                 field="delivery",
                 reason="unknown_delivery",
             )
-        return read_delivery(record)
+        return r.read_delivery(record)
 
     # Sending by request.
 
-    def retry(self, id: str, delivery: str, key: str | None = None) -> Delivery:
+    def retry(self, id: str, delivery: str, key: str | None = None) -> r.Delivery:
         """Try a delivery again, soon; one whose turn it is anyway is left as it is."""
         noted = None if key is None else digest(key)
         while True:
@@ -218,54 +203,53 @@ class Webhooks:
             if found.due is not None and found.due <= now:
                 return found
             again = replace(found, state="waiting", attempts=0, since=now, due=now, key=noted)
-            if self._put(hook, transition(found, again)):
+            if self._put(hook, r.transition(found, again)):
                 return again
 
-    def ping(self, id: str, key: str | None = None) -> Delivery:
+    def ping(self, id: str, key: str | None = None) -> r.Delivery:
         """Make a delivery that tells nothing, to try the hook."""
         noted = None if key is None else digest(key)
         while True:
             hook = self.get(id)
             if noted is not None:
                 for each in self.deliveries(id):
-                    if each.key == noted and each.event == PING:
+                    if each.key == noted and each.event == r.PING:
                         return each
             now = self.clock()
             about: dict[str, Any] = {"seq": None, "time": now, "data": {}}
-            made = make_delivery(
-                hook, PING, None, about, int(now * 1e6), unique=secrets.token_hex(8)
+            made = r.make_delivery(
+                hook, r.PING, None, about, int(now * 1e6), unique=secrets.token_hex(8)
             )
             made = replace(made, key=noted)
-            record = made.record
-            if self._put(hook, [Change(record.kind, record.id, None, record.body)]):
+            if self._put(hook, [r.creation(made)]):
                 return made
 
-    def _put(self, hook: Webhook, changes: Iterable[Change]) -> bool:
+    def _put(self, hook: r.Webhook, changes: Iterable[Change]) -> bool:
         """Change deliveries of a hook that is still there, and open its lane if it is closed."""
         opening = []
-        lane = self.store.record(LANE, hook.id)
+        lane = self.store.record(r.LANE, hook.id)
         if lane is not None:
-            body = json.loads(lane.body)
-            if body["until"] <= self.clock() < body["closed"]:
-                opened = json.dumps({**body, "closed": 0.0})
-                opening = [Change(LANE, hook.id, lane.body, opened)]
-        done = self.store.change([unchanged(hook), *changes, *opening])
+            known = r.Lane.read(lane.body)
+            if known.until <= self.clock() < known.closed:
+                opened = replace(known, closed=0.0).body
+                opening = [Change(r.LANE, hook.id, lane.body, opened)]
+        done = self.store.change([r.unchanged(hook), *changes, *opening])
         self.changed.set()
         return done
 
     def prune(self, id: str) -> None:
         """Forget the oldest settled deliveries beyond those that are kept."""
-        found = self.store.records(SETTLED, f"{id}/")
+        found = self.store.records(r.SETTLED, f"{id}/")
         if len(found) > KEPT:
             self.store.change(
-                [Change(SETTLED, each.id, each.body, None) for each in found[: len(found) - KEPT]]
+                [Change(r.SETTLED, each.id, each.body, None) for each in found[: len(found) - KEPT]]
             )
 
-    def _find(self, id: str) -> Webhook:
-        record = self.store.record(HOOK, id) if id else None
+    def _find(self, id: str) -> r.Webhook:
+        record = self.store.record(r.HOOK, id) if id else None
         if record is None:
             raise _unknown_hook(id)
-        return read_hook(record)
+        return r.read_hook(record)
 
 
 def _unknown_hook(id: str) -> UnknownName:

@@ -6,27 +6,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from askwise.campaign import Campaign
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.assignments import assignment_at
-from askwise.core.choices import Done, Wait
+from askwise.core.choices import Assignment, Done, Wait
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c
-from askwise.ledger.ledger import Ledger
-
-
-@dataclass(frozen=True)
-class OpenQuestion:
-    """What a worker has out. ``number`` counts what they were ever asked, ``left`` are seconds."""
-
-    id: str
-    number: int
-    task: str | None
-    payload: Any
-    price: Decimal
-    left: float | None
 
 
 @dataclass(frozen=True)
@@ -41,7 +27,9 @@ class Bidding:
 class Inbox:
     """What is a worker's own, at one position of the log.
 
-    ``ran_out`` tells that the time for the last question was over before they answered.
+    ``question`` is what they have out, ``left`` the seconds for it, if there is an end; ``number``
+    counts what they were ever asked. ``ran_out`` tells that the time for the last question was over
+    before they answered.
     """
 
     position: int
@@ -50,7 +38,9 @@ class Inbox:
     paused: bool
     answers: int
     earned: Decimal
-    question: OpenQuestion | None
+    question: Assignment | None
+    number: int
+    left: float | None
     ran_out: bool
     bidding: Bidding | None
     options: tuple[str, ...]
@@ -80,6 +70,8 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
                 oldest = at
             at = before
         problem = state.spec.problem
+        question = None if oldest is None else assignment_at(campaign.name, ledger, oldest)
+        expires = None if question is None else question.expires
         return Inbox(
             position=state.seq,
             joined=bool(row[c.JOINED]),
@@ -87,9 +79,9 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
             paused=bool(ledger.total(c.PAUSED)),
             answers=int(row[c.ANSWERED]),
             earned=from_micro(earned),
-            question=None
-            if oldest is None
-            else _question(campaign.name, ledger, oldest, number, now),
+            question=question,
+            number=number,
+            left=None if expires is None else expires - now,
             ran_out=ran_out,
             bidding=_bidding(state, int(row[c.BID])),
             options=tuple(problem.options),
@@ -112,12 +104,6 @@ def may_ask(campaign: Campaign, worker: str, now: float) -> bool:
                     return False
             at = int(ledger.book.assignments[at, c.BEFORE_OF_WORKER])
         return True
-
-
-def _question(name: str, ledger: Ledger, at: int, number: int, now: float) -> OpenQuestion:
-    asked = assignment_at(name, ledger, at)
-    left = None if asked.expires is None else asked.expires - now
-    return OpenQuestion(asked.id, number, asked.task, asked.payload, asked.price, left)
 
 
 def _bidding(state: CampaignState, bid: int) -> Bidding | None:

@@ -5,42 +5,27 @@ from __future__ import annotations
 import math
 import string
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import anyio.to_thread
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
 from askwise.campaign import Campaign
+from askwise.core import errors
 from askwise.core.choices import Batch, Done, Wait
-from askwise.core.errors import (
-    AskwiseError,
-    Conflict,
-    InvalidAnswer,
-    InvalidProblem,
-    OverBudget,
-    UnknownName,
-)
 from askwise.core.money import to_micro
 from askwise.core.problem import Problem
 from askwise.service.auth.identity import Identity, csrf_token
 from askwise.service.errors import RequestRefused, forbidden, status_of
-from askwise.service.pages.base import PageRoute, form_of, log_error, page, set_cookie
+from askwise.service.pages.base import Instead, PageRoute, form_of, log_error, page, set_cookie
 from askwise.service.pages.filters import money
 from askwise.service.state import service_of
+from askwise.service.work import sentences
 from askwise.service.work.inbox import inbox, may_ask, state_of
 from askwise.service.work.payload import scrolls, shown
-from askwise.service.work.sentences import (
-    RELEASED,
-    TOO_LATE,
-    WAITS,
-    end_of,
-    sentence_of,
-    wait_of,
-    words_of,
-)
 
 LONGEST = 400 * 86400.0
 """Seconds for which a browser keeps a worker's token, as far as browsers go."""
@@ -50,28 +35,18 @@ KEYS = string.digits[1:] + string.ascii_lowercase.replace(SKIP, "")
 """What answers by a key: the first option by 1, the tenth by a."""
 
 
-class Stranger(Exception):
-    """Somebody without a token that opens this campaign, or not any more."""
+def _stranger() -> Instead:
+    """Tell somebody without a token that opens this campaign, or not any more, what to do."""
+    return Instead(page("work/stranger.html", status=401))
 
 
 class WorkRoute(PageRoute):
-    """A route of the worker's page: strangers are told what to do, errors are told by reason."""
+    """A route of the worker's page: errors are told by reason."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        plain = super().get_route_handler()
-
-        async def handle(request: Request) -> Response:
-            try:
-                return await plain(request)
-            except Stranger:
-                return page("work/stranger.html", status=401)
-
-        return handle
-
-    def words(self, error: AskwiseError) -> str:
+    def words(self, error: errors.AskwiseError) -> str:
         if status_of(error) >= 500:
             log_error(error)
-        return words_of(error.reason)
+        return sentences.words_of(error.reason)
 
 
 router = APIRouter(route_class=WorkRoute, include_in_schema=False)
@@ -96,16 +71,16 @@ async def _recognised(request: Request, secret: str) -> Identity:
         try:
             found = await anyio.to_thread.run_sync(identities.find, secret)
         except RequestRefused:
-            raise Stranger from None
+            raise _stranger() from None
     if found.role != "worker":
-        raise Stranger
+        raise _stranger()
     return found
 
 
 async def _worker(request: Request, name: str) -> Identity:
     found = await _recognised(request, request.cookies.get(_cookie(name), ""))
     if found.campaign != name:
-        raise Stranger
+        raise _stranger()
     return found
 
 
@@ -164,7 +139,8 @@ class _Visit:
     def next(self, fields: dict[str, str]) -> Response:
         """Ask for them; replies with the question."""
         what, seen = fields.get("what", ""), _seen(fields)
-        if what in WAITS and seen == str(self.service.campaigns.store.position(self.name)):
+        position = self.service.campaigns.store.position(self.name)
+        if what in sentences.WAITS and seen == str(position):
             # Nothing has happened since they were told to wait: they wait for the same.
             return self.show(Wait(what))  # type: ignore[arg-type]
         return self.show(self._ask("at", seen))
@@ -179,7 +155,7 @@ class _Visit:
             said = Said("Your answer came after its time, and was still taken.", "warn")
         try:
             self.campaign.tell(id, value)
-        except (InvalidAnswer, OverBudget) as error:
+        except (errors.InvalidAnswer, errors.OverBudget) as error:
             if error.reason == "invalid_value":
                 return self.show(None, Said(self._how_to_answer(), "bad", status_of(error)))
             said = self._not_taken(id, value, error)
@@ -192,8 +168,8 @@ class _Visit:
         said = Said(f"Skipped.{again}")
         try:
             self.campaign.decline(id)
-        except Conflict as error:
-            if error.reason not in RELEASED:
+        except errors.Conflict as error:
+            if error.reason not in sentences.RELEASED:
                 raise
             said = NOTHING
         return self.show(self._ask("after", id.rpartition(":")[2]), said)
@@ -215,11 +191,11 @@ class _Visit:
         try:
             key = self._key(f"bid-{to_micro(amount, 'amount')}", _seen(fields))
             self.campaign.bid(self.worker, amount, key)
-        except (InvalidProblem, Conflict) as error:
+        except (errors.InvalidProblem, errors.Conflict) as error:
             tones = {"invalid_amount": "bad", "bidding_closed": "warn"}
             if error.reason not in tones:
                 raise
-            said = Said(sentence_of(error.reason), tones[error.reason], status_of(error))
+            said = Said(sentences.sentence_of(error.reason), tones[error.reason], status_of(error))
             return self.show(None, said)
         return self.show(None, Said("Your price is noted."))
 
@@ -260,13 +236,13 @@ class _Visit:
             scrolls=scrolls,
             money=money,
             what=what,
-            wait=wait_of(what),
-            end=end_of("stopped" if own.stopped else "" if done is None else done.why),
-            left=_words_of(question.left) if question and question.left is not None else "",
+            wait=sentences.wait_of(what),
+            end=sentences.end_of("stopped" if own.stopped else "" if done is None else done.why),
+            left="" if own.left is None else _words_of(own.left),
             csrf=csrf_token(self.token.secret),
         )
 
-    def _not_taken(self, id: str, value: str | float, error: AskwiseError) -> Said:
+    def _not_taken(self, id: str, value: str | float, error: errors.AskwiseError) -> Said:
         """Why an answer was not taken; one that was given before simply stays."""
         if error.reason == "assignment_answered":
             given = self.campaign.assignment(id).value
@@ -275,10 +251,10 @@ class _Visit:
             first = given if self.problem.options else f"{given:g}"
             return Said(f"You had answered that already, with “{first}”: that stays.", "warn")
         if error.reason == "assignment_declined":
-            return Said(sentence_of(error.reason), "warn")
-        said = sentence_of(error.reason)
-        if error.reason in TOO_LATE:
-            why = words_of(error.reason)
+            return Said(sentences.sentence_of(error.reason), "warn")
+        said = sentences.sentence_of(error.reason)
+        if error.reason in sentences.TOO_LATE:
+            why = sentences.words_of(error.reason)
             said = f"Your answer came after its time and could not be taken: {why}."
         return Said(said, "warn", status_of(error))
 
@@ -303,7 +279,7 @@ class _Visit:
         try:
             if self.campaign.assignment(id).assignment.worker == self.worker:
                 return id
-        except UnknownName:
+        except errors.UnknownName:
             pass
         raise forbidden("this question is not yours: go back to your own", "not_yours")
 

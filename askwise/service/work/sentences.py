@@ -6,7 +6,6 @@ newer version, is answered with words that are true of anything.
 
 from __future__ import annotations
 
-_LATER = "the service can't do that at the moment: go back and try again in a little while"
 _NEUTRAL = "that could not be done: go back and go on from there"
 
 SENTENCES: dict[str, str] = {
@@ -39,25 +38,21 @@ SENTENCES: dict[str, str] = {
     "no_bids": "prices are set in this campaign: you can't name yours",
     "log_moved": "something else happened at the same moment: go back and try again",
     # Nothing that a worker could do anything about; the service's log says more.
-    "error": _LATER,
-    "fault": _LATER,
-    "policy_fault": _LATER,
-    "mechanism_fault": _LATER,
-    "campaign_unreadable": _LATER,
-    "too_large": _LATER,
-    "store_error": _LATER,
-    "store_unreachable": _LATER,
-    "store_unusable": _LATER,
-    "store_misused": _LATER,
-    "newer_version": _LATER,
+    **dict.fromkeys(
+        (
+            "error", "fault", "policy_fault", "mechanism_fault", "campaign_unreadable",
+            "too_large", "store_error", "store_unreachable", "store_unusable", "store_misused",
+            "newer_version",
+        ),
+        "the service can't do that at the moment: go back and try again in a little while",
+    ),
     "store_busy": "the service is busy: go back and try again in a little while",
     "write_in_doubt": "it is not certain that this was saved: go back and look",
     # Too coarse to say more.
-    "conflict": _NEUTRAL,
-    "invalid_problem": _NEUTRAL,
-    "invalid_parameter": _NEUTRAL,
-    "unknown_name": _NEUTRAL,
-}
+    **dict.fromkeys(
+        ("conflict", "invalid_problem", "invalid_parameter", "unknown_name"), _NEUTRAL
+    ),
+}  # fmt: skip
 """Words for a worker, by reason: no capital, no full stop, as messages are written."""
 
 NEVER_SHOWN: frozenset[str] = frozenset(

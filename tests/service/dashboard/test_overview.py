@@ -309,11 +309,11 @@ def test_the_charts_of_a_campaign_hold_its_numbers(campaigns: OpenCampaigns) -> 
     overviews = Overviews(campaigns)
     series, facts = overviews.series("cats")[1], overviews.facts("cats")
     made = draw(facts, series, overviews.forecast("cats"))
-    assert "Money over time: 1.2 spent" in made.money
-    assert "Answers over time: 12" in made.answers
-    assert "10 tasks by outcome" in made.outcomes
-    assert "ann" in made.workers
-    assert all("style=" not in chart for chart in (made.money, made.outcomes, made.workers))
+    assert "Money over time: 1.2 spent" in made["money"]
+    assert "Answers over time: 12" in made["answers"]
+    assert "10 tasks by outcome" in made["outcomes"]
+    assert "ann" in made["workers"]
+    assert all("style=" not in made[name] for name in ("money", "outcomes", "workers"))
     overviews.close()
 
 

@@ -4,41 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter
 from starlette.responses import Response
 
 from askwise.campaign import Campaign
 from askwise.core.choices import Assignment, Batch, Wait
 from askwise.core.errors import OverBudget, UnknownName
-from askwise.service.api.bodies import JsonRoute
-from askwise.service.api.dependencies import (
-    ERRORS,
-    POLLED,
-    OwnChange,
-    OwnLook,
-    Page,
-    Requester,
-    RequesterOrWorker,
-    RetryKey,
-    Serving,
-    Viewer,
-    ViewerOrWorker,
-)
+from askwise.service.api import dependencies as d
 from askwise.service.api.shapes import replies, requests
-from askwise.service.api.shapes.fields import AssignmentId, Id
+from askwise.service.api.shapes.requests import AssignmentId
 from askwise.service.auth.identity import Identity
 from askwise.service.errors import forbidden
 from askwise.service.json_reply import JsonReply
 from askwise.service.state import ServiceState
 
-router = APIRouter(tags=["asking"], responses=ERRORS, route_class=JsonRoute)
+router = d.group("asking")
 
 
 @router.post(
     "/campaigns/{name}/ask",
     response_model=replies.AskedShape | replies.WaitShape | replies.DoneShape,
 )
-def ask(call: OwnChange, body: requests.AskBody | None = None) -> Response:
+def ask(call: d.OwnChange, body: requests.AskBody | None = None) -> Response:
     """Decide whom to ask next: a worker, a set of them, or whoever is best."""
     wanted = body or requests.AskBody()
     campaign = call.campaign
@@ -59,9 +45,9 @@ def ask(call: OwnChange, body: requests.AskBody | None = None) -> Response:
 
 
 @router.get(
-    "/campaigns/{name}/assignments", response_model=replies.QuestionsShape, responses=POLLED
+    "/campaigns/{name}/assignments", response_model=replies.QuestionsShape, responses=d.POLLED
 )
-def assignments(call: OwnLook, page: Page, worker: Id | None = None) -> Response:
+def assignments(call: d.OwnLook, page: d.Page, worker: requests.Id | None = None) -> Response:
     """What is out: handed out, neither answered nor released."""
     campaign = call.campaign
     if call.caller.role == "worker":
@@ -76,7 +62,7 @@ def assignments(call: OwnLook, page: Page, worker: Id | None = None) -> Response
 
 
 @router.get("/assignments/{id}", response_model=replies.HandedShape)
-def assignment(service: Serving, caller: ViewerOrWorker, id: AssignmentId) -> Response:
+def assignment(service: d.Serving, caller: d.ViewerOrWorker, id: AssignmentId) -> Response:
     """One assignment, and what has become of it."""
     handed = campaign_of(service, caller, id).assignment(id)
     shown = question(caller, handed.assignment)
@@ -85,9 +71,9 @@ def assignment(service: Serving, caller: ViewerOrWorker, id: AssignmentId) -> Re
 
 @router.post("/assignments/{id}/answer", response_model=replies.SettledShape)
 def answer(
-    service: Serving,
-    caller: RequesterOrWorker,
-    key: RetryKey,
+    service: d.Serving,
+    caller: d.RequesterOrWorker,
+    key: d.RetryKey,
     id: AssignmentId,
     body: requests.AnswerBody,
 ) -> Response:
@@ -106,7 +92,7 @@ def answer(
 
 @router.post("/assignments/{id}/decline", response_model=replies.SettledShape)
 def decline(
-    service: Serving, caller: RequesterOrWorker, key: RetryKey, id: AssignmentId
+    service: d.Serving, caller: d.RequesterOrWorker, key: d.RetryKey, id: AssignmentId
 ) -> Response:
     """Turn an assignment down; the pair is not offered again."""
     campaign_of(service, caller, id).decline(id, key)
@@ -114,14 +100,14 @@ def decline(
 
 
 @router.post("/assignments/{id}/expire", response_model=replies.SettledShape)
-def expire(service: Serving, caller: Requester, key: RetryKey, id: AssignmentId) -> Response:
+def expire(service: d.Serving, caller: d.Requester, key: d.RetryKey, id: AssignmentId) -> Response:
     """Release an assignment that will not be answered."""
     campaign_of(service, caller, id).expire(id, key)
     return JsonReply({"assignment": id, "state": "expired"})
 
 
 @router.get("/assignments/{id}/explanation", response_model=replies.ExplanationShape)
-def explanation(service: Serving, caller: Viewer, id: AssignmentId) -> Response:
+def explanation(service: d.Serving, caller: d.Viewer, id: AssignmentId) -> Response:
     """Why an assignment was made, recomputed from the log."""
     return JsonReply(campaign_of(service, caller, id).explain(id).to_json())
 

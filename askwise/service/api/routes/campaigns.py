@@ -5,30 +5,18 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import anyio.to_thread
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from starlette.responses import Response, StreamingResponse
 
 from askwise.campaign import Campaign, views
+from askwise.service.api import dependencies as d
 from askwise.service.api.actions import create_once, fields_of, status_of
-from askwise.service.api.bodies import JsonRoute, media_type
-from askwise.service.api.dependencies import (
-    ERRORS,
-    POLLED,
-    Change,
-    Look,
-    NamedPage,
-    Page,
-    Requester,
-    RetryKey,
-    Serving,
-    Viewer,
-)
+from askwise.service.api.bodies import media_type
 from askwise.service.api.shapes import replies, requests
-from askwise.service.api.shapes.fields import Id
 from askwise.service.exports import EXPORTS, sent_as_file
 from askwise.service.json_reply import JsonReply
 
-router = APIRouter(prefix="/campaigns", tags=["campaigns"], responses=ERRORS, route_class=JsonRoute)
+router = d.group("campaigns", "/campaigns")
 
 _BODY = {
     "requestBody": {
@@ -55,7 +43,9 @@ What = Annotated[
 
 
 @router.post("", status_code=201, response_model=replies.StatusShape, openapi_extra=_BODY)
-async def create(request: Request, service: Serving, caller: Requester, key: RetryKey) -> Response:
+async def create(
+    request: Request, service: d.Serving, caller: d.Requester, key: d.RetryKey
+) -> Response:
     """Create a campaign from JSON, or from TOML (`Content-Type: application/toml`)."""
     body = await request.body()
 
@@ -68,7 +58,7 @@ async def create(request: Request, service: Serving, caller: Requester, key: Ret
 
 
 @router.get("", response_model=replies.CampaignsShape)
-def campaigns(service: Serving, caller: Viewer, page: NamedPage) -> Response:
+def campaigns(service: d.Serving, caller: d.Viewer, page: d.NamedPage) -> Response:
     """List the campaigns by name."""
     names = [name for name in service.campaigns.store.names() if name > page.after]
     made = page.cut_named(names, str, str)
@@ -76,95 +66,95 @@ def campaigns(service: Serving, caller: Viewer, page: NamedPage) -> Response:
     return JsonReply({**made, "items": items, "unreadable": broken})
 
 
-@router.get("/{name}", response_model=replies.StatusShape, responses=POLLED)
-def status(call: Look) -> Response:
+@router.get("/{name}", response_model=replies.StatusShape, responses=d.POLLED)
+def status(call: d.Look) -> Response:
     """A campaign at a glance."""
     _ = call.campaign  # complains if there is none, or it can't be opened
     return call.polled(call.position, lambda: status_of(call.service, call.name))
 
 
 @router.get("/{name}/spec", response_model=replies.SpecShape)
-def spec(call: Look) -> Response:
+def spec(call: d.Look) -> Response:
     """The campaign as it was created."""
     return JsonReply(call.campaign.spec)
 
 
 @router.post("/{name}/pause", response_model=replies.StatusShape)
-def pause(call: Change) -> Response:
+def pause(call: d.Change) -> Response:
     """Hand out nothing until it is resumed; answers are still taken."""
     call.campaign.pause(call.key)
     return call.status()
 
 
 @router.post("/{name}/resume", response_model=replies.StatusShape)
-def resume(call: Change) -> Response:
+def resume(call: d.Change) -> Response:
     """Go on after a pause."""
     call.campaign.resume(call.key)
     return call.status()
 
 
 @router.post("/{name}/stop", response_model=replies.StatusShape)
-def stop(call: Change) -> Response:
+def stop(call: d.Change) -> Response:
     """End a campaign for good; answers to what is out are still taken."""
     call.campaign.stop(call.key)
     return call.status()
 
 
 @router.post("/{name}/top-up", response_model=replies.StatusShape)
-def top_up(call: Change, body: requests.AmountBody) -> Response:
+def top_up(call: d.Change, body: requests.AmountBody) -> Response:
     """Add money to the budget."""
     call.campaign.top_up(body.amount, call.key)
     return call.status()
 
 
 @router.post("/{name}/add", response_model=replies.StatusShape)
-def add(call: Change, body: requests.AdditionsBody) -> Response:
+def add(call: d.Change, body: requests.AdditionsBody) -> Response:
     """Add tasks and workers, all or none."""
     call.campaign.add(**body.model_dump(exclude_unset=True), key=call.key)
     return call.status()
 
 
 @router.post("/{name}/close", response_model=replies.StatusShape)
-def close(call: Change, body: requests.TaskOnly) -> Response:
+def close(call: d.Change, body: requests.TaskOnly) -> Response:
     """Ask no more about a task."""
     call.campaign.close(body.task, call.key)
     return call.status()
 
 
 @router.post("/{name}/truth", response_model=replies.StatusShape)
-def truth(call: Change, body: requests.TruthBody) -> Response:
+def truth(call: d.Change, body: requests.TruthBody) -> Response:
     """Reveal the true option of a task."""
     call.campaign.truth(body.task, body.option, call.key)
     return call.status()
 
 
 @router.get("/{name}/over", response_model=replies.OverShape)
-def over(call: Look) -> Response:
+def over(call: d.Look) -> Response:
     """Why there is nothing more to ask, if so, and nothing is out."""
     done = call.campaign.over()
     return JsonReply({"why": None if done is None else done.why})
 
 
-@router.get("/{name}/answers", response_model=replies.AnswersShape, responses=POLLED)
-def answers(call: Look, page: Page) -> Response:
+@router.get("/{name}/answers", response_model=replies.AnswersShape, responses=d.POLLED)
+def answers(call: d.Look, page: d.Page) -> Response:
     """Every task's answer so far, in the order in which tasks were added."""
     return call.listed("answers", Campaign.answers, page)
 
 
 @router.get("/{name}/task", response_model=replies.TaskShape)
-def task(call: Look, id: Id) -> Response:
+def task(call: d.Look, id: requests.Id) -> Response:
     """A task as it was added, with its payload."""
     return JsonReply(call.campaign.task(id).to_json())
 
 
-@router.get("/{name}/payments", response_model=replies.PaymentsShape, responses=POLLED)
-def payments(call: Look, page: Page) -> Response:
+@router.get("/{name}/payments", response_model=replies.PaymentsShape, responses=d.POLLED)
+def payments(call: d.Look, page: d.Page) -> Response:
     """What each worker has earned and what is reserved for them."""
     return call.listed("payments", Campaign.payments, page)
 
 
 @router.get("/{name}/workers", response_model=replies.WorkersShape)
-def workers(call: Look, page: Page) -> Response:
+def workers(call: d.Look, page: d.Page) -> Response:
     """The workers in the order in which they joined: their work, their money, how good they seem.
 
     A quality comes with a 95% interval and with what it rests on: known truths, or agreement
@@ -178,8 +168,8 @@ def workers(call: Look, page: Page) -> Response:
     return call.listed("workers", look, page)
 
 
-@router.get("/{name}/log", response_model=replies.LogShape, responses=POLLED)
-def log(call: Look, page: Page) -> Response:
+@router.get("/{name}/log", response_model=replies.LogShape, responses=d.POLLED)
+def log(call: d.Look, page: d.Page) -> Response:
     """The events of a campaign, from the first on."""
     campaign, position = call.campaign, call.position
 
@@ -193,6 +183,6 @@ def log(call: Look, page: Page) -> Response:
 
 
 @router.get("/{name}/export/{what}", response_class=StreamingResponse, responses=_FILE)
-def export_file(call: Look, what: What) -> Response:
+def export_file(call: d.Look, what: What) -> Response:
     """A campaign as a file: answers, labels, payments, or the whole log."""
     return sent_as_file(call.campaign, what)

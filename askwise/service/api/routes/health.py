@@ -5,10 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
-import anyio
 import anyio.to_thread
-from fastapi import APIRouter
-from starlette.responses import Response
+from fastapi import APIRouter, Response
 
 from askwise.core.errors import AskwiseError, StoreError
 from askwise.service import metrics

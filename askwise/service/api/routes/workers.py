@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-from starlette.responses import Response
-
 from askwise.service.api.actions import invite_worker
-from askwise.service.api.bodies import JsonRoute
-from askwise.service.api.dependencies import ERRORS, Change, OwnChange, Page, Requester, Serving
+from askwise.service.api.dependencies import Change, OwnChange, Page, Requester, Serving, group
 from askwise.service.api.shapes import replies, requests
-from askwise.service.api.shapes.fields import KeyId, Name
 from askwise.service.idempotency import note_of
 from askwise.service.json_reply import JsonReply
 
-router = APIRouter(
-    prefix="/campaigns/{name}", tags=["workers"], responses=ERRORS, route_class=JsonRoute
-)
+router = group("workers", "/campaigns/{name}")
 
 
 @router.post("/invite", status_code=201, response_model=replies.InvitationShape)
-def invite(call: Change, body: requests.InviteBody) -> Response:
+def invite(call: Change, body: requests.InviteBody) -> JsonReply:
     """Make a worker's link; with a price, add them first if they are not in the campaign yet."""
     secret, issued, link = invite_worker(call.service, call.caller, call.key, call.name, body)
     return JsonReply({**issued.to_json(), "secret": secret, "link": link}, 201)
 
 
 @router.post("/bid", response_model=replies.NamedShape)
-def bid(call: OwnChange, body: requests.BidBody) -> Response:
+def bid(call: OwnChange, body: requests.BidBody) -> JsonReply:
     """Name a worker's price, sealed; the first ask closes the bidding."""
     worker = call.worker(body.worker)
     call.campaign.bid(worker, body.amount, call.key)
@@ -34,7 +27,7 @@ def bid(call: OwnChange, body: requests.BidBody) -> Response:
 
 
 @router.post("/leave", response_model=replies.NamedShape)
-def leave(call: OwnChange, body: requests.WorkerOnly) -> Response:
+def leave(call: OwnChange, body: requests.WorkerOnly) -> JsonReply:
     """Let a worker go; what they have out may still be answered."""
     worker = call.worker(body.worker)
     call.campaign.leave(worker, call.key)
@@ -42,7 +35,7 @@ def leave(call: OwnChange, body: requests.WorkerOnly) -> Response:
 
 
 @router.post("/availability", response_model=replies.AvailabilityShape)
-def availability(call: OwnChange, body: requests.AvailabilityBody) -> Response:
+def availability(call: OwnChange, body: requests.AvailabilityBody) -> JsonReply:
     """Say whether a worker takes questions; those who ask for themselves are always given them."""
     worker = call.worker(body.worker)
     with call.campaign.reading() as state:
@@ -54,14 +47,14 @@ def availability(call: OwnChange, body: requests.AvailabilityBody) -> Response:
 
 
 @router.get("/tokens", response_model=replies.KeysShape)
-def tokens(service: Serving, caller: Requester, name: Name, page: Page) -> Response:
+def tokens(service: Serving, caller: Requester, name: requests.Name, page: Page) -> JsonReply:
     """The workers' tokens, without their secrets."""
     service.campaigns.get(name)
     return JsonReply(page.cut(service.identities.tokens(name)))
 
 
 @router.delete("/tokens/{id}", response_model=replies.KeyShape)
-def revoke(call: Change, id: KeyId) -> Response:
+def revoke(call: Change, id: requests.KeyId) -> JsonReply:
     """End a worker's token."""
     _ = call.campaign  # complains if there is none
     return JsonReply(call.service.identities.revoke(id, campaign=call.name).to_json())

@@ -1,14 +1,83 @@
-"""Replies."""
+"""Replies. Those that tell a view are made of it, field by field."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import inspect
+from decimal import Decimal
+from functools import reduce
+from operator import or_
+from types import GenericAlias, UnionType
+from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic.fields import FieldInfo
 
+from askwise.campaign import views
+from askwise.campaign.views.assignments import AssignmentState
+from askwise.core import keys
+from askwise.core.choices import Assignment, DoneWhy, WaitFor
+from askwise.core.jsonable import Jsonable
 from askwise.core.reasons import Reason
-from askwise.service.api.shapes.fields import Money, PageShape, Shape
 from askwise.service.webhooks import records
+
+Money = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]{1,6})?$", examples=["0.05"])]
+"""Exact, so a string."""
+
+
+class Shape(BaseModel):
+    """A reply: nothing in it that is not described."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        # Clients hold the names in the OpenAPI description: there, an AnswerShape is an Answer.
+        cls.__name__ = cls.__qualname__ = cls.__name__.removesuffix("Shape")
+        super().__init_subclass__(**kwargs)
+
+
+_SHAPES: dict[type, type[Shape]] = {}
+"""The shapes of views, by the view: one may be a part of another."""
+
+
+def shape_of(
+    view: type[Jsonable], name: str | None = None, doc: str | None = None, **fields: Any
+) -> type[Shape]:
+    """The shape of a view: what its ``to_json`` writes, and all of that.
+
+    Parameters
+    ----------
+    name, doc : str, optional
+        As the API calls and describes it; as the view does by default.
+    **fields
+        A ``Field`` to say more about a field of the view, or a type and a default (or a ``Field``)
+        for a further one.
+    """
+    made: dict[str, Any] = {each: (_in_json(kind), ...) for each, kind in view.json_types().items()}
+    for each, more in fields.items():
+        made[each] = (made[each][0], more) if isinstance(more, FieldInfo) else more
+    words = doc or (inspect.getdoc(view) or "").replace("None", "null")
+    shape = create_model(name or view.__name__, __base__=Shape, __doc__=words, **made)
+    _SHAPES[view] = shape
+    return shape
+
+
+def _in_json(kind: Any) -> Any:
+    """The type that a value has in JSON: money is a string, a tuple a list."""
+    if kind is Decimal:
+        return Money
+    if isinstance(kind, type) and issubclass(kind, Jsonable):
+        return _SHAPES.get(kind) or shape_of(kind)
+    parts = [part if part is ... else _in_json(part) for part in get_args(kind)]
+    if isinstance(kind, UnionType):
+        return reduce(or_, parts)
+    return GenericAlias(tuple, tuple(parts)) if get_origin(kind) is tuple else kind
+
+
+def page_of(name: str, item: type, doc: str | None = None, **fields: Any) -> type[Shape]:
+    """The shape of a page of a list; an item is a shape, or a view."""
+    place = Field(description="Pass as `after` for the next page; null at the end.")
+    fields = {"next": (str | None, place), "items": (list[_in_json(item)], ...), **fields}  # type: ignore[misc]
+    return create_model(name, __base__=Shape, __doc__=doc or f"A page of {name.lower()}.", **fields)
 
 
 class ProblemShape(Shape):
@@ -26,87 +95,68 @@ class ErrorShape(Shape):
     error: ProblemShape
 
 
-class NeedsGoldShape(Shape):
-    """A context in which answers alone can't tell who is right."""
+StatusShape = shape_of(views.Status)
+CampaignsShape = page_of(
+    "Campaigns",
+    StatusShape,
+    unreadable=(
+        list[str],
+        Field(
+            [], description="Campaigns that can't be opened, as a plug-in is missing: see the log."
+        ),
+    ),
+)
+AnswersShape = page_of("Answers", views.Answer)
+PaymentsShape = page_of("Payments", views.Payment)
+shape_of(views.Quality, "Estimate")
+InsightShape = shape_of(
+    views.WorkerSummary, "Insight", price=Field(description="Null while sealed bids are taken.")
+)
+WorkersShape = page_of("Workers", InsightShape)
+ExplanationShape = shape_of(views.Explanation)
 
-    context: str | None
-    tasks: list[str]
-
-
-class StatusShape(Shape):
-    """A campaign at a glance."""
-
-    name: str
-    state: Literal["running", "paused", "stopped"]
-    policy: str
-    budget: Money | None
-    spent: Money
-    reserved: Money
-    left: Money | None
-    workers: int
-    tasks: int
-    open_tasks: int
-    decisions: int
-    answers: int
-    pending: int
-    utility: float | None
-    seq: int
-    needs_gold: list[NeedsGoldShape]
-
-
-class CampaignsShape(PageShape):
-    """A page of campaigns."""
-
-    items: list[StatusShape]
-    unreadable: list[str] = Field(
-        [], description="Campaigns that can't be opened, as a plug-in is missing: see the log."
-    )
-
-
-class QuestionShape(Shape):
-    """An assignment, with what its worker is shown."""
-
-    id: str
-    task: str | None
-    worker: str
-    price: Money
-    propensity: float | None = Field(None, description="Not shown to workers.")
-    expires: float | None
-    payload: Any = None
-
-
-class HandedShape(QuestionShape):
-    """An assignment, and what has become of it."""
-
-    state: Literal["out", "answered", "expired", "declined"]
-    value: str | float | None
+QuestionShape = shape_of(
+    Assignment,
+    "Question",
+    "An assignment, with what its worker is shown.",
+    propensity=Field(None, description="Not shown to workers."),
+    payload=(Any, None),
+)
+QuestionsShape = page_of("Questions", QuestionShape, "A page of what is out.")
+HandedShape = create_model(
+    "Handed",
+    __base__=QuestionShape,
+    __doc__="An assignment, and what has become of it.",
+    state=(AssignmentState, ...),
+    value=(str | float | None, ...),
+)
 
 
 class AskedShape(Shape):
     """Assignments that are handed out."""
 
     status: Literal["batch"]
-    assignments: list[QuestionShape]
+    assignments: list[QuestionShape]  # type: ignore[valid-type]
 
 
 class WaitShape(Shape):
     """Nothing to ask now."""
 
     status: Literal["wait"]
-    what: Literal["truth", "answers", "workers", "resume"]
+    what: WaitFor
 
 
 class DoneShape(Shape):
     """Nothing more to ask."""
 
     status: Literal["done"]
-    why: Literal["budget", "limits", "tasks", "target", "stopped"]
+    why: DoneWhy
 
 
 class OverShape(Shape):
     """Whether a campaign is over: why, or null while something can be asked or is out."""
 
-    why: Literal["budget", "limits", "tasks", "target", "stopped"] | None
+    why: DoneWhy | None
 
 
 class SettledShape(Shape):
@@ -114,46 +164,6 @@ class SettledShape(Shape):
 
     assignment: str
     state: Literal["answered", "declined", "expired"]
-
-
-class AnswerShape(Shape):
-    """A task's answer so far."""
-
-    task: str | None
-    value: str | float | None
-    confidence: float | None
-    outcome: str
-    count: int
-    assured_error: float | None
-    majority_error: float | None
-
-
-class AnswersShape(PageShape):
-    """A page of answers."""
-
-    items: list[AnswerShape]
-
-
-class PaymentShape(Shape):
-    """What a worker has earned."""
-
-    worker: str
-    answers: int
-    paid: Money
-    reserved: Money
-    why: str
-
-
-class PaymentsShape(PageShape):
-    """A page of payments."""
-
-    items: list[PaymentShape]
-
-
-class QuestionsShape(PageShape):
-    """A page of what is out."""
-
-    items: list[QuestionShape]
 
 
 class EventShape(Shape):
@@ -167,38 +177,7 @@ class EventShape(Shape):
     key: str | None = Field(None, description="The caller's id and their Idempotency-Key.")
 
 
-class LogShape(PageShape):
-    """A page of the log."""
-
-    items: list[EventShape]
-
-
-class CandidateShape(Shape):
-    """One worker as the policy saw them."""
-
-    worker: str
-    available: bool
-    room: int | None
-    index: float | None
-    details: dict[str, float | None]
-
-
-class ExplanationShape(Shape):
-    """Why an assignment was made."""
-
-    assignment: str
-    task: str | None
-    worker: str
-    price: Money
-    propensity: float | None
-    decision: int
-    purpose: str
-    policy: str
-    rule: str
-    budget_left: Money | None
-    rows: list[list[Any]]
-    candidates: list[CandidateShape]
-    reproduced: bool
+LogShape = page_of("Log", EventShape, "A page of the log.")
 
 
 class WorkerShape(Shape):
@@ -267,107 +246,21 @@ class AvailabilityShape(Shape):
     until: float | None
 
 
-class KeyShape(Shape):
-    """A key or token, without its secret."""
+MeShape = shape_of(keys.Caller, "Me", "Who you are to this service.")
+KeyShape = shape_of(keys.Key)
+KeysShape = page_of("Keys", KeyShape)
+NewKeyShape = shape_of(keys.NewKey)
+InvitationShape = shape_of(keys.Invitation)
 
-    id: str
-    role: str
-    label: str
-    created: float
-    expires: float | None
-    revoked: float | None
-    campaign: str | None
-    worker: str | None
-
-
-class NewKeyShape(KeyShape):
-    """A key as made: the only time that its secret is shown."""
-
-    secret: str
-
-
-class InvitationShape(KeyShape):
-    """A worker's token as made: the only time that it is shown."""
-
-    secret: str
-    link: str
-
-
-class KeysShape(PageShape):
-    """A page of keys."""
-
-    items: list[KeyShape]
-
-
-class MeShape(Shape):
-    """Who you are to this service."""
-
-    id: str
-    role: str
-    label: str
-    expires: float | None
-    campaign: str | None
-    worker: str | None
-
-
-class EstimateShape(Shape):
-    """How good a worker seems, with a 95% interval, and what that rests on."""
-
-    value: float
-    low: float
-    high: float
-    basis: Literal["truth", "agreement", "utility"]
-    answers: int
-
-
-class InsightShape(Shape):
-    """A worker: their work, their money, how good they seem."""
-
-    id: str
-    joined: bool
-    trusted: bool
-    price: Money | None = Field(description="Null while sealed bids are taken.")
-    limit: int | None
-    asked: int
-    answered: int
-    out: int
-    expired: int
-    declined: int
-    paid: Money
-    share: float
-    agreement: float | None
-    quality: EstimateShape | None
-
-
-class WorkersShape(PageShape):
-    """A page of workers."""
-
-    items: list[InsightShape]
-
-
-class HookShape(Shape):
-    """A webhook, without its secret."""
-
-    id: str
-    url: str
-    campaign: str | None
-    events: list[records.EventName]
-    label: str
-    created: float
-    ended: float | None
-    waiting: int = Field(description="Deliveries that wait.")
-
-
-class NewHookShape(HookShape):
-    """A webhook as made: the only time that its secret is shown."""
-
-    secret: str
-
-
-class HooksShape(PageShape):
-    """A page of webhooks."""
-
-    items: list[HookShape]
+_WAITING = int, Field(description="Deliveries that wait.")
+HookShape = shape_of(records.Webhook, "Hook", "A webhook, without its secret.", waiting=_WAITING)
+HooksShape = page_of("Hooks", HookShape, "A page of webhooks.")
+NewHookShape = create_model(
+    "NewHook",
+    __base__=HookShape,
+    __doc__="A webhook as made: the only time that its secret is shown.",
+    secret=(str, ...),
+)
 
 
 class DeliveryShape(Shape):
@@ -387,7 +280,4 @@ class DeliveryShape(Shape):
     payload: dict[str, Any]
 
 
-class DeliveriesShape(PageShape):
-    """A page of deliveries, newest first."""
-
-    items: list[DeliveryShape]
+DeliveriesShape = page_of("Deliveries", DeliveryShape, "A page of deliveries, newest first.")

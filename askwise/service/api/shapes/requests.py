@@ -1,27 +1,141 @@
-"""Requests. The campaign decides what is valid beyond the shape."""
+"""Requests: what their fields hold, in paths and bodies. The campaign decides what is valid beyond
+the shape.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, Tag
-
-from askwise.service.api.shapes.fields import (
-    NAME,
-    Amount,
-    Body,
-    Given,
-    Id,
-    NameOrObject,
-    Part,
-    Real,
-    Whole,
-    example,
+from fastapi import Path
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainValidator,
+    Tag,
+    WithJsonSchema,
 )
+
 from askwise.service.webhooks import posting, records
+
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+AMOUNT = r"^[0-9]{1,20}(\.[0-9]{0,20})?([eE][+-]?[0-9]{1,2})?$"
+
+
+def _in_path(pattern: str, description: str, example: str) -> Any:
+    return Path(pattern=pattern, description=description, examples=[example])
+
+
+Name = Annotated[str, _in_path(NAME, "The campaign.", "cats")]
+AssignmentId = Annotated[
+    str,
+    _in_path(NAME[:-1] + ":[1-9][0-9]{0,17}$", "The assignment: campaign and number.", "cats:12"),
+]
+KeyId = Annotated[str, _in_path("^[0-9a-f]{16,64}$", "The id, as in the list.", "0f1e2d3c4b5a6978")]
+HookId = Annotated[
+    str, _in_path("^[0-9a-f]{16}$", "The hook's id, as in the list.", "0f1e2d3c4b5a6978")
+]
+DeliveryId = Annotated[
+    str,
+    _in_path("^[0-9a-f]{22}$", "The delivery's id, as in the list.", "0006439f3a2b1c0f1e2d3c"),
+]
+
+Id = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+def _amount(value: object) -> str | int | float:
+    if isinstance(value, str) and re.fullmatch(AMOUNT, value):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1e9:
+        return value
+    raise ValueError('give an amount of money of 0 or more, as a string ("0.05") or a number')
+
+
+_WRITTEN = Annotated[str, Field(pattern=AMOUNT)] | Annotated[float, Field(ge=0, le=1e9)]
+Amount = Annotated[
+    str | int | float,
+    PlainValidator(_amount, json_schema_input_type=_WRITTEN),
+    Field(examples=["0.05"]),
+]
+"""A string is exact, a number is taken as it is written; six decimals at the most."""
+
+
+def _given(value: object) -> str | float:
+    if isinstance(value, str) and len(value) <= 200:
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= 1e300:
+        return float(value)
+    raise ValueError("give an option (a string), or a number")
+
+
+Real = Annotated[float, Field(ge=-1e300, le=1e300)]
+Given = Annotated[
+    str | float,
+    PlainValidator(_given, json_schema_input_type=Annotated[str, Field(max_length=200)] | Real),
+]
+
+
+def _whole(value: object) -> object:
+    # 2.0 is a whole number in JSON.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = BeforeValidator(_whole)
+
+
+def _kind(value: object) -> str | None:
+    if isinstance(value, str):
+        return "(name)"
+    return "(object)" if isinstance(value, dict | BaseModel) else None
+
+
+NameOrObject = Discriminator(
+    _kind, custom_error_type="kind", custom_error_message="Give a name, or an object"
+)
+
+
+def _parameter(value: object) -> object:
+    if isinstance(value, str) and len(value) > 200:
+        raise ValueError("a text may have up to 200 characters here")
+    return value
+
+
+Parameter = Annotated[
+    Any,
+    PlainValidator(_parameter),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "maxLength": 200},
+                {"type": ["number", "boolean", "null", "array", "object"]},
+            ]
+        }
+    ),
+]
+
+Part = Annotated[
+    Annotated[str, Field(min_length=1, max_length=100), Tag("(name)")]
+    | Annotated[dict[Annotated[str, Field(max_length=100)], Parameter], Tag("(object)")],
+    NameOrObject,
+]
+"""A policy, rule, aggregator or mechanism: its name, or an object with name and parameters."""
 
 Limit = Annotated[int, Field(ge=1, le=2**40), Whole]
 Seconds = Annotated[float, Field(gt=0, lt=1e10)]
+
+
+class Body(BaseModel):
+    """A request: no unknown fields, no guessing of types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    def __init_subclass__(cls, example: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if example is not None:
+            cls.model_config["json_schema_extra"] = {"examples": [example]}
 
 
 class WorkerBody(Body):
@@ -49,20 +163,19 @@ TaskOrId = Annotated[
 ]
 
 
-class NewCampaign(Body):
+class NewCampaign(
+    Body,
+    example={
+        "name": "cats",
+        "workers": [{"id": "ann", "price": "0.05"}, {"id": "bob", "price": "0.10"}],
+        "tasks": [{"id": "photo-1", "payload": {"text": "Is it a cat?"}}, {"id": "photo-2"}],
+        "options": ["yes", "no"],
+        "budget": "10",
+        "policy": "random-pairs",
+        "lease": 600,
+    },
+):
     """A campaign as created; the same fields as in a TOML file."""
-
-    model_config = example(
-        {
-            "name": "cats",
-            "workers": [{"id": "ann", "price": "0.05"}, {"id": "bob", "price": "0.10"}],
-            "tasks": [{"id": "photo-1", "payload": {"text": "Is it a cat?"}}, {"id": "photo-2"}],
-            "options": ["yes", "no"],
-            "budget": "10",
-            "policy": "random-pairs",
-            "lease": 600,
-        }
-    )
 
     name: Annotated[str, Field(pattern=NAME)] | None = None
     workers: Annotated[list[WorkerBody], Field(fail_fast=True)]
@@ -79,71 +192,55 @@ class NewCampaign(Body):
     seed: Annotated[int, Field(ge=0, lt=2**63), Whole] | None = None
 
 
-class AskBody(Body):
+class AskBody(Body, example={"limit": 1, "workers": ["ann"]}):
     """Whom to ask: a worker, a set of them, or (no ``workers``) whoever is best."""
-
-    model_config = example({"limit": 1, "workers": ["ann"]})
 
     limit: Annotated[int, Field(ge=1, le=1000), Whole] = 1
     workers: list[Id] | None = None
 
 
-class AnswerBody(Body):
+class AnswerBody(Body, example={"value": "yes"}):
     """An answer: an option, or a number."""
-
-    model_config = example({"value": "yes"})
 
     value: Given
 
 
-class AdditionsBody(Body):
+class AdditionsBody(
+    Body, example={"tasks": ["photo-3"], "workers": [{"id": "eve", "price": "0.08"}]}
+):
     """Tasks and workers to add, all or none."""
-
-    model_config = example({"tasks": ["photo-3"], "workers": [{"id": "eve", "price": "0.08"}]})
 
     tasks: list[TaskOrId] = Field(default_factory=list, fail_fast=True)
     workers: list[WorkerBody] = Field(default_factory=list, fail_fast=True)
 
 
-class AmountBody(Body):
+class AmountBody(Body, example={"amount": "5"}):
     """Money."""
 
-    model_config = example({"amount": "5"})
-
     amount: Amount
 
 
-class BidBody(Body):
-    """A worker's price; a worker's token needs no name."""
-
-    model_config = example({"worker": "ann", "amount": "0.07"})
-
-    worker: Id | None = None
-    amount: Amount
-
-
-class WorkerOnly(Body):
+class WorkerOnly(Body, example={"worker": "ann"}):
     """A worker; a worker's token needs no name."""
 
-    model_config = example({"worker": "ann"})
-
     worker: Id | None = None
 
 
-class AvailabilityBody(Body):
+class BidBody(WorkerOnly, example={"worker": "ann", "amount": "0.07"}):
+    """A worker's price; a worker's token needs no name."""
+
+    amount: Amount
+
+
+class AvailabilityBody(WorkerOnly, example={"worker": "ann", "available": False}):
     """Whether a worker takes questions now; ``until`` (seconds since 1970) ends an absence."""
 
-    model_config = example({"worker": "ann", "available": False})
-
-    worker: Id | None = None
     available: bool
     until: Annotated[float, Field(ge=0, le=1e11)] | None = None
 
 
-class InviteBody(Body):
+class InviteBody(Body, example={"worker": "ann", "lasts": 604800}):
     """A worker to invite; with a price they are added first, if they are not there yet."""
-
-    model_config = example({"worker": "ann", "lasts": 604800})
 
     worker: Id
     price: Amount | None = None
@@ -151,44 +248,36 @@ class InviteBody(Body):
     lasts: Seconds | None = Field(None, description="Seconds; without, for good.")
 
 
-class TaskOnly(Body):
+class TaskOnly(Body, example={"task": "photo-1"}):
     """A task."""
 
-    model_config = example({"task": "photo-1"})
-
     task: Id
 
 
-class TruthBody(Body):
+class TruthBody(TaskOnly, example={"task": "photo-1", "option": "yes"}):
     """The true option of a task."""
 
-    model_config = example({"task": "photo-1", "option": "yes"})
-
-    task: Id
     option: Id
 
 
-class KeyBody(Body):
+class KeyBody(Body, example={"role": "viewer", "label": "the board", "lasts": 2592000}):
     """A key to be made."""
-
-    model_config = example({"role": "viewer", "label": "the board", "lasts": 2592000})
 
     role: Literal["owner", "requester", "viewer"]
     label: str = Field(min_length=1, max_length=100)
     lasts: Seconds | None = Field(None, description="Seconds; without, for good.")
 
 
-class HookBody(Body):
+class HookBody(
+    Body,
+    example={
+        "url": "https://example.org/askwise",
+        "campaign": "cats",
+        "events": ["task.closed", "campaign.done"],
+        "label": "the board",
+    },
+):
     """A webhook to be made."""
-
-    model_config = example(
-        {
-            "url": "https://example.org/askwise",
-            "campaign": "cats",
-            "events": ["task.closed", "campaign.done"],
-            "label": "the board",
-        }
-    )
 
     url: str = Field(
         max_length=posting.LONGEST_URL,

@@ -1,4 +1,4 @@
-"""Keys, tokens and invitations as a service tells them."""
+"""Keys, tokens and invitations as a service tells them. Times in seconds since 1970."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from askwise.core.jsonable import Jsonable
 
 
 @dataclass(frozen=True)
-class Caller:
+class Caller(Jsonable):
     """Who you are to a service."""
 
     id: str
     role: str
     label: str
     expires: float | None
-    campaign: str | None
-    worker: str | None
+    campaign: str | None = None
+    worker: str | None = None
 
 
 @dataclass(frozen=True)
@@ -29,20 +29,19 @@ class Key(Jsonable):
     created: float
     expires: float | None
     revoked: float | None
-    campaign: str | None
-    worker: str | None
+    campaign: str | None = None
+    worker: str | None = None
 
 
 @dataclass(frozen=True)
 class NewKey(Key):
     """A key as made: the only time that its secret is told."""
 
-    secret: str = field(repr=False)
+    secret: str = field(repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)
-class Invitation(Key):
+class Invitation(NewKey):
     """A worker's token as made: the only time that it is told, and the link that holds it."""
 
-    secret: str = field(repr=False)
-    link: str = field(repr=False)
+    link: str = field(repr=False, kw_only=True)
