@@ -141,14 +141,7 @@ def _cache_directory() -> str:
 
 if PLAIN:
 
-    def _compile(
-        function: Function,
-        *,
-        eager: bool = False,
-        patience: float = PATIENCE,
-        look: float = LOOK,
-        **options: Any,
-    ) -> Function:
+    def _compile(function: Function, **options: Any) -> Function:
         return function
 
     def ready(function: Callable[..., Any], *args: Any) -> bool:
@@ -217,12 +210,22 @@ else:
             made[kernel] = types.FunctionType(
                 source.__code__, names, source.__name__, source.__defaults__, source.__closure__
             )
-            for name in _names_in(source.__code__):
-                if name in source.__globals__:
-                    value = source.__globals__[name]
-                    plain = isinstance(value, _Kernel)
-                    names[name] = _without_numba(value, made) if plain else value
+            used = set(_names_in(source.__code__))
+            for name in used & source.__globals__.keys():
+                names[name] = _over_plain(source.__globals__[name], used, made)
         return made[kernel]
+
+    def _over_plain(value: Any, used: set[str], made: dict[_Kernel, Any]) -> Any:
+        """What a plain function finds under a name: no kernels, nor modules that have them."""
+        if isinstance(value, _Kernel):
+            return _without_numba(value, made)
+        if not isinstance(value, types.ModuleType):
+            return value
+        held = {name: vars(value)[name] for name in used & vars(value).keys()}
+        if not any(isinstance(each, _Kernel) for each in held.values()):
+            return value
+        plain = {name: _over_plain(each, set(), made) for name, each in held.items()}
+        return types.SimpleNamespace(**plain)
 
     def _plain(function: Any) -> Any:
         """A kernel as it is without Numba; anything else as it is."""
