@@ -19,10 +19,8 @@ from askwise.core.events import Fact
 from askwise.core.money import NO_CAP, Amount, from_micro, to_micro
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.core.registry import Registry
+from askwise.ledger import Book, Ledger, may_put
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.queries import may_put
 
 # What judging may say.
 GO_ON, CONFIDENT, LOW_CONFIDENCE, OVER_BUDGET = range(4)

@@ -9,8 +9,8 @@ from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
+from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, no_option, stopping
 from askwise.stopping.single import SingleCrowdRule, Votes, all_votes, name_leader
 

@@ -11,8 +11,8 @@ from askwise.core.checks import real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.kernels.likelihood import distance_from_top
+from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
 from askwise.stopping.base import (
     CONFIDENT,
     GO_ON,

@@ -11,9 +11,8 @@ from askwise.core.checks import whole
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.money import Amount, to_micro
+from askwise.ledger import Book, cell_of
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.queries import cell_of
 from askwise.stopping.base import (
     CONFIDENT,
     GO_ON,

@@ -11,8 +11,8 @@ from askwise.core.checks import between
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.kernels.votes import answers_in
+from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
 from askwise.stopping.evidence import log_evidence
 from askwise.stopping.single import TOTAL, SingleCrowdRule, Votes

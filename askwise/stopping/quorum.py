@@ -10,8 +10,8 @@ from askwise.core.checks import whole
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
+from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, LOW_CONFIDENCE, OPTION, may_come, stopping
 from askwise.stopping.single import SingleCrowdRule, Votes, all_votes, name_leader
 

@@ -11,8 +11,8 @@ from askwise.core.arrays import Array
 from askwise.core.compiling import bind, step
 from askwise.core.draws import Draw
 from askwise.kernels.votes import answers_in, lead_in, leading_option
+from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
 from askwise.stopping.base import OPTION, SURE, KernelRule
 
 TOTAL = 0

@@ -20,12 +20,10 @@ from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem, Worker
 from askwise.kernels.knapsack import greedy_into
+from askwise.ledger import Book, Ledger, Proposal, has_task, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import has_task, money_left, room, scaled
+from askwise.ledger.queries import scaled
 from askwise.policies.base import Axes, KernelPolicy
 from askwise.policies.capabilities import Explains, Score
 

@@ -12,11 +12,9 @@ from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.core.money import MICRO
+from askwise.ledger import Book, Proposal, idle, money_left, room
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal
-from askwise.ledger.queries import idle, money_left, room
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import (
     COUNT,

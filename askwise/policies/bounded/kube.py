@@ -13,11 +13,8 @@ from askwise.core.draws import Draw, uniform
 from askwise.core.events import Fact
 from askwise.core.problem import Problem
 from askwise.kernels.knapsack import exact_into, fill_by_density
+from askwise.ledger import Book, Ledger, Proposal, has_task, idle, money_left, propose, room
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import has_task, idle, money_left, room
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import COUNT, SUM, BoundedPolicy, State, learn
 from askwise.policies.capabilities import Score

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel
 from askwise.core.money import MICRO
+from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
 from askwise.policies.bounded.common import COUNT, SQUARES, SUM
 
 LEAST_SPREAD = 0.12

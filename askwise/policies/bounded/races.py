@@ -12,10 +12,8 @@ import numpy as np
 
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel
+from askwise.ledger import Book, Proposal, money_left, propose, room
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import money_left, room
 from askwise.policies.bounded.common import (
     COUNT,
     PHASE,

@@ -14,12 +14,9 @@ from askwise.core.draws import Draw, beta
 from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import idle, money_left, room
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded.common import COUNT, SUM, BoundedPolicy, State, learn
 from askwise.policies.capabilities import Score

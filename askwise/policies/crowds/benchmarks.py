@@ -13,7 +13,7 @@ from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter
 from askwise.core.problem import Problem
-from askwise.ledger.ledger import Ledger
+from askwise.ledger import Ledger
 from askwise.policies.base import policies
 from askwise.policies.capabilities import LimitsSize
 from askwise.policies.crowds.common import price_unit, ranked_price

@@ -20,11 +20,10 @@ from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.ledger import Book, Ledger, cell_of, may_put, money_left
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.queries import ahead, cell_of, may_put, money_left, next_task
+from askwise.ledger.queries import ahead, next_task
 from askwise.policies.base import Axes, KernelPolicy
 from askwise.policies.capabilities import AsksCrowds, Explains, LimitsSize, Score
 

@@ -12,10 +12,8 @@ from askwise.core.arrays import Array
 from askwise.core.compiling import kernel
 from askwise.core.draws import Draw
 from askwise.kernels.likelihood import distance_from_top
+from askwise.ledger import Book, Proposal, idle, money_left, propose
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds.common import (
     SamplingPolicy,

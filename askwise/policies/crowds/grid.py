@@ -13,9 +13,9 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.events import Fact
+from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
 from askwise.policies.crowds.common import ranked_price
 
 MOST_POINTS = 64

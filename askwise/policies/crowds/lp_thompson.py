@@ -10,10 +10,8 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel
 from askwise.core.draws import Draw, gamma, uniform
+from askwise.ledger import Book, Proposal, cell_of, idle, money_left
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal
-from askwise.ledger.queries import cell_of, idle, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds.common import (
     Memory,

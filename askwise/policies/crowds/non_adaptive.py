@@ -14,11 +14,8 @@ from askwise.core.compiling import step
 from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, UnknownName, nearest
 from askwise.core.problem import Problem
+from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.capabilities import Score
 from askwise.policies.crowds.common import SurveyPolicy, learn_nothing, may_ask, next_question

@@ -8,10 +8,8 @@ from typing import ClassVar
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel
 from askwise.core.draws import Draw, uniform
+from askwise.ledger import Book, Proposal, idle
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal
-from askwise.ledger.queries import idle
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds.common import (
     Nothing,

@@ -15,12 +15,9 @@ from askwise.core.draws import Draw
 from askwise.core.events import Fact
 from askwise.core.problem import Problem
 from askwise.kernels.votes import answers_in, exceeds, lead_in
+from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.crowds.common import SurveyPolicy, may_ask, next_question
 from askwise.policies.crowds.rand_rr import draw_by_price

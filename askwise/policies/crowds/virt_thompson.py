@@ -12,10 +12,8 @@ from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, beta, gamma
 from askwise.core.events import Fact
+from askwise.ledger import Book, Proposal, cell_of, idle, money_left, propose
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import cell_of, idle, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds.common import (
     Memory,

@@ -11,10 +11,8 @@ from askwise.core.checks import one_of, real
 from askwise.core.compiling import step
 from askwise.core.draws import Draw
 from askwise.core.events import Fact
+from askwise.ledger import Book, Proposal, idle, money_left, propose
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds.common import (
     LearningPolicy,

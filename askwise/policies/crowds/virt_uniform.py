@@ -13,12 +13,9 @@ from askwise.core.compiling import kernel, step
 from askwise.core.draws import Draw, uniform
 from askwise.core.events import Fact
 from askwise.core.problem import Problem
+from askwise.ledger import Book, Ledger, Proposal, idle
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal
-from askwise.ledger.queries import idle
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.crowds.common import SurveyPolicy, next_question, price_unit
 from askwise.policies.crowds.grid import (
