@@ -15,16 +15,9 @@ from askwise.kernels.likelihood import distance_from_top
 from askwise.ledger import Book, Proposal, idle, money_left, propose
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
-from askwise.policies.crowds.common import (
-    SamplingPolicy,
-    State,
-    may_ask,
-    next_question,
-    price_unit,
-    ranked_price,
-)
+from askwise.policies.crowds import common
+from askwise.policies.crowds.common import Params, SamplingPolicy, State, learn
 from askwise.policies.crowds.lp_thompson import sample_responses
-from askwise.policies.crowds.virt_thompson import Params, absorb
 
 
 @kernel
@@ -68,7 +61,7 @@ def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Sample how the crowds answer; ask who then tells most between the two best options."""
-    task = next_question(book, available)
+    task = common.next_question(book, available)
     if task < 0:
         return idle(book, available)
     crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
@@ -78,13 +71,13 @@ def choose(
     responses = np.empty((crowds, options))
     sample_responses(book, state, params.memory, task, draw, responses)
     money = money_left(book.totals)
-    unit = price_unit(book)
+    unit = common.price_unit(book)
     best = -1
     best_told = -math.inf
     for worker in range(crowds):
-        if may_ask(book, task, worker, money, available):
+        if common.may_ask(book, task, worker, money, available):
             told = telling(responses, worker, options, first, second)
-            told /= ranked_price(book, worker, unit)
+            told /= common.ranked_price(book, worker, unit)
             if best < 0 or told > best_told:
                 best, best_told = worker, told
     propose(out, task, best, 1, np.nan)
@@ -141,11 +134,7 @@ class GlrDirected(SamplingPolicy):
         "of the question asked least, draw each crowd's answers from what is believed of them and "
         "ask who would move fastest, per price, the likelihood margin between the best two options"
     )
-    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
-
-    def params(self) -> Params:
-        """As plain numbers."""
-        return Params(self.memory())
+    kernels: ClassVar[Kernels] = Kernels(choose, learn)
 
     def index(self, book: Book, state: State, task: int, worker: int, draw: Draw) -> float | None:
         """How fast the margin would move per price, by the sample."""
@@ -155,4 +144,4 @@ class GlrDirected(SamplingPolicy):
         responses = np.empty((int(book.totals[c.WORKERS]), len(found)))
         sample_responses(book, state, self.memory(), task, draw, responses)
         told = telling(responses, worker, len(found), first, second)
-        return float(told / ranked_price(book, worker, price_unit(book)))
+        return float(told / common.ranked_price(book, worker, common.price_unit(book)))

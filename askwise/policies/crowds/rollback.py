@@ -20,7 +20,7 @@ from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.crowds.common import SurveyPolicy, may_ask, next_question
-from askwise.policies.crowds.rand_rr import draw_by_price
+from askwise.policies.crowds.non_adaptive import draw_by_price
 
 # Columns of `stages` (one row a question): the crowd to exploit (its index + 1, 0 while
 # exploring) and how many asks the exploration took.
