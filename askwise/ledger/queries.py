@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
-from askwise.core.compiling import kernel, step
 from askwise.core.problem import UNLIMITED
+from askwise.kernels import Array, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
-from askwise.core.events import Fact
+from askwise.kernels import Array, Fact, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book

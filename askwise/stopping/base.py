@@ -10,15 +10,12 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import whole
-from askwise.core.compiling import step
-from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, InvalidProblem
-from askwise.core.events import Fact
 from askwise.core.money import NO_CAP, Amount, from_micro, to_micro
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.core.registry import Registry
+from askwise.kernels import Array, Draw, Fact, step, uniform
 from askwise.ledger import Book, Ledger, may_put
 from askwise.ledger import columns as c
 

@@ -6,10 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.arrays import Array
 from askwise.core.checks import between
-from askwise.core.compiling import step
-from askwise.core.draws import Draw
+from askwise.kernels import Array, Draw, step
 from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.arrays import Array
 from askwise.core.checks import whole
-from askwise.core.compiling import step
-from askwise.core.draws import Draw
+from askwise.kernels import Array, Draw, step
 from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.stopping.base import CONFIDENT, GO_ON, no_option, stopping

@@ -6,23 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.arrays import Array
 from askwise.core.checks import real
-from askwise.core.compiling import step
-from askwise.core.draws import Draw
+from askwise.kernels import Array, Draw, step
 from askwise.kernels.likelihood import distance_from_top
 from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.stopping.base import (
-    CONFIDENT,
-    GO_ON,
-    OPTION,
-    SCRATCH,
-    SURE,
-    KernelRule,
-    name_largest,
-    stopping,
-)
+from askwise.stopping import base
+from askwise.stopping.base import CONFIDENT, GO_ON, KernelRule, stopping
 
 
 class Params(NamedTuple):
@@ -41,14 +31,14 @@ def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> i
         while cell >= 0:
             distance += distance_from_top(cells, cell, c.VOTES, options, option)
             cell = cells[cell, c.NEXT_CELL]
-        ruling[SCRATCH + option] = -distance
-    nearest = name_largest(options, draw, 0, ruling)
+        ruling[base.SCRATCH + option] = -distance
+    nearest = base.name_largest(options, draw, 0, ruling)
     second = -math.inf
     for option in range(options):
-        if option != int(ruling[OPTION]):
-            second = max(second, ruling[SCRATCH + option])
+        if option != int(ruling[base.OPTION]):
+            second = max(second, ruling[base.SCRATCH + option])
     margin = nearest - second
-    ruling[SURE] = 1.0 / (1.0 + math.exp(-margin))
+    ruling[base.SURE] = 1.0 / (1.0 + math.exp(-margin))
     return CONFIDENT if margin > params.beta else GO_ON
 
 

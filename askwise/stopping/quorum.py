@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.arrays import Array
 from askwise.core.checks import whole
-from askwise.core.compiling import step
-from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
+from askwise.kernels import Array, Draw, step
 from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.stopping.base import CONFIDENT, GO_ON, LOW_CONFIDENCE, OPTION, may_come, stopping

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import bind, step
-from askwise.core.draws import Draw
+from askwise.core.compiling import bind
+from askwise.kernels import Array, Draw, step
 from askwise.kernels.votes import answers_in, lead_in, leading_option
 from askwise.ledger import Book
 from askwise.ledger import columns as c

@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, uniform
-from askwise.core.events import Fact
+from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
 from askwise.ledger import Book, Proposal, idle, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, NoParams, policies

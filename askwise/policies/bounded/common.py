@@ -12,14 +12,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import real
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw
 from askwise.core.errors import InvalidProblem
-from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem, Worker
+from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.kernels.knapsack import greedy_into
 from askwise.ledger import Book, Ledger, Proposal, has_task, money_left, propose, room
 from askwise.ledger import columns as c

@@ -6,12 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
-from askwise.core.arrays import Array
 from askwise.core.checks import between, flag, one_of
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
 from askwise.core.money import MICRO
+from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.ledger import Book, Proposal, idle, money_left, room
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k

@@ -8,9 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel
-from askwise.core.draws import Draw
+from askwise.kernels import Array, Draw, kernel
 from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies

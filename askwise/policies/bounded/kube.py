@@ -6,11 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.arrays import Array
 from askwise.core.checks import flag, real
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, uniform
-from askwise.core.events import Fact
+from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
 from askwise.kernels.knapsack import exact_into, fill_by_density
 from askwise.ledger import Book, Ledger, Proposal, has_task, idle, money_left, propose, room
 from askwise.ledger import columns as c

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel
 from askwise.core.money import MICRO
+from askwise.kernels import Array, kernel
 from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.policies.bounded.common import COUNT, SQUARES, SUM

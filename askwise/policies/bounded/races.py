@@ -10,8 +10,7 @@ import math
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel
+from askwise.kernels import Array, kernel
 from askwise.ledger import Book, Proposal, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.bounded import common

@@ -7,11 +7,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import whole
-from askwise.core.compiling import kernel
-from askwise.core.draws import Draw, beta
+from askwise.core.draws import beta
 from askwise.core.money import MICRO
+from askwise.kernels import Array, Draw, kernel
 from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies

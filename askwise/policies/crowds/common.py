@@ -14,13 +14,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import real
-from askwise.core.compiling import bind, step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
+from askwise.core.compiling import bind
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, Fact, step
 from askwise.ledger import Book, Ledger, Proposal, cell_of, idle, may_put, money_left, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k

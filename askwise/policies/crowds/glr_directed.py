@@ -8,9 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel
-from askwise.core.draws import Draw
+from askwise.kernels import Array, Draw, kernel
 from askwise.kernels.likelihood import distance_from_top
 from askwise.ledger import Book, Proposal, idle, money_left, propose
 from askwise.ledger import columns as c

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel
-from askwise.core.draws import Draw, gamma, uniform
+from askwise.core.draws import gamma
+from askwise.kernels import Array, Draw, kernel, uniform
 from askwise.ledger import Book, Proposal, cell_of, idle, money_left
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies

@@ -18,9 +18,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
 from askwise.core.errors import InvalidParameter
+from askwise.kernels import Array, kernel, step
 
 MOST_MIXTURES = 300_000
 """Mixtures that are tried, at the most, for all options together: 3 s without the compiler."""

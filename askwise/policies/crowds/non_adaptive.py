@@ -8,12 +8,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import real
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, UnknownName, nearest
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, kernel, step, uniform
 from askwise.ledger import Book, Ledger, Proposal, cell_of, idle, money_left, propose
 from askwise.ledger import columns as c
 from askwise.policies.base import Axes, Kernels, NoParams, policies

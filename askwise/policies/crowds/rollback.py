@@ -8,12 +8,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import flag, real
-from askwise.core.compiling import step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, Fact, step
 from askwise.kernels.votes import answers_in, exceeds, lead_in
 from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose
 from askwise.ledger import columns as c

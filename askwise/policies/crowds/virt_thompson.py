@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, beta, gamma
+from askwise.core.draws import beta, gamma
+from askwise.kernels import Array, Draw, kernel, step
 from askwise.ledger import Book, Proposal, cell_of
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from askwise.core.checks import one_of, real
-from askwise.core.compiling import step
-from askwise.core.draws import Draw
+from askwise.kernels import Draw, step
 from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies

@@ -8,11 +8,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, uniform
-from askwise.core.events import Fact
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
 from askwise.ledger import Book, Ledger, Proposal, idle
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
