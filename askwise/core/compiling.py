@@ -326,10 +326,7 @@ def _compile(
         return function
     # Dividing by zero gives what NumPy's scalars give in a plain run. A division that could
     # raise would also keep the compiler from dropping the counts of references around it.
-    options = {
-        **{"nopython": True, "nogil": True, "error_model": "numpy", "_nrt": True},
-        **options,
-    }
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", "_nrt": True, **options}
     before = _numba_config.CACHE_DIR
     # The locator is chosen while decorating; other users of Numba keep their own setting.
     _numba_config.CACHE_DIR = _CACHE

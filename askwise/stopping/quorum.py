@@ -23,7 +23,7 @@ class Params(NamedTuple):
 
 @step
 def halts(votes: Votes, params: Params, draw: Draw, ruling: Array) -> int:
-    """Compare the leader's votes with the quorum, now and if all further answers were his."""
+    """Compare the leader's votes with the quorum, now and if all further answers were for it."""
     answers = name_leader(votes, draw, ruling)
     reached = votes.table[votes.row, votes.first + int(ruling[OPTION])]
     if reached >= params.quorum:

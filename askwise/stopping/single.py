@@ -30,7 +30,7 @@ class Votes(NamedTuple):
 
 @step
 def all_votes(book: Book, task: int) -> Votes:
-    """All answers to a task, whoever gave them."""
+    """All answers to a task, of all workers."""
     return Votes(book.votes, task, 0, book.totals[c.OPTIONS], TOTAL)
 
 
@@ -60,7 +60,7 @@ def lead_of(votes: Votes) -> int:
 
 
 def judge_total(book: Book, params: Any, task: int, draw: Draw, ruling: Array) -> int:
-    """Apply a single-crowd rule to all answers of a task, whoever gave them."""
+    """Apply a single-crowd rule to all answers of a task together."""
     return halts(all_votes(book, task), params, draw, ruling)
 
 

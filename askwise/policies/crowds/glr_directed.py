@@ -19,28 +19,22 @@ from askwise.policies.crowds.lp_thompson import sample_responses
 
 
 @kernel
-def distances(book: Book, task: int, found: Array) -> None:
-    """Sum over crowds of each option's distance from being on top."""
+def leading_two(book: Book, task: int) -> tuple[int, int]:
+    """The two options nearest to being on top in every crowd, ties by the lowest number."""
     cells, options = book.cells, book.totals[c.OPTIONS]
+    first = second = -1
+    nearest = next_nearest = math.inf
     for option in range(options):
-        found[option] = 0.0
+        distance = 0.0
         cell = book.tasks[task, c.FIRST_CELL]
         while cell >= 0:
-            found[option] += distance_from_top(cells, cell, c.VOTES, options, option)
+            distance += distance_from_top(cells, cell, c.VOTES, options, option)
             cell = cells[cell, c.NEXT_CELL]
-
-
-@kernel
-def smallest_two(found: Array) -> tuple[int, int]:
-    """The options with the smallest distance and the second smallest, ties by lowest number."""
-    first = 0
-    for option in range(1, len(found)):
-        if found[option] < found[first]:
-            first = option
-    second = 1 if first == 0 else 0
-    for option in range(len(found)):
-        if option != first and found[option] < found[second]:
-            second = option
+        if distance < nearest:
+            second, next_nearest = first, nearest
+            first, nearest = option, distance
+        elif distance < next_nearest:
+            second, next_nearest = option, distance
     return first, second
 
 
@@ -63,9 +57,7 @@ def choose(
     if task < 0:
         return idle(book, available)
     crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
-    found = np.empty(options)
-    distances(book, task, found)
-    first, second = smallest_two(found)
+    first, second = leading_two(book, task)
     responses = np.empty((crowds, options))
     sample_responses(book, state, params.memory, task, draw, responses)
     money = money_left(book.totals)
@@ -136,10 +128,9 @@ class GlrDirected(SamplingPolicy):
 
     def index(self, book: Book, state: State, task: int, worker: int, draw: Draw) -> float | None:
         """How fast the margin would move per price, by the sample."""
-        found = np.empty(int(book.totals[c.OPTIONS]))
-        distances(book, task, found)
-        first, second = smallest_two(found)
-        responses = np.empty((int(book.totals[c.WORKERS]), len(found)))
+        options = int(book.totals[c.OPTIONS])
+        first, second = leading_two(book, task)
+        responses = np.empty((int(book.totals[c.WORKERS]), options))
         sample_responses(book, state, self.memory(), task, draw, responses)
-        told = telling(responses, worker, len(found), first, second)
+        told = telling(responses, worker, options, first, second)
         return float(told / common.ranked_price(book, worker, common.price_unit(book)))
