@@ -180,7 +180,7 @@ class KernelRule(StoppingRule):
 
     @abstractmethod
     def params(self) -> Any:
-        """Parameters as a NamedTuple of plain numbers, as the kernel takes them."""
+        """Parameters as the kernel takes them: a number, or a NamedTuple of plain numbers."""
 
     def limits(self) -> Limits:
         """Horizon and cap as plain numbers."""

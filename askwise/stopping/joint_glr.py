@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from askwise.core.checks import real
 from askwise.kernels import Array, Draw, step
@@ -15,14 +15,8 @@ from askwise.stopping import base
 from askwise.stopping.base import CONFIDENT, GO_ON, KernelRule, stopping
 
 
-class Params(NamedTuple):
-    """By how much the likelihoods must differ."""
-
-    beta: float
-
-
 @step
-def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
+def judge(book: Book, beta: float, task: int, draw: Draw, ruling: Array) -> int:
     """Add up the crowds' distances from each option; compare the two smallest."""
     cells, options = book.cells, book.totals[c.OPTIONS]
     for option in range(options):
@@ -39,7 +33,7 @@ def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> i
             second = max(second, ruling[base.SCRATCH + option])
     margin = nearest - second
     ruling[base.SURE] = 1.0 / (1.0 + math.exp(-margin))
-    return CONFIDENT if margin > params.beta else GO_ON
+    return CONFIDENT if margin > beta else GO_ON
 
 
 @stopping.register("joint-glr")
@@ -89,6 +83,6 @@ class JointGlr(KernelRule):
         super().__post_init__()
         real(self.beta, "beta", "a number from 0 to a million", least=0, most=1e6)
 
-    def params(self) -> Params:
+    def params(self) -> float:
         """As plain numbers."""
-        return Params(float(self.beta))
+        return float(self.beta)
