@@ -51,7 +51,7 @@ class Kernels(NamedTuple):
     absorb: Callable[..., None]
 
 
-class NoParams(NamedTuple):
+class NoSettings(NamedTuple):
     """The parameters of a policy that has none: compiled code takes no empty tuple."""
 
     none: int = 0
@@ -162,7 +162,7 @@ class KernelPolicy(Policy):
 
     def params(self) -> Any:
         """Hyper-parameters as a NamedTuple of plain numbers, as the kernels take them."""
-        return NoParams()
+        return NoSettings()
 
     def choose(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array

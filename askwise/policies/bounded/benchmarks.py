@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
 from askwise.ledger import Book, Proposal, idle, money_left, propose, room
 from askwise.ledger import columns as c
-from askwise.policies.base import Kernels, NoParams, policies
+from askwise.policies.base import Kernels, NoSettings, policies
 from askwise.policies.bounded import common
 from askwise.policies.bounded.common import BoundedPolicy, State
 from askwise.policies.capabilities import PlansForAll
@@ -21,7 +21,7 @@ class Params(NamedTuple):
 
 
 @step
-def absorb(book: Book, state: State, params: Params | NoParams, fact: Fact, draw: Draw) -> None:
+def absorb(book: Book, state: State, params: Params | NoSettings, fact: Fact, draw: Draw) -> None:
     """Add up what exploration showed, and remember the stage."""
     common.learn(book, state, fact)
     common.keep_stage(book, state, fact)
@@ -117,7 +117,7 @@ def propose_trials(book: Book, out: Proposal) -> bool:
 
 @kernel
 def choose_best_trial(
-    book: Book, state: State, params: NoParams, draw: Draw, available: Array, out: Proposal
+    book: Book, state: State, params: NoSettings, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Trials first, cheapest up; then the best density to the worker's limit."""
     code = common.go_on_with_the_one(book, state, out)
@@ -177,7 +177,7 @@ class Trialsourcing(BoundedPolicy, PlansForAll):
 
 @kernel
 def choose_one(
-    book: Book, state: State, params: NoParams, draw: Draw, available: Array, out: Proposal
+    book: Book, state: State, params: NoSettings, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Draw once; then the same worker to the end."""
     code = common.go_on_with_the_one(book, state, out)
@@ -201,7 +201,7 @@ def choose_one(
 
 
 @step
-def keep_stage(book: Book, state: State, params: NoParams, fact: Fact, draw: Draw) -> None:
+def keep_stage(book: Book, state: State, params: NoSettings, fact: Fact, draw: Draw) -> None:
     """Remember the stage; answers teach nothing here."""
     common.keep_stage(book, state, fact)
 
@@ -243,7 +243,7 @@ class RandomWorker(BoundedPolicy, PlansForAll):
 
 @kernel
 def choose_everyone(
-    book: Book, state: State, params: NoParams, draw: Draw, available: Array, out: Proposal
+    book: Book, state: State, params: NoSettings, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Explore with the whole budget."""
     if common.explore_uniformly(book, state, common.SHARE_UNIT, out):

@@ -20,7 +20,7 @@ LONGEST_LOOK = 64
 SCREEN, LOOK, PLAN = range(3)
 
 
-class Plan(NamedTuple):
+class Spending(NamedTuple):
     """How the money left would be spent: who is densest, what each could take and is given."""
 
     order: Array
@@ -78,7 +78,7 @@ def choose(
         sort_key[worker] = -densities[worker]
     order = np.argsort(sort_key[:count], kind="mergesort")
     last = plan_money(order, capital, money, shares)
-    plan = Plan(order, densities, capital, shares, last, money)
+    plan = Spending(order, densities, capital, shares, last, money)
     best, best_units, best_rate = -1, 0, 0.0
     for worker in range(count):
         if available[worker] == 0 or rooms[worker] <= 0:
@@ -170,7 +170,7 @@ def plan_money(order: Array, capital: Array, money: int, shares: Array) -> int:
 
 @kernel
 def best_look(
-    plan: Plan, worker: int, price: int, variance: float, noise: float, most: int
+    plan: Spending, worker: int, price: int, variance: float, noise: float, most: int
 ) -> tuple[int, float]:
     """The number of further units of a worker (1, 2, 4, ...) that gains most per price."""
     marginal = plan.densities[plan.order[plan.last]]
@@ -190,7 +190,7 @@ def best_look(
 
 
 @kernel
-def value_of_change(plan: Plan, worker: int, deviation: float) -> float:
+def value_of_change(plan: Spending, worker: int, deviation: float) -> float:
     """What the plan can gain when a worker's density moves by a normal deviation.
 
     Moving up, the worker wins money from the least dense of the plan; moving down, they lose

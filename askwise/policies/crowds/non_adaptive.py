@@ -14,7 +14,7 @@ from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, kernel, step, uniform
 from askwise.ledger import Book, Ledger, Proposal, cell_of, idle, money_left, propose
 from askwise.ledger import columns as c
-from askwise.policies.base import Axes, Kernels, NoParams, policies
+from askwise.policies.base import Axes, Kernels, NoSettings, policies
 from askwise.policies.capabilities import Score
 from askwise.policies.crowds import common
 from askwise.policies.crowds.common import Nothing, SurveyPolicy, may_ask, next_question
@@ -55,7 +55,7 @@ def draw_crowd(
 
 @step
 def choose(
-    book: Book, state: Weights, params: NoParams, draw: Draw, available: Array, out: Proposal
+    book: Book, state: Weights, params: NoSettings, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Draw by weight."""
     task = next_question(book, available)
@@ -181,7 +181,7 @@ def draw_by_price(book: Book, task: int, draw: Draw, available: Array, out: Prop
 
 @kernel
 def choose_by_price(
-    book: Book, state: Nothing, params: NoParams, draw: Draw, available: Array, out: Proposal
+    book: Book, state: Nothing, params: NoSettings, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Draw by one over price."""
     task = next_question(book, available)
@@ -229,7 +229,7 @@ class RandRr(SurveyPolicy):
 
 @step
 def seldom_asked(
-    book: Book, state: Nothing, params: NoParams, task: int, worker: int, unit: float, draw: Draw
+    book: Book, state: Nothing, params: NoSettings, task: int, worker: int, unit: float, draw: Draw
 ) -> float:
     """Minus the number of times that a crowd was asked about a question."""
     cells, cell = book.cells, cell_of(book, task, worker)

@@ -19,7 +19,7 @@ from askwise.core.problem import make_problem
 from askwise.ledger.ledger import Ledger
 from askwise.policies.bounded.knowledge_gradient import (
     KnowledgeGradient,
-    Plan,
+    Spending,
     best_look,
     linear_loss,
     plan_money,
@@ -143,7 +143,7 @@ def test_a_change_of_mind_is_worth_the_money_that_would_move() -> None:
     densities, capital = np.array([0.1, 0.3]), np.array([10, 10])
     shares, order = np.array([0, 10]), np.array([1, 0])
     due = pytest.approx(10 * 0.2 * 0.0833155, rel=1e-5)
-    plan = Plan(order, densities, capital, shares, 0, 10)
+    plan = Spending(order, densities, capital, shares, 0, 10)
     assert value_of_change(plan, 0, 0.2) == value_of_change(plan, 1, 0.2) == due
 
 
@@ -152,14 +152,14 @@ def test_a_winner_takes_from_the_least_dense_first() -> None:
     densities, capital = np.array([0.4, 0.2, 0.1]), np.array([10, 5, 15])
     shares, order = np.array([10, 5, 0]), np.array([0, 1, 2])
     due = 5 * linear_loss(0.1, 0.3) + 10 * linear_loss(0.3, 0.3)
-    plan = Plan(order, densities, capital, shares, 1, 15)
+    plan = Spending(order, densities, capital, shares, 1, 15)
     assert value_of_change(plan, 2, 0.3) == pytest.approx(due)
 
 
 def test_beyond_six_deviations_and_without_doubt_nothing_is_gained() -> None:
     densities, capital = np.array([0.1, 0.9]), np.array([10, 10])
     shares, order = np.array([0, 10]), np.array([1, 0])
-    plan = Plan(order, densities, capital, shares, 0, 10)
+    plan = Spending(order, densities, capital, shares, 0, 10)
     assert value_of_change(plan, 0, 0.13) == value_of_change(plan, 0, 0.0) == 0.0
 
 
@@ -176,7 +176,7 @@ def test_the_best_look_gains_most_per_price() -> None:
         rates[units] = (moved * (1 - units / 100) - units * (0.5 - 0.3)) / units
     best = max(rates, key=lambda units: rates[units])
     # most = 16: longer looks than a can work are not considered.
-    plan = Plan(order, densities, capital, shares, 0, 100)
+    plan = Spending(order, densities, capital, shares, 0, 100)
     found = best_look(plan, 0, 1, 0.04, 0.08, 16)
     assert found == (best, pytest.approx(rates[best]))
 
