@@ -8,7 +8,7 @@ from pathlib import Path
 POLICY = '''
 from dataclasses import dataclass
 
-from askwise.policies.bounded.uniform import Uniform
+from askwise.policies.bounded.benchmarks import Uniform
 
 
 @dataclass(frozen=True)

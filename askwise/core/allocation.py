@@ -18,7 +18,7 @@ class Allocation:
         Whether tasks are spent on learning, and if so, whether how many depends on answers (and
         so possibly on bids) or was fixed beforehand.
     explores_all : bool
-        Whether everybody is asked while it explores, whatever he bids.
+        Whether everybody is asked while it explores, whatever they bid.
     minimiser : "exact" or "greedy"
         How the set is found: the cheapest (of equally cheap ones always the same), or by GA.
     monotone : bool

@@ -49,26 +49,32 @@ class Assignment(Jsonable):
         )
 
 
-class _Empty(Sequence[Assignment]):
-    """A choice that hands nothing out: empty and false, so that a loop over it simply ends."""
+class _Choice(Sequence[Assignment]):
+    """A sequence of assignments; one that hands nothing out is false, and a loop over it ends."""
 
     __slots__ = ()
 
+    def _handed_out(self) -> tuple[Assignment, ...]:
+        return ()
+
     def __len__(self) -> int:
-        return 0
+        return len(self._handed_out())
 
     @overload
     def __getitem__(self, index: int) -> Assignment: ...
     @overload
     def __getitem__(self, index: slice) -> tuple[Assignment, ...]: ...
     def __getitem__(self, index: int | slice) -> Assignment | tuple[Assignment, ...]:
-        if isinstance(index, slice):
-            return ()
-        raise IndexError(f"{self!r} holds no assignments")
+        if not self and not isinstance(index, slice):
+            raise IndexError(f"{self!r} holds no assignments")
+        return self._handed_out()[index]
+
+    def __iter__(self) -> Iterator[Assignment]:
+        return iter(self._handed_out())
 
 
 @dataclass(frozen=True, slots=True)
-class Wait(_Empty):
+class Wait(_Choice):
     """Nothing to ask now. ``what`` must come first.
 
     ``truth``: the truth of a task; ``answers``: answers to what is out; ``workers``: other
@@ -83,7 +89,7 @@ class Wait(_Empty):
 
 
 @dataclass(frozen=True, slots=True)
-class Done(_Empty):
+class Done(_Choice):
     """Nothing more to ask, unless tasks, workers or money are added."""
 
     why: DoneWhy
@@ -94,7 +100,7 @@ class Done(_Empty):
 
 
 @dataclass(frozen=True, slots=True)
-class Batch(Sequence[Assignment]):
+class Batch(_Choice):
     """The assignments that an ask hands out: never empty."""
 
     assignments: tuple[Assignment, ...]
@@ -104,18 +110,8 @@ class Batch(Sequence[Assignment]):
         if not self.assignments:
             raise ValueError("a Batch holds at least one assignment")
 
-    def __len__(self) -> int:
-        return len(self.assignments)
-
-    @overload
-    def __getitem__(self, index: int) -> Assignment: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Assignment, ...]: ...
-    def __getitem__(self, index: int | slice) -> Assignment | tuple[Assignment, ...]:
-        return self.assignments[index]
-
-    def __iter__(self) -> Iterator[Assignment]:
-        return iter(self.assignments)
+    def _handed_out(self) -> tuple[Assignment, ...]:
+        return self.assignments
 
     def to_json(self) -> dict[str, Any]:
         """As JSON."""

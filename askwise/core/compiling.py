@@ -141,28 +141,6 @@ def _cache_directory() -> str:
 
 if PLAIN:
 
-    def _compile(
-        function: Function,
-        *,
-        eager: bool = False,
-        patience: float = PATIENCE,
-        look: float = LOOK,
-        **options: Any,
-    ) -> Function:
-        return function
-
-    def ready(function: Callable[..., Any], *args: Any) -> bool:
-        """Whether a call with such arguments would run compiled."""
-        return False
-
-    def hurry(function: Function) -> Function:
-        """Have a kernel looked for, or compiled where that is allowed, at its next call."""
-        return function
-
-    def plain_time(function: Callable[..., Any]) -> PlainTime:
-        """What a kernel has cost so far for want of compiled code; not measured here."""
-        return PlainTime(0.0, 0)
-
     def _plain(function: Any) -> Any:
         return function
 
@@ -217,12 +195,22 @@ else:
             made[kernel] = types.FunctionType(
                 source.__code__, names, source.__name__, source.__defaults__, source.__closure__
             )
-            for name in _names_in(source.__code__):
-                if name in source.__globals__:
-                    value = source.__globals__[name]
-                    plain = isinstance(value, _Kernel)
-                    names[name] = _without_numba(value, made) if plain else value
+            used = set(_names_in(source.__code__))
+            for name in used & source.__globals__.keys():
+                names[name] = _over_plain(source.__globals__[name], used, made)
         return made[kernel]
+
+    def _over_plain(value: Any, used: set[str], made: dict[_Kernel, Any]) -> Any:
+        """What a plain function finds under a name: no kernels, nor modules that have them."""
+        if isinstance(value, _Kernel):
+            return _without_numba(value, made)
+        if not isinstance(value, types.ModuleType):
+            return value
+        held = {name: vars(value)[name] for name in used & vars(value).keys()}
+        if not any(isinstance(each, _Kernel) for each in held.values()):
+            return value
+        plain = {name: _over_plain(each, set(), made) for name, each in held.items()}
+        return types.SimpleNamespace(**plain)
 
     def _plain(function: Any) -> Any:
         """A kernel as it is without Numba; anything else as it is."""
@@ -316,52 +304,56 @@ else:
                     self.add_overload(found)
                 return found.entry_point
 
+        def is_ready(self, args: tuple[Any, ...]) -> bool:
+            kinds = tuple(numba.typeof(each) for each in args)
+            return self._may_compile() or self._load(kinds) is not None
+
         def _was_compiled(self) -> bool:
             """Whether the cache may have code of this kernel, for whatever types."""
             place = self.stats.cache_path
             return place is not None and any(Path(place).glob(f"*.{self.py_func.__name__}-*.nbi"))
 
-    def _compile(
-        function: Function,
-        *,
-        eager: bool = False,
-        patience: float = PATIENCE,
-        look: float = LOOK,
-        **options: Any,
-    ) -> Function:
-        # Dividing by zero gives what NumPy's scalars give in a plain run. A division that could
-        # raise would also keep the compiler from dropping the counts of references around it.
-        options = {
-            **{"nopython": True, "nogil": True, "error_model": "numpy", "_nrt": True},
-            **options,
-        }
-        before = _numba_config.CACHE_DIR
-        # The locator is chosen while decorating; other users of Numba keep their own setting.
-        _numba_config.CACHE_DIR = _CACHE
-        try:
-            made = _Kernel(py_func=function, targetoptions=options)
-            made._eager, made._patience, made._due = eager, patience, 0.0 if eager else look
-            made.enable_caching()
-            return made
-        finally:
-            _numba_config.CACHE_DIR = before
 
-    def ready(function: Callable[..., Any], *args: Any) -> bool:
-        """Whether a call with such arguments would run compiled; loads the code if it is cached."""
-        assert isinstance(function, _Kernel)
-        kinds = tuple(numba.typeof(each) for each in args)
-        return function._may_compile() or function._load(kinds) is not None
-
-    def hurry(function: Function) -> Function:
-        """Have a kernel looked for, or compiled where that is allowed, at its next call."""
-        assert isinstance(function, _Kernel)
-        function._patience = function._due = 0.0
+def _compile(
+    function: Function,
+    *,
+    eager: bool = False,
+    patience: float = PATIENCE,
+    look: float = LOOK,
+    **options: Any,
+) -> Function:
+    if PLAIN:
         return function
+    # Dividing by zero gives what NumPy's scalars give in a plain run. A division that could
+    # raise would also keep the compiler from dropping the counts of references around it.
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", "_nrt": True, **options}
+    before = _numba_config.CACHE_DIR
+    # The locator is chosen while decorating; other users of Numba keep their own setting.
+    _numba_config.CACHE_DIR = _CACHE
+    try:
+        made = _Kernel(py_func=function, targetoptions=options)
+        made._eager, made._patience, made._due = eager, patience, 0.0 if eager else look
+        made.enable_caching()
+        return made
+    finally:
+        _numba_config.CACHE_DIR = before
 
-    def plain_time(function: Callable[..., Any]) -> PlainTime:
-        """What a kernel has cost so far for want of compiled code."""
-        assert isinstance(function, _Kernel)
-        return PlainTime(function._spent, function._calls)
+
+def ready(function: Any, *args: Any) -> bool:
+    """Whether a call with such arguments would run compiled; loads the code if it is cached."""
+    return not PLAIN and function.is_ready(args)
+
+
+def hurry(function: Function) -> Function:
+    """Have a kernel looked for, or compiled where that is allowed, at its next call."""
+    if not PLAIN:
+        function._patience = function._due = 0.0  # type: ignore[attr-defined]
+    return function
+
+
+def plain_time(function: Any) -> PlainTime:
+    """What a kernel has cost so far for want of compiled code; not measured without Numba."""
+    return PlainTime(0.0, 0) if PLAIN else PlainTime(function._spent, function._calls)
 
 
 def kernel(function: Function) -> Function:

@@ -28,8 +28,10 @@ class Draw(NamedTuple):
 
 
 @step
-def _rotate(x: int, bits: int) -> int:
-    return ((x << bits) | (x >> (32 - bits))) & _WORD
+def _mix(x: int, y: int, bits: int) -> tuple[int, int]:
+    """One round: add, rotate, combine."""
+    x = (x + y) & _WORD
+    return x, (((y << bits) | (y >> (32 - bits))) & _WORD) ^ x
 
 
 @kernel
@@ -40,23 +42,15 @@ def threefry(key0: int, key1: int, counter0: int, counter1: int) -> tuple[int, i
     y = (counter1 + key1) & _WORD
     for group in range(5):
         if group % 2 == 0:
-            x = (x + y) & _WORD
-            y = _rotate(y, 13) ^ x
-            x = (x + y) & _WORD
-            y = _rotate(y, 15) ^ x
-            x = (x + y) & _WORD
-            y = _rotate(y, 26) ^ x
-            x = (x + y) & _WORD
-            y = _rotate(y, 6) ^ x
+            x, y = _mix(x, y, 13)
+            x, y = _mix(x, y, 15)
+            x, y = _mix(x, y, 26)
+            x, y = _mix(x, y, 6)
         else:
-            x = (x + y) & _WORD
-            y = _rotate(y, 17) ^ x
-            x = (x + y) & _WORD
-            y = _rotate(y, 29) ^ x
-            x = (x + y) & _WORD
-            y = _rotate(y, 16) ^ x
-            x = (x + y) & _WORD
-            y = _rotate(y, 24) ^ x
+            x, y = _mix(x, y, 17)
+            x, y = _mix(x, y, 29)
+            x, y = _mix(x, y, 16)
+            x, y = _mix(x, y, 24)
         if group % 3 == 0:
             first, second = key1, key2
         elif group % 3 == 1:

@@ -1,6 +1,6 @@
 """One hierarchy of errors. A message names the field, the value and what would be valid.
 
-Whoever has to decide looks at the class and at ``reason``, never at the message.
+A program that has to decide looks at the class and at ``reason``, never at the message.
 """
 
 from __future__ import annotations

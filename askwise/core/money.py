@@ -30,18 +30,10 @@ def to_micro(value: object, label: str) -> int:
     (50000, 3000000, 100000)
     """
     if isinstance(value, bool) or not isinstance(value, str | Integral | float | Decimal):
-        raise InvalidProblem(
-            f"{label} is {value!r}: give an amount of money as a string, int or Decimal",
-            field=field_of(label),
-            reason="invalid_amount",
-        )
+        raise _invalid(label, f"is {value!r}: give an amount of money as a string, int or Decimal")
     amount = _as_decimal(value)
     if not amount.is_finite():
-        raise InvalidProblem(
-            f"{label} is {value!r}: give a finite amount of money",
-            field=field_of(label),
-            reason="invalid_amount",
-        )
+        raise _invalid(label, f"is {value!r}: give a finite amount of money")
     # In integers, not in Decimal arithmetic: that rounds to the caller's own precision.
     sign, digits, exponent = amount.as_tuple()
     assert isinstance(exponent, int)
@@ -49,13 +41,9 @@ def to_micro(value: object, label: str) -> int:
     if not any(digits):
         return 0
     if sign:
-        raise InvalidProblem(
-            f"{label} is {value!r}: give an amount of 0 or more",
-            field=field_of(label),
-            reason="invalid_amount",
-        )
+        raise _invalid(label, f"is {value!r}: give an amount of 0 or more")
     if len(digits) + shift > len(str(LARGEST)):
-        raise _too_large(value, label)
+        raise _too_large(label)
     if shift < -len(digits) or len(digits) > 100:
         raise _too_fine(value, label)
     number = int("".join(map(str, digits)))
@@ -63,7 +51,7 @@ def to_micro(value: object, label: str) -> int:
     if rest:
         raise _too_fine(value, label)
     if micro > LARGEST:
-        raise _too_large(value, label)
+        raise _too_large(label)
     return micro
 
 
@@ -84,20 +72,18 @@ def _as_decimal(value: str | Integral | float | Decimal) -> Decimal:
         return Decimal("NaN")
 
 
-def _too_large(value: object, label: str) -> InvalidProblem:
+def _invalid(label: str, wrong: str) -> InvalidProblem:
+    return InvalidProblem(f"{label} {wrong}", field=field_of(label), reason="invalid_amount")
+
+
+def _too_large(label: str) -> InvalidProblem:
     # Not the value itself: Python refuses to write out whole numbers beyond 4300 digits.
-    return InvalidProblem(
-        f"{label} is too large: amounts go up to {from_micro(LARGEST)}",
-        field=field_of(label),
-        reason="invalid_amount",
-    )
+    return _invalid(label, f"is too large: amounts go up to {from_micro(LARGEST)}")
 
 
 def _too_fine(value: object, label: str) -> InvalidProblem:
-    return InvalidProblem(
-        f"{label} is {value!r}: amounts have at most six decimals, and askwise does not round",
-        field=field_of(label),
-        reason="invalid_amount",
+    return _invalid(
+        label, f"is {value!r}: amounts have at most six decimals, and askwise does not round"
     )
 
 

@@ -23,19 +23,19 @@ class Worker:
     Parameters
     ----------
     id : str
-        How you call him.
+        How you call them.
     price : str, int, Decimal or float
-        What one answer of his costs.
+        What one of their answers costs.
     limit : int, optional
-        The most answers he can give in this campaign.
+        The most answers they can give in this campaign.
     rating : float, optional
-        What you believe his mean utility to be, in the campaign's range. Used by Bayesian
+        What you believe their mean utility to be, in the campaign's range. Used by Bayesian
         policies as a prior.
     rating_weight : float, optional
         How many answers that rating is worth (1 if a rating is given without a weight).
     trusted : bool
-        Whether his answer is the truth: an expert, most often a dear one. Policies that know
-        about experts decide when one is worth his price; to others he is one more worker.
+        Whether their answer is the truth: an expert, most often a dear one. Policies that know
+        about experts decide when one is worth the price; to others it is one more worker.
 
     Examples
     --------
@@ -52,11 +52,7 @@ class Worker:
 
     def __post_init__(self) -> None:
         _check_id(self.id, "worker id")
-        if not isinstance(self.trusted, bool):
-            raise InvalidProblem(
-                f"trusted of worker {self.id!r} is {self.trusted!r}: give true or false",
-                field="trusted",
-            )
+        _check_flag(self.trusted, f"trusted of worker {self.id!r}")
         name = f"price of worker {self.id!r}"
         object.__setattr__(self, "price", from_micro(to_micro(self.price, name)))
         if self.limit is not None:
@@ -271,10 +267,9 @@ def make_problem(
         raise InvalidProblem(
             "give exactly one of options (a list of names) and outcome='utility'", field="outcome"
         )
-    if repeat is not None and not isinstance(repeat, bool):
-        raise InvalidProblem(f"repeat is {repeat!r}: give true or false", field="repeat")
     if repeat is None:
         repeat = utility is not None and not made_tasks
+    _check_flag(repeat, "repeat")
     if not repeat and not made_tasks:
         raise InvalidProblem(
             "repeat is False without tasks: a worker could be asked only once; give tasks",
@@ -358,6 +353,11 @@ def _check_id(value: object, field: str) -> None:
         raise InvalidProblem(
             f"{field} is {value!r}: give a printable string of 1 to 200 characters", field=field
         )
+
+
+def _check_flag(value: object, label: str) -> None:
+    if not isinstance(value, bool):
+        raise InvalidProblem(f"{label} is {value!r}: give true or false", field=field_of(label))
 
 
 def _check_unique(names: Sequence[str], kind: str) -> None:

@@ -173,11 +173,8 @@ def parameters_of(entry: Any) -> dict[str, Any]:
 
 def changed_parameters(entry: Any) -> dict[str, Any]:
     """Only the parameters of a registered instance that differ from their defaults."""
-    return {
-        field.name: getattr(entry, field.name)
-        for field in dataclasses.fields(entry)
-        if getattr(entry, field.name) != field.default
-    }
+    defaults = {field.name: field.default for field in dataclasses.fields(entry)}
+    return {name: value for name, value in parameters_of(entry).items() if value != defaults[name]}
 
 
 def spec_of(entry: Any) -> dict[str, Any]:

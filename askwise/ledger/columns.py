@@ -18,11 +18,11 @@ from askwise.core.arrays import Array
  PLAN_ROWS, REPEAT, TASKLESS, OPTIONS, PAUSED, STOPPED, CELLS, CONTEXTS, OPEN_NAMED,
  OFFERS, QUOTED) = range(22)  # fmt: skip
 
-# Columns of `workers`. ASKED counts what is pending or answered: what his limit is about.
-# REFUSED counts what he declined: those tasks are not put to him again.
-# OPEN_TO counts the open tasks that name him. PRICE is what an answer of his is paid, BID what he
-# asks for, RANKED_AT what a choice by cost counts him at: the three are one unless a mechanism
-# sets them apart. ON_CLOSED counts what was put to him, and did not expire, about tasks that are
+# Columns of `workers`. ASKED counts what is pending or answered: what the limit is about.
+# REFUSED counts what they declined: those tasks are not put to them again.
+# OPEN_TO counts the open tasks that name them. PRICE is what an answer is paid, BID what they
+# ask for, RANKED_AT what a choice by cost counts them at: the three are one unless a mechanism
+# sets them apart. ON_CLOSED counts what was put to them, and did not expire, about tasks that are
 # closed now.
 (PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED, TRUSTED, OPEN_TO, BID, RANKED_AT,
  ON_CLOSED) = range(12)  # fmt: skip

@@ -13,6 +13,7 @@ from askwise.core.errors import UnknownName, nearest
 from askwise.core.events import Event, Fact, Kind
 from askwise.core.money import NO_CAP, to_micro
 from askwise.core.problem import UNLIMITED, Problem, Task, Worker
+from askwise.core.reasons import Reason
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger import transitions
@@ -128,26 +129,13 @@ class Ledger:
 
     def worker_at(self, worker: str) -> int:
         """Index of a worker."""
-        if not isinstance(worker, str) or worker not in self._worker_index:
-            raise UnknownName(
-                f"worker {worker!r} is not in this campaign: "
-                f"{nearest(str(worker), self._worker_index)}",
-                field="worker",
-                reason="unknown_worker",
-            )
-        return self._worker_index[worker]
+        return _place("worker", "unknown_worker", worker, self._worker_index)
 
     def task_at(self, task: str | None) -> int:
-        """Index of a task; a campaign without tasks has one nameless task."""
+        """Index of a task; of the one nameless task where there are none."""
         if task is None and self.problem.taskless:
             return 0
-        if not isinstance(task, str) or task not in self._task_index:
-            raise UnknownName(
-                f"task {task!r} is not in this campaign: {nearest(str(task), self._task_index)}",
-                field="task",
-                reason="unknown_task",
-            )
-        return self._task_index[task]
+        return _place("task", "unknown_task", task, self._task_index)
 
     def has_worker(self, worker: str) -> bool:
         """Whether a worker of this id has ever joined."""
@@ -420,6 +408,16 @@ class Ledger:
         transitions.build_queue(held["tasks"], queue, count)
         ledger.book = Book(queue=queue, **held)
         return ledger
+
+
+def _place(kind: str, reason: Reason, name: object, places: Mapping[str, int]) -> int:
+    if not isinstance(name, str) or name not in places:
+        raise UnknownName(
+            f"{kind} {name!r} is not in this campaign: {nearest(str(name), places)}",
+            field=kind,
+            reason=reason,
+        )
+    return places[name]
 
 
 def _spare(rows: int) -> int:

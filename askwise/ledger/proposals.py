@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
+from askwise.kernels import Array, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.queries import bad_task, money_left, tasks_left
@@ -71,14 +70,11 @@ def fault(book: Book, out: Proposal, available: Array) -> int:
     money = money_left(totals)
     cost = 0
     for row in range(head[0]):
-        task, worker, count = (
-            rows[row, c.PLAN_TASK],
-            rows[row, c.PLAN_WORKER],
-            rows[row, c.PLAN_COUNT],
-        )
-        if worker < 0 or worker >= totals[c.WORKERS] or workers[worker, c.JOINED] == 0:
+        task, worker = rows[row, c.PLAN_TASK], rows[row, c.PLAN_WORKER]
+        count = rows[row, c.PLAN_COUNT]
+        if worker < 0 or worker >= totals[c.WORKERS]:
             return c.ABSENT
-        if available[worker] == 0:
+        if workers[worker, c.JOINED] == 0 or available[worker] == 0:
             return c.ABSENT
         if count < 1 or count > workers[worker, c.LIMIT] - workers[worker, c.ASKED]:
             return c.OVER_LIMIT

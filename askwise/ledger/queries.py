@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
-from askwise.core.compiling import kernel, step
 from askwise.core.problem import UNLIMITED
+from askwise.kernels import Array, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 
@@ -38,7 +37,7 @@ def asked_before(book: Book, task: int, worker: int) -> bool:
 
 @step
 def may_answer(book: Book, task: int, worker: int) -> bool:
-    """Whether a task is open to a worker at all: it names nobody, or him."""
+    """Whether a task is open to a worker at all: it names nobody, or them."""
     tasks, offers = book.tasks, book.offers
     count = tasks[task, c.NAMED]
     if count < 0:
@@ -57,7 +56,7 @@ def may_answer(book: Book, task: int, worker: int) -> bool:
 
 @step
 def may_put(book: Book, task: int, worker: int) -> bool:
-    """Whether a task may be put to a worker: open to him, and not asked before unless repeats."""
+    """Whether a task may be put to a worker: open to them, and not asked before unless repeats."""
     if not may_answer(book, task, worker):
         return False
     return bool(book.totals[c.REPEAT] == 1 or not asked_before(book, task, worker))
@@ -65,7 +64,7 @@ def may_put(book: Book, task: int, worker: int) -> bool:
 
 @step
 def tasks_for(book: Book, worker: int) -> int:
-    """How many open tasks a worker may be asked about at all, also those he was asked already."""
+    """How many open tasks a worker may be asked about at all, asked already or not."""
     totals = book.totals
     return totals[c.OPEN] - totals[c.OPEN_NAMED] + book.workers[worker, c.OPEN_TO]
 
@@ -186,7 +185,7 @@ def next_task(book: Book, worker: int) -> int:
         task = queue[node]
         if task < 0 or tasks[task, c.CLOSED] == 1 or (best >= 0 and not ahead(tasks, task, best)):
             continue
-        # A subtree's winner that may be put to him is the best that the subtree has for him.
+        # A subtree's winner that may be put to the worker is the best it has for them.
         if may_put(book, task, worker):
             best = task
         elif node < half:

@@ -1,12 +1,10 @@
-"""What events do to the ledger's arrays: one state machine, whoever folds or simulates."""
+"""What events do to the ledger's arrays: one state machine for folding and simulating."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
-from askwise.core.events import Fact
+from askwise.kernels import Array, Fact, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
@@ -224,7 +222,7 @@ def close_task(book: Book, task: int) -> None:
 
 @kernel
 def leave(book: Book, worker: int) -> None:
-    """Let a worker go: he is not asked again; what he still has out may be answered."""
+    """Let a worker go: they are not asked again; what they still have out may be answered."""
     book.workers[worker, c.JOINED] = 0
     for row in range(book.totals[c.PLAN_ROWS]):
         if book.plan[row, c.PLAN_WORKER] == worker:

@@ -16,9 +16,9 @@ from askwise.core.errors import InvalidProblem, TooLarge
 from askwise.core.events import Fact
 from askwise.core.problem import Problem, Worker
 from askwise.core.registry import Registry
+from askwise.ledger import Ledger, Proposal
 from askwise.ledger import columns as c
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, new_proposal
+from askwise.ledger.proposals import new_proposal
 from askwise.ledger.queries import IDLE
 
 State = Any
@@ -49,6 +49,12 @@ class Kernels(NamedTuple):
 
     choose: Callable[..., int]
     absorb: Callable[..., None]
+
+
+class NoSettings(NamedTuple):
+    """The parameters of a policy that has none: compiled code takes no empty tuple."""
+
+    none: int = 0
 
 
 @dataclass(frozen=True)
@@ -154,9 +160,9 @@ class KernelPolicy(Policy):
         """Whether the kernels can run with these parameters; if not, ``choose`` is plain Python."""
         return True
 
-    @abstractmethod
     def params(self) -> Any:
         """Hyper-parameters as a NamedTuple of plain numbers, as the kernels take them."""
+        return NoSettings()
 
     def choose(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array

@@ -17,7 +17,7 @@ from askwise.core.arrays import Array
 from askwise.core.draws import Draw
 from askwise.core.errors import TooLarge
 from askwise.core.problem import Problem
-from askwise.ledger.ledger import Ledger
+from askwise.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)

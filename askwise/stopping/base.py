@@ -10,19 +10,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import whole
-from askwise.core.compiling import step
-from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, InvalidProblem
-from askwise.core.events import Fact
 from askwise.core.money import NO_CAP, Amount, from_micro, to_micro
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.core.registry import Registry
+from askwise.kernels import Array, Draw, Fact, step, uniform
+from askwise.ledger import Book, Ledger, may_put
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.queries import may_put
 
 # What judging may say.
 GO_ON, CONFIDENT, LOW_CONFIDENCE, OVER_BUDGET = range(4)
@@ -185,7 +180,7 @@ class KernelRule(StoppingRule):
 
     @abstractmethod
     def params(self) -> Any:
-        """Parameters as a NamedTuple of plain numbers, as the kernel takes them."""
+        """Parameters as the kernel takes them: a number, or a NamedTuple of plain numbers."""
 
     def limits(self) -> Limits:
         """Horizon and cap as plain numbers."""

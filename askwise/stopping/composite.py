@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
-from askwise.core.arrays import Array
 from askwise.core.checks import flag
-from askwise.core.draws import Draw, uniform
 from askwise.core.errors import AskwiseError, InvalidParameter
 from askwise.core.registry import from_label, label_of
+from askwise.kernels import Array, Draw, uniform
+from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, KernelRule, StoppingRule, stopping
 from askwise.stopping.single import SingleCrowdRule, Votes, all_votes, bound, halts
 

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-from askwise.core.arrays import Array
 from askwise.core.checks import between
-from askwise.core.compiling import step
-from askwise.core.draws import Draw
+from askwise.kernels import Array, Draw, step
+from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
 from askwise.stopping.evidence import log_evidence
 from askwise.stopping.single import TOTAL, SingleCrowdRule, Votes
-
-
-class Params(NamedTuple):
-    """The error that is kept."""
-
-    delta: float
 
 
 @step
@@ -39,7 +31,7 @@ def conclude(options: int, delta: float, draw: Draw, source: int, ruling: Array)
 
 
 @step
-def halts(votes: Votes, params: Params, draw: Draw, ruling: Array) -> int:
+def halts(votes: Votes, delta: float, draw: Draw, ruling: Array) -> int:
     """Judge one source: for each option the evidence against its nearest rival."""
     table, row, first, options, source = votes
     for option in range(options):
@@ -49,7 +41,7 @@ def halts(votes: Votes, params: Params, draw: Draw, ruling: Array) -> int:
                 a, b = table[row, first + option], table[row, first + rival]
                 least = min(least, log_evidence(a, b, 2))
         ruling[SCRATCH + option] = least
-    return conclude(options, params.delta, draw, source, ruling)
+    return conclude(options, delta, draw, source, ruling)
 
 
 @step
@@ -72,7 +64,7 @@ def log_e_value(book: Book, task: int, option: int, rival: int) -> float:
 
 
 @step
-def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
+def judge(book: Book, delta: float, task: int, draw: Draw, ruling: Array) -> int:
     """Find for each option its evidence against its nearest rival; stop if one's is enough."""
     options = book.totals[c.OPTIONS]
     for option in range(options):
@@ -81,7 +73,7 @@ def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> i
             if rival != option:
                 least = min(least, log_e_value(book, task, option, rival))
         ruling[SCRATCH + option] = least
-    return conclude(options, params.delta, draw, TOTAL, ruling)
+    return conclude(options, delta, draw, TOTAL, ruling)
 
 
 @stopping.register("e-process")
@@ -145,6 +137,6 @@ class EProcess(SingleCrowdRule):
         super().__post_init__()
         between(self.delta, "delta", 0, 1)
 
-    def params(self) -> Params:
+    def params(self) -> float:
         """As plain numbers."""
-        return Params(float(self.delta))
+        return float(self.delta)

@@ -6,10 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.arrays import Array
 from askwise.core.checks import between, flag, real
-from askwise.core.compiling import step
-from askwise.core.draws import Draw
+from askwise.kernels import Array, Draw, step
 from askwise.kernels.votes import exceeds, theorem_1_quality
 from askwise.stopping.base import CONFIDENT, GO_ON, stopping
 from askwise.stopping.single import SingleCrowdRule, Votes, lead_of, name_leader

@@ -4,35 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-from askwise.core.arrays import Array
 from askwise.core.checks import real
-from askwise.core.compiling import step
-from askwise.core.draws import Draw
+from askwise.kernels import Array, Draw, step
 from askwise.kernels.likelihood import distance_from_top
+from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.stopping.base import (
-    CONFIDENT,
-    GO_ON,
-    OPTION,
-    SCRATCH,
-    SURE,
-    KernelRule,
-    name_largest,
-    stopping,
-)
-
-
-class Params(NamedTuple):
-    """By how much the likelihoods must differ."""
-
-    beta: float
+from askwise.stopping import base
+from askwise.stopping.base import CONFIDENT, GO_ON, KernelRule, stopping
 
 
 @step
-def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
+def judge(book: Book, beta: float, task: int, draw: Draw, ruling: Array) -> int:
     """Add up the crowds' distances from each option; compare the two smallest."""
     cells, options = book.cells, book.totals[c.OPTIONS]
     for option in range(options):
@@ -41,15 +25,15 @@ def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> i
         while cell >= 0:
             distance += distance_from_top(cells, cell, c.VOTES, options, option)
             cell = cells[cell, c.NEXT_CELL]
-        ruling[SCRATCH + option] = -distance
-    nearest = name_largest(options, draw, 0, ruling)
+        ruling[base.SCRATCH + option] = -distance
+    nearest = base.name_largest(options, draw, 0, ruling)
     second = -math.inf
     for option in range(options):
-        if option != int(ruling[OPTION]):
-            second = max(second, ruling[SCRATCH + option])
+        if option != int(ruling[base.OPTION]):
+            second = max(second, ruling[base.SCRATCH + option])
     margin = nearest - second
-    ruling[SURE] = 1.0 / (1.0 + math.exp(-margin))
-    return CONFIDENT if margin > params.beta else GO_ON
+    ruling[base.SURE] = 1.0 / (1.0 + math.exp(-margin))
+    return CONFIDENT if margin > beta else GO_ON
 
 
 @stopping.register("joint-glr")
@@ -99,6 +83,6 @@ class JointGlr(KernelRule):
         super().__post_init__()
         real(self.beta, "beta", "a number from 0 to a million", least=0, most=1e6)
 
-    def params(self) -> Params:
+    def params(self) -> float:
         """As plain numbers."""
-        return Params(float(self.beta))
+        return float(self.beta)

@@ -6,24 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.arrays import Array
 from askwise.core.checks import whole
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw
 from askwise.core.money import Amount, to_micro
+from askwise.kernels import Array, Draw, kernel, step
+from askwise.ledger import Book, cell_of
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.queries import cell_of
-from askwise.stopping.base import (
-    CONFIDENT,
-    GO_ON,
-    LOW_CONFIDENCE,
-    SCRATCH,
-    KernelRule,
-    amount_above_0,
-    may_come,
-    stopping,
-)
+from askwise.stopping import base
+from askwise.stopping.base import CONFIDENT, GO_ON, KernelRule, stopping
 from askwise.stopping.evidence import log_evidence
 from askwise.stopping.posterior import weigh_crowds
 
@@ -68,7 +57,7 @@ def worth_asking(
     if cell >= 0:
         a, b = cells[cell, c.VOTES], cells[cell, c.VOTES + 1]
     said = log_evidence(a, b, 2) - log_evidence(b, a, 2)
-    rest = ruling[SCRATCH] - ruling[SCRATCH + 1] - said
+    rest = ruling[base.SCRATCH] - ruling[base.SCRATCH + 1] - said
     price = float(book.workers[worker, c.PRICE])
     more = 1
     while more <= params.ahead and more * price < params.penalty * error:
@@ -88,7 +77,7 @@ def can_go_on(book: Book, task: int, worker: int) -> bool:
     Where crowds are asked again and again, one that was never asked about the question while it
     got four answers a crowd is passed over by the policy, and no reason to go on.
     """
-    if not may_come(book, task, worker):
+    if not base.may_come(book, task, worker):
         return False
     if book.totals[c.REPEAT] == 0:
         return True
@@ -107,7 +96,7 @@ def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> i
             if worth_asking(book, task, worker, error, params, ruling):
                 return GO_ON
     # With nobody left to ask it has not been weighed whether more would have been worth it.
-    return CONFIDENT if anybody else LOW_CONFIDENCE
+    return CONFIDENT if anybody else base.LOW_CONFIDENCE
 
 
 @stopping.register("penalty")
@@ -157,7 +146,7 @@ class Penalty(KernelRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "penalty", amount_above_0(self.penalty, "penalty"))
+        object.__setattr__(self, "penalty", base.amount_above_0(self.penalty, "penalty"))
         whole(self.ahead, "ahead", least=1)
 
     def params(self) -> Params:

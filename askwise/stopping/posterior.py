@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-from askwise.core.arrays import Array
 from askwise.core.checks import between
-from askwise.core.compiling import step
-from askwise.core.draws import Draw
+from askwise.kernels import Array, Draw, step
 from askwise.kernels.votes import answers_in
+from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
 from askwise.stopping.evidence import log_evidence
 from askwise.stopping.single import TOTAL, SingleCrowdRule, Votes
-
-
-class Params(NamedTuple):
-    """The posterior probability of an error at which to stop."""
-
-    error: float
 
 
 @step
@@ -52,12 +44,12 @@ def clear(options: int, ruling: Array) -> None:
 
 
 @step
-def halts(votes: Votes, params: Params, draw: Draw, ruling: Array) -> int:
+def halts(votes: Votes, most: float, draw: Draw, ruling: Array) -> int:
     """Judge one source."""
     clear(votes.options, ruling)
     add_evidence(votes.table, votes.row, votes.first, votes.options, ruling)
     error = name_likeliest(votes.options, draw, votes.source, ruling)
-    return CONFIDENT if error <= params.error else GO_ON
+    return CONFIDENT if error <= most else GO_ON
 
 
 @step
@@ -74,9 +66,9 @@ def weigh_crowds(book: Book, task: int, draw: Draw, ruling: Array) -> float:
 
 
 @step
-def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
+def judge(book: Book, most: float, task: int, draw: Draw, ruling: Array) -> int:
     """Judge all crowds together."""
-    return CONFIDENT if weigh_crowds(book, task, draw, ruling) <= params.error else GO_ON
+    return CONFIDENT if weigh_crowds(book, task, draw, ruling) <= most else GO_ON
 
 
 @stopping.register("posterior")
@@ -136,6 +128,6 @@ class Posterior(SingleCrowdRule):
         super().__post_init__()
         between(self.error, "error", 0, 1)
 
-    def params(self) -> Params:
+    def params(self) -> float:
         """As plain numbers."""
-        return Params(float(self.error))
+        return float(self.error)

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import bind, step
-from askwise.core.draws import Draw
+from askwise.core.compiling import bind
+from askwise.kernels import Array, Draw, step
 from askwise.kernels.votes import answers_in, lead_in, leading_option
+from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
 from askwise.stopping.base import OPTION, SURE, KernelRule
 
 TOTAL = 0
@@ -31,7 +30,7 @@ class Votes(NamedTuple):
 
 @step
 def all_votes(book: Book, task: int) -> Votes:
-    """All answers to a task, whoever gave them."""
+    """All answers to a task, of all workers."""
     return Votes(book.votes, task, 0, book.totals[c.OPTIONS], TOTAL)
 
 
@@ -61,7 +60,7 @@ def lead_of(votes: Votes) -> int:
 
 
 def judge_total(book: Book, params: Any, task: int, draw: Draw, ruling: Array) -> int:
-    """Apply a single-crowd rule to all answers of a task, whoever gave them."""
+    """Apply a single-crowd rule to all answers of a task together."""
     return halts(all_votes(book, task), params, draw, ruling)
 
 

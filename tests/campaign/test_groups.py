@@ -15,7 +15,7 @@ import pytest
 from askwise import Campaign, Worker
 from askwise.core.choices import Batch
 from askwise.core.errors import AskwiseError, InvalidProblem, PolicyFault, StoreError
-from askwise.policies.bounded.uniform import Uniform
+from askwise.policies.bounded.benchmarks import Uniform
 from askwise.store import MemoryStore, Transaction
 
 PATIENCE = 60.0

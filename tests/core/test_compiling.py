@@ -23,6 +23,15 @@ def added(x):
     return x + {}
 """
 
+OVER_A_MODULE = """
+import theirs
+from askwise.core.compiling import kernel
+
+@kernel
+def twice(x):
+    return 2 * theirs.added(x)
+"""
+
 LOOP = """
 from askwise.core.compiling import bind
 
@@ -165,6 +174,15 @@ print(len(outer.overloads))
 def test_a_plain_run_goes_through_no_kernel_that_it_calls(tmp_path: Path) -> None:
     program = "outer._due = 9.0; outer(3); print(outer._calls, added._calls)"
     assert lazy(tmp_path, program).stdout == "1 0\n"
+
+
+def test_a_kernel_may_call_another_through_its_module(tmp_path: Path) -> None:
+    (tmp_path / "theirs.py").write_text(KERNEL.format(20))
+    (tmp_path / "ours.py").write_text(OVER_A_MODULE)
+    plain = "import ours; print(ours.twice(3), ours.theirs.added._calls)"
+    assert lazy(tmp_path, plain).stdout == "46 0\n"
+    forced = "import ours\nwith compiling.forced(): print(ours.twice(3), len(ours.twice.overloads))"
+    assert lazy(tmp_path, forced).stdout == "46 1\n"
 
 
 def test_who_watches_is_told_of_what_is_really_compiled_and_for_whom(tmp_path: Path) -> None:

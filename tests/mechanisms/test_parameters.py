@@ -13,7 +13,7 @@ from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem
 from askwise.core.registry import from_label, label_of, spec_of
 from askwise.mechanisms import mechanisms
 from askwise.policies import Policy, TakesBids
-from askwise.policies.bounded.uniform import Uniform
+from askwise.policies.bounded.benchmarks import Uniform
 from tests.mechanisms.cheapest import Cheapest, make, resampling
 
 SEALED = ("clarke", "critical-bid", "fixed-exploration", "self-resampling")

@@ -10,11 +10,10 @@ import pytest
 from askwise.core.choices import Wait
 from askwise.core.draws import uniform
 from askwise.ledger import columns as c
+from askwise.policies.bounded.benchmarks import RandomWorker, Uniform
 from askwise.policies.bounded.common import COUNT
 from askwise.policies.bounded.kube import SimplifiedBoundedKube
-from askwise.policies.bounded.random_worker import RandomWorker
 from askwise.policies.bounded.thompson import ThompsonKnapsack
-from askwise.policies.bounded.uniform import Uniform
 from askwise.testing import policies as contract
 
 

@@ -6,26 +6,22 @@ unknown experts using bounded multi-armed bandits", Artificial Intelligence 214 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import real
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw
 from askwise.core.errors import InvalidProblem
-from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem, Worker
+from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.kernels.knapsack import greedy_into
+from askwise.ledger import Book, Ledger, Proposal, has_task, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import has_task, money_left, room, scaled
+from askwise.ledger.queries import scaled
 from askwise.policies.base import Axes, KernelPolicy
 from askwise.policies.capabilities import Explains, Score
 
@@ -37,7 +33,7 @@ PAPER = "003"
 COUNT, SUM, SQUARES, REJECTED = range(4)
 
 # Cells of `phase`: which stage it is, the step inside it, the one worker all work goes to
-# (his index + 1), and what exploration left over.
+# (their index + 1), and what exploration left over.
 STAGE, STEP, CHOSEN, SAVED = range(4)
 
 # Stages: whole rounds, passes from the cheapest up, exploitation. A decision's note is the
@@ -46,6 +42,10 @@ ROUNDS, PASSES, EXPLOIT, PHASE = range(4)
 
 SHARE_UNIT = 10**9
 """A share of the budget is kept in thousand-millionths, so that it splits money exactly."""
+
+
+Indices = Iterable[tuple[float | None, dict[str, float]]]
+"""For each worker an index and what else to say about them."""
 
 
 class State(NamedTuple):
@@ -75,28 +75,43 @@ class BoundedPolicy(KernelPolicy, Explains):
         """No answers seen, exploration not begun."""
         return State(np.zeros((len(ledger.book.workers), 4)), np.zeros(4, np.int64))
 
+    def indices(self, state: State, ledger: Ledger, draw: Draw) -> Indices:
+        """What it ranks each worker by, utility per price, and details that only it knows."""
+        for at in range(len(ledger.workers)):
+            price = price_of(ledger, at)
+            yield (float(mean(state.beliefs, at)) / price if price else None), {}
+
     def scores(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
     ) -> list[Score]:
-        """Estimated utility per price: the order in which plans are filled."""
+        """What was seen of each worker, their price, and the index."""
         low, high = problem.range
         found = []
-        for at, worker in enumerate(ledger.workers):
-            count, total = float(state.beliefs[at, COUNT]), float(state.beliefs[at, SUM])
-            estimate = total / count if count > 0 else 0.0
-            price = int(ledger.book.workers[at, c.PRICE]) / MICRO
+        for at, (index, more) in enumerate(self.indices(state, ledger, draw)):
+            count, estimate = float(state.beliefs[at, COUNT]), float(mean(state.beliefs, at))
             details = {
                 "answers": count,
                 "mean": low + (high - low) * estimate if count > 0 else float("nan"),
-                "price": price,
+                "price": price_of(ledger, at),
+                **more,
             }
-            found.append(Score(worker.id, estimate / price if price else None, details))
+            found.append(Score(ledger.workers[at].id, index, details))
         return found
+
+
+def price_of(ledger: Ledger, worker: int) -> float:
+    """What an answer costs, in units of money."""
+    return int(ledger.book.workers[worker, c.PRICE]) / MICRO
 
 
 def share_of(value: float, field: str) -> int:
     """Read a share of the budget (0 to 1) as thousand-millionths."""
     return round(real(value, field, "a share from 0 to 1", least=0, most=1) * SHARE_UNIT)
+
+
+def check_discount(discount: float) -> None:
+    """Refuse a discount that is no factor."""
+    real(discount, "discount", "a factor above 0 and at most 1", least=1e-9, most=1)
 
 
 @kernel
@@ -119,8 +134,18 @@ def learn(book: Book, state: State, fact: Fact) -> None:
 
 
 @step
+def learn_fading(book: Book, state: State, params: Any, fact: Fact, draw: Draw) -> None:
+    """Let every earlier answer count less by ``params.discount``, then add what is new."""
+    if fact.kind == k.ANSWER and params.discount < 1.0:
+        for worker in range(book.totals[c.WORKERS]):
+            for column in range(REJECTED):
+                state.beliefs[worker, column] *= params.discount
+    learn(book, state, fact)
+
+
+@step
 def mean(beliefs: Array, worker: int) -> float:
-    """Estimate of a worker's utility; 0 while he is unexplored, so that he is used last."""
+    """Estimate of a worker's utility; 0 for the unexplored, who so are used last."""
     count = beliefs[worker, COUNT]
     return beliefs[worker, SUM] / count if count > 0.0 else 0.0
 
@@ -129,6 +154,12 @@ def mean(beliefs: Array, worker: int) -> float:
 def exploration_left(book: Book, share: int) -> int:
     """What exploration may still commit: during exploration all that was spent was its own."""
     return share_of_budget(book, share) - book.totals[c.SPENT] - book.totals[c.HELD]
+
+
+@kernel
+def allowance_for(book: Book, share: int) -> int:
+    """What exploration may still commit of the money that is there."""
+    return min(exploration_left(book, share), money_left(book.totals))
 
 
 @kernel
@@ -151,7 +182,7 @@ def propose_round(book: Book, beliefs: Array, allowance: int, out: Proposal) -> 
 
 @kernel
 def _only_money_lacks(book: Book, worker: int) -> bool:
-    """Whether a worker would be asked if he were cheaper."""
+    """Whether a worker would be asked at a lower price."""
     return room(book, worker, book.totals[c.BUDGET]) > 0
 
 
@@ -182,8 +213,7 @@ def propose_pass(book: Book, beliefs: Array, allowance: int, out: Proposal) -> b
 @kernel
 def explore_uniformly(book: Book, state: State, share: int, out: Proposal) -> bool:
     """Section 4.1: whole rounds while they fit in the share, then passes until nobody fits."""
-    allowance = min(exploration_left(book, share), money_left(book.totals))
-    return explore_within(book, state, state.beliefs, allowance, out)
+    return explore_within(book, state, state.beliefs, allowance_for(book, share), out)
 
 
 @kernel
@@ -217,7 +247,7 @@ def propose_by_density(book: Book, beliefs: Array, capacity: int, out: Proposal)
 
 @kernel
 def give_all_to(book: Book, worker: int, out: Proposal) -> bool:
-    """Propose as much work for one worker as his limit and the money allow."""
+    """Propose as much work for one worker as limit and the money allow."""
     units = room(book, worker, money_left(book.totals))
     if units <= 0:
         return False
@@ -231,7 +261,7 @@ NOBODY = 1
 
 @kernel
 def go_on_with_the_one(book: Book, state: State, out: Proposal) -> int:
-    """Give all further work to whom exploitation settled on; NOBODY before that, or if he left."""
+    """Give all further work to the one settled on; NOBODY before that, or if they left."""
     chosen = state.phase[CHOSEN] - 1
     if chosen < 0 or book.workers[chosen, c.JOINED] == 0:
         return NOBODY

@@ -6,41 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
-from askwise.core.arrays import Array
 from askwise.core.checks import between, flag, one_of
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
 from askwise.core.money import MICRO
+from askwise.kernels import Array, Draw, Fact, kernel, step
+from askwise.ledger import Book, Proposal, idle, money_left, room
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal
-from askwise.ledger.queries import idle, money_left, room
 from askwise.policies.base import Kernels, policies
-from askwise.policies.bounded.common import (
-    COUNT,
-    EXPLOIT,
-    PHASE,
-    SAVED,
-    SHARE_UNIT,
-    STAGE,
-    BoundedPolicy,
-    State,
-    explore_uniformly,
-    keep_stage,
-    learn,
-    mean,
-    propose_by_density,
-    share_of,
-    share_of_budget,
-)
-from askwise.policies.bounded.races import (
-    absorb_rejects,
-    explore_by_races,
-    explore_by_rejects,
-    reject_beaten,
-)
+from askwise.policies.bounded import common, races
+from askwise.policies.bounded.common import EXPLOIT, SHARE_UNIT, STAGE, BoundedPolicy, State
 from askwise.policies.capabilities import PlansForAll
 
 EXPLORATIONS = ("uniform", "successive-rejects", "hoeffding-races")
@@ -75,10 +49,10 @@ def auto_share(book: Book, state: State, confidence: float) -> int:
         price = book.workers[worker, c.PRICE] / MICRO
         total += price
         n += 1
-        if state.beliefs[worker, COUNT] == 0.0:
+        if state.beliefs[worker, common.COUNT] == 0.0:
             untried = True
         else:
-            density = mean(state.beliefs, worker) / price
+            density = common.mean(state.beliefs, worker) / price
             low, high = min(low, density), max(high, density)
     if untried or n == 0:
         # One part more than the division says: rounding must not cost the round.
@@ -102,11 +76,11 @@ def choose(
         if waits and book.totals[c.PENDING] > 0:
             return c.WAIT_ANSWERS
         if params.exploration == REJECTS:
-            found = explore_by_rejects(book, state, share, params.by_density, out)
+            found = races.explore_by_rejects(book, state, share, params.by_density, out)
         elif params.exploration == RACES:
-            found = explore_by_races(book, state, share, params.beta, params.by_density, out)
+            found = races.explore_by_races(book, state, share, params.beta, params.by_density, out)
         else:
-            found = explore_uniformly(book, state, share, out)
+            found = common.explore_uniformly(book, state, share, out)
         if found:
             return c.PROPOSED
         if book.totals[c.PENDING] > 0:
@@ -114,7 +88,7 @@ def choose(
     capacity = money_left(book.totals)
     if params.carry == 0:
         capacity -= saved(book, state, share)
-    if capacity > 0 and propose_by_density(book, state.beliefs, capacity, out):
+    if capacity > 0 and common.propose_by_density(book, state.beliefs, capacity, out):
         return c.PROPOSED
     if params.carry == 0 and anyone_fits(book):
         # There is money, but it was set aside.
@@ -136,26 +110,26 @@ def anyone_fits(book: Book) -> bool:
 def saved(book: Book, state: State, share: int) -> int:
     """What exploration left of its share (set aside when it does not carry over)."""
     if state.phase[STAGE] == EXPLOIT:
-        return state.phase[SAVED]
-    return max(0, share_of_budget(book, share) - book.totals[c.SPENT])
+        return state.phase[common.SAVED]
+    return max(0, common.share_of_budget(book, share) - book.totals[c.SPENT])
 
 
 @step
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Learn from answers; follow the stages and the rejections of what was decided."""
-    learn(book, state, fact)
+    common.learn(book, state, fact)
     if fact.kind != k.DECIDED:
         return
     share = params.share if params.share >= 0 else auto_share(book, state, params.confidence)
     if fact.note == EXPLOIT:
         if state.phase[STAGE] < EXPLOIT:
-            state.phase[SAVED] = saved(book, state, share)
-    elif fact.note == PHASE:
-        absorb_rejects(book, state, share, params.by_density)
+            state.phase[common.SAVED] = saved(book, state, share)
+    elif fact.note == common.PHASE:
+        races.absorb_rejects(book, state, share, params.by_density)
         return
     elif params.exploration == RACES:
-        reject_beaten(book, state.beliefs, params.beta, params.by_density)
-    keep_stage(book, state, fact)
+        races.reject_beaten(book, state.beliefs, params.beta, params.by_density)
+    common.keep_stage(book, state, fact)
 
 
 @policies.register("bounded-epsilon-first")
@@ -230,7 +204,7 @@ class BoundedEpsilonFirst(BoundedPolicy, PlansForAll):
 
     def __post_init__(self) -> None:
         if self.epsilon != "auto":
-            share_of(self.epsilon, "epsilon")
+            common.share_of(self.epsilon, "epsilon")
         one_of(self.exploration, "exploration", EXPLORATIONS)
         one_of(self.by, "by", ("mean", "density"))
         flag(self.carry, "carry")
@@ -240,7 +214,7 @@ class BoundedEpsilonFirst(BoundedPolicy, PlansForAll):
     def params(self) -> Params:
         """Choices as numbers, the share in exact parts."""
         return Params(
-            -1 if self.epsilon == "auto" else share_of(self.epsilon, "epsilon"),
+            -1 if self.epsilon == "auto" else common.share_of(self.epsilon, "epsilon"),
             int(self.carry),
             EXPLORATIONS.index(self.exploration),
             int(self.by == "density"),

@@ -8,33 +8,28 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
-from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, kernel
+from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose, room
 from askwise.ledger import columns as c
-from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import idle, money_left, room
 from askwise.policies.base import Kernels, policies
-from askwise.policies.bounded.common import (
-    COUNT,
-    BoundedPolicy,
-    State,
-    cheapest_first,
-    learn,
-    share_of,
-    share_of_budget,
-)
+from askwise.policies.bounded import common
+from askwise.policies.bounded.common import COUNT, BoundedPolicy, Indices, State
 from askwise.policies.bounded.pooling import pool_of, posterior
-from askwise.policies.bounded.thompson import check_discount, fade
-from askwise.policies.capabilities import Score
 
 LONGEST_LOOK = 64
 SCREEN, LOOK, PLAN = range(3)
+
+
+class Spending(NamedTuple):
+    """How the money left would be spent: who is densest, what each could take and is given."""
+
+    order: Array
+    densities: Array
+    capital: Array
+    shares: Array
+    last: int
+    """The place in the order of the last who is given something."""
+    money: int
 
 
 class Params(NamedTuple):
@@ -76,34 +71,23 @@ def choose(
         rooms[worker] = room(book, worker, money)
         capital[worker] = 0
         if rooms[worker] > 0:
-            # All the money he could take: whole units, but for a remainder below one.
+            # All the money the worker could take: whole units, but for a remainder below one.
             capital[worker] = rooms[worker] * price
             if money - capital[worker] < price:
                 capital[worker] = money
         sort_key[worker] = -densities[worker]
     order = np.argsort(sort_key[:count], kind="mergesort")
     last = plan_money(order, capital, money, shares)
+    plan = Spending(order, densities, capital, shares, last, money)
     best, best_units, best_rate = -1, 0, 0.0
     for worker in range(count):
         if available[worker] == 0 or rooms[worker] <= 0:
             continue
-        most = rooms[worker]
+        most, price = rooms[worker], book.workers[worker, c.PRICE]
         if shares[worker] > 0:
-            # Whoever is in the plan is looked at within his part of it.
-            most = min(most, max(1, shares[worker] // book.workers[worker, c.PRICE]))
-        units, rate = best_look(
-            book.workers[worker, c.PRICE],
-            noises[worker],
-            order,
-            densities,
-            variances[worker],
-            most,
-            capital,
-            shares,
-            last,
-            money,
-            worker,
-        )
+            # Those in the plan are looked at within their part of it.
+            most = min(most, max(1, shares[worker] // price))
+        units, rate = best_look(plan, worker, price, variances[worker], noises[worker], most)
         if rate > best_rate:
             best, best_units, best_rate = worker, units, rate
     out.head[1] = LOOK
@@ -123,14 +107,13 @@ def choose(
 
 @kernel
 def propose_screening(book: Book, share: int, available: Array, out: Proposal) -> bool:
-    """One unit to whoever had none, cheapest up, within the share kept for screening.
+    """One unit to each who had none, cheapest up, within the share kept for screening.
 
-    Whoever is so dear that the best utility would not earn him a place in a plan of average
-    workers is left out: he may still be looked at, once more is known.
+    Those so dear that the best utility would not earn them a place in a plan of average
+    workers are left out: they may still be looked at, once more is known.
     """
-    left = share_of_budget(book, share) - book.totals[c.SPENT] - book.totals[c.HELD]
-    left = min(left, money_left(book.totals))
-    order = cheapest_first(book, out)
+    left = common.allowance_for(book, share)
+    order = common.cheapest_first(book, out)
     dearest = 2 * break_price(book, order)
     for worker in order:
         price = book.workers[worker, c.PRICE]
@@ -187,29 +170,18 @@ def plan_money(order: Array, capital: Array, money: int, shares: Array) -> int:
 
 @kernel
 def best_look(
-    price: int,
-    noise: float,
-    order: Array,
-    densities: Array,
-    variance: float,
-    most: int,
-    capital: Array,
-    shares: Array,
-    last: int,
-    money: int,
-    worker: int,
+    plan: Spending, worker: int, price: int, variance: float, noise: float, most: int
 ) -> tuple[int, float]:
     """The number of further units of a worker (1, 2, 4, ...) that gains most per price."""
-    marginal = densities[order[last]]
+    marginal = plan.densities[plan.order[plan.last]]
     best_units, best_rate = 0, 0.0
     units = 1
     while units <= LONGEST_LOOK and units <= most:
         after = 1.0 / (1.0 / variance + units / noise)
         deviation = math.sqrt(max(0.0, variance - after)) / price
         cost = float(units * price)
-        gain = value_of_change(order, densities, capital, shares, last, deviation, worker)
-        gain *= max(0.0, 1.0 - cost / money)
-        loss = cost * max(0.0, marginal - densities[worker])
+        gain = value_of_change(plan, worker, deviation) * max(0.0, 1.0 - cost / plan.money)
+        loss = cost * max(0.0, marginal - plan.densities[worker])
         rate = (gain - loss) / cost
         if rate > best_rate:
             best_units, best_rate = units, rate
@@ -218,26 +190,19 @@ def best_look(
 
 
 @kernel
-def value_of_change(
-    order: Array,
-    densities: Array,
-    capital: Array,
-    shares: Array,
-    last: int,
-    deviation: float,
-    worker: int,
-) -> float:
+def value_of_change(plan: Spending, worker: int, deviation: float) -> float:
     """What the plan can gain when a worker's density moves by a normal deviation.
 
-    Moving up he wins money from the least dense of the plan, moving down he loses what he has
-    to the densest outside it. Beyond six deviations nothing is gained.
+    Moving up, the worker wins money from the least dense of the plan; moving down, they lose
+    what they have to the densest outside it. Beyond six deviations nothing is gained.
     """
     if deviation <= 0.0:
         return 0.0
+    order, densities, capital, shares = plan.order, plan.densities, plan.capital, plan.shares
     gain = 0.0
     own = densities[worker]
     wins = capital[worker] - shares[worker]
-    for at in range(last, -1, -1):
+    for at in range(plan.last, -1, -1):
         other = order[at]
         if wins <= 0:
             break
@@ -265,23 +230,15 @@ def value_of_change(
     return gain
 
 
-@step
-def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
-    """Fade what is old, then add what is new."""
-    if fact.kind == k.ANSWER and params.discount < 1.0:
-        fade(state.beliefs, book.totals[c.WORKERS], params.discount)
-    learn(book, state, fact)
-
-
 @policies.register("knowledge-gradient")
 @dataclass(frozen=True)
 class KnowledgeGradient(BoundedPolicy):
-    """Ask whoever's next few answers are expected to improve the rest of the plan most per price.
+    """Ask those whose next few answers should improve the rest of the plan most per price.
 
     Every worker's quality is a normal posterior shrunk to what the workers have in common
     (their utility, or their utility per price, whichever differs less among them).
     The money left is planned by posterior utility per price. A look of 1, 2, 4, ... 64 units
-    at a worker is worth what the plan is expected to gain when his estimate moves, less what
+    at a worker is worth what the plan is expected to gain when the estimate moves, less what
     the looked-at units earn below the plan's margin. Where no look pays, the plan goes on.
 
     Parameters
@@ -324,30 +281,24 @@ class KnowledgeGradient(BoundedPolicy):
         "screen everyone cheaply, then ask whoever's next answers are worth most to the rest of "
         "the plan per price"
     )
-    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+    kernels: ClassVar[Kernels] = Kernels(choose, common.learn_fading)
 
     def __post_init__(self) -> None:
-        share_of(self.screen, "screen")
-        check_discount(self.discount)
+        common.share_of(self.screen, "screen")
+        common.check_discount(self.discount)
 
     def params(self) -> Params:
         """As plain numbers."""
-        return Params(share_of(self.screen, "screen"), float(self.discount))
+        return Params(common.share_of(self.screen, "screen"), float(self.discount))
 
-    def scores(
-        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
-    ) -> list[Score]:
-        """Posterior mean and deviation; the index is the posterior utility per price."""
-        low, high = problem.range
+    def indices(self, state: State, ledger: Ledger, draw: Draw) -> Indices:
+        """Posterior utility per price, with its mean and deviation."""
+        low, high = ledger.problem.range
         pool = pool_of(ledger.book, state.beliefs)
-        found = []
-        for score in super().scores(problem, state, ledger, draw, available):
-            at = ledger.worker_at(score.worker)
+        for at in range(len(ledger.workers)):
             level, variance, _ = posterior(ledger.book, state.beliefs, pool, at)
             details = {
-                **score.details,
                 "believed": low + (high - low) * float(level),
                 "deviation": (high - low) * math.sqrt(float(variance)),
             }
-            found.append(Score(score.worker, float(level) / score.details["price"], details))
-        return found
+            yield float(level) / common.price_of(ledger, at), details

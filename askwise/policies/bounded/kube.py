@@ -6,21 +6,21 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.arrays import Array
 from askwise.core.checks import flag, real
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, uniform
-from askwise.core.events import Fact
-from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
 from askwise.kernels.knapsack import exact_into, fill_by_density
+from askwise.ledger import Book, Ledger, Proposal, has_task, idle, money_left, propose, room
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import has_task, idle, money_left, room
 from askwise.policies.base import Kernels, policies
-from askwise.policies.bounded.common import COUNT, SUM, BoundedPolicy, State, learn
-from askwise.policies.capabilities import Score
+from askwise.policies.bounded.common import (
+    COUNT,
+    SUM,
+    BoundedPolicy,
+    Indices,
+    State,
+    learn,
+    price_of,
+)
 
 
 class Params(NamedTuple):
@@ -31,10 +31,11 @@ class Params(NamedTuple):
 
 
 @step
-def value_workers(book: Book, state: State, params: Params, available: Array, out: Proposal) -> int:
-    """Upper confidence bounds, prices and room of those who can be asked, into scratch space.
+def try_or_value(book: Book, state: State, params: Params, available: Array, out: Proposal) -> bool:
+    """Propose one who was never asked, if there is one.
 
-    Returns the index of a worker who was never asked, or -1.
+    Else write upper confidence bounds, prices and room of those who can be asked into scratch
+    space, and return False.
     """
     totals, workers, beliefs = book.totals, book.workers, state.beliefs
     money = money_left(totals)
@@ -59,13 +60,14 @@ def value_workers(book: Book, state: State, params: Params, available: Array, ou
             rooms[worker] = left
             values[worker] = beliefs[worker, SUM] / seen + bonus * math.sqrt(twice_log / seen)
         elif workers[worker, c.ASKED] == 0:
-            return worker
-    return -1
+            propose(out, -1, worker, 1, 1.0)
+            return True
+    return False
 
 
 @step
 def draw_from_plan(book: Book, draw: Draw, available: Array, out: Proposal) -> int:
-    """Ask a worker with probability in proportion to his count in the plan."""
+    """Ask a worker with probability in proportion to their count in the plan."""
     count = book.totals[c.WORKERS]
     counts = out.whole[2]
     planned = 0
@@ -92,9 +94,7 @@ def choose_greedily(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Each worker once; then draw from the greedy plan by upper bounds."""
-    untried = value_workers(book, state, params, available, out)
-    if untried >= 0:
-        propose(out, -1, untried, 1, 1.0)
+    if try_or_value(book, state, params, available, out):
         return c.PROPOSED
     n, money = book.totals[c.WORKERS], money_left(book.totals)
     values, prices, rooms, counts = out.real[0], out.whole[0], out.whole[1], out.whole[2]
@@ -107,9 +107,7 @@ def choose_exactly(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Each worker once; then draw from the exact plan by upper bounds."""
-    untried = value_workers(book, state, params, available, out)
-    if untried >= 0:
-        propose(out, -1, untried, 1, 1.0)
+    if try_or_value(book, state, params, available, out):
         return c.PROPOSED
     n, money = book.totals[c.WORKERS], money_left(book.totals)
     values, prices, rooms, counts = out.real[0], out.whole[0], out.whole[1], out.whole[2]
@@ -148,27 +146,20 @@ class _Kube(BoundedPolicy):
         """The factor."""
         return Params(float(self.bonus), int(self.raw_bonus))
 
-    def scores(
-        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
-    ) -> list[Score]:
-        """Upper confidence bound per price, with the mean and the worker's room beside it."""
-        low, high = problem.range
+    def indices(self, state: State, ledger: Ledger, draw: Draw) -> Indices:
+        """Upper confidence bound per price; workers never asked come first."""
+        low, high = ledger.problem.range
+        factor = self.bonus / (high - low) if self.raw_bonus else self.bonus
         twice_log = 2.0 * math.log(ledger.total(c.ANSWERS) + 1.0)
         money = int(money_left(ledger.book.totals))
-        found = []
-        for score in super().scores(problem, state, ledger, draw, available):
-            at = ledger.worker_at(score.worker)
+        for at in range(len(ledger.workers)):
+            index, details = None, {"room": float(room(ledger.book, at, money))}
             seen = float(state.beliefs[at, COUNT])
-            details = {**score.details, "room": float(room(ledger.book, at, money))}
-            if seen == 0:
-                found.append(Score(score.worker, None, details))
-                continue
-            estimate = float(state.beliefs[at, SUM]) / seen
-            factor = self.bonus / (high - low) if self.raw_bonus else self.bonus
-            bound = estimate + factor * math.sqrt(twice_log / seen)
-            details["upper_bound"] = low + (high - low) * bound
-            found.append(Score(score.worker, bound / details["price"], details))
-        return found
+            if seen > 0:
+                bound = float(state.beliefs[at, SUM]) / seen + factor * math.sqrt(twice_log / seen)
+                details["upper_bound"] = low + (high - low) * bound
+                index = bound / price_of(ledger, at)
+            yield index, details
 
 
 @policies.register("bounded-kube")
@@ -177,7 +168,7 @@ class BoundedKube(_Kube):
     """Draw the next worker from the best plan by upper confidence bounds, solved exactly.
 
     After each worker was asked once, every step plans the money left by an exact bounded
-    knapsack over mean + bonus * sqrt(2 ln t / n) and asks a worker drawn in proportion to his
+    knapsack over mean + bonus * sqrt(2 ln t / n) and asks a worker drawn in proportion to their
     count in that plan.
 
     Parameters

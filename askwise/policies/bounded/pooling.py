@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel
 from askwise.core.money import MICRO
+from askwise.kernels import Array, kernel
+from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
 from askwise.policies.bounded.common import COUNT, SQUARES, SUM
 
 LEAST_SPREAD = 0.12
@@ -65,7 +64,7 @@ def moments(book: Book, beliefs: Array, by_price: int) -> Pool:
         unit = unit_of(book, worker, by_price)
         count = beliefs[worker, COUNT]
         if count > 1.0:
-            # Nobody speaks for all: beyond ten answers a worker tells of his own noise only.
+            # Nobody speaks for all: beyond ten answers a worker tells of their own noise only.
             weight = min(count - 1.0, 10.0)
             within += weight * squares_about_mean(beliefs, worker, unit) / (count - 1.0)
             freedom += weight
@@ -94,9 +93,9 @@ def squares_about_mean(beliefs: Array, worker: int, unit: float) -> float:
 
 @kernel
 def posterior(book: Book, beliefs: Array, pool: Pool, worker: int) -> tuple[float, float, float]:
-    """Mean and variance of a worker's quality, shrunk to the pool, and his noise.
+    """Mean and variance of a worker's quality, shrunk to the pool, and their noise.
 
-    His noise is his own, as if the pool had given him four more answers.
+    The noise is the worker's own, as if the pool had given them four more answers.
     """
     unit = unit_of(book, worker, pool.by_price)
     noise, count = pool.noise, beliefs[worker, COUNT]

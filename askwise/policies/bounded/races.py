@@ -10,23 +10,11 @@ import math
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel
+from askwise.kernels import Array, kernel
+from askwise.ledger import Book, Proposal, money_left, propose, room
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import money_left, room
-from askwise.policies.bounded.common import (
-    COUNT,
-    PHASE,
-    REJECTED,
-    STEP,
-    State,
-    exploration_left,
-    explore_within,
-    mean,
-    share_of_budget,
-)
+from askwise.policies.bounded import common
+from askwise.policies.bounded.common import COUNT, REJECTED, STEP, State, mean, share_of_budget
 
 
 @kernel
@@ -48,14 +36,12 @@ def runners(book: Book, beliefs: Array) -> int:
 @kernel
 def reject_worst(book: Book, beliefs: Array, by_density: int) -> None:
     """Algorithm 2, line 12: the lowest estimate leaves; of equals the last in index order."""
-    worst = -1
+    worst, lowest = -1, 0.0
     for worker in range(book.totals[c.WORKERS]):
-        if book.workers[worker, c.JOINED] == 0 or beliefs[worker, REJECTED] != 0.0:
-            continue
-        if worst < 0 or merit(book, beliefs, worker, by_density) <= merit(
-            book, beliefs, worst, by_density
-        ):
-            worst = worker
+        if book.workers[worker, c.JOINED] == 1 and beliefs[worker, REJECTED] == 0.0:
+            value = merit(book, beliefs, worker, by_density)
+            if worst < 0 or value <= lowest:
+                worst, lowest = worker, value
     if worst >= 0:
         beliefs[worst, REJECTED] = 1.0
 
@@ -98,12 +84,12 @@ def residual_money(book: Book, share: int, field: int) -> int:
 def propose_residual(book: Book, state: State, share: int, out: Proposal) -> bool:
     """Lines 4 to 7: the residual is explored uniformly, as in section 4.1.
 
-    The cyclic order of line 6 would give it to whoever comes first, and its last pull would
+    The cyclic order of line 6 would give it to those who come first, and its last pull would
     overspend.
     """
-    used = share_of_budget(book, share) - exploration_left(book, share)
+    used = share_of_budget(book, share) - common.exploration_left(book, share)
     allowance = min(residual_money(book, share, _field(book)) - used, money_left(book.totals))
-    return explore_within(book, state, state.beliefs, allowance, out)
+    return common.explore_within(book, state, state.beliefs, allowance, out)
 
 
 @kernel
@@ -116,10 +102,10 @@ def _field(book: Book) -> int:
 
 @kernel
 def phase_units(book: Book, beliefs: Array, share: int, phase: int, units: Array) -> bool:
-    """Line 11: (n_t - n_(t-1)) pulls of each runner, cut to his limit and the share left."""
+    """Line 11: (n_t - n_(t-1)) pulls of each runner, cut to their limit and the share left."""
     field = _field(book)
     more = pulls_until(book, share, field, phase) - pulls_until(book, share, field, phase - 1)
-    left = min(exploration_left(book, share), money_left(book.totals))
+    left = common.allowance_for(book, share)
     any_unit = False
     for worker in range(book.totals[c.WORKERS]):
         units[worker] = 0
@@ -156,7 +142,7 @@ def explore_by_rejects(
     step = state.phase[STEP]
     if step == 0 and propose_residual(book, state, share, out):
         return True
-    out.head[1] = PHASE
+    out.head[1] = common.PHASE
     units = out.whole[3]
     beliefs = state.beliefs.copy()
     if next_phase(book, beliefs, share, by_density, max(step, 1) - 1, units) == 0:
@@ -181,7 +167,7 @@ def absorb_rejects(book: Book, state: State, share: int, by_density: int) -> Non
 
 @kernel
 def reject_beaten(book: Book, beliefs: Array, beta: float, by_density: int) -> None:
-    """Eqs. (26), (27): whoever's upper bound is below another's lower bound leaves."""
+    """Eqs. (26), (27): those whose upper bound is below another's lower bound leave."""
     best_low = -math.inf
     for worker in range(book.totals[c.WORKERS]):
         if beliefs[worker, COUNT] > 0.0 and beliefs[worker, REJECTED] == 0.0:
@@ -211,5 +197,4 @@ def explore_by_races(
     reject_beaten(book, beliefs, beta, by_density)
     if runners(book, beliefs) <= 1:
         return False
-    allowance = min(exploration_left(book, share), money_left(book.totals))
-    return explore_within(book, state, beliefs, allowance, out)
+    return common.explore_within(book, state, beliefs, common.allowance_for(book, share), out)

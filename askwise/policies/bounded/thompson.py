@@ -7,22 +7,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.checks import real, whole
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, beta
-from askwise.core.events import Fact
+from askwise.core.checks import whole
+from askwise.core.draws import beta
 from askwise.core.money import MICRO
-from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, kernel
+from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose, room
 from askwise.ledger import columns as c
-from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import idle, money_left, room
 from askwise.policies.base import Kernels, policies
-from askwise.policies.bounded.common import COUNT, SUM, BoundedPolicy, State, learn
-from askwise.policies.capabilities import Score
+from askwise.policies.bounded import common
+from askwise.policies.bounded.common import COUNT, SUM, BoundedPolicy, Indices, State
 
 
 class Params(NamedTuple):
@@ -65,26 +58,6 @@ def choose(
     return c.PROPOSED
 
 
-@step
-def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
-    """Fade what is old, then add what is new."""
-    if fact.kind == k.ANSWER and params.discount < 1.0:
-        fade(state.beliefs, book.totals[c.WORKERS], params.discount)
-    learn(book, state, fact)
-
-
-@kernel
-def fade(beliefs: Array, workers: int, discount: float) -> None:
-    """Let every earlier answer count a little less."""
-    for worker in range(workers):
-        beliefs[worker, :3] *= discount
-
-
-def check_discount(discount: float) -> None:
-    """Refuse a discount that is no factor."""
-    real(discount, "discount", "a factor above 0 and at most 1", least=1e-9, most=1)
-
-
 @policies.register("thompson-knapsack")
 @dataclass(frozen=True)
 class ThompsonKnapsack(BoundedPolicy):
@@ -92,7 +65,7 @@ class ThompsonKnapsack(BoundedPolicy):
 
     A Beta posterior per worker; utilities between 0 and 1 update it by fractions. The worker
     with the best sampled utility per price who still fits is asked, ``max(1, n // patience)``
-    units at a time when he has answered n times.
+    units at a time after n answers.
 
     Parameters
     ----------
@@ -133,28 +106,19 @@ class ThompsonKnapsack(BoundedPolicy):
     rule: ClassVar[str] = (
         "draw each worker's quality from what is believed of it, ask the best draw per price"
     )
-    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+    kernels: ClassVar[Kernels] = Kernels(choose, common.learn_fading)
 
     def __post_init__(self) -> None:
-        check_discount(self.discount)
+        common.check_discount(self.discount)
         whole(self.patience, "patience", least=0)
 
     def params(self) -> Params:
         """As plain numbers."""
         return Params(float(self.discount), int(self.patience))
 
-    def scores(
-        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
-    ) -> list[Score]:
+    def indices(self, state: State, ledger: Ledger, draw: Draw) -> Indices:
         """The sampled utility per price that the choice was made by."""
-        low, high = problem.range
-        found = []
-        for score in super().scores(problem, state, ledger, draw, available):
-            at = ledger.worker_at(score.worker)
+        low, high = ledger.problem.range
+        for at in range(len(ledger.workers)):
             density = float(sampled_density(ledger.book, state, draw, at)) * MICRO
-            details = {
-                **score.details,
-                "sample": low + (high - low) * density * score.details["price"],
-            }
-            found.append(Score(score.worker, density, details))
-        return found
+            yield density, {"sample": low + (high - low) * density * common.price_of(ledger, at)}

@@ -13,7 +13,7 @@ from askwise.core.arrays import Array
 from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter
 from askwise.core.problem import Problem
-from askwise.ledger.ledger import Ledger
+from askwise.ledger import Ledger
 from askwise.policies.base import policies
 from askwise.policies.capabilities import KnowsTruth, LimitsSize
 from askwise.policies.crowds.common import price_unit, ranked_price
@@ -23,26 +23,24 @@ from askwise.policies.crowds.non_adaptive import DrawingPolicy
 Truth = Sequence[Sequence[float]]
 
 
+def _wrong(message: str) -> InvalidParameter:
+    return InvalidParameter(message, field="truth")
+
+
 def _rows(given: object) -> Sequence[object]:
     if isinstance(given, str | bytes) or not isinstance(given, Sequence):
-        raise InvalidParameter(
-            f"truth is {given!r}: give a list of distributions, one a crowd", field="truth"
-        )
+        raise _wrong(f"truth is {given!r}: give a list of distributions, one a crowd")
     return given
 
 
 def _distribution(row: object) -> tuple[float, ...]:
     if isinstance(row, str | bytes) or not isinstance(row, Sequence) or len(row) < 2:
-        raise InvalidParameter(
-            f"truth has {row!r}: give a list of probabilities, one an option", field="truth"
-        )
+        raise _wrong(f"truth has {row!r}: give a list of probabilities, one an option")
     chances = tuple(
         real(each, "truth", "probabilities from 0 to 1", least=0, most=1) for each in row
     )
     if not math.isclose(sum(chances), 1.0, abs_tol=1e-9):
-        raise InvalidParameter(
-            f"truth has {row!r}: its probabilities sum to {sum(chances):g}, not 1", field="truth"
-        )
+        raise _wrong(f"truth has {row!r}: its probabilities sum to {sum(chances):g}, not 1")
     return chances
 
 
@@ -55,28 +53,25 @@ class Omniscient(DrawingPolicy, KnowsTruth):
     def __post_init__(self) -> None:
         object.__setattr__(self, "truth", tuple(_distribution(row) for row in _rows(self.truth)))
         if len({len(row) for row in self.truth}) > 1:
-            raise InvalidParameter("truth has rows of different lengths", field="truth")
+            raise _wrong("truth has rows of different lengths")
 
     def check(self, problem: Problem) -> None:
         """Refuse to work where nobody knows the truth."""
         super().check(problem)
         if not self.truth:
-            raise InvalidParameter(
+            raise _wrong(
                 f"policy {self.name!r} must be told the truth, a list of each crowd's true "
-                "distribution over the options: it is a benchmark for the lab",
-                field="truth",
+                "distribution over the options: it is a benchmark for the lab"
             )
         if len(self.truth) > len(problem.workers):
-            raise InvalidParameter(
+            raise _wrong(
                 f"truth has {len(self.truth)} rows, there are {len(problem.workers)} crowds: give "
-                "one a crowd",
-                field="truth",
+                "one a crowd"
             )
         if any(len(row) != len(problem.options) for row in self.truth):
-            raise InvalidParameter(
+            raise _wrong(
                 f"truth has rows that are not of {len(problem.options)} probabilities, one an "
-                "option",
-                field="truth",
+                "option"
             )
 
     def prices(self, ledger: Ledger) -> Array:

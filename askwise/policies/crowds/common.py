@@ -8,23 +8,21 @@ question again and again, each time somebody else answers.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import real
-from askwise.core.compiling import step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
+from askwise.core.compiling import bind
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, Fact, step
+from askwise.ledger import Book, Ledger, Proposal, cell_of, idle, may_put, money_left, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.queries import ahead, cell_of, may_put, money_left, next_task
+from askwise.ledger.queries import ahead, next_task
 from askwise.policies.base import Axes, KernelPolicy
 from askwise.policies.capabilities import AsksCrowds, Explains, LimitsSize, Score
 
@@ -52,6 +50,12 @@ class Memory(NamedTuple):
     prior: float
 
 
+class Params(NamedTuple):
+    """How votes are remembered."""
+
+    memory: Memory
+
+
 class Heard(NamedTuple):
     """What a crowd said about a question: votes of its two leading options, of all, and the
     number of its answers that are still out.
@@ -66,13 +70,17 @@ class Heard(NamedTuple):
 @step
 def may_ask(book: Book, task: int, worker: int, money: int, available: Array) -> bool:
     """Whether a crowd may be asked about a question now."""
+    return has_turn(book, worker, money, available) and may_put(book, task, worker)
+
+
+@step
+def has_turn(book: Book, worker: int, money: int, available: Array) -> bool:
+    """Whether a crowd is there, below its limit and affordable."""
     workers = book.workers
     here = available[worker] == 1 and workers[worker, c.JOINED] == 1
     if not here or workers[worker, c.ASKED] >= workers[worker, c.LIMIT]:
         return False
-    if workers[worker, c.PRICE] > money:
-        return False
-    return may_put(book, task, worker)
+    return bool(workers[worker, c.PRICE] <= money)
 
 
 @step
@@ -81,16 +89,13 @@ def next_question(book: Book, available: Array) -> int:
 
     -1 if there is none.
     """
-    totals, workers = book.totals, book.workers
+    totals = book.totals
     if totals[c.OPEN] == 0:
         return -1
     money = money_left(totals)
     best = -1
     for worker in range(totals[c.WORKERS]):
-        here = available[worker] == 1 and workers[worker, c.JOINED] == 1
-        if not here or workers[worker, c.ASKED] >= workers[worker, c.LIMIT]:
-            continue
-        if workers[worker, c.PRICE] <= money:
+        if has_turn(book, worker, money, available):
             if totals[c.REPEAT] == 1 and totals[c.OPEN_NAMED] == 0:
                 return book.queue[1]
             task = next_task(book, worker)
@@ -161,9 +166,9 @@ def heard(book: Book, state: State, memory: Memory, task: int, worker: int) -> H
 
 
 @step
-def learn(book: Book, state: State, memory: Memory, fact: Fact) -> None:
+def learn(book: Book, state: State, params: Any, fact: Fact, draw: Draw) -> None:
     """Count an answer; at a confident end see how often each crowd was right."""
-    cells, counts = book.cells, state.counts
+    cells, counts, memory = book.cells, state.counts, params.memory
     if fact.kind == k.ANSWER:
         if memory.discount < 1.0:
             fade(book, state, fact.task, memory.discount)
@@ -186,6 +191,38 @@ def fade(book: Book, state: State, task: int, discount: float) -> None:
         for option in range(book.totals[c.OPTIONS]):
             counts[cell, option] *= discount
         cell = book.cells[cell, c.NEXT_CELL]
+
+
+def index_of(
+    book: Book, state: Any, params: Any, task: int, worker: int, unit: float, draw: Draw
+) -> float:
+    """What a crowd is ranked by for a question: replaced by a policy's own when bound."""
+    raise NotImplementedError
+
+
+def ask_largest(
+    book: Book, state: Any, params: Any, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Ask the crowd with the largest index, ties by the lowest number."""
+    task = next_question(book, available)
+    if task < 0:
+        return idle(book, available)
+    money = money_left(book.totals)
+    unit = price_unit(book)
+    best = -1
+    best_index = -math.inf
+    for worker in range(book.totals[c.WORKERS]):
+        if may_ask(book, task, worker, money, available):
+            index = index_of(book, state, params, task, worker, unit, draw)
+            if best < 0 or index > best_index:
+                best, best_index = worker, index
+    propose(out, task, best, 1, 1.0)
+    return c.PROPOSED
+
+
+def largest(index: Callable[..., float]) -> Callable[..., int]:
+    """Choose by an index: a kernel that takes what ``index_of`` does."""
+    return bind(ask_largest, index.__name__, inline=True, index_of=index)
 
 
 MOST_DRAWS = 50_000
@@ -236,6 +273,8 @@ class LearningPolicy(SurveyPolicy):
     discount: float = 1.0
     prior: float = 0.0
     axes: ClassVar[Axes] = {"cell": "counts", "worker": "shown"}
+    ranks_by: ClassVar[Callable[..., float] | None] = None
+    """The index, as a kernel that takes what ``index_of`` does."""
 
     def __post_init__(self) -> None:
         real(self.discount, "discount", "a factor above 0 and at most 1", least=1e-9, most=1)
@@ -245,6 +284,10 @@ class LearningPolicy(SurveyPolicy):
         """As plain numbers."""
         return Memory(float(self.discount), float(self.prior))
 
+    def params(self) -> Any:
+        """As plain numbers."""
+        return Params(self.memory())
+
     def start(self, problem: Problem, ledger: Ledger) -> State:
         """No votes yet."""
         book = ledger.book
@@ -253,7 +296,10 @@ class LearningPolicy(SurveyPolicy):
 
     def index(self, book: Book, state: State, task: int, worker: int, draw: Draw) -> float | None:
         """What a crowd is ranked by for a question; None where there is no such number."""
-        return None
+        kernel = type(self).ranks_by
+        if kernel is None:
+            return None
+        return float(kernel(book, state, self.params(), task, worker, price_unit(book), draw))
 
     def scores(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array

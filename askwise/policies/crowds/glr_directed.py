@@ -8,50 +8,33 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel
-from askwise.core.draws import Draw
+from askwise.kernels import Array, Draw, kernel
 from askwise.kernels.likelihood import distance_from_top
+from askwise.ledger import Book, Proposal, idle, money_left, propose
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Kernels, policies
-from askwise.policies.crowds.common import (
-    SamplingPolicy,
-    State,
-    may_ask,
-    next_question,
-    price_unit,
-    ranked_price,
-)
+from askwise.policies.crowds import common
+from askwise.policies.crowds.common import Params, SamplingPolicy, State, learn
 from askwise.policies.crowds.lp_thompson import sample_responses
-from askwise.policies.crowds.virt_thompson import Params, absorb
 
 
 @kernel
-def distances(book: Book, task: int, found: Array) -> None:
-    """Sum over crowds of each option's distance from being on top."""
+def leading_two(book: Book, task: int) -> tuple[int, int]:
+    """The two options nearest to being on top in every crowd, ties by the lowest number."""
     cells, options = book.cells, book.totals[c.OPTIONS]
+    first = second = -1
+    nearest = next_nearest = math.inf
     for option in range(options):
-        found[option] = 0.0
+        distance = 0.0
         cell = book.tasks[task, c.FIRST_CELL]
         while cell >= 0:
-            found[option] += distance_from_top(cells, cell, c.VOTES, options, option)
+            distance += distance_from_top(cells, cell, c.VOTES, options, option)
             cell = cells[cell, c.NEXT_CELL]
-
-
-@kernel
-def smallest_two(found: Array) -> tuple[int, int]:
-    """The options with the smallest distance and the second smallest, ties by lowest number."""
-    first = 0
-    for option in range(1, len(found)):
-        if found[option] < found[first]:
-            first = option
-    second = 1 if first == 0 else 0
-    for option in range(len(found)):
-        if option != first and found[option] < found[second]:
-            second = option
+        if distance < nearest:
+            second, next_nearest = first, nearest
+            first, nearest = option, distance
+        elif distance < next_nearest:
+            second, next_nearest = option, distance
     return first, second
 
 
@@ -70,23 +53,21 @@ def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Sample how the crowds answer; ask who then tells most between the two best options."""
-    task = next_question(book, available)
+    task = common.next_question(book, available)
     if task < 0:
         return idle(book, available)
     crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
-    found = np.empty(options)
-    distances(book, task, found)
-    first, second = smallest_two(found)
+    first, second = leading_two(book, task)
     responses = np.empty((crowds, options))
     sample_responses(book, state, params.memory, task, draw, responses)
     money = money_left(book.totals)
-    unit = price_unit(book)
+    unit = common.price_unit(book)
     best = -1
     best_told = -math.inf
     for worker in range(crowds):
-        if may_ask(book, task, worker, money, available):
+        if common.may_ask(book, task, worker, money, available):
             told = telling(responses, worker, options, first, second)
-            told /= ranked_price(book, worker, unit)
+            told /= common.ranked_price(book, worker, unit)
             if best < 0 or told > best_told:
                 best, best_told = worker, told
     propose(out, task, best, 1, np.nan)
@@ -143,18 +124,13 @@ class GlrDirected(SamplingPolicy):
         "of the question asked least, draw each crowd's answers from what is believed of them and "
         "ask who would move fastest, per price, the likelihood margin between the best two options"
     )
-    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
-
-    def params(self) -> Params:
-        """As plain numbers."""
-        return Params(self.memory())
+    kernels: ClassVar[Kernels] = Kernels(choose, learn)
 
     def index(self, book: Book, state: State, task: int, worker: int, draw: Draw) -> float | None:
         """How fast the margin would move per price, by the sample."""
-        found = np.empty(int(book.totals[c.OPTIONS]))
-        distances(book, task, found)
-        first, second = smallest_two(found)
-        responses = np.empty((int(book.totals[c.WORKERS]), len(found)))
+        options = int(book.totals[c.OPTIONS])
+        first, second = leading_two(book, task)
+        responses = np.empty((int(book.totals[c.WORKERS]), options))
         sample_responses(book, state, self.memory(), task, draw, responses)
-        told = telling(responses, worker, len(found), first, second)
-        return float(told / ranked_price(book, worker, price_unit(book)))
+        told = telling(responses, worker, options, first, second)
+        return float(told / common.ranked_price(book, worker, common.price_unit(book)))

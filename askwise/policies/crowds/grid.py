@@ -10,12 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
-from askwise.core.events import Fact
+from askwise.kernels import Array, Fact, kernel, step
+from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
 from askwise.policies.crowds.common import ranked_price
 
 MOST_POINTS = 64
@@ -157,18 +155,21 @@ def credit(book: Book, state: State, parts: int, fact: Fact) -> None:
 
 
 @step
+def coarse_enough(parts: int, crowds: int) -> int:
+    """At most so many parts, and no more points than there is room for."""
+    while parts > 1 and points(crowds, parts) > most_points(crowds):
+        parts -= 1
+    return parts
+
+
+@step
 def uniform_parts(crowds: int, phase: int) -> int:
     """1 / granularity of a phase: about 2^(phase / (crowds + 2)) (004, appendix I)."""
     parts = int(2.0 ** (min(phase, LAST_PHASE) / (crowds + 2.0)) + 0.5)
-    while parts > 1 and points(crowds, parts) > most_points(crowds):
-        parts -= 1
-    return max(parts, 1)
+    return coarse_enough(max(parts, 1), crowds)
 
 
 @step
 def finest_parts(crowds: int) -> int:
     """1 / granularity of the finest grid that is kept, up to 8."""
-    parts = 8
-    while parts > 1 and points(crowds, parts) > most_points(crowds):
-        parts -= 1
-    return parts
+    return coarse_enough(8, crowds)

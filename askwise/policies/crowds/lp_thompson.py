@@ -7,26 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel
-from askwise.core.draws import Draw, gamma, uniform
+from askwise.core.draws import gamma
+from askwise.kernels import Array, Draw, kernel, uniform
+from askwise.ledger import Book, Proposal, cell_of, idle, money_left
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal
-from askwise.ledger.queries import cell_of, idle, money_left
 from askwise.policies.base import Kernels, policies
-from askwise.policies.crowds.common import (
-    Memory,
-    SamplingPolicy,
-    State,
-    may_ask,
-    next_question,
-    price_unit,
-    ranked_price,
-)
+from askwise.policies.crowds import common
+from askwise.policies.crowds.common import Memory, Params, SamplingPolicy, State, learn
 from askwise.policies.crowds.mixtures import MOST_MIXTURES, best_mixture_any, mixtures_tried
 from askwise.policies.crowds.non_adaptive import draw_crowd
-from askwise.policies.crowds.virt_thompson import Params, absorb, first_leader, shape
+from askwise.policies.crowds.virt_thompson import first_leader, shape
 
 
 @kernel
@@ -53,7 +43,7 @@ def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Sample distributions, find their best mixture, draw a crowd from it."""
-    task = next_question(book, available)
+    task = common.next_question(book, available)
     if task < 0:
         return idle(book, available)
     crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
@@ -62,10 +52,10 @@ def choose(
     prices = np.empty(crowds)
     usable = np.zeros(crowds, np.int8)
     money = money_left(book.totals)
-    unit = price_unit(book)
+    unit = common.price_unit(book)
     for worker in range(crowds):
-        prices[worker] = ranked_price(book, worker, unit)
-        if may_ask(book, task, worker, money, available):
+        prices[worker] = common.ranked_price(book, worker, unit)
+        if common.may_ask(book, task, worker, money, available):
             usable[worker] = 1
     scratch = np.empty(crowds)
     weights = np.empty(crowds)
@@ -127,7 +117,7 @@ class LpThompson(SamplingPolicy):
         "of the question asked least, draw each crowd's answers from what is believed of them, "
         "find the mixture of crowds with the largest gap per root of price, draw a crowd from it"
     )
-    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+    kernels: ClassVar[Kernels] = Kernels(choose, learn)
 
     def check_size(self, options: int, workers: int) -> None:
         """Refuse more mixtures than a decision can try."""
@@ -137,7 +127,3 @@ class LpThompson(SamplingPolicy):
             mixtures_tried(options, workers), MOST_MIXTURES, "workers",
             "use 'virt-thompson', fewer crowds, or fewer options",
         )  # fmt: skip
-
-    def params(self) -> Params:
-        """As plain numbers."""
-        return Params(self.memory())

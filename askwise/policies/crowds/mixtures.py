@@ -13,19 +13,30 @@ tie as runner-up, so s is below the number of options, and s - 1 ties fix the we
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
 from askwise.core.errors import InvalidParameter
+from askwise.kernels import Array, kernel, step
 
 MOST_MIXTURES = 300_000
 """Mixtures that are tried, at the most, for all options together: 3 s without the compiler."""
 
 # A smaller weight is a rounding error of 0, and a mix without that crowd is tried as well.
 _LEAST = 1e-12
+
+
+class Search(NamedTuple):
+    """What a mixture is sought for: answers and prices of crowds, the option x taken to be right,
+    and the weights of the best found so far, to be written.
+    """
+
+    responses: Array
+    prices: Array
+    x: int
+    weights: Array
 
 
 def mixtures_tried(options: int, crowds: int) -> int:
@@ -96,22 +107,21 @@ def best_mixture(
         first, the best of the single crowds, which is 0 or below; minus infinity for no crowd.
     """
     crowds, options = responses.shape
-    best = _best_single(responses, prices, usable, option, weights_out)
+    of = Search(responses, prices, option, weights_out)
+    best = _best_single(of, usable)
     # Two options: a single crowd is best (Lemma 7; it holds although 1 / gap^2 is convex).
     if options > 2:
         for i in range(crowds):
             for j in range(i + 1, crowds):
                 if usable[i] == 1 and usable[j] == 1:
-                    best = _best_pair(responses, prices, option, i, j, best, weights_out)
+                    best = _best_pair(of, i, j, best)
     if options > 3:
         for i in range(crowds):
             for j in range(i + 1, crowds):
                 if usable[i] == 1 and usable[j] == 1:
                     for h in range(j + 1, crowds):
                         if usable[h] == 1:
-                            best = _best_triple(
-                                responses, prices, option, i, j, h, best, weights_out
-                            )
+                            best = _best_triple(of, i, j, h, best)
     return best
 
 
@@ -138,15 +148,14 @@ def best_mixture_any(
 
 
 @step
-def _best_single(
-    responses: Array, prices: Array, usable: Array, option: int, weights: Array
-) -> float:
+def _best_single(of: Search, usable: Array) -> float:
+    prices, weights = of.prices, of.weights
     best = -math.inf
     best_crowd = -1
-    for crowd in range(responses.shape[0]):
+    for crowd in range(len(weights)):
         weights[crowd] = 0.0
         if usable[crowd] == 1:
-            gap = _gap(responses, option, crowd, crowd, crowd, 1.0, 0.0, 0.0)
+            gap = _gap(of, crowd, crowd, crowd, 1.0, 0.0, 0.0)
             value = gap / math.sqrt(prices[crowd])
             if value > best:
                 best, best_crowd = value, crowd
@@ -156,10 +165,9 @@ def _best_single(
 
 
 @step
-def _best_pair(
-    responses: Array, prices: Array, x: int, i: int, j: int, best: float, weights: Array
-) -> float:
+def _best_pair(of: Search, i: int, j: int, best: float) -> float:
     """Two crowds under which two options tie: p a_i + q a_j = 0 with p + q = 1."""
+    responses, x = of.responses, of.x
     options = responses.shape[1]
     for y in range(options):
         for z in range(y + 1, options):
@@ -169,40 +177,28 @@ def _best_pair(
                 if (a_i < 0.0 and a_j > 0.0) or (a_i > 0.0 and a_j < 0.0):
                     p, q = a_j / (a_j - a_i), a_i / (a_i - a_j)
                     if p >= _LEAST and q >= _LEAST:
-                        best = _keep_better(responses, prices, x, i, j, j, p, q, 0.0, best, weights)
+                        best = _keep_better(of, i, j, j, p, q, 0.0, best)
     return best
 
 
 @step
-def _best_triple(
-    responses: Array, prices: Array, x: int, i: int, j: int, h: int, best: float, weights: Array
-) -> float:
+def _best_triple(of: Search, i: int, j: int, h: int, best: float) -> float:
     """Three crowds under which three options tie."""
+    responses, x = of.responses, of.x
     options = responses.shape[1]
     for y in range(options):
         for z in range(y + 1, options):
             if y != x and z != x:
                 for v in range(z + 1, options):
                     if v != x:
-                        best = _tie_of_three(responses, prices, x, i, j, h, y, z, v, best, weights)
+                        best = _tie_of_three(of, i, j, h, y, z, v, best)
     return best
 
 
 @step
-def _tie_of_three(
-    responses: Array,
-    prices: Array,
-    x: int,
-    i: int,
-    j: int,
-    h: int,
-    y: int,
-    z: int,
-    v: int,
-    best: float,
-    weights: Array,
-) -> float:
+def _tie_of_three(of: Search, i: int, j: int, h: int, y: int, z: int, v: int, best: float) -> float:
     """The weights are at right angles to both ties: Cramer's rule comes to a cross product."""
+    responses = of.responses
     a_i, b_i = responses[i, y] - responses[i, z], responses[i, y] - responses[i, v]
     a_j, b_j = responses[j, y] - responses[j, z], responses[j, y] - responses[j, v]
     a_h, b_h = responses[h, y] - responses[h, z], responses[h, y] - responses[h, v]
@@ -215,32 +211,23 @@ def _tie_of_three(
     p, q, r = p / total, q / total, r / total
     if p < _LEAST or q < _LEAST or r < _LEAST:
         return best
-    return _keep_better(responses, prices, x, i, j, h, p, q, r, best, weights)
+    return _keep_better(of, i, j, h, p, q, r, best)
 
 
 @step
 def _keep_better(
-    responses: Array,
-    prices: Array,
-    x: int,
-    i: int,
-    j: int,
-    h: int,
-    p: float,
-    q: float,
-    r: float,
-    best: float,
-    weights: Array,
+    of: Search, i: int, j: int, h: int, p: float, q: float, r: float, best: float
 ) -> float:
     """Take over the mix if nothing before it was as good."""
-    gap = _gap(responses, x, i, j, h, p, q, r)
+    prices, weights = of.prices, of.weights
+    gap = _gap(of, i, j, h, p, q, r)
     # Below 0 the square no longer ranks by cost; then the best single crowd stays.
     if gap <= 0.0:
         return best
     value = gap / math.sqrt(p * prices[i] + q * prices[j] + r * prices[h])
     if value <= best:
         return best
-    for crowd in range(responses.shape[0]):
+    for crowd in range(len(weights)):
         weights[crowd] = 0.0
     # Added, for a mix of two names its second crowd twice.
     weights[i] += p
@@ -250,8 +237,9 @@ def _keep_better(
 
 
 @step
-def _gap(responses: Array, x: int, i: int, j: int, h: int, p: float, q: float, r: float) -> float:
+def _gap(of: Search, i: int, j: int, h: int, p: float, q: float, r: float) -> float:
     """The induced gap, whichever option is the runner-up there."""
+    responses, x = of.responses, of.x
     gap = math.inf
     for y in range(responses.shape[1]):
         if y != x:

@@ -1,4 +1,4 @@
-"""Crowds drawn from a fixed distribution, whatever they answer."""
+"""Crowds drawn by fixed weights or asked in turn, whatever they answer."""
 
 from __future__ import annotations
 
@@ -8,32 +8,22 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import real
-from askwise.core.compiling import step
-from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, UnknownName, nearest
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, kernel, step, uniform
+from askwise.ledger import Book, Ledger, Proposal, cell_of, idle, money_left, propose
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import idle, money_left
-from askwise.policies.base import Axes, Kernels, policies
+from askwise.policies.base import Axes, Kernels, NoSettings, policies
 from askwise.policies.capabilities import Score
-from askwise.policies.crowds.common import SurveyPolicy, learn_nothing, may_ask, next_question
+from askwise.policies.crowds import common
+from askwise.policies.crowds.common import Nothing, SurveyPolicy, may_ask, next_question
 
 
 class Weights(NamedTuple):
     """How often each crowd is drawn, up to a factor."""
 
     weights: Array
-
-
-class Params(NamedTuple):
-    """Nothing but the weights, which are in the state."""
-
-    none: int
 
 
 @step
@@ -65,7 +55,7 @@ def draw_crowd(
 
 @step
 def choose(
-    book: Book, state: Weights, params: Params, draw: Draw, available: Array, out: Proposal
+    book: Book, state: Weights, params: NoSettings, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Draw by weight."""
     task = next_question(book, available)
@@ -81,11 +71,7 @@ class DrawingPolicy(SurveyPolicy):
 
     axes: ClassVar[Axes] = {"worker": "weights"}
     notes: ClassVar[tuple[str, ...]] = ("drawn",)
-    kernels: ClassVar[Kernels] = Kernels(choose, learn_nothing)
-
-    def params(self) -> Params:
-        """Nothing to set."""
-        return Params(0)
+    kernels: ClassVar[Kernels] = Kernels(choose, common.learn_nothing)
 
     def weights(self, ledger: Ledger) -> Array:
         """How often to draw each crowd of the start, up to a factor; newcomers have no weight."""
@@ -181,3 +167,103 @@ class NonAdaptive(DrawingPolicy):
         shares = self.shares or {}
         largest = max(shares.values(), default=1.0)
         return np.array([shares.get(worker.id, 0.0) / largest for worker in ledger.workers])
+
+
+@kernel
+def draw_by_price(book: Book, task: int, draw: Draw, available: Array, out: Proposal) -> None:
+    """Propose a crowd drawn with probability proportional to one over its price."""
+    weights = out.real[0]
+    unit = common.price_unit(book)
+    for worker in range(book.totals[c.WORKERS]):
+        weights[worker] = 1.0 / common.ranked_price(book, worker, unit)
+    draw_crowd(book, weights, task, uniform(draw, 0), available, out)
+
+
+@kernel
+def choose_by_price(
+    book: Book, state: Nothing, params: NoSettings, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Draw by one over price."""
+    task = next_question(book, available)
+    if task < 0:
+        return idle(book, available)
+    draw_by_price(book, task, draw, available, out)
+    return c.PROPOSED
+
+
+@policies.register("rand-rr")
+@dataclass(frozen=True)
+class RandRr(SurveyPolicy):
+    """Draw the crowd for each answer with probability proportional to one over its price.
+
+    Among all fixed distributions the one that does best against the worst question: spending is
+    then equal on all crowds (Theorem 5). A crowd that costs nothing is drawn as if it cost a
+    hundredth of the cheapest.
+
+    Assumes nothing about quality and learns nothing.
+
+    Not for saving money: it is the yardstick of the paper's experiments.
+
+    References
+    ----------
+    Paper 004, section 4.3 (RandRR), Theorem 5 and footnote 7.
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("a", 1), Worker("b", 3)],
+    ...     tasks=["q"],
+    ...     options=["no", "yes"],
+    ...     policy="rand-rr",
+    ...     seed=1,
+    ... )
+    >>> campaign.ask()[0].propensity in (0.75, 0.25)
+    True
+    """
+
+    notes: ClassVar[tuple[str, ...]] = ("drawn",)
+    rule: ClassVar[str] = "of the question asked least, ask a crowd drawn by one over its price"
+    kernels: ClassVar[Kernels] = Kernels(choose_by_price, common.learn_nothing)
+
+
+@step
+def seldom_asked(
+    book: Book, state: Nothing, params: NoSettings, task: int, worker: int, unit: float, draw: Draw
+) -> float:
+    """Minus the number of times that a crowd was asked about a question."""
+    cells, cell = book.cells, cell_of(book, task, worker)
+    return -float(cells[cell, c.CELL_OUT] + cells[cell, c.CELL_ANSWERS]) if cell >= 0 else 0.0
+
+
+@policies.register("round-robin")
+@dataclass(frozen=True)
+class RoundRobin(SurveyPolicy):
+    """Ask the crowds in turn, question by question.
+
+    The crowd that was asked least about the question is next, the first of several.
+
+    Assumes nothing about quality and learns nothing.
+
+    Not for saving money: a useless crowd gets as many questions as the best.
+
+    References
+    ----------
+    Paper 004, section 4.3 (the naive approach).
+
+    Examples
+    --------
+    >>> from askwise import Campaign, Worker
+    >>> campaign = Campaign.create(
+    ...     workers=[Worker("a", 1), Worker("b", 1)],
+    ...     tasks=["q"],
+    ...     options=["no", "yes"],
+    ...     policy="round-robin",
+    ... )
+    >>> [each.worker for each in campaign.ask(limit=4)]
+    ['a', 'b', 'a', 'b']
+    """
+
+    notes: ClassVar[tuple[str, ...]] = ("in turn",)
+    rule: ClassVar[str] = "of the question asked least, ask the crowd asked least about it"
+    kernels: ClassVar[Kernels] = Kernels(common.largest(seldom_asked), common.learn_nothing)

@@ -8,22 +8,16 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import flag, real
-from askwise.core.compiling import step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, Fact, step
 from askwise.kernels.votes import answers_in, exceeds, lead_in
+from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.crowds.common import SurveyPolicy, may_ask, next_question
-from askwise.policies.crowds.rand_rr import draw_by_price
+from askwise.policies.crowds.non_adaptive import draw_by_price
 
 # Columns of `stages` (one row a question): the crowd to exploit (its index + 1, 0 while
 # exploring) and how many asks the exploration took.

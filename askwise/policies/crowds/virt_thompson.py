@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, beta, gamma
-from askwise.core.events import Fact
+from askwise.core.draws import beta, gamma
+from askwise.kernels import Array, Draw, kernel, step
+from askwise.ledger import Book, Proposal, cell_of
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import cell_of, idle, money_left
 from askwise.policies.base import Kernels, policies
-from askwise.policies.crowds.common import (
-    Memory,
-    SamplingPolicy,
-    State,
-    heard,
-    learn,
-    may_ask,
-    next_question,
-    per_root,
-    price_unit,
-    ranked_price,
-    record,
-)
-
-
-class Params(NamedTuple):
-    """How votes are remembered."""
-
-    memory: Memory
+from askwise.policies.crowds import common
+from askwise.policies.crowds.common import Memory, Params, SamplingPolicy, State, largest, learn
 
 
 @step
@@ -43,7 +21,7 @@ def shape(
     book: Book, state: State, memory: Memory, worker: int, cell: int, option: int, leader: int
 ) -> float:
     """Parameter of an option in a crowd's Dirichlet posterior: 1 + votes + prior votes."""
-    leading, other = record(state, worker, book.totals[c.OPTIONS], memory)
+    leading, other = common.record(state, worker, book.totals[c.OPTIONS], memory)
     votes = state.counts[cell, option] if cell >= 0 else 0.0
     return 1.0 + votes + (leading if option == leader else other)
 
@@ -80,7 +58,7 @@ def sampled_gap(
     options = book.totals[c.OPTIONS]
     memory = params.memory
     if options == 2:
-        said = heard(book, state, memory, task, worker)
+        said = common.heard(book, state, memory, task, worker)
         return beta(draw, worker, 1.0 + said.top, 1.0 + said.second)
     cell = cell_of(book, task, worker)
     leader = first_leader(book, state, task, cell)
@@ -100,31 +78,25 @@ def sampled_gap(
 
 
 @step
+def sampled_index(
+    book: Book, state: State, params: Params, task: int, worker: int, unit: float, draw: Draw
+) -> float:
+    """A draw of the crowd's gap, per root of price."""
+    gap = sampled_gap(book, state, params, task, worker, draw)
+    return common.per_root(gap, common.ranked_price(book, worker, unit))
+
+
+ask_largest_sample = largest(sampled_index)
+
+
+@step
 def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Sample every crowd's gap, ask the largest per root of price."""
-    task = next_question(book, available)
-    if task < 0:
-        return idle(book, available)
-    money = money_left(book.totals)
-    unit = price_unit(book)
-    best = -1
-    best_index = -math.inf
-    for worker in range(book.totals[c.WORKERS]):
-        if may_ask(book, task, worker, money, available):
-            gap = sampled_gap(book, state, params, task, worker, draw)
-            index = per_root(gap, ranked_price(book, worker, unit))
-            if best < 0 or index > best_index:
-                best, best_index = worker, index
-    propose(out, task, best, 1, np.nan)
-    return c.PROPOSED
-
-
-@step
-def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
-    """Count votes."""
-    learn(book, state, params.memory, fact)
+    code = ask_largest_sample(book, state, params, draw, available, out)
+    out.odds[0] = np.nan
+    return code
 
 
 @policies.register("virt-thompson")
@@ -173,13 +145,5 @@ class VirtThompson(SamplingPolicy):
         "of the question asked least, draw each crowd's gap from what is believed of it and ask "
         "the largest draw per root of its price"
     )
-    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
-
-    def params(self) -> Params:
-        """As plain numbers."""
-        return Params(self.memory())
-
-    def index(self, book: Book, state: State, task: int, worker: int, draw: Draw) -> float | None:
-        """The sampled gap per root of price."""
-        gap = sampled_gap(book, state, self.params(), task, worker, draw)
-        return float(per_root(gap, ranked_price(book, worker, price_unit(book))))
+    kernels: ClassVar[Kernels] = Kernels(choose, learn)
+    ranks_by: ClassVar = sampled_index

@@ -6,28 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.arrays import Array
 from askwise.core.checks import one_of, real
-from askwise.core.compiling import step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
+from askwise.kernels import Draw, step
+from askwise.ledger import Book
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import idle, money_left
 from askwise.policies.base import Kernels, policies
-from askwise.policies.crowds.common import (
-    LearningPolicy,
-    Memory,
-    State,
-    heard,
-    learn,
-    may_ask,
-    next_question,
-    per_root,
-    price_unit,
-    ranked_price,
-)
+from askwise.policies.crowds import common
+from askwise.policies.crowds.common import LearningPolicy, Memory, State, largest, learn
 
 
 class Params(NamedTuple):
@@ -40,13 +25,13 @@ class Params(NamedTuple):
 
 @step
 def virtual_index(
-    book: Book, state: State, params: Params, task: int, worker: int, unit: float
+    book: Book, state: State, params: Params, task: int, worker: int, unit: float, draw: Draw
 ) -> float:
     """Index (2): the gap plus a confidence term, per root of the price.
 
     Answers that are out count in the confidence term: the next ask looks elsewhere.
     """
-    said = heard(book, state, params.memory, task, worker)
+    said = common.heard(book, state, params.memory, task, worker)
     asked = said.total + said.out
     if asked <= 0.0:
         return math.inf
@@ -55,34 +40,7 @@ def virtual_index(
     if params.growing:
         # t counts from 1, with what is out as the N do: the round that is about to be.
         width *= math.sqrt(8.0 * math.log(book.tasks[task, c.TASK_ASKED] + 1.0))
-    return per_root(gap + width / math.sqrt(asked), ranked_price(book, worker, unit))
-
-
-@step
-def choose(
-    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
-) -> int:
-    """Ask the crowd with the largest index, ties by the lowest number."""
-    task = next_question(book, available)
-    if task < 0:
-        return idle(book, available)
-    money = money_left(book.totals)
-    unit = price_unit(book)
-    best = -1
-    best_index = -math.inf
-    for worker in range(book.totals[c.WORKERS]):
-        if may_ask(book, task, worker, money, available):
-            index = virtual_index(book, state, params, task, worker, unit)
-            if best < 0 or index > best_index:
-                best, best_index = worker, index
-    propose(out, task, best, 1, 1.0)
-    return c.PROPOSED
-
-
-@step
-def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
-    """Count votes."""
-    learn(book, state, params.memory, fact)
+    return common.per_root(gap + width / math.sqrt(asked), common.ranked_price(book, worker, unit))
 
 
 @policies.register("virt-ucb")
@@ -138,7 +96,8 @@ class VirtUcb(LearningPolicy):
         "of the question asked least, ask the crowd with the largest (gap + C / sqrt(answers)) "
         "per root of its price; a crowd never asked comes first"
     )
-    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+    kernels: ClassVar[Kernels] = Kernels(largest(virtual_index), learn)
+    ranks_by: ClassVar = virtual_index
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -148,7 +107,3 @@ class VirtUcb(LearningPolicy):
     def params(self) -> Params:
         """As plain numbers."""
         return Params(float(self.exploration), self.schedule == "log", self.memory())
-
-    def index(self, book: Book, state: State, task: int, worker: int, draw: Draw) -> float | None:
-        """Index (2)."""
-        return float(virtual_index(book, state, self.params(), task, worker, price_unit(book)))

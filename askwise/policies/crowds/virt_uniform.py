@@ -8,36 +8,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, uniform
-from askwise.core.events import Fact
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
+from askwise.ledger import Book, Ledger, Proposal, idle
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal
-from askwise.ledger.queries import idle
 from askwise.policies.base import Axes, Kernels, policies
+from askwise.policies.crowds import grid
 from askwise.policies.crowds.common import SurveyPolicy, next_question, price_unit
-from askwise.policies.crowds.grid import (
-    ARM_VOTES,
-    CROWDS,
-    PHASE,
-    PLAYED,
-    State,
-    credit,
-    finest_parts,
-    gap_of,
-    keep_arm,
-    mean_price,
-    most_points,
-    phase_at,
-    points,
-    shares_of,
-    uniform_parts,
-)
+from askwise.policies.crowds.grid import CROWDS, PHASE, PLAYED, State, phase_at, shares_of
 from askwise.policies.crowds.non_adaptive import draw_crowd
 
 
@@ -45,6 +24,12 @@ class Params(NamedTuple):
     """Whether the grid is zoomed into, rather than taken as a whole."""
 
     zoom: bool
+
+
+@step
+def parts_of(params: Params, crowds: int, phase: int) -> int:
+    """In how many parts the grid of a phase divides a mixture."""
+    return grid.finest_parts(crowds) if params.zoom else grid.uniform_parts(crowds, phase)
 
 
 @kernel
@@ -62,22 +47,22 @@ def arm_to_play(book: Book, state: State, params: Params, task: int, asked: int)
 def play_ucb1(book: Book, state: State, task: int, phase: int) -> int:
     """UCB1 on the empirical gaps of all mixtures of the grid, per root of price."""
     crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
-    parts = uniform_parts(crowds, phase)
+    parts = grid.uniform_parts(crowds, phase)
     shares = np.empty(crowds)
     unit = price_unit(book)
     played = 0.0
-    for arm in range(points(crowds, parts)):
+    for arm in range(grid.points(crowds, parts)):
         played += state.arms[task, arm, PLAYED]
     best = 0
     best_index = -math.inf
-    for arm in range(points(crowds, parts)):
+    for arm in range(grid.points(crowds, parts)):
         times = state.arms[task, arm, PLAYED]
         if times == 0.0:
             return arm
         shares_of(arm, parts, crowds, shares)
         bonus = math.sqrt(2.0 * math.log(played) / times)
-        index = gap_of(state.arms, task, arm, options) + bonus
-        index /= math.sqrt(mean_price(book, shares, unit))
+        index = grid.gap_of(state.arms, task, arm, options) + bonus
+        index /= math.sqrt(grid.mean_price(book, shares, unit))
         if index > best_index:
             best, best_index = arm, index
     return best
@@ -92,8 +77,8 @@ def zoom(book: Book, state: State, task: int, phase: int) -> int:
     has the widest radius and is played at once.
     """
     crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
-    parts = finest_parts(crowds)
-    count = points(crowds, parts)
+    parts = grid.finest_parts(crowds)
+    count = grid.points(crowds, parts)
     shares = np.empty((count, crowds))
     for arm in range(count):
         shares_of(arm, parts, crowds, shares[arm])
@@ -116,8 +101,8 @@ def zoom(book: Book, state: State, task: int, phase: int) -> int:
     for arm in range(count):
         times = state.arms[task, arm, PLAYED]
         if times > 0.0:
-            index = gap_of(state.arms, task, arm, options) + 2.0 * radius(phase, times)
-            index /= math.sqrt(mean_price(book, shares[arm], unit))
+            index = grid.gap_of(state.arms, task, arm, options) + 2.0 * radius(phase, times)
+            index /= math.sqrt(grid.mean_price(book, shares[arm], unit))
             if index > best_index:
                 best, best_index = arm, index
     return best
@@ -140,7 +125,7 @@ def choose(
     crowds = book.totals[c.WORKERS]
     asked = book.tasks[task, c.TASK_ASKED]
     arm = arm_to_play(book, state, params, task, asked)
-    parts = finest_parts(crowds) if params.zoom else uniform_parts(crowds, phase_at(asked))
+    parts = parts_of(params, crowds, phase_at(asked))
     shares = np.empty(crowds)
     shares_of(arm, parts, crowds, shares)
     draw_crowd(book, shares, task, uniform(draw, 0), available, out)
@@ -154,11 +139,11 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
         task = book.plan[0, c.PLAN_TASK]
         asked = book.tasks[task, c.TASK_ASKED]
         arm = arm_to_play(book, state, params, task, asked)
-        keep_arm(book, state, task, phase_at(asked), arm)
+        grid.keep_arm(book, state, task, phase_at(asked), arm)
     elif fact.kind == k.ASKED or fact.kind == k.ANSWER:
         crowds, phase = state.phases[fact.task, CROWDS], state.phases[fact.task, PHASE]
-        parts = finest_parts(crowds) if params.zoom else uniform_parts(crowds, phase)
-        credit(book, state, parts, fact)
+        parts = parts_of(params, crowds, phase)
+        grid.credit(book, state, parts, fact)
 
 
 @dataclass(frozen=True)
@@ -172,15 +157,15 @@ class GridPolicy(SurveyPolicy):
     def start(self, problem: Problem, ledger: Ledger) -> State:
         """No arm played."""
         book = ledger.book
-        columns = ARM_VOTES + max(1, len(problem.options))
-        arms = np.zeros((len(book.tasks), most_points(len(book.workers)), columns))
+        columns = grid.ARM_VOTES + max(1, len(problem.options))
+        arms = np.zeros((len(book.tasks), grid.most_points(len(book.workers)), columns))
         phases = np.zeros((len(book.tasks), 4), np.int64)
         return State(arms, phases, np.zeros((len(book.assignments), 2), np.int64))
 
     def grow(self, state: State, ledger: Ledger) -> State:
         """Room for new questions, assignments, and for the arms of new crowds."""
         grown: State = super().grow(state, ledger)
-        needed = most_points(len(ledger.book.workers))
+        needed = grid.most_points(len(ledger.book.workers))
         if grown.arms.shape[1] < needed:
             wider = np.zeros((len(grown.arms), needed, grown.arms.shape[2]))
             wider[:, : grown.arms.shape[1]] = grown.arms
@@ -190,7 +175,7 @@ class GridPolicy(SurveyPolicy):
     def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
         """Without the spare arms."""
         kept = super().used(state, ledger)
-        kept["arms"] = kept["arms"][:, : most_points(ledger.total(c.WORKERS))]
+        kept["arms"] = kept["arms"][:, : grid.most_points(ledger.total(c.WORKERS))]
         return kept
 
     def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:

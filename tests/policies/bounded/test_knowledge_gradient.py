@@ -19,6 +19,7 @@ from askwise.core.problem import make_problem
 from askwise.ledger.ledger import Ledger
 from askwise.policies.bounded.knowledge_gradient import (
     KnowledgeGradient,
+    Spending,
     best_look,
     linear_loss,
     plan_money,
@@ -130,7 +131,7 @@ def test_the_linear_loss_at_points_one_knows() -> None:
 
 
 def test_money_is_planned_for_the_densest_first() -> None:
-    # b and c are paid, c in part: he is the last, at place 1 of the order.
+    # b and c are paid, c in part: they are the last, at place 1 of the order.
     capital, shares = np.array([10, 10, 10]), np.zeros(3, np.int64)
     assert plan_money(np.array([1, 2, 0]), capital, 15, shares) == 1
     assert shares.tolist() == [0, 10, 5]
@@ -142,8 +143,8 @@ def test_a_change_of_mind_is_worth_the_money_that_would_move() -> None:
     densities, capital = np.array([0.1, 0.3]), np.array([10, 10])
     shares, order = np.array([0, 10]), np.array([1, 0])
     due = pytest.approx(10 * 0.2 * 0.0833155, rel=1e-5)
-    assert value_of_change(order, densities, capital, shares, 0, 0.2, 0) == due
-    assert value_of_change(order, densities, capital, shares, 0, 0.2, 1) == due
+    plan = Spending(order, densities, capital, shares, 0, 10)
+    assert value_of_change(plan, 0, 0.2) == value_of_change(plan, 1, 0.2) == due
 
 
 def test_a_winner_takes_from_the_least_dense_first() -> None:
@@ -151,14 +152,15 @@ def test_a_winner_takes_from_the_least_dense_first() -> None:
     densities, capital = np.array([0.4, 0.2, 0.1]), np.array([10, 5, 15])
     shares, order = np.array([10, 5, 0]), np.array([0, 1, 2])
     due = 5 * linear_loss(0.1, 0.3) + 10 * linear_loss(0.3, 0.3)
-    assert value_of_change(order, densities, capital, shares, 1, 0.3, 2) == pytest.approx(due)
+    plan = Spending(order, densities, capital, shares, 1, 15)
+    assert value_of_change(plan, 2, 0.3) == pytest.approx(due)
 
 
 def test_beyond_six_deviations_and_without_doubt_nothing_is_gained() -> None:
     densities, capital = np.array([0.1, 0.9]), np.array([10, 10])
     shares, order = np.array([0, 10]), np.array([1, 0])
-    assert value_of_change(order, densities, capital, shares, 0, 0.13, 0) == 0.0
-    assert value_of_change(order, densities, capital, shares, 0, 0.0, 0) == 0.0
+    plan = Spending(order, densities, capital, shares, 0, 10)
+    assert value_of_change(plan, 0, 0.13) == value_of_change(plan, 0, 0.0) == 0.0
 
 
 def test_the_best_look_gains_most_per_price() -> None:
@@ -173,8 +175,9 @@ def test_the_best_look_gains_most_per_price() -> None:
         moved = 100 * deviation * (stats.norm.pdf(gap) - gap * stats.norm.sf(gap))
         rates[units] = (moved * (1 - units / 100) - units * (0.5 - 0.3)) / units
     best = max(rates, key=lambda units: rates[units])
-    # most = 16: longer looks than he can work are not considered.
-    found = best_look(1, 0.08, order, densities, 0.04, 16, capital, shares, 0, 100, 0)
+    # most = 16: longer looks than a can work are not considered.
+    plan = Spending(order, densities, capital, shares, 0, 100)
+    found = best_look(plan, 0, 1, 0.04, 0.08, 16)
     assert found == (best, pytest.approx(rates[best]))
 
 
