@@ -12,8 +12,7 @@ from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import Iterative, aggregation
 from askwise.aggregation.fitted import Errors, Fitted
 from askwise.aggregation.steps import TINY, fitted_softly, shares, sized, work_of
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel
+from askwise.kernels import Array, kernel
 
 
 class Pairs(NamedTuple):

@@ -20,9 +20,8 @@ from askwise.aggregation.steps import (
     sized,
     work_of,
 )
-from askwise.core.arrays import Array
 from askwise.core.checks import real, whole
-from askwise.core.compiling import kernel
+from askwise.kernels import Array, kernel
 
 _LARGEST = 300.0
 """Logarithms of easiness end here: beyond, their exponential would overflow."""

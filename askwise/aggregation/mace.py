@@ -13,10 +13,9 @@ from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import Iterative, aggregation
 from askwise.aggregation.fitted import Fitted
 from askwise.aggregation.steps import MANY, fitted_softly, keep_truth, sized, work_of
-from askwise.core.arrays import Array
 from askwise.core.checks import flag, real, whole
-from askwise.core.compiling import kernel
 from askwise.core.draws import AGGREGATION, Draw, stream, uniform
+from askwise.kernels import Array, kernel
 
 
 class Habits(NamedTuple):

@@ -21,8 +21,7 @@ from askwise.aggregation.steps import (
     sized,
     work_of,
 )
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel
+from askwise.kernels import Array, kernel
 
 
 @kernel

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from askwise.core import draws
-from askwise.core.arrays import Array
 from askwise.core.compiling import bind, ready
-from askwise.core.draws import Draw
 from askwise.core.events import Event
+from askwise.kernels import Array, Draw
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book

@@ -16,16 +16,13 @@ from askwise.campaign import packing
 from askwise.campaign.spec import Spec
 from askwise.core import draws
 from askwise.core.allocation import Assurance
-from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
 from askwise.core.compiling import plain_time
-from askwise.core.draws import Draw
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.registry import spec_of
+from askwise.kernels import Array, Draw
+from askwise.ledger import Ledger, Proposal, queries
 from askwise.ledger import columns as c
-from askwise.ledger import queries
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal
 from askwise.policies.base import KernelPolicy
 from askwise.policies.capabilities import Assures, Explains, LabelsItself, Score
 from askwise.stopping.base import StoppingRule, Verdict

@@ -20,9 +20,8 @@ from askwise.core.events import Event, Kind
 from askwise.core.money import LARGEST, NO_CAP, from_micro
 from askwise.core.problem import Task, Worker, check_named
 from askwise.core.reasons import Reason
+from askwise.ledger import Ledger, proposals, queries
 from askwise.ledger import columns as c
-from askwise.ledger import proposals, queries
-from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import Quote
 from askwise.policies import FixedWorkers, LimitsSize, PlansForAll
 

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.compiling import bind, in_plain_python, step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
+from askwise.kernels import Array, Draw, Fact
 from askwise.lab.worlds.assured import AssuredWorld, assured_reply, assured_truth
 from askwise.lab.worlds.base import World, no_truth, reply_with_utility
 from askwise.lab.worlds.crowds import SurveyWorld, survey_reply, survey_truth

@@ -11,20 +11,17 @@ import numpy as np
 
 from askwise.aggregation import aggregation
 from askwise.core import draws
-from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
 from askwise.core.compiling import allowed
-from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, PolicyFault
-from askwise.core.events import Fact
 from askwise.core.money import MICRO, NO_CAP, Amount, from_micro, to_micro
 from askwise.core.problem import UNLIMITED, Problem
+from askwise.kernels import Array, Draw, Fact
 from askwise.lab import loop as loops
 from askwise.lab.loop import FULL, AnyWorld
+from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, new_proposal
 from askwise.ledger.queries import CODES, IDLE
 from askwise.policies import KernelPolicy, LabelsItself, Policy

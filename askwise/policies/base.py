@@ -9,13 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
-from askwise.core.draws import Draw
 from askwise.core.errors import InvalidProblem, TooLarge
-from askwise.core.events import Fact
 from askwise.core.problem import Problem, Worker
 from askwise.core.registry import Registry
+from askwise.kernels import Array, Draw, Fact
 from askwise.ledger import Ledger, Proposal
 from askwise.ledger import columns as c
 from askwise.ledger.proposals import new_proposal

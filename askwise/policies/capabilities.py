@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from askwise.core.allocation import Assurance
-from askwise.core.arrays import Array
-from askwise.core.draws import Draw
 from askwise.core.errors import TooLarge
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw
 from askwise.ledger import Ledger
 
 

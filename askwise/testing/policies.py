@@ -28,9 +28,8 @@ from askwise.campaign.state import CampaignState
 from askwise.core import draws
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.events import Event, Kind, PlanRow
+from askwise.ledger import Ledger, Proposal
 from askwise.ledger import columns as c
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal
 from askwise.policies import FixedWorkers, Policy
 from askwise.store import MemoryStore
 from askwise.testing.scenes import Scene, scenes_for, worker_number

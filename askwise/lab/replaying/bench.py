@@ -15,13 +15,12 @@ from askwise.aggregation import Aggregator, aggregation
 from askwise.aggregation.answers import answers_in, code_answers
 from askwise.aggregation.base import LabelAggregator
 from askwise.core import draws
-from askwise.core.arrays import Array
 from askwise.core.compiling import bind
-from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.money import Amount
 from askwise.core.problem import Problem
 from askwise.core.registry import from_label, label_of
+from askwise.kernels import Array, Draw
 from askwise.kernels.votes import leading_option
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds import RecordedWorld, Recording

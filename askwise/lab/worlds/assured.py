@@ -8,11 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from askwise.core import draws
-from askwise.core.arrays import Array
-from askwise.core.compiling import step
-from askwise.core.draws import Draw, uniform
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem, Task
+from askwise.kernels import Array, Draw, step, uniform
 from askwise.lab.worlds.base import staff
 
 OPTIONS = ("no", "yes")

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from askwise.core import draws
-from askwise.core.arrays import Array
-from askwise.core.compiling import step
 from askwise.core.money import MICRO, from_micro
 from askwise.core.problem import Problem, Worker
+from askwise.kernels import Array, step
 from askwise.kernels.knapsack import bounded_fractional
 
 RATED, NOISY = range(2)

@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from askwise.core import draws
-from askwise.core.arrays import Array
 from askwise.core.compiling import bind, step
-from askwise.core.draws import Draw, uniform
 from askwise.core.money import Amount
 from askwise.core.problem import Problem, make_problem
+from askwise.kernels import Array, Draw, uniform
 
 
 class SurveyWorld(NamedTuple):

@@ -14,10 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from askwise.core import draws
-from askwise.core.arrays import Array
 from askwise.core.compiling import bind
-from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, nearest
+from askwise.kernels import Array, Draw, uniform
 from askwise.kernels.votes import leading_option
 from askwise.lab.worlds.recorded import Recording
 

@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from askwise.core import draws
-from askwise.core.arrays import Array
-from askwise.core.compiling import step
 from askwise.core.money import Amount
 from askwise.core.problem import Problem, make_problem
+from askwise.kernels import Array, step
 
 NOW, LATER = range(2)
 

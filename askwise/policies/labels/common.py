@@ -12,15 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import step
-from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidProblem
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, step, uniform
+from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
 from askwise.policies.base import KernelPolicy, State
 from askwise.policies.capabilities import Explains, Score
 from askwise.policies.labels.tournament import build_tree, new_tree

@@ -8,16 +8,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import real
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, kernel, step
+from askwise.ledger import Book, Ledger, Proposal, money_left, propose
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import money_left
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.capabilities import LabelsItself
 from askwise.policies.labels.common import Label, Opinion, draw_below, out_for, voted

@@ -9,15 +9,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import between, real
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, kernel, step
+from askwise.ledger import Book, Ledger, Proposal, propose
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import asked_before, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.labels.common import Opinion, majority

@@ -10,15 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from askwise.core.arrays import Array
 from askwise.core.compiling import bind, kernel, step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
+from askwise.kernels import Array, Draw, Fact
+from askwise.ledger import Book, Ledger, Proposal
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal
 from askwise.ledger.queries import asked_before, may_answer, money_left
 from askwise.policies.base import Axes, Kernels
 from askwise.policies.labels.common import LabelPolicy, out_for

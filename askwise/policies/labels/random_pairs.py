@@ -8,15 +8,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, Fact, kernel, step
+from askwise.ledger import Book, Ledger, Proposal, propose
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, may_put, money_left, tasks_for, tasks_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.labels.common import LabelPolicy, Opinion, draw_below

@@ -10,11 +10,9 @@ import math
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
+from askwise.kernels import Array, kernel, step
+from askwise.ledger import Book, has_task, may_put
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.queries import has_task, may_put
 
 
 def new_tree(rows: int) -> Array:

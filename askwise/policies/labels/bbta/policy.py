@@ -8,15 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import real, whole
-from askwise.core.compiling import kernel
-from askwise.core.draws import Draw, uniform
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, kernel, uniform
+from askwise.ledger import Book, Ledger, Proposal, propose
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import asked_before, idle, may_answer, may_put, money_left
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.capabilities import LabelsItself

@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
-from askwise.core.events import Fact
+from askwise.kernels import Array, Fact, kernel, step
 from askwise.kernels.hem import (
     LAM,
     RHO,

@@ -9,19 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import real
-from askwise.core.compiling import kernel
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
 from askwise.core.money import MICRO, NO_CAP
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, Fact, kernel
+from askwise.ledger import Book, Ledger, Proposal, idle, may_put, money_left, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import idle, may_put, money_left
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.capabilities import LabelsItself, LimitsSize, Score, SuggestsGold
 from askwise.policies.labels.common import RankedPolicy, is_over

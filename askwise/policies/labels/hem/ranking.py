@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
 from askwise.core.money import NO_CAP
+from askwise.kernels import Array, kernel, step
 from askwise.kernels.hem import HIGH, LAM, RHO, RIGHT, SURE_OF_SIDE, WRONG, accuracy, borrowed
+from askwise.ledger import Book, may_put
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.queries import may_put
 from askwise.policies.labels.common import is_over
 from askwise.policies.labels.hem.beliefs import (
     CLASH,

@@ -9,17 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import flag, real
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw
 from askwise.core.errors import InvalidProblem
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, kernel, step
+from askwise.ledger import Book, Ledger, idle, may_put, money_left
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, new_proposal, propose
-from askwise.ledger.queries import idle, may_put, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.capabilities import LabelsItself
 from askwise.policies.labels.common import Label, LabelPolicy, Opinion, draw_below

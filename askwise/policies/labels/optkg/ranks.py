@@ -19,10 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
+from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book

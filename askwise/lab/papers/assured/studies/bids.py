@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from askwise.core import draws
-from askwise.core.arrays import Array
-from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.core.events import Event, Kind
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label
+from askwise.kernels import Array, Draw
 from askwise.lab.papers.assured.studies.common import Terms, contender
 from askwise.lab.simulate import Outcome, fork, simulate
 from askwise.lab.worlds.assured import AssuredWorld

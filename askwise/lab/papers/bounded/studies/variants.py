@@ -9,10 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from askwise.core.arrays import Array
-from askwise.core.compiling import kernel
 from askwise.core.money import MICRO
 from askwise.figures import Row
+from askwise.kernels import Array, kernel
 from askwise.lab.experiment import Figure, experiments
 from askwise.lab.papers.bounded import theory
 from askwise.lab.papers.bounded.studies.common import (
