@@ -239,4 +239,6 @@ def uncompiled(world: Any, **names: Callable[..., Any]) -> Any:
     What it calls costs microseconds a step: whatever the policy takes, compiling it (a minute)
     would not pay.
     """
-    return in_plain_python(run_campaign, reply=REPLIES[world], reveal=TRUTHS.get(world, no_truth), **names)
+    return in_plain_python(
+        run_campaign, reply=REPLIES[world], reveal=TRUTHS.get(world, no_truth), **names
+    )

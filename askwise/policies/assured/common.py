@@ -61,10 +61,10 @@ class Params(NamedTuple):
     bounds: int
     floor: float
     ahead: int
-    explore: float
-    rounds: int
-    miss: float
-    slack: float
+    explore: float = 0.0
+    rounds: int = 0
+    miss: float = -1.0
+    slack: float = 0.0
 
 
 class State(NamedTuple):
