@@ -32,9 +32,9 @@ from askwise.policies.assured.learning import absorb
 from askwise.policies.assured.sets import ErrorFunction, Target, error_probability
 from askwise.policies.assured.sets.base import function_of
 from askwise.policies.assured.sets.checking import ensure_error_function
+from askwise.policies.assured.sets.codes import FORGIVEN, LINEAR, MOST_LIKELY, OTHER, WEIGHTED
 from askwise.policies.assured.sets.inputs import solver_of
 from askwise.policies.assured.sets.kernels import meets
-from askwise.policies.assured.sets.probability import FORGIVEN, LINEAR, MOST_LIKELY, OTHER, WEIGHTED
 from askwise.policies.base import Axes, KernelPolicy, Kernels
 from askwise.policies.capabilities import Assures, AwaitsTruth, Explains, PlansForAll, Score
 

@@ -23,7 +23,7 @@ from askwise.policies.assured.sets.kernels import (
     extend_into,
     meets,
 )
-from askwise.policies.assured.soft import softest_into
+from askwise.policies.assured.sets.soft import softest_into
 
 NOBODY = -1000
 """What a part of choosing says when it has nobody to propose; notes are 0 and up, codes below."""

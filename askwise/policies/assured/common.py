@@ -15,7 +15,7 @@ from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.policies.assured.intervals import lasting_interval
 from askwise.policies.assured.sets import Target
-from askwise.policies.assured.sets.probability import WEIGHTED
+from askwise.policies.assured.sets.codes import WEIGHTED
 
 PAPER = "000"
 
