@@ -168,9 +168,10 @@ class _EpsilonFirst(LimitedPolicy, PlansForAll):
         super().__post_init__()
         one_of(self.exploitation, "exploitation", ("knapsack", "single"))
         one_of(self.pick, "pick", ("density", "total"))
+        self.share()
 
     def share(self) -> int:
-        """Of the budget, for exploration, in exact parts."""
+        """Of the budget, for exploration, in exact parts; checks what it is made of."""
         return TRIAL
 
     def params(self) -> Params:
@@ -261,10 +262,6 @@ class LabelBoundedEpsilonFirst(_EpsilonFirst):
         "everyone labels the same tasks with a share of the budget, then the rest by value "
         "contribution per price within the limits, on the tasks with the fewest labels"
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        share_of(self.epsilon, "epsilon")
 
     def share(self) -> int:
         """Of the budget, for exploration, in exact parts."""
