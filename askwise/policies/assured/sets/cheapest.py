@@ -61,16 +61,6 @@ def least_error(code: int, ties: float, q: Array) -> float:
 
 
 @heavy_kernel
-def _next_size(bounds: Array) -> int:
-    """Return the size with the least bound, 0 if there is none."""
-    size = 0
-    for s in range(1, bounds.shape[0]):
-        if bounds[s] < math.inf and (size == 0 or bounds[s] < bounds[size]):
-            size = s
-    return size
-
-
-@heavy_kernel
 def _search_size(
     goal: Goal, wanted: Size, pool: Array, staff: Staff, most: int, work: int, members: Array
 ) -> tuple[int, int]:
@@ -172,7 +162,8 @@ def find_cheapest(
     proved = False
     added = np.empty(count, np.int64)
     while True:
-        size = _next_size(bounds)
+        # 0 if none is left: nothing is bounded there.
+        size = int(np.argmin(bounds))
         slack = 0.0 if size == 0 else ROUNDING * bounds[size]
         if size == 0 or bounds[size] - slack > best - 1:
             proved = True
