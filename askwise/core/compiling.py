@@ -191,7 +191,8 @@ else:
             return kernel._plain
         if kernel not in made:
             source = kernel.py_func
-            names: dict[str, Any] = {}
+            # NumPy imports parts of itself when they are first used, by these.
+            names: dict[str, Any] = {"__builtins__": source.__builtins__}
             made[kernel] = types.FunctionType(
                 source.__code__, names, source.__name__, source.__defaults__, source.__closure__
             )

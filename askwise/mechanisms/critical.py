@@ -1,4 +1,4 @@
-"""Paying each of those chosen the highest bid at which he were still chosen."""
+"""Paying each of those chosen the highest bid at which they were still chosen: critical bids."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from askwise.core.allocation import Allocation, SetsCriticalBids
 from askwise.core.draws import Draw
 from askwise.core.money import from_micro
 from askwise.core.problem import Problem
+from askwise.ledger import Ledger, money_left
 from askwise.ledger import columns as c
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.queries import money_left
-from askwise.mechanisms.base import Quote
+from askwise.mechanisms.base import Quote, mechanisms
 from askwise.mechanisms.sealed import SealedBids
 
 
@@ -27,6 +26,11 @@ class CriticalBids(SealedBids):
     money nothing of the proof is lost.
     """
 
+    paper: ClassVar[str] = "beyond 000"
+    promise: ClassVar[str] = (
+        "Truthful: no other bid than his cost ever serves a worker better, whatever others bid; "
+        "nobody is paid below his bid."
+    )
     amount: ClassVar[str] = "critical bid"
     """What the payment is called."""
 
@@ -44,9 +48,10 @@ class CriticalBids(SealedBids):
 
     def quote(self, problem: Problem, ledger: Ledger, draw: Draw) -> list[Quote]:
         """Count everybody at his bid, and reserve the most that may be owed."""
+        bids = ledger.book.workers[: len(ledger.workers), c.BID].tolist()
         return [
             Quote(worker.id, bid, bid, self.highest)
-            for worker, bid in zip(ledger.workers, _bids(ledger), strict=True)
+            for worker, bid in zip(ledger.workers, bids, strict=True)
         ]
 
     def requote(
@@ -81,6 +86,154 @@ class CriticalBids(SealedBids):
         return math.ceil(critical - 4.0 * math.ulp(critical))
 
 
-def _bids(ledger: Ledger) -> list[int]:
-    bids: list[int] = ledger.book.workers[: len(ledger.workers), c.BID].tolist()
-    return bids
+@mechanisms.register("clarke")
+@dataclass(frozen=True)
+class Clarke(CriticalBids):
+    """Pay each of the cheapest set his bid and what the cheapest set without him costs more.
+
+    That is the cost of the cheapest set without him, less what the others of the chosen set bid:
+    the highest bid at which he were still chosen. It is ``c_max`` at most, and ``c_max`` where no
+    set without him reaches the target.
+
+    Parameters
+    ----------
+    c_max : amount
+        The highest bid that you take, and the most that an answer is paid; must be given. This
+        is what ``ask`` reserves before a set is chosen.
+
+    Assumes known qualities and the exact solver: ``ccb-fixed`` with ``qualities`` and solver
+    ``exact``.
+
+    Not where qualities are learned: without answers of those not chosen nobody knows what the
+    cheapest set without a worker would have been. Truthfulness is promised only without limits,
+    absences, tasks that name their workers, a stopping rule, or a budget that binds.
+
+    References
+    ----------
+    E. H. Clarke, *Multipart pricing of public goods*, Public Choice 11 (1971). Paper 000,
+    section 5.3, on why it needs known qualities.
+
+    Examples
+    --------
+    >>> from askwise.mechanisms import mechanisms
+    >>> mechanisms.make({"name": "clarke", "c_max": "20.00"}).c_max
+    '20'
+    """
+
+    goes_with: ClassVar[str] = "'ccb-fixed' with known qualities and solver 'exact'"
+    amount: ClassVar[str] = "Clarke payment"
+
+    def unfit(self, allocation: Allocation) -> str:
+        """Known qualities, exact solver."""
+        if allocation.exploration != "none":
+            return "it learns the qualities, and Clarke's payments need them known"
+        if allocation.minimiser != "exact":
+            return "its set may not be the cheapest, which Clarke's payments need"
+        return ""
+
+
+@mechanisms.register("critical-bid")
+@dataclass(frozen=True)
+class CriticalBid(CriticalBids):
+    """Pay each of the greedy set the highest bid at which the greedy solver still chooses him.
+
+    It is ``c_max`` at most, and ``c_max`` where the target is not reached without him.
+
+    Parameters
+    ----------
+    c_max : amount
+        The highest bid that you take, and the most that an answer is paid; must be given. This
+        is what ``ask`` reserves before a set is chosen.
+
+    Assumes known qualities and the greedy solver: ``ccb-fixed`` with ``qualities``, error
+    ``hoeffding-linear`` and solver ``greedy``.
+
+    Not where qualities are learned, nor with the exact solver (``clarke`` is for that).
+    Truthfulness is promised only without limits, absences, tasks that name their workers, a
+    stopping rule, or a budget that binds.
+
+    References
+    ----------
+    Paper 000, lemma 6.2: the greedy set is monotone in bids; R. B. Myerson, *Optimal auction
+    design*, Mathematics of Operations Research 6 (1981), for the payments that follow.
+
+    Examples
+    --------
+    >>> from askwise.mechanisms import mechanisms
+    >>> mechanisms.make({"name": "critical-bid", "c_max": 20}).highest
+    20000000
+    """
+
+    goes_with: ClassVar[str] = (
+        "'ccb-fixed' with known qualities, error 'hoeffding-linear' and solver 'greedy'"
+    )
+
+    def unfit(self, allocation: Allocation) -> str:
+        """Known qualities, greedy solver."""
+        if allocation.exploration != "none":
+            return "it learns the qualities; mechanism 'fixed-exploration' pays for that"
+        if allocation.minimiser != "greedy":
+            return "its set is not the greedy one; mechanism 'clarke' pays for the cheapest set"
+        return ""
+
+
+@mechanisms.register("fixed-exploration")
+@dataclass(frozen=True)
+class FixedExploration(CriticalBids):
+    """Pay everybody ``c_max`` an answer while exploring, then those chosen their critical bids.
+
+    Everybody is asked about the first tasks whatever he bids, so that neither what is learned nor
+    what is paid for it depends on bids. Then each of the chosen set is paid the highest bid at
+    which he were still chosen, given what was learned: ``c_max`` at most, and ``c_max`` where the
+    target is not reached without him.
+
+    Parameters
+    ----------
+    c_max : amount
+        The highest bid that you take, and what an answer is paid while exploring; must be given.
+        This is what ``ask`` reserves until a set is chosen.
+
+    Assumes a number of tasks for exploration that is fixed beforehand: ``ccb-fixed``, with the
+    greedy or the exact solver.
+
+    Not where exploration ends when enough is known (``ccb-s``): bids would decide when.
+    Truthfulness is promised only without limits, absences, tasks that name their workers, a
+    stopping rule, or a budget that binds.
+
+    References
+    ----------
+    Ours. That exploration must not depend on bids: M. Babaioff, Y. Sharma, A. Slivkins,
+    *Characterizing truthful multi-armed bandit mechanisms*, EC 2009. Paper 000, lemma 6.2: the
+    greedy set is monotone in bids.
+
+    Examples
+    --------
+    >>> from askwise.mechanisms import mechanisms
+    >>> made = mechanisms.make({"name": "fixed-exploration", "c_max": 20})
+    >>> made.settled(bid=3_000_000, ranked_at=3_000_000, price=6_210_000)
+    'exploration at c_max 20, then critical bid 6.21 an answer'
+    """
+
+    promise: ClassVar[str] = (
+        "Truthful: no other bid than his cost ever serves a worker better, whatever the answers "
+        "and the bids of others; nobody is paid below his bid."
+    )
+    goes_with: ClassVar[str] = (
+        "'ccb-fixed' without known qualities, with solver 'exact' or with 'hoeffding-linear'"
+    )
+
+    def unfit(self, allocation: Allocation) -> str:
+        """Exploration of a fixed length, any solver."""
+        if allocation.exploration == "adaptive":
+            return "how long it explores depends on bids"
+        if allocation.exploration == "none":
+            return (
+                "it explores nothing, as the qualities are known; mechanism 'clarke' (exact "
+                "solver) or 'critical-bid' (greedy) pays for that"
+            )
+        return ""
+
+    def settled(self, bid: int, ranked_at: int, price: int) -> str:
+        """What is paid while exploring, and after."""
+        paid = super().settled(bid, ranked_at, price)
+        return paid if price == self.highest else f"exploration at c_max {self.c_max}, then {paid}"

@@ -185,6 +185,12 @@ def test_a_kernel_may_call_another_through_its_module(tmp_path: Path) -> None:
     assert lazy(tmp_path, forced).stdout == "46 1\n"
 
 
+def test_in_a_plain_run_numpy_can_import_what_it_has_not_used_before(tmp_path: Path) -> None:
+    program = "import numpy as np; values = np.arange(3); added._due = 9.0; outer._due = 9.0"
+    (tmp_path / "lazy.py").write_text(LAZY.replace("return x + 1", "return x.min() + x.sum()"))
+    assert lazy(tmp_path, f"{program}; print(outer(values))").stdout == "6\n"
+
+
 def test_who_watches_is_told_of_what_is_really_compiled_and_for_whom(tmp_path: Path) -> None:
     program = """
 def tell(what, begins):

@@ -15,13 +15,12 @@ import numpy as np
 from askwise.core.compiling import kernel
 from askwise.core.errors import TooLarge
 from askwise.kernels.knapsack import inputs, states
-from askwise.kernels.knapsack.inputs import Array, Numbers
-from askwise.kernels.knapsack.ordering import ascending
+from askwise.kernels.knapsack.inputs import SUM_BITS, Array, Numbers
+from askwise.kernels.knapsack.ordering import ascending, common_unit, marked
 from askwise.kernels.knapsack.states import IMPROVED, TOO_LARGE, best_subset
 
 # A demand is between 2**49 and 2**50 units, less if the sum of all gains would overflow.
 _DEMAND_BITS = 50
-_SUM_BITS = 60
 _FORGIVEN_BITS = 40
 
 _FREE = 0
@@ -34,7 +33,7 @@ def count_units(gains: Array, demand: float, units: Array) -> int:
     """Turn gains into whole units, useless ones into 0; return the units that are enough."""
     bits = _DEMAND_BITS
     size = gains.shape[0]
-    while (size >> (_SUM_BITS - bits)) > 0:
+    while (size >> (SUM_BITS - bits)) > 0:
         bits -= 1
     exponent = math.frexp(demand)[1]
     whole = math.floor(math.ldexp(demand, bits - exponent) + 0.5)
@@ -48,6 +47,13 @@ def count_units(gains: Array, demand: float, units: Array) -> int:
 
 
 @kernel
+def by_ratio(costs: Array, gains: Array, units: Array) -> Array:
+    """The items that have units, in order of cost / gain, ties by the lowest index."""
+    useful = marked(units)
+    return useful[ascending(costs[useful] / gains[useful])]
+
+
+@kernel
 def cover_greedy_into(costs: Array, gains: Array, demand: float, chosen: Array) -> bool:
     """Mark the greedy set in ``chosen``; return whether it reaches the demand.
 
@@ -55,27 +61,20 @@ def cover_greedy_into(costs: Array, gains: Array, demand: float, chosen: Array) 
     negative, gains float64 and finite, chosen an array of bool of the same length.
     """
     n = costs.shape[0]
-    for i in range(n):
-        chosen[i] = demand > 0.0
+    chosen[:] = demand > 0.0
     if demand <= 0.0:
         return True
     if n == 0:
         return False
     units = np.empty(n, np.int64)
     enough = count_units(gains, demand, units)
-    ratios = np.empty(n, np.float64)
-    for i in range(n):
-        ratios[i] = costs[i] / gains[i] if units[i] > 0 else math.inf
-    order = ascending(ratios)
-
+    order = by_ratio(costs, gains, units)
     best = best_place = -1
     best_cost = costs[0]
     small_units = 0
     small_cost = costs[0] - costs[0]
-    for place in range(n):
+    for place in range(order.shape[0]):
         j = order[place]
-        if units[j] == 0:
-            continue
         if small_units + units[j] < enough:
             small_units += units[j]
             small_cost += costs[j]
@@ -88,12 +87,11 @@ def cover_greedy_into(costs: Array, gains: Array, demand: float, chosen: Array) 
     if best < 0:
         return False
 
-    for i in range(n):
-        chosen[i] = False
+    chosen[:] = False
     small_units = 0
     for place in range(best_place):
         j = order[place]
-        if units[j] > 0 and small_units + units[j] < enough:
+        if small_units + units[j] < enough:
             small_units += units[j]
             chosen[j] = True
     chosen[best] = True
@@ -123,7 +121,7 @@ def _fix(weights: Array, values: Array, spare: int, saved: float, fate: Array) -
 
 
 @kernel
-def cover_exact_in_units(
+def _exact_in_units(
     costs: Array, units: Array, enough: int, known_cost: int, max_states: int, chosen: Array
 ) -> int:
     """Mark in ``chosen`` the first of the cheapest sets; return TOO_LARGE or another status.
@@ -132,16 +130,9 @@ def cover_exact_in_units(
     their units do not exceed what is to spare.
     """
     n = costs.shape[0]
-    ratios = np.empty(n, np.float64)
-    for i in range(n):
-        ratios[i] = -(costs[i] / units[i])
     total_cost = costs.sum()
-    order = ascending(ratios)
-    weights = np.empty(n, np.int64)
-    values = np.empty(n, np.int64)
-    for k in range(n):
-        weights[k] = units[order[k]]
-        values[k] = costs[order[k]]
+    order = ascending(-(costs / units))
+    weights, values = units[order], costs[order]
     flags = np.empty(n, np.bool_)
     # One whole unit of cost, less the rounding that a bound may have suffered.
     slack = 0.99 - total_cost * 2.0**-48
@@ -159,6 +150,7 @@ def cover_exact_in_units(
     fate = np.empty(n, np.int64)
     money = total_cost - saved
     last_in = -1
+    later = np.empty(n, np.int64)
     for k in range(n):
         i = order[k]
         fate[i] = by_place[k]
@@ -172,28 +164,18 @@ def cover_exact_in_units(
         # nothing moves a list forward if it comes before one that is needed.
         if fate[i] != _FREE or (enough <= 0 and i > last_in):
             continue
-        later = 0
+        count = 0
         for k in range(n):
             if order[k] > i and by_place[k] == _FREE:
-                weights[later] = units[order[k]]
-                values[later] = costs[order[k]]
-                later += 1
-        later_units = weights[:later].sum()
-        later_cost = values[:later].sum()
+                later[count] = order[k]
+                count += 1
+        weights, values = units[later[:count]], costs[later[:count]]
         still = enough - units[i]
-        to_save = later_cost - (money - costs[i])
-        possible = costs[i] <= money and later_units >= still
+        spare = weights.sum() - still
+        saved = values.sum() - (money - costs[i])
+        possible = costs[i] <= money and spare >= 0
         if possible and still > 0:
-            status = best_subset(
-                weights[:later],
-                values[:later],
-                later_units - still,
-                to_save - 1,
-                to_save,
-                slack,
-                max_states,
-                flags,
-            )
+            status = best_subset(weights, values, spare, saved - 1, saved, slack, max_states, flags)
             if status == TOO_LARGE:
                 return status
             possible = status == IMPROVED
@@ -204,20 +186,31 @@ def cover_exact_in_units(
     return IMPROVED
 
 
-def _whole_costs(costs: Array, known: Array) -> tuple[Array, Array]:
-    """Return the items that an optimal set can contain, and their costs as whole numbers."""
-    if costs.dtype.kind == "f":
-        useful = np.flatnonzero(costs <= math.fsum(costs[known]))
-        exponent = math.frexp(math.fsum(costs[useful]))[1]
-        return useful, np.rint(np.ldexp(costs[useful], _SUM_BITS - exponent)).astype(np.int64)
-    useful = np.flatnonzero(costs <= sum(costs[known].tolist()))
-    return useful, costs[useful]
+@kernel
+def cover_exact_into(
+    costs: Array, gains: Array, demand: float, max_states: int, chosen: Array
+) -> int:
+    """Turn the greedy set in ``chosen`` into the first of the cheapest; return a status.
+
+    For use inside other kernels: nothing is checked. As ``cover_greedy_into``, with whole costs
+    and a demand above 0 that the greedy set reaches. TOO_LARGE leaves the set as it is.
+    """
+    units = np.empty(costs.shape[0], np.int64)
+    enough = count_units(gains, demand, units)
+    known_cost = costs[chosen].sum()
+    useful = marked((units > 0) & (costs <= known_cost))
+    unit = common_unit(costs[useful])
+    whole, units = costs[useful] // unit, units[useful]
+    flags = np.zeros(whole.shape[0], np.bool_)
+    status = _exact_in_units(whole, units, enough, known_cost // unit, max_states, flags)
+    if status != TOO_LARGE:
+        chosen[:] = False
+        chosen[useful] = flags
+    return status
 
 
 def _answer(costs: Array, chosen: Array, feasible: bool) -> tuple[list[int], float, bool]:
-    paid = costs[chosen].tolist()
-    cost = math.fsum(paid) if costs.dtype.kind == "f" else sum(paid)
-    return np.flatnonzero(chosen).tolist(), cost, feasible
+    return np.flatnonzero(chosen).tolist(), inputs.total(costs[chosen]), feasible
 
 
 def cover_greedy(costs: Numbers, gains: Numbers, demand: float) -> tuple[list[int], float, bool]:
@@ -291,21 +284,13 @@ def cover_exact(costs: Numbers, gains: Numbers, demand: float) -> tuple[list[int
     feasible = bool(cover_greedy_into(price, gain, target, chosen))
     if not feasible or target <= 0.0:
         return _answer(price, chosen, feasible)
-    units = np.empty(len(price), np.int64)
-    enough = count_units(gain, target, units)
-    useful, whole = _whole_costs(price, chosen)
-    whole, useful = whole[units[useful] > 0], useful[units[useful] > 0]
-    # Coarser money makes for sharper bounds: a set cheaper at all is cheaper by the divisor.
-    whole //= max(1, int(np.gcd.reduce(whole)))
-    known = int(whole[chosen[useful]].sum())
-    flags = np.zeros(len(useful), np.bool_)
+    whole = price
+    if price.dtype.kind == "f":
+        # Without those that are dearer than the greedy set, the units of money are finer.
+        within = price <= math.fsum(price[chosen])
+        gain, whole = np.where(within, gain, 0.0), inputs.in_units(np.where(within, price, 0.0))
     for max_states in states.allowances():
-        if (
-            cover_exact_in_units(whole, units[useful], enough, known, max_states, flags)
-            != TOO_LARGE
-        ):
-            chosen[:] = False
-            chosen[useful[flags]] = True
+        if cover_exact_into(whole, gain, target, max_states, chosen) != TOO_LARGE:
             return _answer(price, chosen, True)
     raise TooLarge(
         f"costs: the cheapest set among {len(price)} takes more than "

@@ -25,21 +25,14 @@ from askwise.core.compiling import kernel
 from askwise.core.errors import TooLarge
 from askwise.kernels.knapsack import inputs, states
 from askwise.kernels.knapsack.inputs import Array, Limits, Numbers
-from askwise.kernels.knapsack.ordering import ascending
-from askwise.kernels.knapsack.residues import MAX_CELLS, best_without_limits
+from askwise.kernels.knapsack.ordering import ascending, common_unit
+from askwise.kernels.knapsack.residues import MAX_CELLS, LinearOptimum, best_without_limits
 from askwise.kernels.knapsack.states import IMPROVED, MAX_STATES, TOO_LARGE, best_subset
 
 # Differences below this share of the plan's value are rounding, and not pursued.
 _ROUNDING = 1e-12
 # Types on either side of the break type that are tried in pairs.
 _NEAR = 12
-
-
-@kernel
-def _gcd(a: int, b: int) -> int:
-    while b != 0:
-        a, b = b, a % b
-    return a
 
 
 @kernel
@@ -51,17 +44,9 @@ def _freed(w: Array, b: int, i: int) -> int:
 
 
 @kernel
-def _by_pairs(
-    w: Array,
-    limits: Array,
-    loss: Array,
-    b: int,
-    left_over: int,
-    density: float,
-    known_loss: float,
-    plan: Array,
-) -> float:
+def _by_pairs(linear: LinearOptimum, known_loss: float, plan: Array) -> float:
     """Try all plans that differ in at most two units; return the lowest loss and its plan."""
+    _, w, limits, loss, b, density, left_over = linear
     n = w.shape[0]
     end = min(n, b + _NEAR + 1)
     one = two = -1
@@ -87,14 +72,13 @@ def _by_pairs(
 
 
 @kernel
-def _free_units(
-    v: Array, w: Array, limits: Array, loss: Array, b: int, left_over: int, known_loss: float
-) -> tuple[Array, int]:
+def _free_units(linear: LinearOptimum, known_loss: float) -> tuple[Array, int]:
     """Count the units by which a better plan can differ, per type.
 
     Of types before the break type these are units to be removed, after it units to be added;
     of the break type they come on top of a number that every better plan has, returned too.
     """
+    _, w, limits, loss, b, density, left_over = linear
     n = w.shape[0]
     free = np.empty(n, np.int64)
     capacity = left_over
@@ -116,7 +100,6 @@ def _free_units(
         if rates[side] * known_loss < sums[side]:
             sums[side] = min(sums[side], int(rates[side] * known_loss) + 1)
     unused = left_over
-    density = v[b] / w[b]
     if density * left_over > known_loss:
         unused = min(left_over, int(known_loss / density) + 1)
     lowest = max(0, left_over - unused - sums[1]) // w[b]
@@ -126,12 +109,7 @@ def _free_units(
 
 @kernel
 def _by_states(
-    v: Array,
-    w: Array,
-    limits: Array,
-    loss: Array,
-    b: int,
-    left_over: int,
+    linear: LinearOptimum,
     known_loss: float,
     known_value: float,
     loss_bound: float,
@@ -139,8 +117,9 @@ def _by_states(
     plan: Array,
 ) -> int:
     """Look for a plan better than the known one by pieces of units; ``plan`` receives it."""
+    v, w, limits, _, b, density, left_over = linear
     n = w.shape[0]
-    free, lowest = _free_units(v, w, limits, loss, b, left_over, known_loss)
+    free, lowest = _free_units(linear, known_loss)
     count = 0
     for i in range(n):
         units = free[i]
@@ -154,7 +133,7 @@ def _by_states(
     chosen = np.empty(count, np.bool_)
     room = left_over
     fixed_value = 0.0
-    linear_value = left_over * (v[b] / w[b])
+    linear_value = left_over * density
     piece = 0
     for i in range(n):
         plan[i] = 0
@@ -178,16 +157,8 @@ def _by_states(
             units -= size
             size *= 2
     slack = _ROUNDING * known_value
-    status = best_subset(
-        weights,
-        values,
-        room,
-        known_value - fixed_value,
-        linear_value - loss_bound - fixed_value - slack,
-        slack,
-        max_states,
-        chosen,
-    )
+    best, enough = known_value - fixed_value, linear_value - loss_bound - fixed_value - slack
+    status = best_subset(weights, values, room, best, enough, slack, max_states, chosen)
     if status == IMPROVED:
         for piece in range(count):
             if chosen[piece]:
@@ -200,14 +171,13 @@ def _exact(
     values: Array, weights: Array, limits: Array, capacity: int, max_states: int, counts: Array
 ) -> int:
     useful = np.empty(values.shape[0], np.int64)
-    n = divisor = 0
+    n = 0
     top = 0.0
     for i in range(values.shape[0]):
         counts[i] = 0
         if values[i] > 0.0 and limits[i] > 0 and weights[i] <= capacity:
             useful[n] = i
             n += 1
-            divisor = _gcd(weights[i], divisor)
             top = max(top, values[i])
     if n == 0:
         return 0
@@ -218,10 +188,9 @@ def _exact(
     densities = np.empty(n, np.float64)
     for k in range(n):
         densities[k] = -(scale * values[useful[k]] / weights[useful[k]])
-    order = ascending(densities)
-
     # From here on types are in order of density, and weights are without their divisor.
-    types = np.empty(n, np.int64)
+    types = useful[ascending(densities)]
+    divisor = common_unit(weights[types])
     v = np.empty(n, np.float64)
     w = np.empty(n, np.int64)
     most = np.empty(n, np.int64)
@@ -230,8 +199,7 @@ def _exact(
     none = values.shape[0]
     b = none
     for k in range(n):
-        i = useful[order[k]]
-        types[k] = i
+        i = types[k]
         v[k] = scale * values[i]
         w[k] = weights[i] // divisor
         most[k] = min(limits[i], room // w[k])
@@ -264,7 +232,8 @@ def _exact(
         return 0
 
     plan = np.empty(n, np.int64)
-    pair_loss = _by_pairs(w, most, loss, b, left_over, density, known_loss, plan)
+    linear = LinearOptimum(v, w, most, loss, b, density, left_over)
+    pair_loss = _by_pairs(linear, known_loss, plan)
     if pair_loss < known_loss:
         known_value += known_loss - pair_loss
         known_loss = pair_loss
@@ -280,15 +249,11 @@ def _exact(
     loss_bound = 0.0
     legal = False
     if w[b] <= MAX_CELLS // core:
-        loss_bound, legal = best_without_limits(
-            w, most, loss, b, left_over, density, known_loss, plan
-        )
+        loss_bound, legal = best_without_limits(linear, known_loss, plan)
         if known_loss - loss_bound <= _ROUNDING * known_value:
             return 0
     if not legal:
-        status = _by_states(
-            v, w, most, loss, b, left_over, known_loss, known_value, loss_bound, max_states, plan
-        )
+        status = _by_states(linear, known_loss, known_value, loss_bound, max_states, plan)
         if status == TOO_LARGE:
             return 1
         legal = status == IMPROVED

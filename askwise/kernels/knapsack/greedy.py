@@ -116,12 +116,8 @@ def greedy_into(values: Array, weights: Array, limits: Array, capacity: int, cou
 def _fractional_into(
     values: Array, weights: Array, limits: Array, capacity: int, counts: Array
 ) -> None:
-    n = values.shape[0]
-    densities = np.empty(n, np.float64)
-    for i in range(n):
-        densities[i] = -(values[i] / weights[i])
     left = capacity
-    for i in ascending(densities):
+    for i in ascending(-(values / weights)):
         if left == 0 or values[i] == 0.0:
             break
         take = min(limits[i], left // weights[i])

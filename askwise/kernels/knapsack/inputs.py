@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -17,6 +18,8 @@ Limits = Sequence[int | None] | Array | None
 MAX_CAPACITY = 1 << 61
 # Costs are added up in 64 bits, with room for one more of the same size.
 MAX_TOTAL_COST = 1 << 61
+SUM_BITS = 60
+"""What is counted in whole units has a sum of up to so many bits."""
 
 
 class WrongInput(ValueError):
@@ -119,3 +122,14 @@ def cover(costs: Numbers, gains: Numbers, demand: float) -> tuple[Array, Array, 
     if not np.isfinite(target):
         raise WrongInput("demand", f"must be finite, got {demand!r}")
     return price, gain, target
+
+
+def in_units(costs: Array) -> Array:
+    """Count costs that are floats in whole units of 2**-60 of their sum."""
+    exponent = math.frexp(math.fsum(costs))[1]
+    return np.rint(np.ldexp(costs, SUM_BITS - exponent)).astype(np.int64)
+
+
+def total(costs: Array) -> float:
+    """The sum of costs, without rounding: a whole number if they are."""
+    return math.fsum(costs) if costs.dtype.kind == "f" else sum(costs.tolist())

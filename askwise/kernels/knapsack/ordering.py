@@ -1,6 +1,8 @@
-"""A stable sort that is the same compiled and not, quick for a handful of items."""
+"""Sorting and picking: the same compiled and not, quick for a handful of items."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -40,3 +42,38 @@ def ascending(keys: Array) -> Array:
         order, merged = merged, order
         width *= 2
     return order
+
+
+@kernel
+def marked(flags: Array) -> Array:
+    """The places where ``flags`` is not 0."""
+    places = np.empty(flags.shape[0], np.int64)
+    count = 0
+    for i in range(flags.shape[0]):
+        if flags[i]:
+            places[count] = i
+            count += 1
+    return places[:count]
+
+
+@kernel
+def ratios_of(costs: Array, gains: Array) -> Array:
+    """Cost by gain, infinite where there is no gain."""
+    ratios = np.empty(costs.shape[0], np.float64)
+    for i in range(costs.shape[0]):
+        ratios[i] = costs[i] / gains[i] if gains[i] > 0.0 else math.inf
+    return ratios
+
+
+@kernel
+def common_unit(costs: Array) -> int:
+    """Return the greatest common divisor of all costs; 1 if they are all 0.
+
+    Coarser money makes for sharper bounds: a set cheaper at all is cheaper by the divisor.
+    """
+    unit = 0
+    for i in range(costs.shape[0]):
+        a = costs[i]
+        while a != 0:
+            unit, a = a, unit % a
+    return max(1, unit)

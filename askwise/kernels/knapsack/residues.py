@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from askwise.core.compiling import kernel
@@ -11,6 +13,23 @@ from askwise.kernels.knapsack.inputs import Array
 # given up: beyond that the lists of states are quicker.
 MAX_CELLS = 1 << 18
 _MAX_STEPS = 1 << 20
+
+
+class LinearOptimum(NamedTuple):
+    """The plan that takes all of the densest types and a part of one, the break type.
+
+    Types are in order of density; ``loss`` is what a unit of difference in each loses. ``b`` is
+    the break type, ``density`` its density, and ``left_over`` the capacity that the types before
+    it leave.
+    """
+
+    v: Array
+    w: Array
+    limits: Array
+    loss: Array
+    b: int
+    density: float
+    left_over: int
 
 
 @kernel
@@ -54,22 +73,15 @@ def _walk(shifts: Array, loss: Array, distance: Array, last: Array, reached: Arr
 
 @kernel
 def best_without_limits(
-    w: Array,
-    limits: Array,
-    loss: Array,
-    b: int,
-    left_over: int,
-    density: float,
-    known_loss: float,
-    plan: Array,
+    linear: LinearOptimum, known_loss: float, plan: Array
 ) -> tuple[float, bool]:
     """Solve without limits; return the loss, and whether ``plan`` received a legal plan.
 
-    Types are in order of density; ``b`` is the break type (of weight 2 at least) and
-    ``density`` its density, ``left_over`` the capacity that the types before it leave.
-    No plan is made unless it loses less than ``known_loss``. The loss returned is a lower
-    bound on that of any legal plan (0 if the search was given up).
+    The break type has a weight of 2 at least. No plan is made unless it loses less than
+    ``known_loss``. The loss returned is a lower bound on that of any legal plan (0 if the search
+    was given up).
     """
+    _, w, limits, loss, b, density, left_over = linear
     n = w.shape[0]
     modulus = w[b]
     shifts = np.empty(n, np.int64)
@@ -77,9 +89,7 @@ def best_without_limits(
         shifts[i] = w[i] % modulus
         if i > b and shifts[i] > 0:
             shifts[i] = modulus - shifts[i]
-    distance = np.empty(modulus, np.float64)
-    for residue in range(modulus):
-        distance[residue] = known_loss
+    distance = np.full(modulus, known_loss)
     distance[0] = 0.0
     last = np.empty(modulus, np.int64)
     reached = np.empty(modulus, np.int64)

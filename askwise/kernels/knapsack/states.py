@@ -111,7 +111,8 @@ def best_subset(
     # A node is a decision: the node it followed and the piece it put in or took out.
     parents = np.empty(64, np.int32)
     pieces = np.empty(64, np.int32)
-    nodes = 1
+    # By way of NumPy: literals would make the compiler do what they are handed to twice.
+    nodes, none = int(np.int64(1)), int(np.int64(0))
     # State k: what is left of the capacity (negative if overfull), value, node. Increasing
     # in weight, hence decreasing in what is left, and increasing in value.
     lefts = np.empty(64, np.int64)
@@ -147,9 +148,9 @@ def best_subset(
             return TOO_LARGE
         parents = _room(parents, nodes, nodes + size)
         pieces = _room(pieces, nodes, nodes + size)
-        new_lefts = _room(new_lefts, 0, 2 * size)
-        new_worths = _room(new_worths, 0, 2 * size)
-        new_origins = _room(new_origins, 0, 2 * size)
+        new_lefts = _room(new_lefts, none, 2 * size)
+        new_worths = _room(new_worths, none, 2 * size)
+        new_origins = _room(new_origins, none, 2 * size)
         add_density = values[right] / weights[right] if right < n else 0.0
         drop_density = values[left] / weights[left] if left >= 0 else 0.0
         kept = old = changed = 0

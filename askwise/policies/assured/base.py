@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -10,47 +11,30 @@ from typing import ClassVar
 import numpy as np
 
 from askwise.core.allocation import Assurance, FixedWorkers
-from askwise.core.arrays import Array
 from askwise.core.checks import between, one_of, real, whole
 from askwise.core.choices import Done, Wait
 from askwise.core.compiling import heavy_kernel
-from askwise.core.draws import Draw
 from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem, TooLarge
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw
+from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, new_proposal
 from askwise.ledger.queries import IDLE
+from askwise.policies.assured import common as a
 from askwise.policies.assured import plain
 from askwise.policies.assured.choosing import choose, find_members
-from askwise.policies.assured.common import (
-    ANYTIME,
-    BOUNDS,
-    BY_MEAN,
-    COUNT,
-    IN_SET,
-    NOTE,
-    PAPER,
-    RIGHT,
-    TALLY_SIZE,
-    UNREACHABLE,
-    Params,
-    State,
-    answers_out,
-    bound,
-)
+from askwise.policies.assured.common import Params, State, answers_out, bound
 from askwise.policies.assured.learning import absorb
 from askwise.policies.assured.sets import ErrorFunction, Target, error_probability
 from askwise.policies.assured.sets.base import function_of
 from askwise.policies.assured.sets.checking import ensure_error_function
+from askwise.policies.assured.sets.codes import FORGIVEN, LINEAR, MOST_LIKELY, OTHER, WEIGHTED
+from askwise.policies.assured.sets.inputs import solver_of
 from askwise.policies.assured.sets.kernels import meets
-from askwise.policies.assured.sets.probability import FORGIVEN, LINEAR, MOST_LIKELY, OTHER, WEIGHTED
 from askwise.policies.base import Axes, KernelPolicy, Kernels
 from askwise.policies.capabilities import Assures, AwaitsTruth, Explains, PlansForAll, Score
-
-SOLVERS = ("auto", "exact", "greedy")
 
 # How a task stands: not begun or answers out, all there, all there of all who could be asked.
 UNDER_WAY, COMPLETE, EVERYONE = range(3)
@@ -66,7 +50,7 @@ def target_of(error: str, solver: str, alpha: float) -> Target:
 def standing(book: Book, state: State, task: int, members: Array, allowed: Array) -> int:
     """Mark who has answered a task, and say how it stands."""
     find_members(book, task, members, allowed)
-    if state.tasks[task, NOTE] == 0 or answers_out(book, task):
+    if state.tasks[task, a.NOTE] == 0 or answers_out(book, task):
         return UNDER_WAY
     for row in range(book.totals[c.PLAN_ROWS]):
         if book.plan[row, c.PLAN_TASK] == task and book.plan[row, c.PLAN_COUNT] > 0:
@@ -87,7 +71,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
     floor: float = 0.5
     ahead: int = 1
 
-    paper: ClassVar[str] = PAPER
+    paper: ClassVar[str] = a.PAPER
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
     needs_budget: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = ("explore", "exploit", "unreachable", "mend")
@@ -98,10 +82,9 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
 
     def __post_init__(self) -> None:
         between(self.alpha, "alpha", 0, 0.5)
-        one_of(self.solver, "solver", SOLVERS)
-        valid = "a number from 0.5, below 1"
-        if real(self.floor, "floor", valid, least=0.5) >= 1.0:
-            raise InvalidParameter(f"floor is {self.floor!r}: give {valid}", field="floor")
+        solver_of(self.solver)
+        below = math.nextafter(1.0, 0.0)
+        real(self.floor, "floor", "a number from 0.5, below 1", least=0.5, most=below)
         whole(self.ahead, "ahead", least=1)
         if not isinstance(self.error, str):
             raise InvalidParameter(
@@ -124,7 +107,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
 
     def bounding(self) -> tuple[float, int]:
         """mu, and which bounds."""
-        return 1.0, BY_MEAN
+        return 1.0, a.BY_MEAN
 
     def params(self) -> Params:
         """As plain numbers."""
@@ -137,10 +120,6 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
             bounds=bounds,
             floor=float(self.floor),
             ahead=int(self.ahead),
-            explore=0.0,
-            rounds=0,
-            miss=-1.0,
-            slack=0.0,
         )
 
     def _target(self, alpha: float) -> Target:
@@ -171,22 +150,16 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
     def check(self, problem: Problem) -> None:
         """Refuse all but tasks with two options, each worker asked once about a task."""
         super().check(problem)
+        policy, field, why = f"policy {self.name!r}", "", ""
         if len(problem.options) != 2:
-            raise InvalidProblem(
-                f"options are {', '.join(problem.options)}: policy {self.name!r} takes exactly two",
-                field="options",
-            )
-        if problem.repeat:
-            raise InvalidProblem(
-                f"repeat is true: policy {self.name!r} asks each worker once about a task",
-                field="repeat",
-            )
-        if not problem.workers:
-            raise InvalidProblem(
-                f"workers is empty: policy {self.name!r} takes nobody in after the start, give at "
-                "least one",
-                field="workers",
-            )
+            field, why = "options", f"are {', '.join(problem.options)}: {policy} takes exactly two"
+        elif problem.repeat:
+            field, why = "repeat", f"is true: {policy} asks each worker once about a task"
+        elif not problem.workers:
+            field = "workers"
+            why = f"is empty: {policy} takes nobody in after the start, give at least one"
+        if field:
+            raise InvalidProblem(f"{field} {why}", field=field)
         if not self.compiles:
             plain.check_size(self.error, self.solver != "greedy", len(problem.workers))
 
@@ -197,7 +170,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
             workers=np.zeros((len(book.workers), 4), np.int64),
             intervals=np.zeros((len(book.workers), 2)),
             tasks=np.zeros((len(book.tasks), 3), np.int64),
-            tally=np.zeros(TALLY_SIZE, np.int64),
+            tally=np.zeros(a.TALLY_SIZE, np.int64),
             known=np.full(len(book.workers), np.nan),
         )
 
@@ -242,17 +215,17 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
         lower, upper = self.interval(state, ledger)
         found = []
         for at, worker in enumerate(ledger.workers):
-            count, right = (int(state.workers[at, column]) for column in (COUNT, RIGHT))
-            cost = int(ledger.book.workers[at, c.RANKED_AT]) / MICRO
+            record = state.workers[at]
+            count, cost = int(record[a.COUNT]), int(ledger.book.workers[at, c.RANKED_AT]) / MICRO
             gain = 2.0 * float(upper[at]) - 1.0
             details = {
                 "lower": float(lower[at]),
                 "upper": float(upper[at]),
                 "count": float(count),
-                "in_set": float(state.workers[at, IN_SET]),
+                "in_set": float(record[a.IN_SET]),
             }
             if count:
-                details["mean"] = right / count
+                details["mean"] = int(record[a.RIGHT]) / count
             found.append(Score(worker.id, cost / gain if gain > 0.0 else None, details))
         return found
 
@@ -262,16 +235,16 @@ class BoundingPolicy(AssuredPolicy, Assures):
     """Those that keep an interval around each worker's quality."""
 
     mu: float = 0.05
-    bounds: str = BOUNDS[ANYTIME]
+    bounds: str = a.BOUNDS[a.ANYTIME]
 
     def __post_init__(self) -> None:
         super().__post_init__()
         between(self.mu, "mu", 0, 1)
-        one_of(self.bounds, "bounds", BOUNDS)
+        one_of(self.bounds, "bounds", a.BOUNDS)
 
     def bounding(self) -> tuple[float, int]:
         """As given."""
-        return float(self.mu), BOUNDS.index(self.bounds)
+        return float(self.mu), a.BOUNDS.index(self.bounds)
 
     def assurances(
         self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int]
@@ -295,7 +268,7 @@ class BoundingPolicy(AssuredPolicy, Assures):
                 outcome = "open"
             elif assured:
                 outcome = "assured"
-            elif state.tasks[task, NOTE] == UNREACHABLE + 1:
+            elif state.tasks[task, a.NOTE] == a.UNREACHABLE + 1:
                 outcome = "target_not_reachable"
             elif how == EVERYONE:
                 outcome = "everyone_asked"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,8 +27,7 @@ class Ccb(BoundingPolicy):
     def __post_init__(self) -> None:
         super().__post_init__()
         valid = f"a number from 0, below alpha ({self.alpha:g})"
-        if real(self.xi, "xi", valid, least=0) >= self.alpha:
-            raise InvalidParameter(f"xi is {self.xi!r}: give {valid}", field="xi")
+        real(self.xi, "xi", valid, least=0, most=math.nextafter(self.alpha, 0.0))
 
     def planned(self) -> float:
         """Section 6.3: the accuracy range."""
@@ -44,9 +44,7 @@ class SoftCcb(Ccb):
         super().__post_init__()
         if self.miss is not None:
             valid = "an amount of money above 0 for a unit of error, or none"
-            most = LARGEST / MICRO
-            if real(self.miss, "miss", valid, least=0, most=most) == 0.0:
-                raise InvalidParameter(f"miss is {self.miss!r}: give {valid}", field="miss")
+            real(self.miss, "miss", valid, least=math.ulp(0.0), most=LARGEST / MICRO)
 
     def params(self) -> Params:
         """As plain numbers."""

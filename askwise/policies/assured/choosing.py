@@ -6,42 +6,14 @@ import math
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.compiling import heavy_kernel, step
-from askwise.core.draws import Draw, uniform
+from askwise.kernels import Array, Draw, uniform
 from askwise.kernels.knapsack.ordering import ascending
+from askwise.ledger import Book, Proposal, propose
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import may_answer, money_left
-from askwise.policies.assured.common import (
-    BEGUN,
-    CUCB,
-    DROPPED,
-    DUE_TASKS,
-    EXPLOIT,
-    EXPLORE,
-    FIRST_LOST,
-    FIXED,
-    FRESH,
-    GREEDY,
-    IN_SET,
-    LOST,
-    LOST_TASKS,
-    MEND,
-    NOTE,
-    NS,
-    OUT_TASKS,
-    SE,
-    SETTLED,
-    UNREACHABLE,
-    Params,
-    S,
-    State,
-    bound,
-    goes_to_all,
-    has_room,
-)
+from askwise.policies.assured import common as a
+from askwise.policies.assured.common import Params, State, bound, goes_to_all, has_room
 from askwise.policies.assured.sets.kernels import (
     INFEASIBLE,
     cheapest_into,
@@ -49,7 +21,7 @@ from askwise.policies.assured.sets.kernels import (
     extend_into,
     meets,
 )
-from askwise.policies.assured.soft import softest_into
+from askwise.policies.assured.sets.soft import softest_into
 
 NOBODY = -1000
 """What a part of choosing says when it has nobody to propose; notes are 0 and up, codes below."""
@@ -63,22 +35,13 @@ def copy_into(source: Array, target: Array) -> None:
 
 
 @step
-def is_affordable(totals: Array, workers: Array, chosen: Array) -> bool:
+def is_affordable(book: Book, chosen: Array) -> bool:
     """Whether there is money for all of a set."""
     cost = 0
     for worker in range(chosen.shape[0]):
         if chosen[worker]:
-            cost += workers[worker, c.PRICE]
-    return bool(cost <= money_left(totals))
-
-
-@heavy_kernel
-def rank_costs(workers: Array, size: int) -> Array:
-    """What the choice counts each worker at."""
-    costs = np.empty(size, np.int64)
-    for worker in range(size):
-        costs[worker] = workers[worker, c.RANKED_AT]
-    return costs
+            cost += book.workers[worker, c.PRICE]
+    return bool(cost <= money_left(book.totals))
 
 
 # Mending.
@@ -106,18 +69,18 @@ def mend(book: Book, state: State, params: Params, wanted: Array) -> int:
     size = wanted.shape[0]
     lower, upper = np.empty(size, np.float64), np.empty(size, np.float64)
     bound(state, params, lower, upper)
-    hope = lower if params.rule == FIXED else upper
-    safe = upper if params.rule == CUCB else lower
+    hope = lower if params.rule == a.FIXED else upper
+    safe = upper if params.rule == a.CUCB else lower
     members, allowed = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
-    costs = rank_costs(book.workers, size)
-    for task in range(state.tally[FIRST_LOST], book.totals[c.TASKS]):
-        if state.tasks[task, LOST] == 0:
+    costs = book.workers[:size, c.RANKED_AT].copy()
+    for task in range(state.tally[a.FIRST_LOST], book.totals[c.TASKS]):
+        if state.tasks[task, a.LOST] == 0:
             continue
         find_members(book, task, members, allowed)
         copy_into(members, wanted)
-        if goes_to_all(params, state.tasks[task, NOTE] - 1):
+        if goes_to_all(params, state.tasks[task, a.NOTE] - 1):
             for worker in range(size):
-                gone = params.rule == SE and state.workers[worker, DROPPED] == 1
+                gone = params.rule == a.SE and state.workers[worker, a.DROPPED] == 1
                 wanted[worker] = allowed[worker] and not gone
         elif params.miss < 0.0:
             # Adds nobody where the target is met, and everybody where it can't be.
@@ -148,7 +111,7 @@ def find_task(book: Book, begun: Array, start: int, allowed: Array) -> int:
     """Find the first task that was not begun and somebody can be asked about; mark them."""
     tasks, offers, workers = book.tasks, book.offers, book.workers
     for task in range(start, book.totals[c.TASKS]):
-        if tasks[task, c.CLOSED] == 1 or begun[task, NOTE] > 0:
+        if tasks[task, c.CLOSED] == 1 or begun[task, a.NOTE] > 0:
             continue
         first, count = tasks[task, c.FIRST_OFFER], tasks[task, c.NAMED]
         found = False
@@ -177,8 +140,8 @@ def end(book: Book, state: State) -> int:
         # Somebody may be lost yet.
         return c.WAIT_ANSWERS
     left = False
-    for task in range(state.tally[FRESH], totals[c.TASKS]):
-        left = left or (book.tasks[task, c.CLOSED] == 0 and state.tasks[task, NOTE] == 0)
+    for task in range(state.tally[a.FRESH], totals[c.TASKS]):
+        left = left or (book.tasks[task, c.CLOSED] == 0 and state.tasks[task, a.NOTE] == 0)
     if not left:
         return c.DONE_TARGET
     joined = False
@@ -195,15 +158,15 @@ def end(book: Book, state: State) -> int:
 @step
 def pause(tally: Array, params: Params) -> int:
     """What to wait for before the next task is begun; PROPOSED if nothing."""
-    if tally[SETTLED] == 1:
+    if tally[a.SETTLED] == 1:
         return c.PROPOSED
     most = params.ahead
-    if params.rule == FIXED and tally[BEGUN] >= params.rounds:
+    if params.rule == a.FIXED and tally[a.BEGUN] >= params.rounds:
         # All that exploration taught is known before it is used.
         most = 1
-    if tally[OUT_TASKS] + tally[DUE_TASKS] < most:
+    if tally[a.OUT_TASKS] + tally[a.DUE_TASKS] < most:
         return c.PROPOSED
-    return c.WAIT_ANSWERS if tally[OUT_TASKS] > 0 else c.WAIT_TRUTH
+    return c.WAIT_ANSWERS if tally[a.OUT_TASKS] > 0 else c.WAIT_TRUTH
 
 
 @step
@@ -214,28 +177,28 @@ def begin_at_once(
 
     Returns a note, NOBODY if the bounds are to decide.
     """
-    stands = state.tally[SETTLED] == 1
+    stands = state.tally[a.SETTLED] == 1
     for worker in range(allowed.shape[0]):
-        if state.workers[worker, IN_SET] == 1 and not allowed[worker]:
+        if state.workers[worker, a.IN_SET] == 1 and not allowed[worker]:
             stands = False
     if stands:
         for worker in range(allowed.shape[0]):
-            chosen[worker] = state.workers[worker, IN_SET] == 1
-        return EXPLOIT
+            chosen[worker] = state.workers[worker, a.IN_SET] == 1
+        return a.EXPLOIT
     explores = False
-    if params.rule == FIXED:
-        explores = state.tally[BEGUN] < params.rounds
-    elif params.rule == GREEDY:
+    if params.rule == a.FIXED:
+        explores = state.tally[a.BEGUN] < params.rounds
+    elif params.rule == a.GREEDY:
         for worker in range(allowed.shape[0]):
             if allowed[worker] and workers[worker, c.LAST] < 0:
                 explores = True
-    elif params.rule == S or params.rule == SE or (params.rule == NS and params.miss < 0.0):
+    elif params.rule == a.S or params.rule == a.SE or (params.rule == a.NS and params.miss < 0.0):
         # Alg. 1 and 2, line 2.
-        explores = state.tally[BEGUN] == 0
+        explores = state.tally[a.BEGUN] == 0
     if not explores:
         return NOBODY
     copy_into(allowed, chosen)
-    return EXPLORE
+    return a.EXPLORE
 
 
 @heavy_kernel
@@ -279,7 +242,7 @@ def pick(
     """Mark the set for a task by the bounds on qualities; returns a note or a code."""
     size = allowed.shape[0]
     goal, check, rule = params.goal, params.check, params.rule
-    costs = rank_costs(workers, size)
+    costs = workers[:size, c.RANKED_AT].copy()
     lower, upper = np.empty(size, np.float64), np.empty(size, np.float64)
     bound(state, params, lower, upper)
     if params.miss >= 0.0:
@@ -291,19 +254,19 @@ def pick(
         hoped = max(0.0, error_of(check, upper, chosen) - check.alpha)
         feared = max(0.0, error_of(check, lower, chosen) - check.alpha)
         if feared - hoped <= params.slack:
-            return EXPLOIT
-        if rule == S:
+            return a.EXPLOIT
+        if rule == a.S:
             copy_into(allowed, chosen)
-        return EXPLORE
+        return a.EXPLORE
     kept = allowed.copy()
-    if rule == SE:
+    if rule == a.SE:
         for worker in range(size):
-            kept[worker] = allowed[worker] and state.workers[worker, DROPPED] == 0
-    hope = lower if rule == FIXED else upper
+            kept[worker] = allowed[worker] and state.workers[worker, a.DROPPED] == 0
+    hope = lower if rule == a.FIXED else upper
     status = INFEASIBLE
     # The goal or, if no set reaches that, what must hold; with SE after that with those who were
     # eliminated, should the others no longer be enough.
-    for attempt in range(4 if rule == SE else 2):
+    for attempt in range(4 if rule == a.SE else 2):
         if attempt == 2 and status == INFEASIBLE:
             copy_into(allowed, kept)
         if status == INFEASIBLE and (attempt % 2 == 0 or goal.alpha < check.alpha):
@@ -312,36 +275,29 @@ def pick(
     if status == c.TOO_LARGE:
         return c.TOO_LARGE
     if status == INFEASIBLE:
-        return UNREACHABLE
-    assumed = rule in (CUCB, GREEDY, FIXED)
+        return a.UNREACHABLE
+    assumed = rule in (a.CUCB, a.GREEDY, a.FIXED)
     if assumed or meets(check, lower, chosen):
-        return EXPLOIT
-    if rule == NS:
+        return a.EXPLOIT
+    if rule == a.NS:
         # MINIMAL, lines 10 and 29 to 31.
         extend_into(check, costs, lower, allowed, chosen)
-        return EXPLORE
-    eliminates = rule == SE and for_all
+        return a.EXPLORE
+    eliminates = rule == a.SE and for_all
     if eliminates and cheapest_into(check, costs, lower, kept, chosen) != INFEASIBLE:
         drop_dear(costs, lower, upper, chosen, kept)
     copy_into(kept, chosen)
-    return EXPLORE
+    return a.EXPLORE
 
 
 @step
 def explore_by_chance(
-    totals: Array,
-    workers: Array,
-    t: int,
-    params: Params,
-    draw: Draw,
-    allowed: Array,
-    chosen: Array,
-    odds: Array,
+    book: Book, state: State, params: Params, draw: Draw, allowed: Array, chosen: Array, odds: Array
 ) -> bool:
     """Mark everybody instead of the set with the probability that it is time for (6.3)."""
-    chance = min(1.0, params.explore / t)
+    chance = min(1.0, params.explore / (state.tally[a.BEGUN] + 1))
     # Where the money is short of everybody the draw has no bearing.
-    if uniform(draw, 0) >= chance or not is_affordable(totals, workers, allowed):
+    if uniform(draw, 0) >= chance or not is_affordable(book, allowed):
         return False
     for worker in range(allowed.shape[0]):
         if not chosen[worker]:
@@ -358,12 +314,12 @@ def choose(
     totals, workers = book.totals, book.workers
     size = totals[c.WORKERS]
     chosen, odds = np.zeros(size, np.bool_), np.ones(size, np.float64)
-    note = MEND
-    task = mend(book, state, params, chosen) if state.tally[LOST_TASKS] > 0 else -1
+    note = a.MEND
+    task = mend(book, state, params, chosen) if state.tally[a.LOST_TASKS] > 0 else -1
     if task < 0:
         note = NOBODY
         allowed = np.zeros(size, np.bool_)
-        task = find_task(book, state.tasks, state.tally[FRESH], allowed)
+        task = find_task(book, state.tasks, state.tally[a.FRESH], allowed)
         waiting = pause(state.tally, params)
         if task >= 0 and waiting != c.PROPOSED:
             return waiting
@@ -380,12 +336,10 @@ def choose(
             return end(book, state)
         if note < 0:
             return note
-        t = state.tally[BEGUN] + 1
-        if params.rule == GREEDY and explore_by_chance(
-            totals, workers, t, params, draw, allowed, chosen, odds
-        ):
-            note = EXPLORE
-    if not is_affordable(totals, workers, chosen):
+        chancy = params.rule == a.GREEDY
+        if chancy and explore_by_chance(book, state, params, draw, allowed, chosen, odds):
+            note = a.EXPLORE
+    if not is_affordable(book, chosen):
         return c.WAIT_ANSWERS if totals[c.PENDING] > 0 else c.DONE_BUDGET
     for worker in range(size):
         if chosen[worker]:

@@ -15,7 +15,7 @@ from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.policies.assured.intervals import lasting_interval
 from askwise.policies.assured.sets import Target
-from askwise.policies.assured.sets.probability import WEIGHTED
+from askwise.policies.assured.sets.codes import WEIGHTED
 
 PAPER = "000"
 
@@ -61,10 +61,10 @@ class Params(NamedTuple):
     bounds: int
     floor: float
     ahead: int
-    explore: float
-    rounds: int
-    miss: float
-    slack: float
+    explore: float = 0.0
+    rounds: int = 0
+    miss: float = -1.0
+    slack: float = 0.0
 
 
 class State(NamedTuple):

@@ -3,69 +3,36 @@
 from __future__ import annotations
 
 from askwise.core.compiling import heavy_kernel, step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
+from askwise.kernels import Draw, Fact
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.queries import asked_before, may_answer
-from askwise.policies.assured.common import (
-    ANSWERS_OUT,
-    BEGUN,
-    COUNT,
-    CUCB,
-    DROPPED,
-    DUE_TASKS,
-    EXPLOIT,
-    EXPLORE,
-    EXPLORED,
-    FIRST_LOST,
-    FIXED,
-    FRESH,
-    GREEDY,
-    IN_SET,
-    LAST_ROUND,
-    LOST,
-    LOST_TASKS,
-    MEND,
-    NOTE,
-    OUT_TASKS,
-    RIGHT,
-    SE,
-    SETTLED,
-    TRUTH_DUE,
-    UNREACHABLE,
-    UNREACHED,
-    WAITING,
-    Params,
-    State,
-    answers_out,
-    has_room,
-    record,
-)
+from askwise.policies.assured import common as a
+from askwise.policies.assured.common import Params, State, answers_out, has_room, record
 
 
 @step
 def teaches(state: State, params: Params, task: int) -> bool:
     """Whether the truth of a task is learned from: not after exploration has ended."""
-    if params.rule == CUCB or params.rule == GREEDY:
+    if params.rule == a.CUCB or params.rule == a.GREEDY:
         return True
-    if params.rule == FIXED and state.tasks[task, NOTE] != EXPLORE + 1:
+    if params.rule == a.FIXED and state.tasks[task, a.NOTE] != a.EXPLORE + 1:
         return False
-    return bool(state.tally[SETTLED] == 0)
+    return bool(state.tally[a.SETTLED] == 0)
 
 
 @step
 def is_waited_for(book: Book, state: State, params: Params, task: int) -> bool:
     """Whether a task was begun to learn from, is open, and its truth can still come."""
-    note = state.tasks[task, NOTE] - 1
+    note = state.tasks[task, a.NOTE] - 1
     if note < 0 or book.tasks[task, c.CLOSED] == 1 or book.tasks[task, c.TRUTH] >= 0:
         return False
     if book.tasks[task, c.TASK_ASKED] == 0:
         return False
-    if params.rule == CUCB or params.rule == GREEDY:
+    if params.rule == a.CUCB or params.rule == a.GREEDY:
         return True
-    return bool(note == EXPLORE or (note == UNREACHABLE and params.rule != FIXED))
+    return bool(note == a.EXPLORE or (note == a.UNREACHABLE and params.rule != a.FIXED))
 
 
 @step
@@ -74,12 +41,12 @@ def recount(book: Book, state: State, params: Params, task: int) -> None:
     tasks, tally = state.tasks, state.tally
     now = 0
     if is_waited_for(book, state, params, task):
-        now = ANSWERS_OUT if answers_out(book, task) else TRUTH_DUE
-    before = tasks[task, WAITING]
+        now = a.ANSWERS_OUT if answers_out(book, task) else a.TRUTH_DUE
+    before = tasks[task, a.WAITING]
     if now != before:
-        tally[OUT_TASKS] += int(now == ANSWERS_OUT) - int(before == ANSWERS_OUT)
-        tally[DUE_TASKS] += int(now == TRUTH_DUE) - int(before == TRUTH_DUE)
-        tasks[task, WAITING] = now
+        tally[a.OUT_TASKS] += int(now == a.ANSWERS_OUT) - int(before == a.ANSWERS_OUT)
+        tally[a.DUE_TASKS] += int(now == a.TRUTH_DUE) - int(before == a.TRUTH_DUE)
+        tasks[task, a.WAITING] = now
 
 
 @step
@@ -87,34 +54,34 @@ def lose(book: Book, state: State, task: int) -> None:
     """Mark a task as one that lost somebody, unless its answer no longer matters."""
     tasks, tally = state.tasks, state.tally
     over = book.tasks[task, c.CLOSED] == 1 or book.tasks[task, c.TRUTH] >= 0
-    if over or tasks[task, NOTE] == 0 or tasks[task, LOST] == 1:
+    if over or tasks[task, a.NOTE] == 0 or tasks[task, a.LOST] == 1:
         return
-    if tally[LOST_TASKS] == 0 or task < tally[FIRST_LOST]:
-        tally[FIRST_LOST] = task
-    tally[LOST_TASKS] += 1
-    tasks[task, LOST] = 1
+    if tally[a.LOST_TASKS] == 0 or task < tally[a.FIRST_LOST]:
+        tally[a.FIRST_LOST] = task
+    tally[a.LOST_TASKS] += 1
+    tasks[task, a.LOST] = 1
 
 
 @step
 def find(state: State, task: int) -> None:
     """Take the mark away."""
-    if state.tasks[task, LOST] == 1:
-        state.tasks[task, LOST] = 0
-        state.tally[LOST_TASKS] -= 1
-        if state.tally[LOST_TASKS] == 0:
-            state.tally[FIRST_LOST] = 0
+    if state.tasks[task, a.LOST] == 1:
+        state.tasks[task, a.LOST] = 0
+        state.tally[a.LOST_TASKS] -= 1
+        if state.tally[a.LOST_TASKS] == 0:
+            state.tally[a.FIRST_LOST] = 0
 
 
 @step
 def skip_begun(book: Book, state: State) -> None:
     """Move on to the first task that is open and was not begun."""
     tally = state.tally
-    at = tally[FRESH]
+    at = tally[a.FRESH]
     while at < book.totals[c.TASKS] and (
-        book.tasks[at, c.CLOSED] == 1 or state.tasks[at, NOTE] > 0
+        book.tasks[at, c.CLOSED] == 1 or state.tasks[at, a.NOTE] > 0
     ):
         at += 1
-    tally[FRESH] = at
+    tally[a.FRESH] = at
 
 
 @heavy_kernel
@@ -124,8 +91,8 @@ def learn_truth(book: Book, state: State, params: Params, task: int) -> None:
     at = book.tasks[task, c.FIRST_CELL]
     while at >= 0:
         worker = cells[at, c.CELL_WORKER]
-        workers[worker, COUNT] += cells[at, c.CELL_ANSWERS]
-        workers[worker, RIGHT] += cells[at, c.VOTES + truth]
+        workers[worker, a.COUNT] += cells[at, c.CELL_ANSWERS]
+        workers[worker, a.RIGHT] += cells[at, c.VOTES + truth]
         record(state, params, book.totals[c.WORKERS], worker)
         at = cells[at, c.NEXT_CELL]
 
@@ -151,10 +118,10 @@ def is_for_all(book: Book, task: int) -> bool:
 @step
 def is_intact(book: Book, state: State) -> bool:
     """Whether exploration has come to a set of whom all can be asked still."""
-    if state.tally[SETTLED] == 0:
+    if state.tally[a.SETTLED] == 0:
         return False
     for worker in range(book.totals[c.WORKERS]):
-        if state.workers[worker, IN_SET] == 1 and not has_room(book.workers, worker):
+        if state.workers[worker, a.IN_SET] == 1 and not has_room(book.workers, worker):
             return False
     return True
 
@@ -163,20 +130,20 @@ def is_intact(book: Book, state: State) -> bool:
 def settle_on(book: Book, state: State, params: Params, task: int, note: int) -> None:
     """End exploration with the set of an exploiting decision, or take it up again."""
     workers, tally, plan = state.workers, state.tally, book.plan
-    if params.rule == CUCB or params.rule == GREEDY:
+    if params.rule == a.CUCB or params.rule == a.GREEDY:
         return
     # A task that names workers may get a set of its own while the common one stands.
-    if note == EXPLOIT and is_intact(book, state):
+    if note == a.EXPLOIT and is_intact(book, state):
         return
     for worker in range(book.totals[c.WORKERS]):
-        workers[worker, IN_SET] = 0
-    tally[SETTLED] = 0
-    tally[LAST_ROUND] = 0
-    if note == EXPLOIT and is_for_all(book, task):
+        workers[worker, a.IN_SET] = 0
+    tally[a.SETTLED] = 0
+    tally[a.LAST_ROUND] = 0
+    if note == a.EXPLOIT and is_for_all(book, task):
         for row in range(book.totals[c.PLAN_ROWS]):
-            workers[plan[row, c.PLAN_WORKER], IN_SET] = 1
-        tally[SETTLED] = 1
-        tally[LAST_ROUND] = tally[BEGUN] + 1
+            workers[plan[row, c.PLAN_WORKER], a.IN_SET] = 1
+        tally[a.SETTLED] = 1
+        tally[a.LAST_ROUND] = tally[a.BEGUN] + 1
 
 
 @heavy_kernel
@@ -189,7 +156,7 @@ def drop_unasked(book: Book, state: State, task: int) -> None:
         if row < book.totals[c.PLAN_ROWS] and plan[row, c.PLAN_WORKER] == worker:
             row += 1
         elif has_room(book.workers, worker) and may_answer(book, task, worker):
-            workers[worker, DROPPED] = 1
+            workers[worker, a.DROPPED] = 1
 
 
 @heavy_kernel
@@ -197,20 +164,20 @@ def take_decision(book: Book, state: State, params: Params, note: int) -> None:
     """Book a decision: what it was for, and what was passed over before it."""
     tally, task = state.tally, book.plan[0, c.PLAN_TASK]
     # Choosing looks at lost tasks first: those it passed over can't or need not be mended.
-    at = tally[FIRST_LOST]
-    while tally[LOST_TASKS] > 0 and not (note == MEND and at > task):
+    at = tally[a.FIRST_LOST]
+    while tally[a.LOST_TASKS] > 0 and not (note == a.MEND and at > task):
         find(state, at)
         at += 1
-    tally[FIRST_LOST] = at if tally[LOST_TASKS] > 0 else 0
-    if note == MEND:
+    tally[a.FIRST_LOST] = at if tally[a.LOST_TASKS] > 0 else 0
+    if note == a.MEND:
         return
-    if params.rule == SE and note == EXPLORE:
+    if params.rule == a.SE and note == a.EXPLORE:
         drop_unasked(book, state, task)
     settle_on(book, state, params, task, note)
-    state.tasks[task, NOTE] = note + 1
-    tally[BEGUN] += 1
-    tally[EXPLORED] += int(note == EXPLORE)
-    tally[UNREACHED] += int(note == UNREACHABLE)
+    state.tasks[task, a.NOTE] = note + 1
+    tally[a.BEGUN] += 1
+    tally[a.EXPLORED] += int(note == a.EXPLORE)
+    tally[a.UNREACHED] += int(note == a.UNREACHABLE)
     skip_begun(book, state)
 
 
@@ -243,6 +210,6 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     recount(book, state, params, fact.task)
     truth = book.tasks[fact.task, c.TRUTH]
     if fact.kind == k.ANSWER and truth >= 0 and teaches(state, params, fact.task):
-        state.workers[fact.worker, COUNT] += 1
-        state.workers[fact.worker, RIGHT] += int(int(fact.value) == truth)
+        state.workers[fact.worker, a.COUNT] += 1
+        state.workers[fact.worker, a.RIGHT] += int(int(fact.value) == truth)
         record(state, params, book.totals[c.WORKERS], fact.worker)

@@ -8,20 +8,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import flag, real
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.kernels.knapsack import fill_by_density
+from askwise.ledger import Book, Ledger, Proposal, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
-from askwise.ledger.queries import has_task, idle, may_put, money_left, tasks_for
+from askwise.ledger.queries import idle, may_put, money_left, room, tasks_for
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.bounded.kube import draw_from_plan
 from askwise.policies.capabilities import Score
@@ -62,17 +57,13 @@ def task_in_hand(book: Book, first: int, available: Array) -> int:
 
     Tasks before ``first`` are closed, or everyone was asked: they are looked at last.
     """
-    totals, workers = book.totals, book.workers
+    totals = book.totals
     money = money_left(totals)
     anyone = False
     for worker in range(totals[c.WORKERS]):
-        here = available[worker] == 1 and workers[worker, c.JOINED] == 1
-        left = workers[worker, c.LIMIT] - workers[worker, c.ASKED]
-        # Without it, all tasks would be looked at in vain when the money is gone.
-        if here and left > 0 and workers[worker, c.PRICE] <= money and has_task(book, worker):
-            anyone = True
-            break
+        anyone = anyone or (available[worker] == 1 and room(book, worker, money) > 0)
     if not anyone:
+        # All tasks would be looked at in vain, when the money is gone, say.
         return -1
     count = totals[c.TASKS]
     for place in range(count):

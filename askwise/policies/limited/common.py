@@ -13,18 +13,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import one_of, real
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw, uniform
 from askwise.core.errors import InvalidParameter, InvalidProblem
-from askwise.core.events import Fact
 from askwise.core.problem import Problem, Worker
+from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
+from askwise.kernels.knapsack.ordering import marked
 from askwise.kernels.votes import leading_option
+from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
 from askwise.policies.base import KernelPolicy
 from askwise.policies.capabilities import Explains, LabelsItself
 
@@ -137,31 +134,25 @@ def support(
 
 
 @kernel
+def supports(book: Book, record: Array, given: Array, inference: int, task: int) -> Array:
+    """What all answers to a task contribute to each label."""
+    sums = np.empty(book.totals[c.OPTIONS], np.float64)
+    for label in range(sums.shape[0]):
+        sums[label] = support(book, record, given, inference, task, label)
+    return sums
+
+
+@kernel
 def decision(
     book: Book, record: Array, given: Array, inference: int, task: int, draw: Draw, index: int
 ) -> int:
     """(10): the label with the largest contributions; a tie is broken by the draw at ``index``."""
-    options = book.totals[c.OPTIONS]
     if inference == MAJORITY:
-        return leading_option(book.votes, task, 0, options, draw, index)
-    top = -math.inf
-    for label in range(options):
-        top = max(top, support(book, record, given, inference, task, label))
-    leaders = 0
-    leader = 0
-    for label in range(options):
-        if support(book, record, given, inference, task, label) >= top - LEVEL:
-            leaders += 1
-            leader = label
-    if leaders == 1:
-        return leader
-    pick = min(int(uniform(draw, index) * leaders), leaders - 1)
-    for label in range(options):
-        if support(book, record, given, inference, task, label) >= top - LEVEL:
-            if pick == 0:
-                return label
-            pick -= 1
-    return leader
+        return leading_option(book.votes, task, 0, book.totals[c.OPTIONS], draw, index)
+    sums = supports(book, record, given, inference, task)
+    leaders = marked(sums >= sums.max() - LEVEL)
+    count = leaders.shape[0]
+    return int(leaders[min(int(uniform(draw, index) * count), count - 1)])
 
 
 @step
@@ -302,9 +293,7 @@ class LimitedPolicy(KernelPolicy, Explains, LabelsItself):
                 continue
             record = self.record(state, ledger, task)
             label = int(decision(book, record, state.given, code, task, draw, task))
-            sums = np.array(
-                [support(book, record, state.given, code, task, each) for each in range(options)]
-            )
+            sums = supports(book, record, state.given, code, task)
             if code == POSTERIOR:
                 sums = np.exp((sums - sums.max()) * largest_odds(options))
             total = float(sums.sum())

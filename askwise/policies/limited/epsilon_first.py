@@ -7,17 +7,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.arrays import Array
 from askwise.core.checks import one_of
-from askwise.core.compiling import kernel, step
-from askwise.core.draws import Draw
-from askwise.core.events import Fact
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.kernels import Array, Draw, Fact, kernel, step
+from askwise.ledger import Book, Ledger, Proposal, propose
 from askwise.ledger import columns as c
-from askwise.ledger.columns import Book
-from askwise.ledger.ledger import Ledger
-from askwise.ledger.proposals import Proposal, propose
 from askwise.ledger.queries import idle, may_put, money_left, next_task, room
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.bounded.common import (
@@ -168,9 +163,10 @@ class _EpsilonFirst(LimitedPolicy, PlansForAll):
         super().__post_init__()
         one_of(self.exploitation, "exploitation", ("knapsack", "single"))
         one_of(self.pick, "pick", ("density", "total"))
+        self.share()
 
     def share(self) -> int:
-        """Of the budget, for exploration, in exact parts."""
+        """Of the budget, for exploration, in exact parts; checks what it is made of."""
         return TRIAL
 
     def params(self) -> Params:
@@ -261,10 +257,6 @@ class LabelBoundedEpsilonFirst(_EpsilonFirst):
         "everyone labels the same tasks with a share of the budget, then the rest by value "
         "contribution per price within the limits, on the tasks with the fewest labels"
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        share_of(self.epsilon, "epsilon")
 
     def share(self) -> int:
         """Of the budget, for exploration, in exact parts."""

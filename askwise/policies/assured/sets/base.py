@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from askwise.core.registry import Registry, from_label
 from askwise.kernels.knapsack.inputs import Array, Numbers
+from askwise.policies.assured.sets.codes import OTHER
 from askwise.policies.assured.sets.inputs import alpha_of, qualities_of, solver_of
-from askwise.policies.assured.sets.probability import OTHER
 
 MAX_WORK = 1 << 24
 """Elementary operations after which the search for a cheapest set ends: about 50 ms."""

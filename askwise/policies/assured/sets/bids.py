@@ -9,9 +9,9 @@ import numpy as np
 from askwise.core.compiling import heavy_kernel
 from askwise.core.errors import InvalidParameter
 from askwise.kernels.knapsack import cover_greedy, inputs
-from askwise.kernels.knapsack.cover import count_units
+from askwise.kernels.knapsack.cover import by_ratio, count_units
 from askwise.kernels.knapsack.inputs import Array, Numbers, WrongInput
-from askwise.kernels.knapsack.ordering import ascending
+from askwise.kernels.knapsack.ordering import marked
 from askwise.policies.assured.sets.base import Spec
 from askwise.policies.assured.sets.inputs import workers_of
 from askwise.policies.assured.sets.solve import solve_cheapest
@@ -41,7 +41,7 @@ def _best_after(
 
 @heavy_kernel
 def _critical_bid(
-    i: int, costs: Array, gains: Array, units: Array, enough: int, order: Array, others: Array
+    i: int, costs: Array, gains: Array, units: Array, enough: int, others: Array
 ) -> float:
     """The supremum of the prices at which GA chooses worker ``i``; he is chosen at his own.
 
@@ -49,12 +49,7 @@ def _critical_bid(
     is either small, and in every candidate after his place, or big, and in one of his own; so
     he is chosen up to the price at which the best candidate without him costs the same.
     """
-    m = 0
-    for k in range(order.shape[0]):
-        if order[k] != i:
-            others[m] = order[k]
-            m += 1
-    others = others[:m]
+    m = others.shape[0]
     origin = int(np.int64(0))
     rival, rival_cost = _best_after(costs, units, others, origin, origin, enough)
     bid = float(costs[i])
@@ -98,26 +93,12 @@ def critical_bids_into(
     costs: Array, gains: Array, demand: float, chosen: Array, bids: Array
 ) -> None:
     """Write the critical bid of everyone in GA's set ``chosen``, which reaches the demand."""
-    n = costs.shape[0]
-    units = np.empty(n, np.int64)
+    units = np.empty(costs.shape[0], np.int64)
     enough = count_units(gains, demand, units)
-    useful = np.empty(n, np.int64)
-    ratios = np.empty(n, np.float64)
-    count = 0
-    for i in range(n):
-        if units[i] > 0:
-            useful[count] = i
-            ratios[count] = costs[i] / gains[i]
-            count += 1
-    places = ascending(ratios[:count])
-    order = np.empty(count, np.int64)
-    for k in range(count):
-        order[k] = useful[places[k]]
-    others = np.empty(count, np.int64)
-    for i in range(n):
-        bids[i] = 0.0
-        if chosen[i]:
-            bids[i] = _critical_bid(i, costs, gains, units, enough, order, others)
+    order = by_ratio(costs, gains, units)
+    bids[:] = 0.0
+    for i in marked(chosen):
+        bids[i] = _critical_bid(i, costs, gains, units, enough, order[order != i])
 
 
 def critical_bids(costs: Numbers, gains: Numbers, demand: float) -> list[float]:

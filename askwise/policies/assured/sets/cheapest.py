@@ -16,115 +16,73 @@ import numpy as np
 
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
-from askwise.kernels.knapsack.ordering import ascending
+from askwise.kernels.knapsack.ordering import ascending, common_unit, marked
+from askwise.policies.assured.sets import codes
 from askwise.policies.assured.sets.first import first_of_cheapest
 from askwise.policies.assured.sets.inputs import GREEDY
 from askwise.policies.assured.sets.needs import gains_of, need_of
 from askwise.policies.assured.sets.pools import (
     Staff,
-    common_unit,
-    floats_at,
-    ints_at,
-    is_useful,
-    negated,
-    pool_of,
+    are_useful,
+    at_price,
     preferable,
-    range_of,
     staff_at,
     worth_of,
 )
-from askwise.policies.assured.sets.probability import (
-    MAJORITY,
-    MAX_OUTCOMES,
-    MOST_LIKELY,
-    WEIGHTED,
-    Goal,
-    add_voter,
-    error_by_code,
-    wrong_majority,
-)
+from askwise.policies.assured.sets.probability import Goal, error_by_code, prefix_error
 from askwise.policies.assured.sets.relaxation import (
     bound_of_size,
     improve_by_swaps,
     set_by_ratio,
     set_of_size,
 )
-from askwise.policies.assured.sets.search import CHEAPEST, FIRST, FOUND, NONE, ROUNDING, complete
-
-
-@heavy_kernel
-def _top_error(code: int, ties: float, size: int, top: Array, pmf: Array) -> float:
-    """Error of the ``size`` best workers.
-
-    ``pmf`` is carried from size to size, which are to come in turn.
-    """
-    if code != MAJORITY:
-        return error_by_code(code, 1.0, ties, top[:size])
-    add_voter(pmf, size, top[size - 1])
-    return wrong_majority(pmf, size, ties)
+from askwise.policies.assured.sets.search import (
+    CHEAPEST,
+    FIRST,
+    FOUND,
+    NONE,
+    ROUNDING,
+    Size,
+    complete,
+)
 
 
 @heavy_kernel
 def least_error(code: int, ties: float, q: Array) -> float:
     """The least error that any set has: for each size it is that of the best workers."""
-    n = q.shape[0]
-    worth = worth_of(code, q)
-    if code == WEIGHTED:
+    if code == codes.WEIGHTED:
         return error_by_code(code, 1.0, ties, q)
-    top = floats_at(q, ascending(negated(worth)))
+    top = q[ascending(-q)]
     least = error_by_code(code, 1.0, ties, q[:0])
-    pmf = np.zeros(n + 1, np.float64)
-    pmf[0] = 1.0
-    for size in range(1, n + 1):
-        least = min(least, _top_error(code, ties, size, top, pmf))
+    pmf = np.empty(q.shape[0] + 1, np.float64)
+    for size in range(1, q.shape[0] + 1):
+        least = min(least, prefix_error(code, ties, top, size, pmf))
     return least
 
 
 @heavy_kernel
-def _next_size(bounds: Array) -> int:
-    """Return the size with the least bound, 0 if there is none."""
-    size = 0
-    for s in range(1, bounds.shape[0]):
-        if bounds[s] < math.inf and (size == 0 or bounds[s] < bounds[size]):
-            size = s
-    return size
-
-
-@heavy_kernel
 def _search_size(
-    goal: Goal,
-    size: int,
-    pool: Array,
-    staff: Staff,
-    need: float,
-    price: float,
-    most: int,
-    work: int,
-    members: Array,
+    goal: Goal, wanted: Size, pool: Array, staff: Staff, most: int, work: int, members: Array
 ) -> tuple[int, int]:
     """Search the sets of one size for one that costs at most ``most``; the best into members."""
-    c, g, m = staff.c, staff.g, pool.shape[0]
-    keys = np.empty(m, np.float64)
-    for k in range(m):
-        keys[k] = c[pool[k]] - price * g[pool[k]]
-    order = ascending(keys)
+    size, need, price = wanted
+    here = pool[ascending(staff.c[pool] - price * staff.g[pool])]
+    ranked = staff_at(staff, here)
+    keys = at_price(ranked, price)
     # Whoever raises the bound too far by himself stays out, and all after him.
     bound = price * need
     scale = abs(bound)
     for k in range(size):
-        bound += keys[order[k]]
-        scale += c[pool[order[k]]]
+        bound += keys[k]
+        scale += ranked.c[k]
     kept = size
-    while kept < m:
-        raised = bound + keys[order[kept]] - keys[order[size - 1]]
-        if raised - ROUNDING * (scale + c[pool[order[kept]]]) > most:
+    while kept < here.shape[0]:
+        raised = bound + keys[kept] - keys[size - 1]
+        if raised - ROUNDING * (scale + ranked.c[kept]) > most:
             break
         kept += 1
-    here = ints_at(pool, order[:kept])
-    forced, gained = staff.q[:0], 0.0
-    cost, work = complete(
-        goal, size, forced, staff_at(staff, here), need, price, gained, most, work, members
-    )
+    nobody, kept_ones = staff_at(staff, pool[:0]), staff_at(staff, here[:kept])
+    cost, work = complete(goal, wanted, nobody, kept_ones, most, work, members)
     if cost >= 0:
         for k in range(size):
             members[k] = here[members[k]]
@@ -142,124 +100,86 @@ def find_cheapest(
     CHEAPEST (maybe not the first of these), FIRST.
     """
     code, ties, limit = goal
-    n = costs.shape[0]
-    for i in range(n):
-        chosen[i] = False
+    chosen[:] = False
     if error_by_code(code, 1.0, ties, q[:0]) <= limit:
         return FIRST, 0.0
     unit = common_unit(costs)
+    whole = costs // unit
     # In order of cost, of equal cost the most able first; without those who are of no use.
     worth = worth_of(code, q)
-    useful = np.empty(n, np.int64)
-    count = 0
-    for i in range(n):
-        if is_useful(code, limit, worth[i]):
-            useful[count] = i
-            count += 1
-    by_worth = ints_at(useful, ascending(negated(floats_at(worth, useful[:count]))))
-    order = ints_at(by_worth, ascending(ints_at(costs, by_worth)))
-    c = np.empty(count, np.int64)
-    p = np.empty(count, np.float64)
-    w = np.empty(count, np.float64)
-    top = np.empty(count, np.float64)
-    for k in range(count):
-        top[k] = worth[by_worth[k]]
-        c[k] = costs[order[k]] // unit
-        p[k] = q[order[k]]
-        w[k] = worth[order[k]]
-    g = gains_of(code, limit, p)
-    staff = Staff(c, p, w, g)
-    better = preferable(w)
+    by_worth = marked(are_useful(goal, worth))
+    by_worth = by_worth[ascending(-worth[by_worth])]
+    top = worth[by_worth]
+    order = by_worth[ascending(whole[by_worth])]
+    staff = Staff(whole[order], q[order], worth[order], gains_of(code, limit, q[order]))
+    better = preferable(staff.worth)
 
+    count = order.shape[0]
     bounds = np.full(count + 1, math.inf)
     prices = np.zeros(count + 1, np.float64)
     needs = np.zeros(count + 1, np.float64)
-    pool = np.empty(count, np.int64)
-    members = np.empty(count, np.int64)
-    added = np.empty(count, np.int64)
-    size_found = 0
     # By way of NumPy: a literal would make the compiler do what it is handed to twice.
     best = int(np.int64(-1))
+    members = order[:0]
     taken = np.empty(count, np.bool_)
-    if code == WEIGHTED and count > MAX_OUTCOMES:
-        best = set_by_ratio(limit, c, p, g, taken)
+    if code == codes.WEIGHTED and count > codes.MAX_OUTCOMES:
+        best = set_by_ratio(limit, staff, taken)
         if best < 0:
             return NONE, 0.0
-        for k in range(count):
-            if taken[k]:
-                members[size_found] = k
-                size_found += 1
+        members = marked(taken)
     cheapest = 0
-    pmf = np.zeros(count + 1, np.float64)
-    pmf[0] = 1.0
+    pmf = np.empty(count + 1, np.float64)
     # By these an even set is never cheaper than the best odd one within it.
-    odd_only = code in (MAJORITY, MOST_LIKELY)
+    odd_only = code in (codes.MAJORITY, codes.MOST_LIKELY)
     for size in range(1, count + 1):
-        cheapest += c[size - 1]
+        cheapest += staff.c[size - 1]
         if best >= 0 and cheapest >= best:
             break
         # If the best workers don't keep the limit, no set of the size does. Where that takes
         # long to compute, it is left to the gains that are needed.
-        if code != WEIGHTED and _top_error(code, ties, size, top, pmf) > limit:
+        if code != codes.WEIGHTED and prefix_error(code, ties, top, size, pmf) > limit:
             continue
         if odd_only and size % 2 == 0:
             continue
-        m = pool_of(size, better, pool)
-        here = pool[:m]
-        c_here = ints_at(c, here)
-        g_here = floats_at(g, here)
-        low, high = range_of(g_here)
-        needs[size] = need_of(code, limit, size, low, high)
-        bounds[size], prices[size] = bound_of_size(c_here, g_here, size, needs[size])
+        pool = marked(better < size)
+        here = staff_at(staff, pool)
+        needs[size] = need_of(goal, size, here.g)
+        bounds[size], prices[size] = bound_of_size(here, size, needs[size])
         if bounds[size] == math.inf or (best >= 0 and bounds[size] > best - 1):
             continue
-        if code == WEIGHTED and size > MAX_OUTCOMES:
+        if code == codes.WEIGHTED and size > codes.MAX_OUTCOMES:
             continue
-        p_here = floats_at(p, here)
-        cost = set_of_size(goal, c_here, p_here, g_here, size, taken[:m])
+        taken = np.empty(pool.shape[0], np.bool_)
+        cost = set_of_size(goal, here, size, taken)
         if cost >= 0 and (best < 0 or cost < best):
-            w_here = floats_at(w, here)
-            cost -= improve_by_swaps(goal, c_here, p_here, w_here, size, taken[:m])
-            best = cost
-            size_found = 0
-            for k in range(m):
-                if taken[k]:
-                    members[size_found] = here[k]
-                    size_found += 1
+            best = cost - improve_by_swaps(goal, here, size, taken)
+            members = pool[taken]
     if best < 0:
         return NONE, 0.0
 
     # Sizes in order of their bounds, while they can be cheaper.
     lower = 0.0
     proved = False
+    added = np.empty(count, np.int64)
     while True:
-        size = _next_size(bounds)
+        # 0 if none is left: nothing is bounded there.
+        size = int(np.argmin(bounds))
         slack = 0.0 if size == 0 else ROUNDING * bounds[size]
         if size == 0 or bounds[size] - slack > best - 1:
             proved = True
             break
         lower = bounds[size]
-        if solver == GREEDY or work < 0 or (code == WEIGHTED and size > MAX_OUTCOMES):
+        if solver == GREEDY or work < 0 or (code == codes.WEIGHTED and size > codes.MAX_OUTCOMES):
             break
-        m = pool_of(size, better, pool)
-        need, price = needs[size], prices[size]
-        cost, work = _search_size(goal, size, pool[:m], staff, need, price, best - 1, work, added)
+        pool, wanted = marked(better < size), Size(size, needs[size], prices[size])
+        cost, work = _search_size(goal, wanted, pool, staff, best - 1, work, added)
         if cost >= 0:
             best = cost
-            size_found = size
-            for k in range(size):
-                members[k] = added[k]
+            members = added[:size].copy()
         if work >= 0:
             bounds[size] = math.inf
-    for k in range(size_found):
-        chosen[order[members[k]]] = True
+    chosen[order[members]] = True
     if not proved:
         return FOUND, max(0.0, math.ceil(lower * (1.0 - ROUNDING))) * unit
-    if solver == GREEDY:
-        return CHEAPEST, float(best * unit)
-    whole = np.empty(n, np.int64)
-    for i in range(n):
-        whole[i] = costs[i] // unit
-    if first_of_cheapest(goal, whole, q, worth, best, work, chosen):
-        return FIRST, float(best * unit)
-    return CHEAPEST, float(best * unit)
+    first = solver != GREEDY and first_of_cheapest(goal, whole, q, worth, best, work, chosen)
+    return FIRST if first else CHEAPEST, float(best * unit)

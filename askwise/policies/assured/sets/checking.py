@@ -11,7 +11,7 @@ from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter
 from askwise.kernels.knapsack.inputs import Array
 from askwise.policies.assured.sets.base import ErrorFunction, Spec, function_of
-from askwise.policies.assured.sets.probability import OTHER
+from askwise.policies.assured.sets.codes import OTHER
 
 _ROUNDING = 1e-9
 

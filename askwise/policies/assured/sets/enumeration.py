@@ -9,8 +9,8 @@ import numpy as np
 from askwise.core.errors import TooLarge
 from askwise.kernels.knapsack.inputs import Array
 from askwise.policies.assured.sets.base import ErrorFunction
+from askwise.policies.assured.sets.codes import FORGIVEN
 from askwise.policies.assured.sets.inputs import Workers
-from askwise.policies.assured.sets.probability import FORGIVEN
 
 MOST_WORKERS = 20
 

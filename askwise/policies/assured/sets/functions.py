@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from askwise.core.checks import one_of, real
 from askwise.kernels.knapsack.inputs import Array
+from askwise.policies.assured.sets import codes
 from askwise.policies.assured.sets import probability as kernels
 from askwise.policies.assured.sets.base import ErrorFunction, errors
 
@@ -42,7 +43,7 @@ class MajorityError(ErrorFunction):
     """
 
     ties: str = "error"
-    code: ClassVar[int] = kernels.MAJORITY
+    code: ClassVar[int] = codes.MAJORITY
 
     def __post_init__(self) -> None:
         one_of(self.ties, "ties", tuple(TIES))
@@ -101,7 +102,7 @@ class Hoeffding(ErrorFunction):
     0.407
     """
 
-    code: ClassVar[int] = kernels.HOEFFDING
+    code: ClassVar[int] = codes.HOEFFDING
 
     def probability(self, qualities: Array) -> float:
         """Compute the bound."""
@@ -145,7 +146,7 @@ class HoeffdingLinear(ErrorFunction):
 
     epsilon: float = 1.0 / 6.0
     decreasing: ClassVar[bool] = True
-    code: ClassVar[int] = kernels.LINEAR
+    code: ClassVar[int] = codes.LINEAR
 
     def __post_init__(self) -> None:
         real(self.epsilon, "epsilon", "a number above 0, at most 0.5", least=1e-6, most=0.5)
@@ -186,7 +187,7 @@ class MostLikelyError(ErrorFunction):
     0.064
     """
 
-    code: ClassVar[int] = kernels.MOST_LIKELY
+    code: ClassVar[int] = codes.MOST_LIKELY
 
     def probability(self, qualities: Array) -> float:
         """Multiply."""
@@ -229,7 +230,7 @@ class WeightedMajorityError(ErrorFunction):
     """
 
     decreasing: ClassVar[bool] = True
-    code: ClassVar[int] = kernels.WEIGHTED
+    code: ClassVar[int] = codes.WEIGHTED
 
     def probability(self, qualities: Array) -> float:
         """Try all answers, or convolve."""
@@ -239,4 +240,4 @@ class WeightedMajorityError(ErrorFunction):
         """Take n; not known where the error is not computed exactly."""
         # An error is the least over all ways to decide, and no event's probability changes by
         # more than the total variation between two products: the sum of |q - q'|.
-        return float(max(1, workers)) if workers <= kernels.MAX_OUTCOMES else None
+        return float(max(1, workers)) if workers <= codes.MAX_OUTCOMES else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -14,9 +13,6 @@ from askwise.kernels.knapsack.inputs import Array, Numbers
 
 SOLVERS = ("auto", "exact", "greedy")
 AUTO, EXACT, GREEDY = range(3)
-
-# Floats are counted in whole units of 2**-60 of their sum.
-_SUM_BITS = 60
 
 
 def alpha_of(alpha: object) -> float:
@@ -55,8 +51,7 @@ class Workers(NamedTuple):
 
     def cost(self, indices: list[int]) -> float:
         """Cost of a set: a whole number if the costs are."""
-        paid = self.costs[indices].tolist()
-        return math.fsum(paid) if self.costs.dtype.kind == "f" else sum(paid)
+        return inputs.total(self.costs[indices])
 
 
 def costs_of(costs: Numbers) -> tuple[Array, Array]:
@@ -67,10 +62,7 @@ def costs_of(costs: Numbers) -> tuple[Array, Array]:
         price, _, _ = inputs.cover(costs, np.zeros(len(costs)), 0.0)
     except ValueError as error:
         raise InvalidParameter(str(error), field="costs") from None
-    if price.dtype.kind != "f":
-        return price, price
-    exponent = math.frexp(math.fsum(price))[1] if len(price) else 0
-    return price, np.rint(np.ldexp(price, _SUM_BITS - exponent)).astype(np.int64)
+    return price, inputs.in_units(price) if price.dtype.kind == "f" else price
 
 
 def workers_of(costs: Numbers, qualities: Numbers) -> Workers:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from askwise.core.compiling import heavy_kernel
-from askwise.kernels.knapsack.cover import count_units, cover_exact_in_units, cover_greedy_into
+from askwise.kernels.knapsack.cover import count_units, cover_exact_into, cover_greedy_into
 from askwise.kernels.knapsack.inputs import Array
-from askwise.kernels.knapsack.ordering import ascending
+from askwise.kernels.knapsack.ordering import ascending, ratios_of
 from askwise.kernels.knapsack.states import TOO_LARGE
 from askwise.policies.assured.sets.inputs import GREEDY
-from askwise.policies.assured.sets.pools import common_unit, ints_at
 from askwise.policies.assured.sets.search import CHEAPEST, FIRST, FOUND, NONE
 
 
@@ -20,11 +17,8 @@ from askwise.policies.assured.sets.search import CHEAPEST, FIRST, FOUND, NONE
 def reaches_demand(qualities: Array, members: Array, demand: float) -> bool:
     """Whether the members' gains reach the demand; those worse than a coin take away."""
     n = qualities.shape[0]
-    sizes = np.empty(n, np.float64)
-    for i in range(n):
-        sizes[i] = abs(2.0 * qualities[i] - 1.0)
     units = np.empty(n, np.int64)
-    enough = count_units(sizes, demand, units)
+    enough = count_units(np.abs(2.0 * qualities - 1.0), demand, units)
     total = 0
     for i in range(n):
         if members[i]:
@@ -36,9 +30,7 @@ def reaches_demand(qualities: Array, members: Array, demand: float) -> bool:
 def _lower_bound(costs: Array, gains: Array, demand: float) -> float:
     """The cost of reaching the demand if one could take parts of workers."""
     n = costs.shape[0]
-    ratios = np.empty(n, np.float64)
-    for i in range(n):
-        ratios[i] = costs[i] / gains[i] if gains[i] > 0.0 else math.inf
+    ratios = ratios_of(costs, gains)
     order = ascending(ratios)
     bound = 0.0
     left = demand * (1.0 - 1e-11)
@@ -59,41 +51,12 @@ def cheapest_linear(
 
     Greedy is the paper's GA; what else is given up after ``work`` states leaves GA's set.
     """
-    n = costs.shape[0]
-    gains = np.empty(n, np.float64)
-    for i in range(n):
-        gains[i] = 2.0 * qualities[i] - 1.0
+    gains = 2.0 * qualities - 1.0
     if not cover_greedy_into(costs, gains, demand, chosen):
-        for i in range(n):
-            chosen[i] = False
+        chosen[:] = False
         return NONE, 0.0
-    units = np.empty(n, np.int64)
-    enough = count_units(gains, demand, units)
-    known = 0
-    for i in range(n):
-        if chosen[i]:
-            known += costs[i]
-    if solver != GREEDY:
-        useful = np.empty(n, np.int64)
-        count = 0
-        for i in range(n):
-            if units[i] > 0 and costs[i] <= known:
-                useful[count] = i
-                count += 1
-        useful = useful[:count]
-        whole = ints_at(costs, useful)
-        unit = common_unit(whole)
-        for k in range(count):
-            whole[k] //= unit
-        flags = np.zeros(count, np.bool_)
-        weights = ints_at(units, useful)
-        if cover_exact_in_units(whole, weights, enough, known // unit, work, flags) != TOO_LARGE:
-            cost = 0
-            for i in range(n):
-                chosen[i] = False
-            for k in range(count):
-                chosen[useful[k]] = flags[k]
-                cost += costs[useful[k]] if flags[k] else 0
-            return FIRST, float(cost)
+    known = costs[chosen].sum()
+    if solver != GREEDY and cover_exact_into(costs, gains, demand, work, chosen) != TOO_LARGE:
+        return FIRST, float(costs[chosen].sum())
     bound = min(float(known), _lower_bound(costs, gains, demand))
     return (CHEAPEST if bound >= known else FOUND), bound

@@ -6,17 +6,18 @@ What is needed is necessary, not sufficient, so it gives lower bounds on the cos
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.special import log_gamma
-from askwise.policies.assured.sets.partial import row_start
-from askwise.policies.assured.sets.probability import HOEFFDING, MAJORITY, MOST_LIKELY, Goal
+from askwise.policies.assured.sets import codes
+from askwise.policies.assured.sets.probability import Goal
 
 # Needs are computed for a threshold that is larger by this share: rounding must not raise them.
-_EASED = 1e-9
+EASED = 1e-9
 # More evidence than this is as good as certainty (and a worker who is sure has it).
 _MOST_EVIDENCE = 700.0
 
@@ -26,12 +27,12 @@ def gains_of(code: int, limit: float, q: Array) -> Array:
     """What each worker adds to the sum that is needed."""
     g = np.empty(q.shape[0], np.float64)
     for i in range(q.shape[0]):
-        if code == MAJORITY:
+        if code == codes.MAJORITY:
             # Where a coin would do, those who are worse are told apart too.
             g[i] = max(q[i], 0.5) if limit < 0.5 else q[i]
-        elif code == HOEFFDING:
+        elif code == codes.HOEFFDING:
             g[i] = 2.0 * q[i] - 1.0
-        elif code == MOST_LIKELY:
+        elif code == codes.MOST_LIKELY:
             # More than what the whole set needs is of no use.
             most = -math.log(limit)
             g[i] = min(most, -math.log(1.0 - q[i])) if q[i] < 1.0 else most
@@ -55,11 +56,27 @@ def _binomial(n: int, p: float, pmf: Array) -> None:
         pmf[x] = math.exp(log_term + x * log_odds - log_gamma(x + 1.0) - log_gamma(n - x + 1.0))
 
 
+class Rest(NamedTuple):
+    """What of a set is open by majority: those chosen, and the range of the qualities to come.
+
+    Row ``at`` of ``rows`` says how likely x of those ``depth`` chosen are right; ``scratch`` has
+    room for ``size`` // 2 + 2.
+    """
+
+    size: int
+    depth: int
+    ties: float
+    rows: Array
+    at: int
+    low: float
+    high: float
+    scratch: Array
+
+
 @heavy_kernel
-def _error_of_two_kinds(
-    size: int, good: int, low: float, high: float, some: Array, others: Array
-) -> float:
+def _error_of_two_kinds(size: int, good: int, low: float, high: float) -> float:
     """Majority's error in an odd set with so many of a high and the rest of a low quality."""
+    some, others = np.empty(good + 1, np.float64), np.empty(size - good + 1, np.float64)
     _binomial(good, high, some)
     _binomial(size - good, low, others)
     half = size // 2
@@ -74,145 +91,88 @@ def _error_of_two_kinds(
 
 
 @heavy_kernel
-def _majority_need(size: int, low: float, high: float, limit: float) -> float:
-    """The least sum of qualities, from ``low`` >= 1/2 to ``high``, of an odd set that can do.
+def _rest_error(rest: Rest, good: int) -> float:
+    """Majority's error if the rest are so many of a high and the others of a low quality."""
+    if rest.depth == 0:
+        return _error_of_two_kinds(rest.size, good, rest.low, rest.high)
+    scratch = rest.scratch
+    half = rest.size // 2
+    # scratch[x]: the error if x of those chosen are right, first without the rest.
+    for x in range(half + 1):
+        scratch[x] = 1.0 if 2 * x < rest.size else rest.ties
+    scratch[half + 1] = 0.0
+    for k in range(rest.size - rest.depth):
+        p = rest.high if k < good else rest.low
+        for x in range(half + 1):
+            scratch[x] = (1.0 - p) * scratch[x] + p * scratch[x + 1]
+    error = 0.0
+    for x in range(min(rest.depth, half) + 1):
+        error += rest.rows[rest.at + x] * scratch[x]
+    return error
+
+
+@heavy_kernel
+def _least_sum(rest: Rest, limit: float) -> float:
+    """The least sum of qualities of the rest that can do, in an odd set, none below 1/2.
 
     For a fixed sum the error is least where all but one quality are at the ends: moving two
     qualities apart changes it by -(P(Z = h) - P(Z = h-1)) <= 0, Z counting the right ones of
-    the other 2h - 1, whose odds are all at least 1 (Hoeffding 1956).
+    the other 2h - 1, whose odds are all at least 1 (Hoeffding 1956). As the error is linear in
+    one quality, it is just the limit where one more is partly good.
     """
-    some = np.empty(size + 1, np.float64)
-    others = np.empty(size + 1, np.float64)
-    error_better = _error_of_two_kinds(size, size, low, high, some, others)
+    left = rest.size - rest.depth
+    worse, better = -1, left
+    error_worse, error_better = 1.0, _rest_error(rest, left)
     if error_better > limit:
         return math.inf
-    worse = -1
-    better = size
-    error_worse = 1.0
     while better - worse > 1:
         good = (worse + better) // 2
-        error = _error_of_two_kinds(size, good, low, high, some, others)
+        error = _rest_error(rest, good)
         if error <= limit:
-            better = good
-            error_better = error
+            better, error_better = good, error
         else:
-            worse = good
-            error_worse = error
-    return _between(size, worse, error_worse, error_better, limit, low, high)
-
-
-@heavy_kernel
-def _between(
-    size: int,
-    worse: int,
-    error_worse: float,
-    error_better: float,
-    limit: float,
-    low: float,
-    high: float,
-) -> float:
-    """The sum at which the error is just the limit: one more is partly good.
-
-    With ``worse`` good ones it is above, with one more it is not (-1: none are needed). The
-    error is linear in one quality.
-    """
+            worse, error_worse = good, error
     if worse < 0:
-        return size * low
+        return left * rest.low
     part = 1.0
     if error_worse > error_better:
         part = max(0.0, min(1.0, (error_worse - limit) / (error_worse - error_better)))
-    return worse * high + (size - worse) * low + part * (high - low)
+    return worse * rest.high + (left - worse) * rest.low + part * (rest.high - rest.low)
 
 
 @heavy_kernel
-def need_of(code: int, limit: float, size: int, low: float, high: float) -> float:
-    """The sum of gains that a set of a size needs; gains are between ``low`` and ``high``."""
-    eased = min(1.0, limit * (1.0 + _EASED))
-    if code == MAJORITY:
+def need_of(goal: Goal, size: int, g: Array) -> float:
+    """The sum of gains that a set of a size needs, if it is chosen from those with the gains g."""
+    code, ties, limit = goal
+    eased = min(1.0, limit * (1.0 + EASED))
+    if code == codes.MAJORITY:
+        low, high = g.min(), g.max()
         if limit >= 0.5:
             return size * low
-        if size % 2 == 1:
-            return _majority_need(size, low, high, eased)
         # Without its least able worker an even set is an odd one that is no worse.
-        return _majority_need(size - 1, low, high, eased) + low
-    if code == HOEFFDING:
+        odd = size if size % 2 == 1 else size - 1
+        # By way of NumPy: a literal would make the compiler do what it is handed to twice.
+        nobody = int(np.int64(0))
+        rest = Rest(odd, nobody, ties, g[:0], nobody, low, high, g[:0])
+        return _least_sum(rest, eased) + (size - odd) * low
+    if code == codes.HOEFFDING:
         return math.sqrt(-2.0 * size * math.log(eased))
-    if code == MOST_LIKELY:
+    if code == codes.MOST_LIKELY:
         # The less able half needs this much; the others have as much each, or more.
-        return -math.log(eased) * size / ((size + 1) // 2) * (1.0 - _EASED)
+        return -math.log(eased) * size / ((size + 1) // 2) * (1.0 - EASED)
     # Error >= (1 - sqrt(1 - rho^2)) / 2, rho being the product of 2 sqrt(q (1 - q)).
     return -0.5 * math.log(min(1.0, 4.0 * eased * (1.0 - min(0.5, eased))))
 
 
 @heavy_kernel
-def rest_needed(
-    goal: Goal,
-    size: int,
-    rows: Array,
-    depth: int,
-    gained: float,
-    need: float,
-    low: float,
-    high: float,
-    extremes: bool,
-    scratch: Array,
-) -> float:
-    """The sum of gains that the rest of a set needs, given the row of those chosen.
+def rest_needed(rest: Rest, limit: float, needed: float, extremes: bool) -> float:
+    """The sum of gains that the rest of a set needs by majority, given the row of those chosen.
 
-    ``gained`` is the sum of those, ``need`` the whole size's, ``low`` and ``high`` the range of
-    the rest's gains. ``extremes`` says that by majority the argument of ``_majority_need``
-    holds: the size is odd and no quality is below 1/2. math.inf if even the best would not do.
+    ``needed`` is what the size needs beyond the gains of those. ``extremes`` says that the
+    argument of ``_least_sum`` holds: the size is odd and no quality is below 1/2. math.inf if
+    even the best would not do.
     """
-    code, ties, limit = goal
-    left = size - depth
-    if code != MAJORITY:
-        rest = need - gained
-        return rest if rest <= left * high + _EASED else math.inf
-    eased = min(1.0, limit * (1.0 + _EASED))
-    at = row_start(code, size, depth)
-    error_better = _rest_error(ties, size, rows, at, depth, left, low, high, scratch)
-    if error_better > eased:
-        return math.inf
-    if not extremes:
-        return need - gained
-    worse = -1
-    better = left
-    error_worse = 1.0
-    while better - worse > 1:
-        good = (worse + better) // 2
-        error = _rest_error(ties, size, rows, at, depth, good, low, high, scratch)
-        if error <= eased:
-            better = good
-            error_better = error
-        else:
-            worse = good
-            error_worse = error
-    return _between(left, worse, error_worse, error_better, eased, low, high)
-
-
-@heavy_kernel
-def _rest_error(
-    ties: float,
-    size: int,
-    rows: Array,
-    at: int,
-    depth: int,
-    good: int,
-    low: float,
-    high: float,
-    scratch: Array,
-) -> float:
-    """Majority's error if the rest are so many of a high and the others of a low quality."""
-    half = size // 2
-    # scratch[x]: the error if x of those chosen are right, first without the rest.
-    for x in range(half + 1):
-        scratch[x] = 1.0 if 2 * x < size else ties
-    scratch[half + 1] = 0.0
-    for k in range(size - depth):
-        p = high if k < good else low
-        for x in range(half + 1):
-            scratch[x] = (1.0 - p) * scratch[x] + p * scratch[x + 1]
-    error = 0.0
-    for x in range(min(depth, half) + 1):
-        error += rows[at + x] * scratch[x]
-    return error
+    eased = min(1.0, limit * (1.0 + EASED))
+    if extremes:
+        return _least_sum(rest, eased)
+    return needed if _rest_error(rest, rest.size - rest.depth) <= eased else math.inf

@@ -14,7 +14,8 @@ import numpy as np
 
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
-from askwise.policies.assured.sets.probability import HOEFFDING, MAJORITY, MOST_LIKELY, Goal
+from askwise.policies.assured.sets import codes
+from askwise.policies.assured.sets.probability import Goal
 
 IMPOSSIBLE = 2.0
 """A quality that nobody has."""
@@ -23,11 +24,11 @@ IMPOSSIBLE = 2.0
 @heavy_kernel
 def row_start(code: int, size: int, depth: int) -> int:
     """Where the row of a depth begins."""
-    if code == MAJORITY:
+    if code == codes.MAJORITY:
         return depth * (size // 2 + 1)
-    if code == HOEFFDING:
+    if code == codes.HOEFFDING:
         return depth
-    if code == MOST_LIKELY:
+    if code == codes.MOST_LIKELY:
         return depth * size
     return 0 if depth == 0 else 1 << depth
 
@@ -36,9 +37,9 @@ def row_start(code: int, size: int, depth: int) -> int:
 def first_rows(code: int, size: int) -> Array:
     """Room for all depths of a search for sets of a size, and the empty set's row in it."""
     rows = np.zeros(row_start(code, size, size) + size // 2 + 2, np.float64)
-    if code == MAJORITY:
+    if code == codes.MAJORITY:
         rows[0] = 1.0
-    elif code != HOEFFDING and code != MOST_LIKELY:
+    elif code != codes.HOEFFDING and code != codes.MOST_LIKELY:
         rows[0] = 0.5
         rows[1] = 0.5
     return rows
@@ -49,16 +50,16 @@ def push(code: int, size: int, rows: Array, depth: int, q: float) -> int:
     """Write the row of ``depth + 1``: one more worker. Returns what that took."""
     old = row_start(code, size, depth)
     new = row_start(code, size, depth + 1)
-    if code == MAJORITY:
+    if code == codes.MAJORITY:
         half = min(size // 2, depth + 1)
         rows[new] = rows[old] * (1.0 - q)
         for x in range(1, half + 1):
             rows[new + x] = rows[old + x] * (1.0 - q) + rows[old + x - 1] * q
         return half + 8
-    if code == HOEFFDING:
+    if code == codes.HOEFFDING:
         rows[new] = rows[old] + (2.0 * q - 1.0)
         return 4
-    if code == MOST_LIKELY:
+    if code == codes.MOST_LIKELY:
         hole = depth
         while hole > 0 and rows[old + hole - 1] > q:
             rows[new + hole] = rows[old + hole - 1]
@@ -93,7 +94,7 @@ def last_quality(goal: Goal, size: int, rows: Array) -> float:
     """
     code, ties, limit = goal
     at = row_start(code, size, size - 1)
-    if code == MAJORITY:
+    if code == codes.MAJORITY:
         half = size // 2
         sure = 0.0
         # What is wrong even if he is right, and what is wrong only if he is wrong.
@@ -109,10 +110,10 @@ def last_quality(goal: Goal, size: int, rows: Array) -> float:
         if sure > limit:
             return IMPOSSIBLE
         return max(0.0, 1.0 - (limit - sure) / open_) if open_ > 0.0 else 0.0
-    if code == HOEFFDING:
+    if code == codes.HOEFFDING:
         margin = math.sqrt(max(0.0, -2.0 * size * math.log(limit)))
         return max(0.0, 0.5 * (1.0 + margin - rows[at]))
-    if code == MOST_LIKELY:
+    if code == codes.MOST_LIKELY:
         half = (size + 1) // 2
         product = 1.0
         for x in range(half - 1):

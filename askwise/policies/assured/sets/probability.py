@@ -10,10 +10,7 @@ import numpy as np
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.knapsack.ordering import ascending
-
-# What kernels can compute; a user's own function has the code OTHER.
-OTHER = -1
-LINEAR, MAJORITY, HOEFFDING, MOST_LIKELY, WEIGHTED = range(5)
+from askwise.policies.assured.sets import codes
 
 
 class Goal(NamedTuple):
@@ -24,14 +21,8 @@ class Goal(NamedTuple):
     limit: float
 
 
-MAX_OUTCOMES = 20
-"""Up to so many workers all their answers are tried by ``weighted-majority``."""
-
-FORGIVEN = 1e-12
-"""An error that exceeds a threshold by this share is rounding."""
-
-# Above that: the rounded vote errs at most this share more often than the best one would,
-# unless it would take more operations than there may be (some 30 ms).
+# With more than MAX_OUTCOMES workers the rounded vote errs at most this share more often than the
+# best one would, unless it would take more operations than there may be (some 30 ms).
 _SLACK = 0.01
 _MOST_STEPS = 1 << 24
 
@@ -47,7 +38,9 @@ def wrong_majority(pmf: Array, size: int, ties: float) -> float:
 
 @heavy_kernel
 def add_voter(pmf: Array, size: int, q: float) -> None:
-    """Turn the probabilities for ``size - 1`` voters into those for ``size``."""
+    """Turn the probabilities for ``size - 1`` voters into those for ``size``, 1 to begin with."""
+    if size == 1:
+        pmf[0] = 1.0
     pmf[size] = pmf[size - 1] * q
     for x in range(size - 1, 0, -1):
         pmf[x] = pmf[x] * (1.0 - q) + pmf[x - 1] * q
@@ -70,25 +63,28 @@ def majority_error(q: Array, ties: float) -> float:
 
 
 @heavy_kernel
+def _margin(q: Array) -> float:
+    """The sum of 2q - 1."""
+    margin = 0.0
+    for i in range(q.shape[0]):
+        margin += 2.0 * q[i] - 1.0
+    return margin
+
+
+@heavy_kernel
 def hoeffding_error(q: Array) -> float:
     """Hoeffding's bound on the majority's error (000, Example 3.2)."""
-    s = q.shape[0]
-    margin = 0.0
-    for i in range(s):
-        margin += 2.0 * q[i] - 1.0
+    margin = _margin(q)
     # The inequality speaks of a positive margin; without one nothing better than 1 is known.
     if margin <= 0.0:
         return 1.0
-    return math.exp(-margin * margin / (2.0 * s))
+    return math.exp(-margin * margin / (2.0 * q.shape[0]))
 
 
 @heavy_kernel
 def linear_error(q: Array, epsilon: float) -> float:
     """The linear form of Hoeffding's bound, at most 1 (000, Example 3.2, last line)."""
-    margin = 0.0
-    for i in range(q.shape[0]):
-        margin += 2.0 * q[i] - 1.0
-    return math.exp(-epsilon * max(0.0, margin))
+    return math.exp(-epsilon * max(0.0, _margin(q)))
 
 
 @heavy_kernel
@@ -182,7 +178,7 @@ def weighted_error(q: Array) -> float:
             n += 1
     if n == 0:
         return 0.5
-    if n <= MAX_OUTCOMES:
+    if n <= codes.MAX_OUTCOMES:
         return _best_vote_error(p[:n])
     return _rounded_vote_error(p[:n])
 
@@ -190,24 +186,37 @@ def weighted_error(q: Array) -> float:
 @heavy_kernel
 def error_by_code(code: int, epsilon: float, ties: float, q: Array) -> float:
     """Error of a set, given by its qualities; NaN for a function that kernels don't know."""
-    if code == LINEAR:
+    if code == codes.LINEAR:
         return linear_error(q, epsilon)
-    if code == MAJORITY:
+    if code == codes.MAJORITY:
         return majority_error(q, ties)
-    if code == HOEFFDING:
+    if code == codes.HOEFFDING:
         return hoeffding_error(q)
-    if code == MOST_LIKELY:
+    if code == codes.MOST_LIKELY:
         return most_likely_error(q)
-    if code == WEIGHTED:
+    if code == codes.WEIGHTED:
         return weighted_error(q)
     return math.nan
 
 
 @heavy_kernel
-def shortest_prefix(code: int, ties: float, limit: float, q: Array, start: int) -> int:
+def prefix_error(code: int, ties: float, q: Array, size: int, pmf: Array) -> float:
+    """Error of the first ``size`` of ``q``.
+
+    ``pmf`` is carried from size to size, which are to come in turn from 1 on.
+    """
+    if code != codes.MAJORITY:
+        return error_by_code(code, 1.0, ties, q[:size])
+    add_voter(pmf, size, q[size - 1])
+    return wrong_majority(pmf, size, ties)
+
+
+@heavy_kernel
+def shortest_prefix(limit: float, q: Array, start: int) -> int:
     """How many of ``q``, at least ``start``, keep a limit; -1 if not even all of them do.
 
-    For a function that falls with every worker: larger and larger numbers, then by bisection.
+    By a weighted vote, whose error falls with every worker: larger and larger numbers, then by
+    bisection.
     """
     # By the Bhattacharyya coefficient no vote does better than this.
     rho = 1.0
@@ -218,7 +227,7 @@ def shortest_prefix(code: int, ties: float, limit: float, q: Array, start: int) 
     fails = start - 1
     keeps = start
     step = 1
-    while error_by_code(code, 1.0, ties, q[:keeps]) > limit:
+    while weighted_error(q[:keeps]) > limit:
         if keeps == q.shape[0]:
             return -1
         fails = keeps
@@ -226,7 +235,7 @@ def shortest_prefix(code: int, ties: float, limit: float, q: Array, start: int) 
         keeps = min(q.shape[0], keeps + step)
     while keeps - fails > 1:
         middle = (fails + keeps) // 2
-        if error_by_code(code, 1.0, ties, q[:middle]) <= limit:
+        if weighted_error(q[:middle]) <= limit:
             keeps = middle
         else:
             fails = middle

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
-from askwise.policies.assured.sets.needs import rest_needed
-from askwise.policies.assured.sets.partial import first_rows, last_quality, push
+from askwise.policies.assured.sets import codes
+from askwise.policies.assured.sets.needs import EASED, Rest, rest_needed
+from askwise.policies.assured.sets.partial import first_rows, last_quality, push, row_start
 from askwise.policies.assured.sets.pools import Staff
-from askwise.policies.assured.sets.probability import MAJORITY, WEIGHTED, Goal
+from askwise.policies.assured.sets.probability import Goal
 
 # How far a solver's answer goes.
 NONE, FOUND, CHEAPEST, FIRST = range(4)
@@ -20,18 +22,17 @@ NONE, FOUND, CHEAPEST, FIRST = range(4)
 ROUNDING = 1e-12
 
 
+class Size(NamedTuple):
+    """Of sets: how many are in one, the gains that it needs, and a price on them."""
+
+    size: int
+    need: float
+    price: float
+
+
 @heavy_kernel
 def complete(
-    goal: Goal,
-    size: int,
-    forced: Array,
-    staff: Staff,
-    need: float,
-    price: float,
-    forced_gains: float,
-    most: int,
-    work: int,
-    members: Array,
+    goal: Goal, wanted: Size, forced: Staff, staff: Staff, most: int, work: int, members: Array
 ) -> tuple[int, int]:
     """Find the cheapest set of a size that costs at most ``most``.
 
@@ -42,16 +43,12 @@ def complete(
     ----------
     goal : Goal
         The error function, and the largest error.
-    size : int
+    wanted : Size
         Of the whole set.
-    forced : array of float64
-        Qualities of those who are in it already: fewer than ``size``.
+    forced : Staff
+        Those who are in it already: fewer than the size.
     staff : Staff
         Those who may be added, in order of increasing c - price * g.
-    need, price : float
-        Gains that the whole set needs, and a price on them.
-    forced_gains : float
-        Gains of those who are in it already.
     most : int
         What those added may cost.
     work : int
@@ -67,17 +64,20 @@ def complete(
         What is left of it; negative if it gave up.
     """
     code = goal.code
+    size, need, price = wanted
     c, q, worth, g = staff
     n = c.shape[0]
-    start = forced.shape[0]
+    start = forced.c.shape[0]
     found = int(np.int64(-1))
     if n < size - start:
         return found, work
     rows = first_rows(code, size)
-    extremes = code == MAJORITY and size % 2 == 1
+    extremes = code == codes.MAJORITY and size % 2 == 1
+    gains = np.zeros(size + 1, np.float64)
     for k in range(start):
-        work -= push(code, size, rows, k, forced[k])
-        extremes = extremes and forced[k] >= 0.5
+        work -= push(code, size, rows, k, forced.q[k])
+        extremes = extremes and forced.q[k] >= 0.5
+        gains[start] += forced.g[k]
     # Sums of c - price * g from the front, and the range of gains from each position on.
     sums = np.zeros(n + 1, np.float64)
     lows = np.full(n + 1, math.inf)
@@ -95,17 +95,15 @@ def complete(
 
     chosen = np.empty(size + 1, np.int64)
     costs = np.zeros(size + 1, np.int64)
-    gains = np.zeros(size + 1, np.float64)
     following = np.zeros(size + 1, np.int64)
     depth = start
-    gains[start] = forced_gains
     while depth >= start:
         left = size - depth
         i = int(following[depth])
         spent = costs[depth] + price * (need - gains[depth])
         if left == 1:
             least = last_quality(goal, size, rows)
-            work -= 8 + (size if code != WEIGHTED else 4 << (size - 1))
+            work -= 8 + (size if code != codes.WEIGHTED else 4 << (size - 1))
             while i < n and spent + (sums[i + 1] - sums[i]) - slack <= most:
                 work -= 1
                 if worth[i] >= least and costs[depth] + c[i] <= most:
@@ -129,13 +127,17 @@ def complete(
         costs[depth + 1] = costs[depth] + c[i]
         gains[depth + 1] = gains[depth] + g[i]
         low, high = lows[i + 1], highs[i + 1]
-        rest = rest_needed(
-            goal, size, rows, depth + 1, gains[depth + 1], need, low, high, extremes, scratch
-        )
+        needed = need - gains[depth + 1]
+        if code == codes.MAJORITY:
+            at = row_start(code, size, depth + 1)
+            rest = Rest(size, depth + 1, goal.ties, rows, at, low, high, scratch)
+            needed = rest_needed(rest, goal.limit, needed, extremes)
+        elif needed > (left - 1) * high + EASED:
+            needed = math.inf
         work -= 8 + (left - 1) * (size // 2 + 1)
-        if rest == math.inf:
+        if needed == math.inf:
             continue
-        rest_cost = price * rest + (sums[i + left] - sums[i + 1])
+        rest_cost = price * needed + (sums[i + left] - sums[i + 1])
         if costs[depth + 1] + rest_cost - slack > most:
             continue
         chosen[depth] = i

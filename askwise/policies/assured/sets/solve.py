@@ -9,12 +9,12 @@ import numpy as np
 from askwise.core.errors import TooLarge
 from askwise.kernels.knapsack.inputs import Array, Numbers
 from askwise.policies.assured.sets.base import ErrorFunction, Spec, Target, function_of
-from askwise.policies.assured.sets.cheapest import find_cheapest, least_error
+from askwise.policies.assured.sets.cheapest import least_error
 from askwise.policies.assured.sets.checking import ensure_error_function
+from askwise.policies.assured.sets.codes import FORGIVEN, LINEAR, OTHER
 from askwise.policies.assured.sets.enumeration import first_by_enumeration, greedily
 from askwise.policies.assured.sets.inputs import EXACT, GREEDY, Workers, workers_of
-from askwise.policies.assured.sets.linear import cheapest_linear
-from askwise.policies.assured.sets.probability import FORGIVEN, LINEAR, OTHER, Goal
+from askwise.policies.assured.sets.kernels import find_set
 from askwise.policies.assured.sets.search import FIRST, NONE
 
 # Elementary operations, or states: about a quarter of a second, and four seconds.
@@ -125,14 +125,14 @@ def solve_cheapest(
 def solve_target(function: ErrorFunction, workers: Workers, target: Target) -> Cheapest:
     """Find the cheapest set for checked input and a function that kernels know."""
     chosen = np.zeros(len(workers.whole), np.bool_)
-    status, bound = _run(workers, target, target.alpha * (1.0 + FORGIVEN), chosen)
+    status, bound = _run(workers, target, chosen)
     feasible = status != NONE
     if not feasible and target.code == LINEAR:
         chosen[:] = workers.qualities > 0.5
         status, bound = FIRST, float(workers.whole[chosen].sum())
     elif not feasible:
         least = lowest_error(function, target, workers)
-        status, bound = _run(workers, target, least * (1.0 + FORGIVEN), chosen)
+        status, bound = _run(workers, target._replace(alpha=least), chosen)
     if target.solver == EXACT and status != FIRST:
         raise TooLarge(
             f"costs: the cheapest set among {len(chosen)} takes too long to prove; "
@@ -158,21 +158,13 @@ def lowest_error(function: ErrorFunction, target: Target, workers: Workers) -> f
     return float(least_error(target.code, target.ties, workers.qualities))
 
 
-def _run(workers: Workers, target: Target, limit: float, chosen: Array) -> tuple[int, float]:
+def _run(workers: Workers, target: Target, chosen: Array) -> tuple[int, float]:
     """Solve with more and more work: see ``askwise.kernels.knapsack.states.allowances``."""
     most = _EXACT_WORK if target.solver == EXACT else _WORK
     status, bound = NONE, 0.0
     for shift in (10, 8, 6, 4, 2, 0):
-        work = most >> shift
-        if target.code == LINEAR:
-            status, bound = cheapest_linear(
-                workers.whole, workers.qualities, target.demand, target.solver, work, chosen
-            )
-        else:
-            goal = Goal(target.code, target.ties, limit)
-            status, bound = find_cheapest(
-                goal, workers.whole, workers.qualities, target.solver, work, chosen
-            )
+        allowed = target._replace(work=most >> shift)
+        status, bound = find_set(allowed, workers.whole, workers.qualities, chosen)
         if status in (NONE, FIRST) or target.solver == GREEDY:
             break
     return int(status), float(bound)
@@ -181,9 +173,8 @@ def _run(workers: Workers, target: Target, limit: float, chosen: Array) -> tuple
 def _solve_other(function: ErrorFunction, workers: Workers, target: Target) -> Cheapest:
     """Solve for a user's function."""
     ensure_error_function(function)
-    limit = target.alpha * (1.0 + FORGIVEN)
-    if target.solver == GREEDY:
-        indices, error = greedily(function, workers, limit)
-        return Cheapest(tuple(indices), workers.cost(indices), error, error <= limit, False, 1.0)
-    indices, error = first_by_enumeration(function, workers, limit)
-    return Cheapest(tuple(indices), workers.cost(indices), error, error <= limit, True, 0.0)
+    limit, greedy = target.alpha * (1.0 + FORGIVEN), target.solver == GREEDY
+    solve = greedily if greedy else first_by_enumeration
+    indices, error = solve(function, workers, limit)
+    cost, gap = workers.cost(indices), 1.0 if greedy else 0.0
+    return Cheapest(tuple(indices), cost, error, error <= limit, not greedy, gap)
