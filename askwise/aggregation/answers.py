@@ -1,7 +1,5 @@
 """Answers as whole numbers, sorted by task: what every aggregator computes on."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

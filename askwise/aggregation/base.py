@@ -1,7 +1,5 @@
 """What an aggregator is, and the registry of aggregators."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Every worker has a confusion matrix of his own, learned by EM."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """What an aggregator finds out: as arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Tables of answers as pandas objects, to codes and back. The one place that needs pandas."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

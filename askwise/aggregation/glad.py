@@ -1,7 +1,5 @@
 """Workers have abilities and tasks have difficulties, learned by EM."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

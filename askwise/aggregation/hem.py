@@ -1,7 +1,5 @@
 """Hierarchical EM with context sharing, on answers that are all there."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

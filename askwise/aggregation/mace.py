@@ -1,7 +1,5 @@
 """Workers know the class of a task, or else guess in a way of their own."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """The option that most answers gave."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

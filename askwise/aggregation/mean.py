@@ -1,7 +1,5 @@
 """The mean utility of a task's answers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Every worker is right with a probability of his own, learned by EM."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

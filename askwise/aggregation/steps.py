@@ -1,7 +1,5 @@
 """Steps that several methods share: votes, posteriors, tallies of what is believed right."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

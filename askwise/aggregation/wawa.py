@@ -1,7 +1,5 @@
 """Worker agreement with aggregate: votes count as much as their givers agree with the vote."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Votes weighted by the log-odds of their givers being right."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

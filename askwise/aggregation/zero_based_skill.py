@@ -1,7 +1,5 @@
 """Votes weighted by skills that follow the agreement with the vote, step by step."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Bids and what a mechanism makes of them: checks, and the quotes that are due."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from askwise.campaign.refusals import conflict

@@ -5,8 +5,6 @@ sorted by significance: what is alike is side by side then. A million answers (1
 take 1 s and 21 MB that way, where NumPy's own compressed file takes 8 s and 32 MB.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """What a campaign says when it refuses: a word for programs, the field at fault, a sentence."""
 
-from __future__ import annotations
-
 from askwise.core.errors import Conflict, InvalidAnswer
 from askwise.core.reasons import Reason
 

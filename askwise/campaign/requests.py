@@ -1,7 +1,5 @@
 """Writes that wait for a transaction: what is to be done, and what came of it."""
 
-from __future__ import annotations
-
 import copy
 import json
 import threading

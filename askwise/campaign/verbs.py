@@ -1,7 +1,5 @@
 """What a campaign allows: legality, money, leases. Emits the events of one write."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from numbers import Real

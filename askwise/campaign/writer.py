@@ -9,8 +9,6 @@ store that is locked meanwhile would keep other campaigns waiting. The transacti
 appends, if nobody else has written since; if somebody has, the work is done again.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

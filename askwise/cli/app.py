@@ -1,7 +1,5 @@
 """The command ``askwise``: puts the groups of commands together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated

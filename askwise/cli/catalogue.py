@@ -3,8 +3,6 @@
 One frame serves a table of registries: each command lists the entries of one, or describes one.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 from collections.abc import Callable, Sequence

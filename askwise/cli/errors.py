@@ -1,7 +1,5 @@
 """What all commands share: errors in one line, exit codes, Ctrl-C, closed pipes."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

@@ -1,7 +1,5 @@
 """The entry point of ``askwise``."""
 
-from __future__ import annotations
-
 import sys
 
 

@@ -1,7 +1,5 @@
 """Arguments and options: how a command declares them, and those that several commands take."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

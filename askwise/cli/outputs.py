@@ -3,8 +3,6 @@
 Also the command that gives the same numbers again, which goes into those files.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

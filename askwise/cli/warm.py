@@ -1,7 +1,5 @@
 """``askwise warm``: compile ahead what live campaigns run, as they never compile themselves."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Annotated

@@ -1,7 +1,5 @@
 """What ``askwise warm`` runs: small campaigns in which all that live ones run is compiled."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

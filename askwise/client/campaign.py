@@ -1,7 +1,5 @@
 """A campaign of a service, used as one of this process would be."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping

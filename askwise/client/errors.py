@@ -1,7 +1,5 @@
 """What can go wrong between a program and a service, and the service's errors as ours."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, cast
 
 from askwise.core import errors

@@ -3,8 +3,6 @@
 Needs no extra.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

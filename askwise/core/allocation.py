@@ -1,7 +1,5 @@
 """How a policy turns prices into work: what a mechanism has to know before it promises anything."""
 
-from __future__ import annotations
-
 from abc import ABCMeta, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

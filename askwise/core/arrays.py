@@ -1,7 +1,5 @@
 """The type of an array, for annotations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy.typing as npt

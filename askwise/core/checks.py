@@ -1,7 +1,5 @@
 """Checks of hyper-parameters that policies, rules and mechanisms share."""
 
-from __future__ import annotations
-
 import math
 
 from askwise.core.errors import InvalidParameter

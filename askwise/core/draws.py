@@ -5,8 +5,6 @@ numbers: as easy as 1, 2, 3", 2011), written in 64-bit signed arithmetic that ne
 so that compiled and plain runs agree to the last bit.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 A program that has to decide looks at the class and at ``reason``, never at the message.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from itertools import islice

@@ -1,7 +1,5 @@
 """Dataclasses that are written to JSON and read back field by field, money as strings."""
 
-from __future__ import annotations
-
 from dataclasses import Field, fields
 from decimal import Decimal
 from functools import cache

@@ -1,7 +1,5 @@
 """Keys, tokens and invitations as a service tells them. Times in seconds since 1970."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from askwise.core.jsonable import Jsonable

@@ -1,7 +1,5 @@
 """Money in integer micro-units: floats never touch a balance."""
 
-from __future__ import annotations
-
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from numbers import Integral

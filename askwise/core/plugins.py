@@ -1,7 +1,5 @@
 """Entries of other distributions, found by entry points; what is broken is told and left out."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import logging

@@ -1,7 +1,5 @@
 """What a campaign is about: tasks, workers, the outcome space, the budget. Validated once."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass

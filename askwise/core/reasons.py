@@ -4,8 +4,6 @@ Programs decide by these words, never by what a message says: messages are for p
 reworded or translated at any time. ``docs/how-to/api.md`` says what to do about each.
 """
 
-from __future__ import annotations
-
 from typing import Final, Literal, get_args
 
 Reason = Literal[

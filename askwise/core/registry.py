@@ -5,8 +5,6 @@ so a new policy is one new file and nothing else changes. One of another distrib
 be loaded is told by name and left out.
 """
 
-from __future__ import annotations
-
 import ast
 import dataclasses
 import importlib

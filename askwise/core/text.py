@@ -1,7 +1,5 @@
 """Text that every store can keep: whole characters, and no NUL, which PostgreSQL can't hold."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

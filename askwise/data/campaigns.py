@@ -1,7 +1,5 @@
 """A campaign as a TOML file: the fields that ``Campaign.create`` takes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

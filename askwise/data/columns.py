@@ -1,7 +1,5 @@
 """Columns of text from and to files: CSV and JSON Lines (also gzipped), and Parquet."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """What is believed of crowds before anything is asked, as a TOML file."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Workers and tasks as tables: one a line, the first line names the columns."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Times on an axis: where ticks go and what they say, in UTC."""
 
-from __future__ import annotations
-
 import math
 from datetime import UTC, datetime
 

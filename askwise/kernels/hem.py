@@ -8,8 +8,6 @@ Answers are threaded by task (``starts``); each names its ``skill``: the row of 
 worker) pair that has answered at all. So memory is linear in answers.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """How far votes are from "this option is the most probable": generalised likelihood ratios."""
 
-from __future__ import annotations
-
 import math
 
 from askwise.core.arrays import Array

@@ -1,7 +1,5 @@
 """Special functions for kernels: explicit arithmetic, so compiled and plain agree to the bit."""
 
-from __future__ import annotations
-
 import math
 
 from askwise.core.compiling import step

@@ -5,8 +5,6 @@ kernels take the table, the row and the column where the options begin, as a sli
 more than the counting.
 """
 
-from __future__ import annotations
-
 import math
 
 from askwise.core.arrays import Array

@@ -1,7 +1,5 @@
 """What an experiment is, and the registry of experiments."""
 
-from __future__ import annotations
-
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The loop of a simulation, compiled with the kernels of a policy, a world and a rule."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """Running experiments: the same numbers whatever the number of jobs or the backend."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 from collections.abc import Generator, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Simulation: the same policies and rules as in a live campaign, in a compiled loop."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

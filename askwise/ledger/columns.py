@@ -5,8 +5,6 @@ compiled call pays for each array it is handed. Answers are threaded per task an
 so memory is O(answers + tasks + workers).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from askwise.core.arrays import Array

@@ -1,7 +1,5 @@
 """The kinds of events as plain numbers, for kernels: ``from askwise.ledger import kinds as k``."""
 
-from __future__ import annotations
-
 from askwise.core.events import Kind
 
 (DECIDED, ASKED, ANSWER, TRUTH, EXPIRED, DECLINED, CLOSED, ADDED, JOINED, LEFT, BID, QUOTED, PAID,

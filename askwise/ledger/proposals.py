@@ -1,7 +1,5 @@
 """What a policy proposes, and what may be wrong with it."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the ledger can be asked: who may be asked about what, how often, and why nobody can."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from askwise.core.choices import Done, Wait

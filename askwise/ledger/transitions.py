@@ -1,7 +1,5 @@
 """What events do to the ledger's arrays: one state machine for folding and simulating."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from askwise.kernels import Array, Fact, kernel, step

@@ -26,8 +26,6 @@ Examples
 [[0, 0], [0, 0]]
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from askwise.core.arrays import Array

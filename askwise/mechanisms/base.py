@@ -1,7 +1,5 @@
 """What a mechanism is, and the registry of mechanisms."""
 
-from __future__ import annotations
-
 from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass

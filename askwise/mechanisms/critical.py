@@ -1,7 +1,5 @@
 """Paying each of those chosen the highest bid at which they were still chosen: critical bids."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

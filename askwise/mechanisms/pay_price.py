@@ -1,7 +1,5 @@
 """Pay each answer at the price it was asked at."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

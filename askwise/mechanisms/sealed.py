@@ -1,7 +1,5 @@
 """What mechanisms with sealed bids share: a highest bid, and a policy that they are proved for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Truthful payments from one run of any monotone choice: bids are sometimes raised at random."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What a policy is, and the registry of policies."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Those without a method only say something about it. See also ``TakesBids`` and `
 in :mod:`askwise.core.allocation`.
 """
 
-from __future__ import annotations
-
 from abc import ABCMeta, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

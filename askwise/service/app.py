@@ -1,7 +1,5 @@
 """The application: puts routes, pages, middleware and the background work together."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 

@@ -2,8 +2,6 @@
 depends on it, as each names who was available.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import time

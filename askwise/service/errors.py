@@ -1,7 +1,5 @@
 """One shape for everything that goes wrong, and the status code that fits it."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """A campaign as files, made piece by piece: memory does not grow with its log."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Writes beside the log that are done once: a note of the retry's key is made along with each."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """JSON as replies carry it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Structured logs: one JSON object a line, without secrets, payloads or query strings."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

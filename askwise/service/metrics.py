@@ -1,7 +1,5 @@
 """What is measured, in Prometheus' text format."""
 
-from __future__ import annotations
-
 import os
 
 from prometheus_client import (

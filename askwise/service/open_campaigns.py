@@ -1,7 +1,5 @@
 """The campaigns that a process holds open, and what it does for them in the background."""
 
-from __future__ import annotations
-
 import json
 import logging
 import math

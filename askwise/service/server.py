@@ -1,7 +1,5 @@
 """Starting the service: one process, or several behind one socket."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

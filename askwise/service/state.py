@@ -1,7 +1,5 @@
 """What the routes and pages of one application work with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import anyio

@@ -1,7 +1,5 @@
 """One instance of a single-crowd rule for each crowd, and one for all together (004)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """Rules that count votes: a number of answers, a lead, a quorum."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 

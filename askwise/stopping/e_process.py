@@ -1,7 +1,5 @@
 """Stop with a guarantee: the error is at most delta on every question."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

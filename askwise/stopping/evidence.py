@@ -9,8 +9,6 @@ Integrating by parts, M is a sum of positive terms, so it is computed without sp
 and to the last digit (compiled and plain runs agree).
 """
 
-from __future__ import annotations
-
 import math
 
 from askwise.core.compiling import step

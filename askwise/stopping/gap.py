@@ -1,7 +1,5 @@
 """Stop when the gap between the two leading options is large: rule (1) of paper 004."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

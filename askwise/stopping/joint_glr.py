@@ -1,7 +1,5 @@
 """Stop when all crowds together tell the leading option from the next: a likelihood ratio."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

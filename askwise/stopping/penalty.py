@@ -1,7 +1,5 @@
 """Stop when another answer costs more than the mistakes it would save."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """Stop when, by Bayes over the crowds' unknown quality, an error is improbable enough."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

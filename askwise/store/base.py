@@ -5,8 +5,6 @@ The log is the truth. Replies make retries safe. Snapshots only save time and ma
 the campaigns it keeps records, by kind and id.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager

@@ -1,7 +1,5 @@
 """What the connections of all databases share: whose they are, and what a fork does to them."""
 
-from __future__ import annotations
-
 import os
 import threading
 import weakref

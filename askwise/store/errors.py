@@ -1,7 +1,5 @@
 """What can go wrong with a store, said in one way by all of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Events as rows of a table: four columns, and the rest as JSON."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Sequence

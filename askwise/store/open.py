@@ -5,8 +5,6 @@ called with the url and returns a :class:`Store`; nothing of it is imported befo
 asked for.
 """
 
-from __future__ import annotations
-
 from importlib.metadata import EntryPoint
 from typing import Any
 

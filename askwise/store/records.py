@@ -1,7 +1,5 @@
 """Records: small texts by kind and id, beside the logs, that change only from what they were."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ Each check takes an aggregator and has it label the tasks of small campaigns. Wi
         check(MyAggregator())
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -9,8 +9,6 @@ Each check takes a mechanism and a policy, and pays for small campaigns. With py
 That it pays to bid one's cost is for a proof, and for tests of your own.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace

@@ -11,8 +11,6 @@ the contract. With pytest::
 that fails.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """A referee that keeps books of its own and objects to whatever a campaign may not do."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field

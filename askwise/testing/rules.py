@@ -7,8 +7,6 @@ Each check takes a rule and lets it close the tasks of small campaigns. With pyt
         check(MyRule())
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from unittest import mock

@@ -1,7 +1,5 @@
 """The small campaigns that policies and rules are put through."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the suites share: how checks are listed and run, and what they expect."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar

@@ -1,7 +1,5 @@
 """What a campaign says about its tasks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from askwise.campaign.state import CampaignState

@@ -1,7 +1,5 @@
 """The tasks that workers disagree about most."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Why an assignment was made: its decision, taken again from the log."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """When a campaign will end, by the pace of its recent past."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 

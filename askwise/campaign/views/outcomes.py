@@ -1,7 +1,5 @@
 """How many tasks ended how, and how sure of them one is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

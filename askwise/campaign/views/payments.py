@@ -1,7 +1,5 @@
 """What is owed to whom."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 

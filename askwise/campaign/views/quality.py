@@ -4,8 +4,6 @@ Intervals hold at 95% for one worker at one moment: watching many workers for lo
 them outside.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

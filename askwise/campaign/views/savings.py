@@ -1,7 +1,5 @@
 """What a campaign saves against asking a fixed number of times about every task."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 

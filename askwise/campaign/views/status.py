@@ -1,7 +1,5 @@
 """A campaign at a glance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal

@@ -1,7 +1,5 @@
 """A campaign's money and answers over time, from its log."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

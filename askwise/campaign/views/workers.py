@@ -1,7 +1,5 @@
 """The workers of a campaign: their work, their money, how good they seem."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal

@@ -6,8 +6,6 @@ shortfall of about 10**-12 of the demand is forgiven. So whether a set reaches t
 depends neither on the order of summation nor on the last bit of a gain.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -15,8 +15,6 @@ worth looking at.
    the 0-1 knapsack is solved by :mod:`askwise.kernels.knapsack.states`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The bounded knapsack by density: the greedy plan and the fractional optimum."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from askwise.core.compiling import kernel, step

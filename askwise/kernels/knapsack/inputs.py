@@ -1,7 +1,5 @@
 """What the solvers accept: arrays checked once, so that the kernels need not."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Sequence

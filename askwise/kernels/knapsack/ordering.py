@@ -1,7 +1,5 @@
 """Sorting and picking: the same compiled and not, quick for a handful of items."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The knapsack without limits, as a shortest path over the residues of the break type's weight."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -12,8 +12,6 @@ References
 Pisinger (1997), "A minimal algorithm for the 0-1 knapsack problem", Operations Research 45.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from askwise.core.compiling import kernel

@@ -1,7 +1,5 @@
 """Aggregated labels as files: answers, workers, and a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Labels of recorded answers: aggregated, measured against known truths, put into words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

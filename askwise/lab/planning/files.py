@@ -1,7 +1,5 @@
 """A plan as files: its numbers, a figure of the cost, and a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

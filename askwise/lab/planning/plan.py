@@ -1,7 +1,5 @@
 """A plan: what was found out about a campaign beforehand, and how it is told."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

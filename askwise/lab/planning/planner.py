@@ -1,7 +1,5 @@
 """What a campaign of questions will cost, by simulation, before any money is spent."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 

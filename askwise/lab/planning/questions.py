@@ -1,7 +1,5 @@
 """Questions as they are believed to be: drawn once, asked with one rule after another."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where to put a stopping rule's dial so that its error, as simulated, is at most a target."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal

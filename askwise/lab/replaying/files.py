@@ -1,7 +1,5 @@
 """A replay as files and sentences: its numbers, a figure of accuracy against spend, a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

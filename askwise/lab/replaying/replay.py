@@ -1,7 +1,5 @@
 """Replay: what a policy would have cost and got right on answers that were recorded."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace

@@ -1,7 +1,5 @@
 """A world of like yes-or-no tasks: each worker is right with a probability of his own (000)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

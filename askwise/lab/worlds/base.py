@@ -1,7 +1,5 @@
 """A world of priced workers with hidden quality, answering the same to every policy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple

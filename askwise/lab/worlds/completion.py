@@ -6,8 +6,6 @@ learning large incomplete matrices", JMLR 2010) serves the same end and is conve
 does not depend on where it begins.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A world of crowds with hidden distributions over a question's options."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Two markets are made of it: one with quality tied to price, more or less closely
 and one with workers whose quality changes (the paper's future work).
 """
 
-from __future__ import annotations
-
 import csv
 from dataclasses import dataclass
 from pathlib import Path

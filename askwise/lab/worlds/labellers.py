@@ -5,8 +5,6 @@ table is a pure function of the seed and the number of the world, so all policie
 compared face the same crowd.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

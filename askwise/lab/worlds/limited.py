@@ -1,7 +1,5 @@
 """A world of workers who label: each right with a probability of his own, at a price."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The base of the policies of paper 000: parameters, explanations, what is assured."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What assuring the accuracy is measured against: sets chosen without a check."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Constrained confidence bounds: Algorithms 1 and 2, and GA with elimination (6.2.2)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

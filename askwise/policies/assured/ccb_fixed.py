@@ -1,7 +1,5 @@
 """A fixed number of tasks to learn from, whatever is bid: beyond paper 000."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Whom to ask: mend what lost somebody, then a set for the next task (Algorithms 1 and 2)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

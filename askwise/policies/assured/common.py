@@ -4,8 +4,6 @@ Paper 000: S. Jain, S. Gujar, S. Bhat, O. Zoeter, Y. Narahari, "An incentive com
 multi-armed-bandit crowdsourcing mechanism with quality assurance", 2015.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Intervals for a probability that hold at all times at once: a mixture of likelihood ratios."""
 
-from __future__ import annotations
-
 import math
 
 from askwise.core.compiling import kernel, step

@@ -1,7 +1,5 @@
 """What events teach: records of workers, and where each task stands."""
 
-from __future__ import annotations
-
 from askwise.core.compiling import heavy_kernel, step
 from askwise.kernels import Draw, Fact
 from askwise.ledger import columns as c

@@ -1,7 +1,5 @@
 """Choosing with an error function that is plain Python: the kernels' source, run over it."""
 
-from __future__ import annotations
-
 from functools import cache
 from types import FunctionType
 from typing import Any

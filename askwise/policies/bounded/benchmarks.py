@@ -1,7 +1,5 @@
 """The benchmarks of paper 003, section 6.2: what bounded epsilon-first is compared with."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 

@@ -4,8 +4,6 @@ Paper 003: L. Tran-Thanh, S. Stein, A. Rogers, N. R. Jennings, "Efficient crowds
 unknown experts using bounded multi-armed bandits", Artificial Intelligence 214 (2014).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple

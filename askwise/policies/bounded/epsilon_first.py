@@ -1,7 +1,5 @@
 """Bounded epsilon-first: explore with a share of the budget, then fill a bounded knapsack."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple

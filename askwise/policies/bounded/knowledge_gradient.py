@@ -1,7 +1,5 @@
 """Knowledge gradient: look at a worker only as long as the look is worth its price."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """Bounded KUBE: upper confidence bounds, a knapsack at each step, a draw from its plan."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

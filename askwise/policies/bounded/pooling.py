@@ -1,7 +1,5 @@
 """What workers have in common, and what follows for each: empirical Bayes by moments."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from askwise.core.money import MICRO

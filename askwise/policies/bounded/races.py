@@ -4,8 +4,6 @@ Choosing writes nothing, so the rejection that a decision rests on is worked out
 same function: on a copy when the decision is made, on the beliefs when it is absorbed.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Thompson sampling by density: beyond the paper."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 

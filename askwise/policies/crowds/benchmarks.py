@@ -1,7 +1,5 @@
 """Omniscient benchmarks: the best crowd and the best mixture, known beforehand. Lab only."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ for the bandit survey problem", COLT 2013. A worker here is a crowd: asked about
 question again and again, each time somebody else answers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

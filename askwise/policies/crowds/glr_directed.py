@@ -1,7 +1,5 @@
 """Ask who tells most between the two options still in the race: beyond paper 004."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

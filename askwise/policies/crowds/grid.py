@@ -4,8 +4,6 @@ A grid of granularity 1/m holds all mixtures whose shares are whole multiples of
 are numbered; a number is turned into shares when needed, so that no table of them is kept.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Thompson's heuristic over mixtures of crowds, at any prices: beyond paper 004."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -10,8 +10,6 @@ over another is convex: the maximum is at a corner. At a corner s crowds take pa
 tie as runner-up, so s is below the number of options, and s - 1 ties fix the weights.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Crowds drawn by fixed weights or asked in turn, whatever they answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

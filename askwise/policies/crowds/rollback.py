@@ -1,7 +1,5 @@
 """Explore, exploit, roll back: the straw man of paper 004, appendix F."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

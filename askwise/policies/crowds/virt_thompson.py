@@ -1,7 +1,5 @@
 """Thompson's heuristic with virtual rewards: paper 004, algorithm 2."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """UCB1 with virtual rewards: paper 004, algorithm 1."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

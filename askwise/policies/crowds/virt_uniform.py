@@ -1,7 +1,5 @@
 """Bandits over mixtures of crowds: paper 004, appendix I."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

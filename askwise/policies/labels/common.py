@@ -4,8 +4,6 @@ Paper 002: H. Zhang, Y. Ma, M. Sugiyama, "Bandit-based task assignment for heter
 crowdsourcing", Neural Computation 27(11), 2015.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """CrowdSense: a few good workers and a random one, then more while the vote is close."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

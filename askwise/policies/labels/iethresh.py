@@ -1,7 +1,5 @@
 """IEThresh: all workers whose upper confidence bound is near the highest."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

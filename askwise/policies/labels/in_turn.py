@@ -5,8 +5,6 @@ turn comes. That is the meaning of these algorithms: whom they ask about a task 
 tasks before. So nothing about the next task is asked while answers about this one are out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

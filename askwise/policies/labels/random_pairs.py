@@ -1,7 +1,5 @@
 """The naive baseline: a pair of task and worker at random."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

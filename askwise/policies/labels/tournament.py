@@ -4,8 +4,6 @@
 winner below it. Ties go to the lower index. A key of infinity takes a task out.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

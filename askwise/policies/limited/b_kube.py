@@ -1,7 +1,5 @@
 """B-KUBE for labelling: one task at a time, whoever the plan by upper bounds draws."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple

@@ -4,8 +4,6 @@ Paper 001: A. Rangi, M. Franceschetti, "Multi-armed bandit algorithms for crowds
 with online estimation of workers' ability", AAMAS 2018.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Epsilon-first policies for labelling: everyone on the same tasks first, then one assignment."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 

@@ -1,7 +1,5 @@
 """What both the API and the dashboard do: create a campaign, invite a worker."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

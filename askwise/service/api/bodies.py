@@ -3,8 +3,6 @@
 What two programs might read in two ways is refused: a name given twice, NaN, half a character.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Coroutine

@@ -1,7 +1,5 @@
 """What routes share: the caller, their role, their retry's key, pages of lists, polls."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import methodcaller

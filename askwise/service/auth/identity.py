@@ -1,7 +1,5 @@
 """Who is calling: keys of people and programs, tokens of workers. Kept as hashes only."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -1,7 +1,5 @@
 """One campaign: overview, tasks, workers, decisions; watched live."""
 
-from __future__ import annotations
-
 import time
 from typing import Annotated, Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """The parts of a campaign's pages that change while one watches."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 

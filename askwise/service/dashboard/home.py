@@ -1,7 +1,5 @@
 """The dashboard's first page: all campaigns, and the making of one; and the owner's keys."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Annotated, Any
 

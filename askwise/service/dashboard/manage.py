@@ -1,7 +1,5 @@
 """What a requester does about a campaign: forms, each of which leads back to a page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -8,8 +8,6 @@ meanwhile sees the last. What takes long is worked out by another thread, so tha
 look waits for it.
 """
 
-from __future__ import annotations
-
 import copy
 import importlib
 import logging

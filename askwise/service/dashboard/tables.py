@@ -1,7 +1,5 @@
 """Rows of the dashboard's tables: read off a campaign for one page at a time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

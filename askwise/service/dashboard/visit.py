@@ -1,7 +1,5 @@
 """What the dashboard's pages share: who filters, parts that are swapped live, forms."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

@@ -2,8 +2,6 @@
 may hold a secret of the receiver's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Rates: a bucket of requests for each key and each address, filled at a steady pace."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What every request passes: size, rate, identity; and what every reply carries."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 import secrets

@@ -1,7 +1,5 @@
 """How campaigns share the threads in which requests wait: a slow one leaves some for the others."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter, deque
 

@@ -1,7 +1,5 @@
 """HTTP on the wire: uvicorn's, with limits on size and patience, and errors in the one shape."""
 
-from __future__ import annotations
-
 import asyncio
 import http
 import json

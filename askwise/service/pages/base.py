@@ -1,7 +1,5 @@
 """What pages share: templates, cookies, forms that only they can send, errors as pages."""
 
-from __future__ import annotations
-
 import hmac
 import logging
 from collections.abc import Callable, Coroutine

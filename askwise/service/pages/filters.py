@@ -1,7 +1,5 @@
 """How the dashboard writes things: money, times, shares, outcomes in plain words."""
 
-from __future__ import annotations
-
 import json
 import math
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The background work for webhooks: one thread that looks, a few that send."""
 
-from __future__ import annotations
-
 import logging
 import random
 import threading

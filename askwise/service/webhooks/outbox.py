@@ -6,8 +6,6 @@ processes look at once. All is derived from the log, so that it does not matter 
 but for the end of a campaign, which is no event: it is looked for when the log has moved.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence

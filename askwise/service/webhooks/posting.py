@@ -1,7 +1,5 @@
 """Posting to addresses that somebody else chose: nothing private is reached, nobody takes long."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import socket

@@ -1,7 +1,5 @@
 """What is kept of webhooks: hooks, and their deliveries."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

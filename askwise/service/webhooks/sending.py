@@ -1,7 +1,5 @@
 """Sending deliveries: a lane a hook, so that a slow or dead receiver holds up nobody else."""
 
-from __future__ import annotations
-
 import logging
 import random
 import secrets

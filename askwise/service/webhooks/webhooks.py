@@ -5,8 +5,6 @@ ends when. Of a hook there are: itself; a cursor for each campaign (:mod:`.outbo
 (:mod:`.sending`); deliveries that wait, by when they are due; deliveries that are settled.
 """
 
-from __future__ import annotations
-
 import secrets
 import threading
 import time

@@ -2,8 +2,6 @@
 the budget and of what is thought to be true their page knows nothing.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 

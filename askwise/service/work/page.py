@@ -1,7 +1,5 @@
 """The worker's page: a link opens their inbox, one question at a time."""
 
-from __future__ import annotations
-
 import math
 import string
 import time

@@ -2,8 +2,6 @@
 load what it does not name, or pass for a part of the page.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ Nothing here depends on how a message is worded. A word that is not known, as of
 newer version, is answered with words that are true of anything.
 """
 
-from __future__ import annotations
-
 _NEUTRAL = "that could not be done: go back and go on from there"
 
 SENTENCES: dict[str, str] = {

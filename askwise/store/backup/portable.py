@@ -1,7 +1,5 @@
 """Stores that can be copied: read out whole as of one moment, or filled at once while empty."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager

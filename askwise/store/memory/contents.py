@@ -1,7 +1,5 @@
 """What the store in memory holds: read, read out whole, and filled at once."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reads the steps of a database's schema, and says which ones a store still lacks."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import resources
 from typing import NamedTuple

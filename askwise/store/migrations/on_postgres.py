@@ -1,7 +1,5 @@
 """Brings a PostgreSQL database to the newest schema, one transaction a step."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import psycopg

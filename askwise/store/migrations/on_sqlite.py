@@ -1,7 +1,5 @@
 """Brings an SQLite file to the newest schema, one transaction a step."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The address of a PostgreSQL database: read from a url, shown without its password."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """One connection to a PostgreSQL database: its conversation, and its errors in our words."""
 
-from __future__ import annotations
-
 import math
 import select
 from collections.abc import Iterator, Sequence

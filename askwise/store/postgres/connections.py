@@ -1,7 +1,5 @@
 """Connections to one PostgreSQL database: a pool for threads, and none carried across a fork."""
 
-from __future__ import annotations
-
 import logging
 import os
 import threading

@@ -1,7 +1,5 @@
 """How campaigns, events, replies and records go into the tables of a PostgreSQL store."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any

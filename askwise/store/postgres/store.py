@@ -1,7 +1,5 @@
 """A store in a PostgreSQL database: for many campaigns, or several machines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any

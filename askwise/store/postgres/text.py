@@ -4,8 +4,6 @@ No text with NUL gets in any more. What an older askwise wrote may have it, as a
 character, and comes back as it was; so what looks like a mark is still marked itself.
 """
 
-from __future__ import annotations
-
 from askwise.store.records import whole
 
 _MARK, _NUL, _ITSELF = "\ufdd0", "\ufdd00", "\ufdd01"

@@ -1,7 +1,5 @@
 """Connections to one SQLite file: one a thread, and none carried across a fork."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import threading

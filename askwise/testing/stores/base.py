@@ -1,7 +1,5 @@
 """What the checks of stores share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing

@@ -1,7 +1,5 @@
 """All checks of stores."""
 
-from __future__ import annotations
-
 from askwise.testing.stores import copies, logs, records, transactions
 from askwise.testing.stores.base import MakeStore, StoreSuite
 

@@ -3,8 +3,6 @@
 A store that is no ``Portable`` passes them without a look.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import wraps
 

@@ -1,7 +1,5 @@
 """What every store does with names, logs and snapshots."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from askwise.core.errors import Conflict, UnknownName

@@ -1,7 +1,5 @@
 """What every store does with records."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 from askwise.core.errors import StoreError

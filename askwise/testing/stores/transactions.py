@@ -1,7 +1,5 @@
 """What every store does in a write block: events and replies, all or none, one writer at a time."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 

@@ -33,8 +33,6 @@ References
 Paper 000, sections 3.2, 3.3, 4.2, 5.1, 5.3 and 6.3.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import combinations

@@ -55,8 +55,6 @@ References
 Paper 003, section 5.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

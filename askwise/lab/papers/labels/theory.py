@@ -1,7 +1,5 @@
 """The regret bound of paper 002."""
 
-from __future__ import annotations
-
 import math
 
 from askwise.core.checks import whole

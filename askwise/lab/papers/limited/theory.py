@@ -29,8 +29,6 @@ References
 Paper 001, sections 4 and 5.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What an error function is, and the registry of them."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

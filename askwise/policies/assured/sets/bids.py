@@ -1,7 +1,5 @@
 """What a chosen worker could have asked for: critical bids with GA, Clarke's with the optimum."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -8,8 +8,6 @@ nobody is needed to whom s others are preferable, and for each size few workers 
 3. Of the cheapest sets the first (:mod:`first`).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

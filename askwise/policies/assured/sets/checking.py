@@ -1,7 +1,5 @@
 """Whether an error function keeps what solvers and policies rely on (000, section 3.1)."""
 
-from __future__ import annotations
-
 import functools
 import math
 

@@ -1,7 +1,5 @@
 """Sets one by one, for functions of which nothing is known but their value."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

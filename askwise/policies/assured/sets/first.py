@@ -6,8 +6,6 @@ he comes before one that is needed; so where somebody costs nothing, even sets a
 use have to be looked at too.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

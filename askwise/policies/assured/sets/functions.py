@@ -1,7 +1,5 @@
 """The error functions that come with askwise."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """What is accepted: arrays and numbers checked once, so that the kernels need not."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cheapest sets inside policies: kernels over plain numbers, nothing checked."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from askwise.core.compiling import heavy_kernel

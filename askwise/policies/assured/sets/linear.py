@@ -1,7 +1,5 @@
 """The linear form: a minimum knapsack with the gains 2q - 1, compared as ``cover`` compares."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from askwise.core.compiling import heavy_kernel

@@ -3,8 +3,6 @@
 What is needed is necessary, not sufficient, so it gives lower bounds on the cost.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

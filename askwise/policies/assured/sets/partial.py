@@ -6,8 +6,6 @@ A row holds, for ``majority``, how likely x are right (x up to half of the final
 first), the mirror images left out.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Who may be in a cheapest set of a size: those to whom few enough others are preferable."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

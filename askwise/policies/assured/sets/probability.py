@@ -1,7 +1,5 @@
 """How likely a set of workers is to get a task wrong: one kernel a function, and their codes."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

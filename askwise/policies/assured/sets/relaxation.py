@@ -5,8 +5,6 @@ price at which both cost the same leads to a third, or shows that there is none:
 at which the bound is best takes a handful of steps.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

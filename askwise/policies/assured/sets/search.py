@@ -1,7 +1,5 @@
 """Depth first through the sets of one size, bounded by cost, by error and by a price on gains."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Accuracy at a price instead of at any price."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

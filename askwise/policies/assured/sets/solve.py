@@ -1,7 +1,5 @@
 """The cheapest set of workers that keeps the error below a threshold, from Python."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What BBTA keeps of workers and tasks: losses, weights, votes, and the tasks' ranking."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Bandit-based task assignment: paper 002, algorithm 1."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar

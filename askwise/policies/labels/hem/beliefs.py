@@ -1,7 +1,5 @@
 """What ``hem`` believes, updated by each answer and refitted now and then."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

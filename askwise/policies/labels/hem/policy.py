@@ -1,7 +1,5 @@
 """Hierarchical EM with context sharing: ask where it pays, whoever is believed to know."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How ``hem`` ranks tasks and workers, and when it buys an expert."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ the positive one, rho_j ~ Beta(c, d) how likely the worker says what holds. Afte
 two are no longer Beta; each is replaced by the Beta distribution with the same two moments.
 """
 
-from __future__ import annotations
-
 import math
 
 from askwise.core.compiling import kernel, step

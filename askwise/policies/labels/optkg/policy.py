@@ -1,7 +1,5 @@
 """Optimistic knowledge gradient: the pair whose best answer would make us surest."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ for.
 One pool for all tasks, or one for each context: each has workers, order and tournament of its own.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

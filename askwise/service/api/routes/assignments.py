@@ -1,7 +1,5 @@
 """Asking and telling."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from starlette.responses import Response

@@ -1,7 +1,5 @@
 """Campaigns: made, listed, changed, read; and as files."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 import anyio.to_thread

@@ -1,7 +1,5 @@
 """Whether the service lives, can serve, and how it does."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Keys of people and programs."""
 
-from __future__ import annotations
-
 from askwise.service.api.dependencies import Anybody, Owner, Page, RetryKey, Serving, group
 from askwise.service.api.shapes import replies, requests
 from askwise.service.idempotency import note_of

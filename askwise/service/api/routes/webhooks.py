@@ -1,7 +1,5 @@
 """Webhooks: made, listed, ended, tried; what has become of their deliveries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from askwise.service.api.dependencies import NamedPage, Page, Requester, RetryKey, Serving, group

@@ -1,7 +1,5 @@
 """Workers of a campaign: invited, bidding, away, gone."""
 
-from __future__ import annotations
-
 from askwise.service.api.actions import invite_worker
 from askwise.service.api.dependencies import Change, OwnChange, Page, Requester, Serving, group
 from askwise.service.api.shapes import replies, requests

@@ -1,7 +1,5 @@
 """Replies. Those that tell a view are made of it, field by field."""
 
-from __future__ import annotations
-
 import inspect
 from decimal import Decimal
 from functools import reduce

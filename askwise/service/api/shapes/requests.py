@@ -2,8 +2,6 @@
 the shape.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal
 

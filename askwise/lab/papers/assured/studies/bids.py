@@ -1,7 +1,5 @@
 """Bids, quotes and payments of simulated campaigns, by the mechanisms' own code."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any

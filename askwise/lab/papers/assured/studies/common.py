@@ -4,8 +4,6 @@ Labels name what differs from the setting of section 6.3: the linear form of Hoe
 the greedy algorithm GA, the bounds of section 4.1, and the experiment's alpha, xi and mu.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Paper 000, Figs. 2 and 3: regret and cost of assuring the accuracy of every task."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

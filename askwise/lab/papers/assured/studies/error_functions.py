@@ -1,7 +1,5 @@
 """What error functions ask for to keep an error below alpha, and what that costs (000, 3.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """What truthful mechanisms pay for assured accuracy, and how much of it is luck (paper 000)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Whether a worker gains by bidding something else than his cost, by mechanism (000, section 5)."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Paper 000, Fig. 4: what assured accuracy costs by the number of workers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Paper 003: Table 1, Figs. 2 and 3 (budgets), Figs. 4 and 5 (numbers of candidates)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

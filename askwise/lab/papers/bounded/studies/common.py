@@ -1,7 +1,5 @@
 """What the experiments on budgets, prices and limits (paper 003) share."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

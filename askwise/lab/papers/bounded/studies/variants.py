@@ -1,7 +1,5 @@
 """Paper 003: Figs. 6 and 7 (correlation), Fig. 8 (exploration), drift, and regret with bounds."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

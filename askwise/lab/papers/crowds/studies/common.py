@@ -1,7 +1,5 @@
 """What the experiments on crowds and stopping (paper 004) share: cost at equal error."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace

@@ -1,7 +1,5 @@
 """Paper 004, Fig. 1: how far the most frequent answer leads, in recorded answers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

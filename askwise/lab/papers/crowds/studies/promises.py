@@ -1,7 +1,5 @@
 """Paper 004: what rules promise and keep, and what non-adaptive selection must cost (Theorem 5)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Paper 004: Figs. 3 and 4 (crowd selection), and mixtures against single crowds (section 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

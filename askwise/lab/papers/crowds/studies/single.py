@@ -1,7 +1,5 @@
 """Paper 004, appendix C: one crowd, questions of all difficulties (Fig. 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -20,8 +20,6 @@ References
 Paper 004, appendix B.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

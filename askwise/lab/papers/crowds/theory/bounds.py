@@ -58,8 +58,6 @@ References
 Paper 004, sections 2 to 5, appendices E, G, H and I.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -5,8 +5,6 @@ References
 Paper 004, appendix B (the absolute benchmark).
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -16,8 +16,6 @@ References
 Paper 004, section 2, rule (1), Theorem 1; section 5, rule (3); appendix C.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """What the experiments on labelling (paper 002) share: accuracy against budget."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace

@@ -1,7 +1,5 @@
 """Programs as workers: language models that judge, and priced services (beyond 002)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Paper 002, Fig. 5: recorded answers, as they are and with the gaps filled."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Recorded sets of labels: from a folder, as worlds in which only recorded pairs can be asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

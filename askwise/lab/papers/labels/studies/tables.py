@@ -1,7 +1,5 @@
 """The tables of paper 002, section 5.1, as tasks: truth by label, contexts by k-means."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 from collections.abc import Sequence

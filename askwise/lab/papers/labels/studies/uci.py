@@ -1,7 +1,5 @@
 """Paper 002, Figs. 2 and 3: simulated workers on three tables, with contexts by k-means."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

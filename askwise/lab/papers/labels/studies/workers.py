@@ -1,7 +1,5 @@
 """Worker models side by side, answers that come late, and how good workers are (002)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

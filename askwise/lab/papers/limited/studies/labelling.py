@@ -1,7 +1,5 @@
 """Paper 001, Figs. 1 and 2: labelling with B-KUBE and epsilon-first policies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Paper 001, section 4: regret against the budget, with the bounds beside."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
