@@ -29,7 +29,7 @@ from askwise.policies.assured.sets.relaxation import bound_of_size
 from askwise.policies.assured.sets.search import ROUNDING, Size, complete
 
 
-class Candidates(NamedTuple):
+class Eligible(NamedTuple):
     """For each size: who can be in a set that may come first, the gains needed, a price on them."""
 
     alive: Array
@@ -51,7 +51,7 @@ def _most_members(c: Array, cost: int) -> int:
 @heavy_kernel
 def _keep_candidates(
     goal: Goal, staff: Staff, usable: Array, odd_only: bool, cost: int
-) -> Candidates:
+) -> Eligible:
     """See who can be in a set of this cost that may come first."""
     c = staff.c
     most = _most_members(c[usable], cost)
@@ -82,7 +82,7 @@ def _keep_candidates(
         for k in range(pool.shape[0]):
             if bound + max(0.0, keys[k] - last) - slack <= cost and here.c[k] <= cost:
                 alive[size, pool[k]] = True
-    return Candidates(alive, needs, prices)
+    return Eligible(alive, needs, prices)
 
 
 @heavy_kernel
@@ -104,7 +104,7 @@ def _complete_for_nothing(goal: Goal, q: Array, start: int) -> int:
 
 @heavy_kernel
 def _can_begin_with(
-    goal: Goal, staff: Staff, able: Candidates, begun: Array, money: int, work: int, witness: Array
+    goal: Goal, staff: Staff, able: Eligible, begun: Array, money: int, work: int, witness: Array
 ) -> tuple[bool, int]:
     """Whether some set of the cost begins with this list; ``witness`` receives the rest of it.
 
