@@ -17,6 +17,7 @@ from askwise.campaign.verbs import SETTLED
 from askwise.client.errors import BY_CODE, Refused, error_of
 from askwise.core import errors
 from askwise.core.reasons import REASONS
+from askwise.ledger import columns as c
 from askwise.service.errors import CODES, STATUS, body_of, reply_to, status_of
 from askwise.service.errors import RequestRefused as Refusal
 from docs.blocks import DOCS
@@ -88,6 +89,9 @@ def test_a_status_does_not_depend_on_message_or_field() -> None:
 
 # The page on the API.
 
+HELPERS = {"conflict": "conflict", "invalid_answer": "invalid_answer", "_place": "unknown_name"}
+"""Functions that are given a reason and make the error, by its code."""
+
 
 def table() -> dict[str, tuple[str, set[str], str]]:
     """The documented reasons: status, codes, what to do."""
@@ -109,12 +113,18 @@ def codes_in_use() -> dict[str, set[str]]:
     for path in Path(askwise.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                for given in node.args:
+                    word = ast.literal_eval(given) if isinstance(given, ast.Constant) else None
+                    if node.func.id in HELPERS and word in REASONS:
+                        found[word].add(HELPERS[node.func.id])
                 for given in node.keywords:
                     named = given.arg == "reason" and isinstance(given.value, ast.Constant)
                     if named and node.func.id in names:
                         found[ast.literal_eval(given.value)].add(names[node.func.id])
     for reason in SETTLED.values():  # looked up, not written out
         found[reason].add("conflict")
+    for status in (c.SETTLED, c.DECLINED):  # an answer after the lease is taken
+        found[SETTLED[status]].add("invalid_answer")
     return found
 
 

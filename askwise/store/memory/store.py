@@ -174,8 +174,8 @@ class MemoryStore(Portable):
             ]
 
     def change(self, changes: Sequence[Change]) -> bool:
-        self._check("change records")
         ordered = in_order(changes)
+        self._check("change records")
         with self._records_lock:
             for kind, record, before, _ in ordered:
                 if self._of_kind(kind).bodies.get(record) != before:
