@@ -49,8 +49,9 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     (
         "In plain Python: the ledger as whole arrays",
         "askwise.ledger.vectors",
-        "prices limits asked answered joined trusted rooms open_tasks asked_about votes contexts "
-        "truths may_ask may_be_asked may_ask_pairs money_left pending nobody",
+        "prices limits asked answered joined trusted asked_once kinds families rooms open_tasks "
+        "asked_about votes contexts truths may_ask may_be_asked may_ask_pairs money_left pending "
+        "nobody",
     ),
     ("What a policy proposes", "askwise.ledger.proposals", "Proposal ask_one new_proposal propose"),
     ("For kernels: the ledger's arrays", "askwise.ledger.columns", "Book"),
@@ -58,7 +59,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
         "For kernels: reading the ledger",
         "askwise.ledger.queries",
         "money_left room idle scaled next_task asked_before may_answer may_put tasks_for "
-        "tasks_left has_task",
+        "tasks_left has_task may_repeat at_limit",
     ),
     (
         "For kernels: counting votes",

@@ -109,7 +109,8 @@ class Campaign:
         policy, stopping, aggregation, mechanism : name, mapping or instance
             A registry name, ``{"name": ..., parameters}`` or an instance.
         repeat : bool, optional
-            Whether a worker may be asked the same task again; yes without tasks, else no.
+            Whether a worker may be asked the same task again; yes without tasks and with a
+            policy for crowds, else no. Workers whose ``kind`` is "person" or "model" never are.
         lease : seconds or timedelta, optional
             How long an assignment is reserved before it is released.
         store : "memory", "sqlite:///FILE", "postgresql://..." or a Store
@@ -200,8 +201,8 @@ class Campaign:
     def decline(self, assignment_id: str, key: str | None = None) -> None:
         """Release an assignment that its worker turns down.
 
-        The pair is not offered again. Where pairs may repeat (units of work), he is passed
-        over until somebody has answered, unless ``ask(workers=...)`` names him.
+        The pair is not offered again. A worker who may be asked again (units of work, a crowd) is
+        passed over until somebody has answered, unless ``ask(workers=...)`` names them.
         """
         self._do("decline", key, Verbs.decline, assignment=self._seq_of(assignment_id))
 
@@ -214,7 +215,11 @@ class Campaign:
         workers: Iterable[Worker | Mapping[str, Any]] = (),
         key: str | None = None,
     ) -> None:
-        """Add tasks and workers; a worker who left may come back, at another price too."""
+        """Add tasks and workers; a worker who left may come back, at another price too.
+
+        So may their other fields differ, except that somebody who was asked does not come back as
+        a crowd if they were a person or model, nor the other way round.
+        """
         new_tasks = [as_task(task) for task in listed(tasks, "tasks")]
         new_workers = [as_worker(worker) for worker in listed(workers, "workers")]
         written = {"tasks": [task.to_json() for task in new_tasks]}

@@ -304,6 +304,7 @@ class Verbs:
                 raise conflict("worker_exists", "workers", message)
             coming.add(worker.id)
             problem.check_rating(worker)
+            self._check_kind(worker)
             policy.check_worker(worker)
         if workers and isinstance(policy, LimitsSize):
             new = sum(not ledger.has_worker(worker.id) for worker in workers)
@@ -320,6 +321,22 @@ class Verbs:
             self.emit(Kind.JOINED, workers=tuple(worker.to_json() for worker in workers))
         if tasks:
             self.emit(Kind.ADDED, tasks=tuple(task.to_json() for task in tasks))
+
+    def _check_kind(self, worker: Worker) -> None:
+        """Refuse somebody back who was asked again and may not be now, or the other way round."""
+        ledger, problem = self.ledger, self.state.spec.problem
+        if not ledger.has_worker(worker.id):
+            return
+        at = ledger.worker_at(worker.id)
+        once = problem.asks_once(worker)
+        if ledger.book.workers[at, c.LAST] >= 0 and once != problem.asks_once(ledger.workers[at]):
+            given = "not given" if worker.kind is None else repr(worker.kind)
+            was = "crowd" if once else ledger.workers[at].kind
+            raise InvalidProblem(
+                f"kind of worker {worker.id!r} is {given}, but they were asked as a {was} before: "
+                f"give {was!r}, or add them under another id",
+                field="kind",
+            )
 
     def bid(self, worker: str, amount: int) -> None:
         """Take a worker's price, in place of the one he named before."""

@@ -14,7 +14,7 @@ from askwise.core.errors import InvalidAnswer, InvalidProblem, UnknownName
 from askwise.core.events import Event
 from askwise.core.keys import Invitation, Key
 from askwise.core.money import Amount, from_micro, to_micro
-from askwise.core.problem import Task, Worker, as_task, as_worker, listed
+from askwise.core.problem import Task, Worker, WorkerKind, as_task, as_worker, listed
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -215,18 +215,24 @@ class RemoteCampaign:
         price: Amount | None = None,
         limit: int | None = None,
         lasts: float | None = None,
+        kind: WorkerKind | None = None,
+        family: str | None = None,
         key: str | None = None,
     ) -> Invitation:
         """Make a worker's link; with a price, add them first if they are not in the campaign yet.
 
-        ``lasts`` are the seconds until it expires; without, never.
+        ``lasts`` are the seconds until it expires; without, never. ``kind`` and ``family`` are
+        those of ``Worker``; not given, somebody who comes back keeps theirs.
         """
-        body = {
+        body: dict[str, Any] = {
             "worker": worker,
             "price": None if price is None else money(price, "price"),
             "limit": limit,
             "lasts": lasts,
         }
+        # A service from before there were kinds would refuse the fields.
+        body |= {} if kind is None else {"kind": kind}
+        body |= {} if family is None else {"family": family}
         return Invitation.from_json(self._write("invite", body, key))
 
     def tokens(self) -> list[Key]:

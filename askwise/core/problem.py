@@ -5,13 +5,18 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, Literal, get_args
 
 from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.money import Amount, field_of, from_micro, to_micro
 
 UNLIMITED = 2**40
 """Stands for "no limit" on the number of answers a worker may give."""
+
+WorkerKind = Literal["person", "model", "crowd"]
+"""What a worker may be."""
+
+KINDS: tuple[WorkerKind, ...] = get_args(WorkerKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,14 @@ class Worker:
     trusted : bool
         Whether their answer is the truth: an expert, most often a dear one. Policies that know
         about experts decide when one is worth the price; to others it is one more worker.
+    kind : "person", "model" or "crowd", optional
+        A person or a model is asked about a task at most once, whatever the policy: the same
+        answer again would be no news. A crowd (every answer is another member's) may be asked
+        again where the campaign lets pairs repeat. Not given: a crowd where pairs may repeat, a
+        person elsewhere.
+    family : str, optional
+        A name shared by workers that err together: prompts of one model, models of one maker,
+        annotators of one vendor.
 
     Examples
     --------
@@ -47,10 +60,24 @@ class Worker:
     rating: float | None = None
     rating_weight: float | None = None
     trusted: bool = False
+    kind: WorkerKind | None = None
+    family: str | None = None
 
     def __post_init__(self) -> None:
         _check_id(self.id, "worker id")
         _check_flag(self.trusted, f"trusted of worker {self.id!r}")
+        if self.kind is not None and self.kind not in KINDS:
+            raise InvalidProblem(
+                f"kind of worker {self.id!r} is {self.kind!r}: give 'person', 'model' or 'crowd', "
+                "or leave it out",
+                field="kind",
+            )
+        if self.family is not None and not _is_name(self.family):
+            raise InvalidProblem(
+                f"family of worker {self.id!r} is {self.family!r}: give a printable string of 1 to "
+                "200 characters, or leave it out",
+                field="family",
+            )
         name = f"price of worker {self.id!r}"
         object.__setattr__(self, "price", from_micro(to_micro(self.price, name)))
         if self.limit is not None:
@@ -86,6 +113,8 @@ class Worker:
             "rating": self.rating,
             "rating_weight": self.rating_weight,
             "trusted": self.trusted or None,
+            "kind": self.kind,
+            "family": self.family,
         }
         return {key: value for key, value in raw.items() if value is not None}
 
@@ -158,7 +187,7 @@ class Problem:
     budget : micro-units, optional
         The hard cap on what is spent; None is no cap.
     repeat : bool, optional
-        Whether a worker may be asked the same task again.
+        Whether a worker may be asked the same task again; persons and models never are.
     """
 
     workers: tuple[Worker, ...]
@@ -223,6 +252,14 @@ class Problem:
     def range(self) -> tuple[float, float]:
         """Range of a utility; (0, 1) for a campaign with options."""
         return self.utility if self.utility is not None else (0.0, 1.0)
+
+    def asks_once(self, worker: Worker) -> bool:
+        """Whether a worker is asked at most once about a task.
+
+        So are all where pairs may not repeat, and elsewhere those who are a person or a model. A
+        unit of work, in a campaign without tasks, is another one each time.
+        """
+        return not self.repeat or (not self.taskless and worker.kind in ("person", "model"))
 
     def check_rating(self, worker: Worker) -> None:
         """Refuse a prior rating outside the campaign's range."""
@@ -346,8 +383,12 @@ def _fields(raw: object, noun: type, kind: str, needed: tuple[str, ...]) -> dict
     return dict(raw)
 
 
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable()
+
+
 def _check_id(value: object, field: str) -> None:
-    if not isinstance(value, str) or not value or len(value) > 200 or not value.isprintable():
+    if not _is_name(value):
         raise InvalidProblem(
             f"{field} is {value!r}: give a printable string of 1 to 200 characters", field=field
         )

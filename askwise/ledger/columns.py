@@ -11,19 +11,25 @@ from askwise.core.arrays import Array
 
 # Columns of `totals`; money in micro-units. HELD is reserved for assignments that are out,
 # PLANNED for the part of the current decision that was not handed out yet. OPEN_NAMED counts the
-# open tasks that name who may be asked; QUOTED is 1 once the bidding is closed.
+# open tasks that name who may be asked; QUOTED is 1 once the bidding is closed. REPEAT is 1 where
+# crowds may be asked about a task again; ASKED_ONCE counts the workers who never are.
 (BUDGET, SPENT, HELD, PLANNED, TASKS, WORKERS, ASSIGNMENTS, ANSWERS, PENDING, DECISIONS, OPEN,
  PLAN_ROWS, REPEAT, TASKLESS, OPTIONS, PAUSED, STOPPED, CELLS, CONTEXTS, OPEN_NAMED,
- OFFERS, QUOTED) = range(22)  # fmt: skip
+ OFFERS, QUOTED, ASKED_ONCE) = range(23)  # fmt: skip
 
 # Columns of `workers`. ASKED counts what is pending or answered: what the limit is about.
 # REFUSED counts what they declined: those tasks are not put to them again.
 # OPEN_TO counts the open tasks that name them. PRICE is what an answer is paid, BID what they
 # ask for, RANKED_AT what a choice by cost counts them at: the three are one unless a mechanism
 # sets them apart. ON_CLOSED counts what was put to them, and did not expire, about tasks that are
-# closed now.
+# closed now. ONCE is 1 for those who are asked at most once about a task: all where pairs may not
+# repeat, persons and models elsewhere. KIND is what they were said to be, FAMILY the number of
+# theirs (-1: none), in order of appearance.
 (PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED, TRUSTED, OPEN_TO, BID, RANKED_AT,
- ON_CLOSED) = range(12)  # fmt: skip
+ ON_CLOSED, ONCE, KIND, FAMILY) = range(15)  # fmt: skip
+
+# What a worker was said to be.
+UNSAID, PERSON, MODEL, CROWD = range(4)
 
 # Columns of `ratings`: prior mean, scaled to 0..1, and how many answers it is worth.
 RATING, WEIGHT = range(2)

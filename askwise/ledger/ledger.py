@@ -36,6 +36,13 @@ _BY_ROW = {
 }
 """The arrays that grow, each with the total that says how many of its rows are in use."""
 
+_KINDS: dict[str | None, int] = {
+    None: c.UNSAID,
+    "person": c.PERSON,
+    "model": c.MODEL,
+    "crowd": c.CROWD,
+}
+
 _NAMELESS = Task("unit")
 """The one task of a campaign that buys units of work; it has a row and no name."""
 
@@ -89,10 +96,12 @@ class Ledger:
         self._task_index: dict[str, int] = {}
         self.contexts: dict[str | None, int] = {}
         """Number of each context, in order of appearance; tasks without one share one."""
+        self.families: dict[str, int] = {}
+        """Number of each family, in order of appearance; workers without one have none."""
         self.passed_over: set[int] = set()
-        """Who declined a unit of work since the last answer (where pairs may repeat)."""
+        """Who declined a unit of work since the last answer (those who may be asked again)."""
         self.closings: dict[int, tuple[float | None, str, float | None]] = {}
-        totals = np.zeros(22, np.int64)
+        totals = np.zeros(23, np.int64)
         totals[c.BUDGET] = NO_CAP if problem.budget is None else problem.budget
         totals[c.REPEAT] = problem.repeat
         totals[c.TASKLESS] = problem.taskless
@@ -100,7 +109,7 @@ class Ledger:
         self.book = Book(
             totals=totals,
             scale=np.array(problem.range, np.float64),
-            workers=np.zeros((spare, 12), np.int64),
+            workers=np.zeros((spare, 15), np.int64),
             ratings=np.zeros((spare, 2)),
             tasks=np.zeros((1, 13), np.int64),
             queue=np.full(2, -1, np.int64),
@@ -207,7 +216,7 @@ class Ledger:
                 value = self.number(event.value)
                 self.passed_over.clear()
                 self.utility += 0.0 if self.problem.options else value
-            elif kind == k.DECLINED and self.problem.repeat:
+            elif kind == k.DECLINED and not self.book.workers[worker, c.ONCE]:
                 self.passed_over.add(worker)
         elif kind == k.TRUTH:
             value = self.number(event.value)
@@ -244,6 +253,7 @@ class Ledger:
                 self.book.workers[at, c.LAST] = -1
                 self.book.totals[c.WORKERS] = at + 1
             self.workers[at] = worker
+            self._set_kind(at, worker)
             row = self.book.workers[at]
             transitions.set_price(self.book, at, worker.micro)
             row[c.LIMIT] = UNLIMITED if worker.limit is None else worker.limit
@@ -253,6 +263,17 @@ class Ledger:
             if worker.rating is not None and worker.rating_weight is not None:
                 self.book.ratings[at] = (worker.rating - low) / (high - low), worker.rating_weight
             self.passed_over.discard(at)
+
+    def _set_kind(self, at: int, worker: Worker) -> None:
+        """Note whether they are asked once, what they are said to be and whom they err with."""
+        row = self.book.workers[at]
+        self.book.totals[c.ASKED_ONCE] -= row[c.ONCE]
+        row[c.ONCE] = self.problem.asks_once(worker)
+        self.book.totals[c.ASKED_ONCE] += row[c.ONCE]
+        row[c.KIND] = _KINDS[worker.kind]
+        row[c.FAMILY] = -1
+        if worker.family is not None:
+            row[c.FAMILY] = self.families.setdefault(worker.family, len(self.families))
 
     def _quote(self, quotes: Sequence[Mapping[str, str]]) -> None:
         """Take a mechanism's prices for the bids; what is out keeps the price it was asked at."""
@@ -366,6 +387,7 @@ class Ledger:
             "seq": self.seq,
             "utility": self.utility,
             "passed_over": sorted(self.passed_over),
+            "families": list(self.families),
         }
 
         def write() -> str:
@@ -389,6 +411,7 @@ class Ledger:
         raw = json.loads(names)
         ledger.seq, ledger.utility = raw["seq"], raw["utility"]
         ledger.passed_over = set(raw["passed_over"])
+        ledger.families = {family: at for at, family in enumerate(raw["families"])}
         ledger.workers = [Worker(**each) for each in raw["workers"]]
         ledger.tasks = [*problem.tasks, *(Task(**each) for each in raw["tasks"])]
         ledger.contexts = {}

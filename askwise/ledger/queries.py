@@ -57,7 +57,24 @@ def may_put(book: Book, task: int, worker: int) -> bool:
     """Whether a task may be put to a worker: open to them, and not asked before unless repeats."""
     if not may_answer(book, task, worker):
         return False
-    return bool(book.totals[c.REPEAT] == 1 or not asked_before(book, task, worker))
+    return bool(book.workers[worker, c.ONCE] == 0 or not asked_before(book, task, worker))
+
+
+@step
+def may_repeat(book: Book, task: int) -> bool:
+    """Whether a task may be put to somebody again: a crowd is among those who may be asked."""
+    totals, tasks = book.totals, book.tasks
+    if totals[c.REPEAT] == 0:
+        return False
+    if totals[c.ASKED_ONCE] == 0:
+        return True
+    if tasks[task, c.NAMED] < 0:
+        return bool(totals[c.ASKED_ONCE] < totals[c.WORKERS])
+    first = tasks[task, c.FIRST_OFFER]
+    for offer in range(first, first + tasks[task, c.NAMED]):
+        if book.workers[book.offers[offer], c.ONCE] == 0:
+            return True
+    return False
 
 
 @step
@@ -80,7 +97,7 @@ def cell_of(book: Book, task: int, worker: int) -> int:
 @step
 def new_cell_of(book: Book, task: int, worker: int) -> int:
     """As ``cell_of``, for a pair that may be asked now: without a walk where it must be new."""
-    if book.totals[c.REPEAT] == 0 and book.tasks[task, c.TASK_LOST] == 0:
+    if book.workers[worker, c.ONCE] == 1 and book.tasks[task, c.TASK_LOST] == 0:
         return -1
     return cell_of(book, task, worker)
 
@@ -90,7 +107,7 @@ def tasks_left(book: Book, worker: int) -> int:
     """How many assignments the open tasks still hold for a worker."""
     workers = book.workers
     left = tasks_for(book, worker)
-    if left > 0 and book.totals[c.REPEAT] == 1:
+    if left > 0 and workers[worker, c.ONCE] == 0:
         return UNLIMITED
     put = workers[worker, c.ASKED] + workers[worker, c.REFUSED]
     return left - (put - workers[worker, c.ON_CLOSED])
@@ -114,9 +131,24 @@ def room(book: Book, worker: int, money: int) -> int:
         most = min(most, money // price)
     if most <= 0:
         return 0
-    if book.totals[c.REPEAT] == 1:
+    if workers[worker, c.ONCE] == 0:
         return most if tasks_for(book, worker) > 0 else 0
     return min(most, tasks_left(book, worker))
+
+
+@step
+def at_limit(book: Book, worker: int) -> bool:
+    """Whether a worker has reached their limit.
+
+    Where pairs may repeat, a person or model who was asked about all open tasks has as well: others
+    are asked on, and this is what keeps them from it.
+    """
+    workers = book.workers
+    if workers[worker, c.ASKED] >= workers[worker, c.LIMIT]:
+        return True
+    if book.totals[c.REPEAT] == 0 or workers[worker, c.ONCE] == 0:
+        return False
+    return bool(tasks_for(book, worker) > 0 and not has_task(book, worker))
 
 
 @step
@@ -133,7 +165,7 @@ def idle(book: Book, available: Array) -> int:
         if workers[worker, c.JOINED] == 0:
             continue
         joined = True
-        if workers[worker, c.ASKED] >= workers[worker, c.LIMIT]:
+        if at_limit(book, worker):
             limited = True
         elif has_task(book, worker):
             if workers[worker, c.PRICE] <= money:
@@ -198,7 +230,7 @@ def bad_task(book: Book, task: int, worker: int, count: int) -> bool:
     """Whether a named task is unknown, closed, or may not be put to this worker (again)."""
     if task >= book.totals[c.TASKS] or book.tasks[task, c.CLOSED] == 1:
         return True
-    return bool(count > 1 and book.totals[c.REPEAT] == 0) or not may_put(book, task, worker)
+    return bool(count > 1 and book.workers[worker, c.ONCE] == 1) or not may_put(book, task, worker)
 
 
 @kernel

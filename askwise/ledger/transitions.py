@@ -161,7 +161,7 @@ def find_assignment(assignments: Array, count: int, seq: int) -> int:
 def trim_plan(book: Book) -> None:
     """Give up what the plan holds for workers beyond the tasks that are left for them."""
     totals, workers, plan = book.totals, book.workers, book.plan
-    if totals[c.REPEAT] == 1 and totals[c.OPEN_NAMED] == 0:
+    if totals[c.ASKED_ONCE] == 0 and totals[c.OPEN_NAMED] == 0:
         return
     for row in range(totals[c.PLAN_ROWS]):
         worker, count = plan[row, c.PLAN_WORKER], plan[row, c.PLAN_COUNT]

@@ -32,6 +32,7 @@ from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
 from askwise.ledger import columns as c
 from askwise.ledger import queries
+from askwise.ledger.columns import Book
 from askwise.ledger.ledger import Ledger
 
 
@@ -81,6 +82,24 @@ def trusted(ledger: Ledger) -> Array:
     return _worker(ledger, c.TRUSTED) == 1
 
 
+def asked_once(ledger: Ledger) -> Array:
+    """Who is asked at most once about a task: persons, models, and all where none may repeat."""
+    return _worker(ledger, c.ONCE) == 1
+
+
+def kinds(ledger: Ledger) -> Array:
+    """What each worker was said to be: ``UNSAID``, ``PERSON``, ``MODEL`` or ``CROWD``.
+
+    These are numbers of :mod:`askwise.ledger.columns`.
+    """
+    return _worker(ledger, c.KIND)
+
+
+def families(ledger: Ledger) -> Array:
+    """Number of each worker's family, -1 without one; ``ledger.families`` has them by name."""
+    return _worker(ledger, c.FAMILY)
+
+
 def rooms(ledger: Ledger) -> Array:
     """How often each worker can still be asked: by presence, limit, money and open tasks."""
     book = ledger.book
@@ -89,11 +108,9 @@ def rooms(ledger: Ledger) -> Array:
     most = workers[:, c.LIMIT] - workers[:, c.ASKED]
     most = np.where(price > 0, np.minimum(most, money_left(ledger) // np.maximum(price, 1)), most)
     left = totals[c.OPEN] - totals[c.OPEN_NAMED] + workers[:, c.OPEN_TO]
-    if totals[c.REPEAT] == 1:
-        most = np.where(left > 0, most, 0)
-    else:
-        put = workers[:, c.ASKED] + workers[:, c.REFUSED] - workers[:, c.ON_CLOSED]
-        most = np.minimum(most, left - put)
+    put = workers[:, c.ASKED] + workers[:, c.REFUSED] - workers[:, c.ON_CLOSED]
+    once = np.minimum(most, left - put)
+    most = np.where(workers[:, c.ONCE] == 1, once, np.where(left > 0, most, 0))
     return np.where(workers[:, c.JOINED] == 1, np.maximum(most, 0), 0)
 
 
@@ -137,7 +154,9 @@ def may_ask(ledger: Ledger, worker: int) -> Array:
     # The stretches of offers follow one another in the order of the tasks that they belong to.
     owners = np.repeat(np.arange(len(named)), np.maximum(named, 0))
     found[owners[book.offers[: len(owners)] == worker]] = True
-    _leave_out_asked(ledger, found, int(book.workers[worker, c.LAST]), c.BEFORE_OF_WORKER, c.TASK)
+    if book.workers[worker, c.ONCE] == 1:
+        last = int(book.workers[worker, c.LAST])
+        found[_asked_from(book, last, c.BEFORE_OF_WORKER, c.TASK)] = False
     return found & open_tasks(ledger)
 
 
@@ -151,7 +170,9 @@ def may_be_asked(ledger: Ledger, task: int) -> Array:
         named = np.zeros(len(found), np.bool_)
         named[book.offers[row[c.FIRST_OFFER] : row[c.FIRST_OFFER] + row[c.NAMED]]] = True
         found &= named
-    _leave_out_asked(ledger, found, int(row[c.TASK_LAST]), c.BEFORE_OF_TASK, c.WORKER)
+    if ledger.total(c.ASKED_ONCE) > 0:
+        before = _asked_from(book, int(row[c.TASK_LAST]), c.BEFORE_OF_TASK, c.WORKER)
+        found[[worker for worker in before if book.workers[worker, c.ONCE] == 1]] = False
     return found
 
 
@@ -164,23 +185,23 @@ def may_ask_pairs(ledger: Ledger) -> Array:
     found = np.repeat((named < 0)[:, None], ledger.total(c.WORKERS), axis=1)
     owners = np.repeat(np.arange(len(named)), np.maximum(named, 0))
     found[owners, book.offers[: len(owners)]] = True
-    if book.totals[c.REPEAT] == 0:
+    if ledger.total(c.ASKED_ONCE) > 0:
         rows = book.assignments[: ledger.total(c.ASSIGNMENTS)]
-        rows = rows[rows[:, c.STATUS] != c.EXPIRED]
+        once = book.workers[rows[:, c.WORKER], c.ONCE] == 1
+        rows = rows[once & (rows[:, c.STATUS] != c.EXPIRED)]
         found[rows[:, c.TASK], rows[:, c.WORKER]] = False
     return found & open_tasks(ledger)[:, None] & (rooms(ledger) > 0)
 
 
-def _leave_out_asked(ledger: Ledger, found: Array, last: int, before: int, other: int) -> None:
-    """Take out of a mask what was asked already, unless pairs may repeat."""
-    if ledger.total(c.REPEAT) == 1:
-        return
-    assignments = ledger.book.assignments
+def _asked_from(book: Book, last: int, before: int, other: int) -> list[int]:
+    """The other side of the pairs that were asked, from an assignment back along its chain."""
+    found = []
     while last >= 0:
-        row = assignments[last]
+        row = book.assignments[last]
         if row[c.STATUS] != c.EXPIRED:
-            found[row[other]] = False
+            found.append(int(row[other]))
         last = int(row[before])
+    return found
 
 
 # The campaign.

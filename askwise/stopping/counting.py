@@ -162,13 +162,17 @@ def agreed(votes: Votes, params: Params, draw: Draw, ruling: Array) -> int:
 
 @step
 def agreed_of_all(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
-    """Also count who is left to be asked, where nobody is asked twice."""
+    """Also count who is left to be asked, where no crowd can be asked again."""
+    totals, workers = book.totals, book.workers
     code = agreed(all_votes(book, task), params, draw, ruling)
-    if code != GO_ON or book.totals[c.REPEAT] == 1:
+    if code != GO_ON or (totals[c.REPEAT] == 1 and totals[c.ASKED_ONCE] == 0):
         return code
     more = book.tasks[task, c.TASK_ASKED] - book.tasks[task, c.TASK_ANSWERED]
-    for worker in range(book.totals[c.WORKERS]):
-        more += 1 if base.may_come(book, task, worker) else 0
+    for worker in range(totals[c.WORKERS]):
+        if base.may_come(book, task, worker):
+            if workers[worker, c.ONCE] == 0:
+                return code
+            more += 1
     reachable = book.votes[task, int(ruling[OPTION])] + more
     return LOW_CONFIDENCE if reachable < params.quorum else GO_ON
 

@@ -73,7 +73,8 @@ def can_go_on(book: Book, task: int, worker: int) -> bool:
     """Whether the next answer may be this crowd's: there, within its limit, and in play.
 
     Where crowds are asked again and again, one that was never asked about the question while it
-    got four answers a crowd is passed over by the policy, and no reason to go on.
+    got four answers a crowd is passed over by the policy, and no reason to go on; so is a person or
+    model among them.
     """
     if not base.may_come(book, task, worker):
         return False

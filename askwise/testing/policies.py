@@ -30,7 +30,7 @@ from askwise.ledger import Ledger, Proposal
 from askwise.ledger import columns as c
 from askwise.policies import FixedWorkers, Policy
 from askwise.store import MemoryStore
-from askwise.testing.scenes import Scene, scenes_for, worker_number
+from askwise.testing.scenes import Scene, scenes_for
 from askwise.testing.sessions import MOST_STEPS, folded, play, resume, same_logs, start
 from askwise.testing.suite import Suite, as_bytes
 
@@ -200,7 +200,7 @@ def growing_changes_nothing(scene: Scene, policy: Policy) -> None:
     """Arrays that grew as workers and tasks came hold what roomy ones hold."""
     session = start(policy, scene, seed=2)
     for at in range(scene.workers, 45, 5):
-        newcomers = [worker_number(each) for each in range(at, min(45, at + 5))]
+        newcomers = [scene.worker(each) for each in range(at, min(45, at + 5))]
         newcomers = [] if isinstance(policy, FixedWorkers) else newcomers
         tasks = [f"t{len(session.referee.numbers)}"] if scene.tasks else []
         session.campaign.add(workers=newcomers, tasks=tasks)

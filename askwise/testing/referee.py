@@ -31,6 +31,8 @@ class Referee:
     bids: dict[str, int] = field(default_factory=dict)
     prices: dict[str, int] = field(default_factory=dict)
     limits: dict[str, int] = field(default_factory=dict)
+    kinds: dict[str, str | None] = field(default_factory=dict)
+    families: dict[str, str | None] = field(default_factory=dict)
     joined: set[str] = field(default_factory=set)
     order: list[str] = field(default_factory=list)
     open_tasks: dict[str | None, int] = field(default_factory=dict)
@@ -64,6 +66,7 @@ class Referee:
                 self.order.append(worker.id)
             self.bids[worker.id] = self.prices[worker.id] = worker.micro
             self.limits[worker.id] = UNLIMITED if worker.limit is None else worker.limit
+            self.kinds[worker.id], self.families[worker.id] = worker.kind, worker.family
             self.joined.add(worker.id)
             self.passed_over.discard(worker.id)
 
@@ -73,6 +76,11 @@ class Referee:
 
     def _name(self, tasks: Iterable[dict[str, Any]]) -> None:
         self.named.update({raw["id"]: raw["workers"] for raw in tasks if "workers" in raw})
+
+    def repeats(self, worker: str) -> bool:
+        """Whether a worker may be asked about a task again: units of work are never the same."""
+        crowd = self.kinds[worker] in (None, "crowd")
+        return self.problem.repeat and (crowd or self.problem.taskless)
 
     def is_for(self, task: str | None, worker: str) -> bool:
         """Whether a task is open to a worker at all."""
@@ -106,7 +114,7 @@ class Referee:
 
     def tasks_for(self, worker: str) -> int:
         """How many open tasks may be put to a worker."""
-        again = self.problem.repeat
+        again = self.repeats(worker)
         return sum(
             self.is_for(task, worker) and (again or not self.pairs[task, worker])
             for task in self.open_tasks
@@ -116,6 +124,18 @@ class Referee:
         """Whether limit and tasks leave a worker who is there something to do."""
         here = worker in self.joined and self.asked[worker] < self.limits[worker]
         return here and self.tasks_for(worker) > 0
+
+    def is_at_limit(self, worker: str) -> bool:
+        """Whether a worker was asked as often as may be.
+
+        Where crowds are asked again, that is also so of a person or model who was asked about all
+        open tasks; where nobody is, the tasks are used up and not the worker.
+        """
+        if self.asked[worker] >= self.limits[worker]:
+            return True
+        theirs = [task for task in self.open_tasks if self.is_for(task, worker)]
+        used = bool(theirs) and self.tasks_for(worker) == 0
+        return self.problem.repeat and not self.repeats(worker) and used
 
     def awaiting_truth(self) -> str | None:
         """The first open task that has an answer and no truth."""
@@ -130,7 +150,7 @@ class Referee:
         work = self.work[seq]
         if self.stopped or work.task not in self.open_tasks:
             return False
-        if not self.problem.repeat and self.pairs[work.task, work.worker]:
+        if not self.repeats(work.worker) and self.pairs[work.task, work.worker]:
             return False
         verdicts = set()
         for alive in (True, False):
@@ -181,7 +201,7 @@ class Referee:
             self.stopped = True
             self.plan = []
         for row in self.plan:
-            if row[0] is None and not self.problem.repeat:
+            if row[0] is None and not self.repeats(row[1]):
                 row[3] = min(row[3], self.tasks_for(row[1]))
         left = self.free - self.reserved(alive=True)
         assert left >= 0, f"after event {event.seq} the budget is exceeded by {-left}"
@@ -216,7 +236,7 @@ class Referee:
     def _may_be_asked(self, task: str | None, worker: str) -> None:
         assert task in self.open_tasks, f"task {task} is not open"
         assert self.is_for(task, worker), f"task {task} is not for {worker}"
-        repeated = self.pairs[task, worker] and not self.problem.repeat
+        repeated = self.pairs[task, worker] and not self.repeats(worker)
         assert not repeated, f"{worker} was asked about task {task} before"
 
     def _asked(self, event: Event, offered: Collection[str] | None) -> None:
@@ -260,7 +280,7 @@ class Referee:
         self._count(seq, -1)
         if event.kind == Kind.EXPIRED:
             self.expired.append(seq)
-        elif self.problem.repeat:
+        elif self.repeats(self.work[seq].worker):
             # Not before somebody has answered, unless they are named.
             self.passed_over.add(self.work[seq].worker)
         else:
@@ -290,6 +310,10 @@ class Referee:
             row = ledger.book.workers[at]
             due = (self.prices[worker], self.asked[worker], worker in self.joined)
             assert (row[c.PRICE], row[c.ASKED], row[c.JOINED]) == due
+            assert row[c.ONCE] == (not self.repeats(worker)), f"{worker} may be asked again, or not"
+            family = self.families[worker]
+            number = -1 if family is None else ledger.families[family]
+            assert row[c.FAMILY] == number, f"{worker} is of family {family}"
 
     def judge(self, choice: Wait | Done, offered: Collection[str] | None) -> None:
         """Object to a wait that nothing would end, and to a wrong reason for the end."""
@@ -309,7 +333,7 @@ class Referee:
                 # What is sure enough, only the policy can tell.
                 "target": bool(self.problem.options),
                 "budget": bool(able),
-                "limits": any(self.asked[one] >= self.limits[one] for one in self.joined),
+                "limits": any(self.is_at_limit(one) for one in self.joined),
                 "tasks": not self.open_tasks
                 or any(self.tasks_for(one) == 0 for one in self.joined),
             }[choice.why]

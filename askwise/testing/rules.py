@@ -40,8 +40,11 @@ def check_rule(rule: StoppingRule) -> None:
 
 def scenes_of(rule: StoppingRule) -> list[Scene]:
     """List the small campaigns that a rule is put through; each closes some task."""
-    scenes = {"options": POLL, "utility": RULED}
-    return [replace(scenes[kind], rule=ending(rule, 6)) for kind in rule.outcomes]
+    mixed = replace(POLL, workers=5, tasks=2, kinds=True)
+    scenes = {"options": (POLL, mixed), "utility": (RULED,)}
+    return [
+        replace(scene, rule=ending(rule, 6)) for kind in rule.outcomes for scene in scenes[kind]
+    ]
 
 
 def _sessions(rule: StoppingRule) -> list[Session]:

@@ -56,6 +56,9 @@ class Scene:
     truths: bool = False
     """Whether truths are told in between, not only to a policy that waits for one."""
 
+    kinds: bool = False
+    """Whether workers are a model, a crowd and a person by turns, the models of one family."""
+
     renamed: bool = False
     """Whether workers have other names, which sort the other way round."""
 
@@ -63,6 +66,13 @@ class Scene:
     def names(self) -> list[str]:
         """The workers' names."""
         return [f"n{100 - at}" if self.renamed else f"w{at}" for at in range(self.workers)]
+
+    def worker(self, at: int, **changes: Any) -> Worker:
+        """The worker ``w<at>`` as they are in this scene."""
+        if self.kinds:
+            changes = {"kind": ("model", "crowd", "person")[at % 3], **changes}
+            changes |= {"family": "twins"} if at % 3 == 0 else {}
+        return worker_number(at, **changes)
 
     def work(self) -> list[Task]:
         """The tasks."""
@@ -80,7 +90,7 @@ class Scene:
         """What a requester says of it."""
         return {
             "workers": [
-                worker_number(at, id=name, trusted=at == self.trusted)
+                self.worker(at, id=name, trusted=at == self.trusted)
                 for at, name in enumerate(self.names)
             ],
             "tasks": self.work(),
@@ -119,14 +129,18 @@ THREE = ("no", "yes", "maybe")
 CROWDS = replace(POLL, options=THREE, rule={"name": "posterior", "error": 0.2, "horizon": 12})
 LABELS = Scene(workers=5, tasks=7, options=THREE, budget="90", contexts=2, named=True, trusted=3)
 ASSURED = Scene(workers=5, tasks=6, options=("no", "yes"), budget="150", named=True, truths=True)
+MIXED = Scene(workers=5, tasks=4, budget="90", repeat=True, named=True, kinds=True)
+MIXED_VOTES = replace(MIXED, options=THREE, contexts=2)
+ONCE = Scene(workers=5, tasks=5, options=("no", "yes"), budget="110", kinds=True, truths=True)
 UNCAPPED = Scene(workers=3, budget=None)
 
 
 def scenes_for(policy: Policy) -> list[Scene]:
     """List the scenes that a policy can play in."""
     scenes = [UNITS, TASKS, REPEATED, RULED, VOTES, POLL, CROWDS, LABELS, UNCAPPED]
+    scenes += [MIXED, MIXED_VOTES]
     if isinstance(policy, AwaitsTruth):
-        scenes.append(ASSURED)
+        scenes += [ASSURED, ONCE]
     return [scene for scene in scenes if plays_in(policy, scene.problem())]
 
 

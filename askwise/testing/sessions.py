@@ -16,7 +16,7 @@ from askwise.core.events import Event
 from askwise.policies import FixedWorkers, Policy
 from askwise.store import MemoryStore, Store
 from askwise.testing.referee import Referee
-from askwise.testing.scenes import LEASE, Scene, worker_number
+from askwise.testing.scenes import LEASE, Scene
 from askwise.testing.suite import refused
 
 MOST_STEPS = 3000
@@ -204,9 +204,9 @@ class _Player:
         gone = sorted(set(self.referee.order) - self.referee.joined)
         if gone and number % 2:
             at = int(self._pick(gone, number)[1:])
-            worker = worker_number(at, price=1 + number % 7)
+            worker = self.session.scene.worker(at, price=1 + number % 7)
         else:
-            worker = worker_number(len(self.referee.order) % 64)
+            worker = self.session.scene.worker(len(self.referee.order) % 64)
         fixed = issubclass(self.session.policy, FixedWorkers)
         if worker.id not in self.referee.joined and not fixed:
             self.session.campaign.add(workers=[worker])

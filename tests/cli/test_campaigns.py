@@ -76,6 +76,27 @@ def test_workers_and_tasks_are_added_from_options_and_a_file(
     assert call_json("status", cats)["tasks"] == 5
 
 
+def test_kinds_and_families_are_given_in_a_table_and_as_options(
+    workplace: Path, call: Call, call_json: Call, refusal: Call
+) -> None:
+    (workplace / "people.csv").write_text("id,price,kind,family\nann,1,person,\ngpt,1,model,x\n")
+    (workplace / "poll.toml").write_text(
+        'name = "poll"\noptions = ["no", "yes"]\ntasks = ["t1"]\npolicy = "virt-ucb"\n'
+        'workers = "people.csv"\n'
+    )
+    call("new", "poll.toml")
+    call("add", "poll", "--worker", "id=bob,price=1,kind=crowd,family=y")
+    (joined,) = call("log", "poll", "--json").stdout.splitlines()
+    assert '[{"id": "bob", "price": "1", "kind": "crowd", "family": "y"}]' in joined
+    for worker in ("ann", "gpt"):
+        (asked,) = call_json("ask", "poll", "--worker", worker)["assignments"]
+        call("tell", asked["id"], "yes")
+        assert call_json("ask", "poll", "--worker", worker, code=3)["status"] == "wait"
+    assert "kind of worker 'eve' is 'robot': give 'person', 'model' or 'crowd'" in refusal(
+        "add", "poll", "--worker", "id=eve,price=1,kind=robot"
+    )
+
+
 def test_a_worker_leaves_and_comes_back_at_another_price(shop: str, call: Call) -> None:
     call("leave", shop, "bob")
     assert "\nworkers\t1\n" in call("status", shop).stdout

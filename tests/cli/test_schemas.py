@@ -21,6 +21,7 @@ from tests.cli.helpers import OPTIONS, RATED, UTILITY
 from tests.schemas import NAMES, faults, schema
 
 SAMPLED = UTILITY.replace("shop", "sampled").replace('"uniform"', '"thompson-knapsack"')
+KINDS = UTILITY.replace("limit = 2", 'kind = "model"\nfamily = "maker"', 1)
 LOOKING = UTILITY.replace("shop", "looking").replace('"uniform"', '"knowledge-gradient"')
 
 NOT_YET = {Kind.PAID}
@@ -99,6 +100,7 @@ def test_every_kind_of_event_that_there_is(
     call("decline", out["id"])
     call("truth", cats, "t2", "cat")
     call("add", cats, "--task", "id=t3,payload=x", "--worker", "id=fay,price=1,limit=2,rating=0.5")
+    call("add", cats, "--worker", "id=gpt,price=1,kind=model,family=maker")
     call("close", cats, "t3")
     call("leave", cats, "bob")
     call("pause", cats)
@@ -166,8 +168,8 @@ def test_errors_are_as_their_schema_says(words: tuple[str, ...], call: Call) -> 
 
 @pytest.mark.parametrize(
     "text",
-    [UTILITY, RATED, OPTIONS, SAMPLED, LOOKING, page.files()["cats.toml"]],
-    ids=["utility", "rated", "options", "sampled", "looking", "the page's"],
+    [UTILITY, RATED, OPTIONS, SAMPLED, LOOKING, page.files()["cats.toml"], KINDS],
+    ids=["utility", "rated", "options", "sampled", "looking", "the page's", "kinds"],
 )
 def test_a_campaign_that_can_be_made_is_one_by_the_schema(text: str) -> None:
     assert faults("campaign", tomllib.loads(text)) == []
@@ -191,6 +193,9 @@ def test_a_campaign_that_can_be_made_is_one_by_the_schema(text: str) -> None:
         ('price = "0.05"', ""),
         ("limit = 2", "limit = 0"),
         ("limit = 2", "rating_weight = 2"),
+        ("limit = 2", 'kind = "robot"'),
+        ("limit = 2", 'family = ""'),
+        ("limit = 2", "family = 3"),
     ],
 )
 def test_the_schema_and_the_command_refuse_the_same(

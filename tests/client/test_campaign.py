@@ -114,6 +114,23 @@ def test_instances_name_a_policy_too(service: Service) -> None:
     assert campaign.spec["stopping"]["lead"] == 2
 
 
+def test_kinds_and_families_go_there_and_back(service: Service) -> None:
+    workers = [Worker("ann", 1, kind="person"), Worker("gpt", 1, kind="model", family="maker")]
+    fields: dict[str, Any] = {"tasks": ["t1"], "options": ["yes", "no"], "policy": "virt-ucb"}
+    campaign = service.create(workers=workers, name="kinds", **fields)
+    assert campaign.spec["workers"] == [worker.to_json() for worker in workers]
+    campaign.add(workers=[Worker("bob", 1, kind="crowd", family="vendor")])
+    assert campaign.invite("zoe", price=1, kind="person", family="vendor").link
+    joined = [event.workers[0] for event in campaign.log() if event.workers is not None]
+    assert joined == [
+        {"id": "bob", "price": "1", "kind": "crowd", "family": "vendor"},
+        {"id": "zoe", "price": "1", "kind": "person", "family": "vendor"},
+    ]
+    campaign.tell(campaign.ask(workers=["ann"])[0].id, "yes")
+    assert not campaign.ask(workers=["ann"])
+    assert service.open("kinds").spec == campaign.spec
+
+
 def test_toml_makes_a_campaign(service: Service) -> None:
     text = """
         name = "from-toml"

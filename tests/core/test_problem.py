@@ -60,13 +60,34 @@ def test_a_rating_without_a_weight_is_worth_one_answer() -> None:
 
 def test_json_comes_back_as_the_same_problem() -> None:
     problem = make_problem(
-        workers=[Worker("a", "0.1", 3, 0.5, 2.0), Worker("b", 1)],
+        workers=[
+            Worker("a", "0.1", 3, 0.5, 2.0),
+            Worker("b", 1),
+            Worker("c", 1, kind="model", family="maker"),
+        ],
         tasks=[Task("t", "kind", [1, {"x": None}])],
         outcome={"kind": "utility", "low": 0, "high": 2},
         budget=5,
         repeat=True,
     )
     assert make_problem(**problem.to_json()) == problem
+
+
+def test_a_kind_and_a_family_are_written_only_if_they_are_said() -> None:
+    assert Worker("a", 1).to_json() == {"id": "a", "price": "1"}
+    said = Worker("a", 1, kind="person", family="vendor")
+    assert said.to_json() == {"id": "a", "price": "1", "kind": "person", "family": "vendor"}
+    assert Worker(**said.to_json()) == said
+
+
+@pytest.mark.parametrize("kind", [None, "crowd", "person", "model"])
+def test_a_worker_is_asked_once_if_they_are_no_crowd_or_nobody_repeats(kind: Any) -> None:
+    worker = Worker("a", 1, kind=kind)
+    tasks = {"tasks": ["t"], "options": ["no", "yes"]}
+    crowd = kind in (None, "crowd")
+    assert make_problem(workers=[worker], repeat=True, **tasks).asks_once(worker) is not crowd
+    assert make_problem(workers=[worker], repeat=False, **tasks).asks_once(worker) is True
+    assert make_problem(workers=[worker], outcome="utility").asks_once(worker) is False
 
 
 WORKERS: list[tuple[dict[str, Any], str, str]] = [
@@ -83,6 +104,12 @@ WORKERS: list[tuple[dict[str, Any], str, str]] = [
     ({"rating": "good"}, "rating", "rating of worker 'a' is 'good'"),
     ({"rating_weight": 2.0}, "rating_weight", "rating_weight of worker 'a'"),
     ({"rating": 0.5, "rating_weight": -1}, "rating_weight", "rating_weight of worker 'a' is -1"),
+    ({"kind": "robot"}, "kind", "'robot': give 'person', 'model' or 'crowd', or leave it out"),
+    ({"kind": ""}, "kind", "kind of worker 'a' is ''"),
+    ({"kind": ["model"]}, "kind", "kind of worker 'a' is"),
+    ({"family": ""}, "family", "family of worker 'a' is '': give a printable string of 1 to 200"),
+    ({"family": 3}, "family", "family of worker 'a' is 3"),
+    ({"family": "x" * 201}, "family", "family of worker 'a' is"),
     ({"id": ""}, "id", "worker id is ''"),
     ({"id": 7}, "id", "worker id is 7"),
     ({"id": "a\nb"}, "id", "worker id is"),

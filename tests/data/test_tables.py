@@ -29,6 +29,15 @@ def test_workers_are_read_with_empty_cells_left_out(tmp_path: Path) -> None:
     ]
 
 
+def test_kinds_and_families_are_columns(tmp_path: Path) -> None:
+    file = write(tmp_path, "id,price,kind,family\nann,1,person,\ngpt,1, model ,maker\nbob,1,,\n")
+    assert read_workers(file) == [
+        Worker("ann", 1, kind="person"),
+        Worker("gpt", 1, kind="model", family="maker"),
+        Worker("bob", 1),
+    ]
+
+
 def test_columns_may_come_in_any_order(tmp_path: Path) -> None:
     assert read_workers(write(tmp_path, "price,id\n2,ann\n")) == [Worker("ann", 2)]
 
@@ -78,6 +87,11 @@ def test_a_line_separator_inside_text_starts_no_line(tmp_path: Path) -> None:
             "id,price,rating\nann,1,good\n",
             "line 2: rating of worker 'ann' is 'good': give a number",
             "rating",
+        ),
+        (
+            "id,price,kind\nann,1,robot\n",
+            "line 2: kind of worker 'ann' is 'robot': give 'person', 'model' or 'crowd'",
+            "kind",
         ),
         ("id,price\nann,1\nann,2\n", "line 3: worker 'ann' is in line 2 already", "id"),
         ('id,price\n"ann,1\n', "line 2: unexpected end of data; separate columns by", "file"),

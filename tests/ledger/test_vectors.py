@@ -14,10 +14,10 @@ from askwise.ledger import queries, vectors
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import ask_one, fault
 from askwise.policies import policies
-from askwise.testing.scenes import LABELS, POLL, REPEATED, TASKS, UNITS, VOTES
+from askwise.testing.scenes import LABELS, MIXED, MIXED_VOTES, POLL, REPEATED, TASKS, UNITS, VOTES
 from askwise.testing.sessions import play
 
-SCENES = (TASKS, LABELS, REPEATED, POLL, VOTES, UNITS)
+SCENES = (TASKS, LABELS, REPEATED, POLL, VOTES, UNITS, MIXED, MIXED_VOTES)
 
 
 def sizes(ledger: Ledger) -> tuple[int, int]:

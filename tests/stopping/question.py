@@ -34,9 +34,14 @@ class Question:
         limits: Mapping[str, int] | None = None,
         tasks: tuple[str, ...] = ("t",),
         repeat: bool = True,
+        kinds: Mapping[str, Any] | None = None,
     ) -> None:
         prices = {"a": 1, "b": 1, "c": 1} if prices is None else prices
-        workers = [Worker(name, price, (limits or {}).get(name)) for name, price in prices.items()]
+        limits, kinds = limits or {}, kinds or {}
+        workers = [
+            Worker(name, price, limits.get(name), kind=kinds.get(name))
+            for name, price in prices.items()
+        ]
         self.problem = make_problem(
             workers=workers, tasks=tasks, options=list(options), repeat=repeat
         )

@@ -226,6 +226,22 @@ def test_where_pairs_may_repeat_everybody_can_be_asked_again() -> None:
     assert first_stop(quorum(3, 9), "xyzxyz", crowds="abc", options="xyz") is None
 
 
+def test_quorum_is_out_of_reach_when_persons_were_asked_and_no_crowd_can_be() -> None:
+    models = dict.fromkeys("abc", "model")
+    question = Question(quorum(3, 9), kinds=models)
+    assert question.say("a", "x") is None
+    verdict = question.say("b", "y")
+    assert verdict is not None
+    assert verdict.outcome == "low_confidence"
+    # A crowd can be asked on, until it reaches its limit.
+    mixed = {**models, "c": "crowd"}
+    question = Question(quorum(3, 9), options="xyz", kinds=mixed, limits={"c": 2})
+    assert [question.say("a", "x"), question.say("b", "y"), question.say("c", "z")] == [None] * 3
+    verdict = question.say("c", "y")
+    assert verdict is not None
+    assert verdict.outcome == "low_confidence"
+
+
 def test_quorum_is_within_reach_through_who_is_left_and_through_what_is_out() -> None:
     question = once(quorum(2, 9), "abc")
     question.say("a", "x")

@@ -131,12 +131,13 @@ def _answers_left(state: CampaignState) -> int | None:
     workers = book.workers[: total(c.WORKERS)]
     there = workers[:, c.JOINED] == 1
     left = workers[:, c.LIMIT] - workers[:, c.ASKED]
-    if not total(c.REPEAT):
+    once = workers[:, c.ONCE] == 1
+    if (there & ~once & (workers[:, c.LIMIT] == UNLIMITED)).any():
+        return None
+    if once.any():
         rows = book.assignments[: total(c.ASSIGNMENTS)]
         on = (rows[:, c.STATUS] != c.EXPIRED) & (book.tasks[rows[:, c.TASK], c.CLOSED] == 0)
         taken = np.bincount(rows[on, c.WORKER], minlength=len(workers))
         here = total(c.OPEN) - total(c.OPEN_NAMED) + workers[:, c.OPEN_TO]
-        left = np.minimum(left, here - taken)
-    elif (workers[there, c.LIMIT] == UNLIMITED).any():
-        return None
+        left = np.where(once, np.minimum(left, here - taken), left)
     return int(np.maximum(left[there], 0).sum()) + total(c.PENDING)

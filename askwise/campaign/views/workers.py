@@ -12,7 +12,7 @@ from askwise.campaign.views.answers import answers as answers_of
 from askwise.campaign.views.quality import Quality, judged, rated
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
-from askwise.core.problem import UNLIMITED
+from askwise.core.problem import UNLIMITED, WorkerKind
 from askwise.ledger import columns as c
 
 
@@ -24,6 +24,7 @@ class WorkerSummary(Jsonable):
     ``expired`` and ``declined``. ``price`` is None while sealed bids are taken. ``share`` is of
     all answers. ``agreement`` is the share of their answers that are the task's present answer,
     among tasks that somebody else answered too; None where there is none, and for utilities.
+    ``kind`` and ``family`` are None where nothing was said.
     """
 
     id: str
@@ -40,6 +41,8 @@ class WorkerSummary(Jsonable):
     share: float
     agreement: float | None
     quality: Quality | None
+    kind: WorkerKind | None = None
+    family: str | None = None
 
 
 def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> list[WorkerSummary]:
@@ -94,6 +97,8 @@ def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> li
                 share=answered / total if total else 0.0,
                 agreement=agreement[at],
                 quality=quality[at],
+                kind=worker.kind,
+                family=worker.family,
             )
         )
     return found

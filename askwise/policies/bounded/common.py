@@ -19,7 +19,7 @@ from askwise.kernels.knapsack import greedy_into
 from askwise.ledger import Book, Ledger, Proposal, has_task, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.queries import scaled
+from askwise.ledger.queries import at_limit, scaled
 from askwise.policies.base import Axes, KernelPolicy
 from askwise.policies.capabilities import Explains, Score
 
@@ -273,7 +273,7 @@ def after_the_one(book: Book, worker: int) -> int:
     """Why a policy that gives all work to one worker has come to its end."""
     if book.totals[c.PENDING] > 0:
         return c.WAIT_ANSWERS
-    if book.workers[worker, c.ASKED] >= book.workers[worker, c.LIMIT]:
+    if at_limit(book, worker):
         return c.DONE_LIMITS
     return c.DONE_BUDGET if has_task(book, worker) else c.DONE_TASKS
 

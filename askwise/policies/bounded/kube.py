@@ -37,7 +37,7 @@ def try_or_value(book: Book, state: State, params: Params, available: Array, out
     """
     totals, workers, beliefs = book.totals, book.workers, state.beliefs
     money = money_left(totals)
-    by_task = totals[c.REPEAT] == 0 or totals[c.OPEN] == 0 or totals[c.OPEN_NAMED] > 0
+    by_task = totals[c.ASKED_ONCE] > 0 or totals[c.OPEN] == 0 or totals[c.OPEN_NAMED] > 0
     values, prices, rooms = out.real[0], out.whole[0], out.whole[1]
     # KUBE's t: the number of this pull.
     twice_log = 2.0 * math.log(totals[c.ANSWERS] + 1.0)

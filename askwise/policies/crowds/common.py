@@ -94,7 +94,7 @@ def next_question(book: Book, available: Array) -> int:
     best = -1
     for worker in range(totals[c.WORKERS]):
         if has_turn(book, worker, money, available):
-            if totals[c.REPEAT] == 1 and totals[c.OPEN_NAMED] == 0:
+            if book.workers[worker, c.ONCE] == 0 and totals[c.OPEN_NAMED] == 0:
                 return book.queue[1]
             task = next_task(book, worker)
             if task >= 0 and (best < 0 or ahead(book.tasks, task, best)):

@@ -16,6 +16,7 @@ from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, step, uniform
 from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
+from askwise.ledger.queries import may_repeat
 from askwise.policies.base import KernelPolicy, State
 from askwise.policies.capabilities import Explains, Score
 from askwise.policies.labels.tournament import build_tree, new_tree
@@ -37,7 +38,7 @@ def is_over(book: Book, task: int) -> bool:
     """Whether a task is closed, or everyone who may be asked about it was."""
     if book.tasks[task, c.CLOSED] == 1:
         return True
-    return book.totals[c.REPEAT] == 0 and everyone_asked(book, task)
+    return not may_repeat(book, task) and everyone_asked(book, task)
 
 
 @step

@@ -36,7 +36,9 @@ def pairs_with(book: Book, worker: int, money: int, available: Array) -> int:
     """How many pairs with a worker may be asked now."""
     if not at_hand(book, worker, money, available):
         return 0
-    return tasks_for(book, worker) if book.totals[c.REPEAT] == 1 else tasks_left(book, worker)
+    if book.workers[worker, c.ONCE] == 0:
+        return tasks_for(book, worker)
+    return tasks_left(book, worker)
 
 
 @step

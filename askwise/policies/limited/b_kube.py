@@ -102,7 +102,7 @@ def value_workers(
             continue
         if record[worker, COUNT] > 0.0:
             rooms[worker] = workers[worker, c.LIMIT] - workers[worker, c.ASKED]
-            if totals[c.REPEAT] == 0:
+            if workers[worker, c.ONCE] == 1:
                 rooms[worker] = min(rooms[worker], tasks_for(book, worker))
             values[worker] = upper_bound(record, worker, bonus, totals[c.ANSWERS])
         elif workers[worker, c.ASKED] == workers[worker, c.ANSWERED]:

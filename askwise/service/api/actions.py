@@ -109,11 +109,15 @@ def invite_worker(
 ) -> tuple[str, Key, str]:
     """A worker's token, what is shown of it, and the link that opens their page."""
     campaign = service.campaigns.get(name)
-    note = note_of(key, "invite", name, body.model_dump())
+    # A kind or family that is not given is left out, as in requests made before there were any.
+    said = {field: value for field in ("kind", "family") if (value := getattr(body, field))}
+    request = {**body.model_dump(exclude={"kind", "family"}), **said}
+    note = note_of(key, "invite", name, request)
     # First: a key that stands for another invitation must add nobody, nor a retry.
     done = was_made(service.campaigns.store, note)
     if body.price is not None and not done and not _joined(campaign, body.worker):
         worker = {"id": body.worker, "price": body.price, "limit": body.limit}
+        worker |= {**_said_before(campaign, body.worker), **said}
         try:
             campaign.add(workers=[worker], key=None if key is None else f"{key}/add")
         except Conflict as error:
@@ -131,6 +135,16 @@ def invite_worker(
         note=note,
     )
     return secret, issued, f"{service.settings.address}/join/{secret}"
+
+
+def _said_before(campaign: Campaign, worker: str) -> dict[str, str]:
+    """Kind and family of somebody who comes back, as far as they had any."""
+    with campaign.reading() as state:
+        ledger = state.ledger
+        if not ledger.has_worker(worker):
+            return {}
+        known = ledger.workers[ledger.worker_at(worker)].to_json()
+    return {field: known[field] for field in ("kind", "family") if field in known}
 
 
 def _joined(campaign: Campaign, worker: str) -> bool:

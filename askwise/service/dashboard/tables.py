@@ -156,7 +156,17 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
     return replace(page, asked=_timed(campaign, found))
 
 
-WORKER_SORTS = ("id", "price", "answered", "share", "paid", "agreement", "quality")
+WORKER_SORTS = (
+    "id",
+    "price",
+    "answered",
+    "share",
+    "paid",
+    "agreement",
+    "quality",
+    "kind",
+    "family",
+)
 
 
 def workers(

@@ -132,6 +132,11 @@ class _Visit:
         with self.campaign.reading() as state:
             return state.spec.problem
 
+    def _is_asked_once(self) -> bool:
+        with self.campaign.reading() as state:
+            worker = state.ledger.workers[state.ledger.worker_at(self.worker)]
+        return self.problem.asks_once(worker)
+
     # What they may do.
 
     def next(self, fields: dict[str, str]) -> Response:
@@ -162,7 +167,7 @@ class _Visit:
     def skip(self, fields: dict[str, str]) -> Response:
         """Take back a question that they do not want, for good, and ask the next."""
         id = self._own(fields)
-        again = "" if self.problem.repeat else " It will not come again."
+        again = " It will not come again." if self._is_asked_once() else ""
         said = Said(f"Skipped.{again}")
         try:
             self.campaign.decline(id)

@@ -126,6 +126,23 @@ def test_without_a_rule_work_ends_when_all_is_asked() -> None:
     assert paced.forecast().work_ends - found.now == pytest.approx(left * 60)
 
 
+def test_among_crowds_a_person_has_as_many_answers_left_as_tasks() -> None:
+    fields: dict[str, Any] = {
+        "outcome": None,
+        "options": ["no", "yes"],
+        "tasks": [f"t{at}" for at in range(10)],
+        "policy": "round-robin",
+    }
+    person, crowd = Worker("a", 2, kind="person"), Worker("b", 2, limit=30, kind="crowd")
+    paced = Paced(workers=[person, crowd], **fields)
+    paced.answer(4, "yes")
+    found = paced.forecast()
+    assert found.work_ends - found.now == pytest.approx((10 + 30 - 4) * 60)
+    endless = Paced(workers=[person, Worker("b", 2)], **fields)
+    endless.answer(4, "yes")
+    assert endless.forecast().work_ends is None
+
+
 def test_an_end_out_of_sight_is_none() -> None:
     paced = Paced(budget=None)
     paced.answer(4)

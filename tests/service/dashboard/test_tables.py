@@ -76,6 +76,23 @@ def test_workers_are_sorted_by_a_column_in_pages(site: Site) -> None:
     assert 'aria-sort="descending"' in site.page("/dashboard/cats/workers?sort=nonsense")
 
 
+def test_kinds_and_families_are_shown_where_somebody_has_one(site: Site) -> None:
+    site.create(workers=[Worker("ann", 1), Worker("bob", 1)])
+    for path in ("/dashboard/cats", "/dashboard/cats/workers"):
+        assert not {"Kind", "Family"} & set(words_of(site.page(path)).split())
+    said = [Worker("gpt", 1, kind="model", family=NASTY), Worker("bob", 1, kind="person")]
+    site.create(workers=[Worker("ann", 1), *said], name="mixed")
+    for path in ("/dashboard/mixed", "/dashboard/mixed/workers?sort=kind&down=true"):
+        page = site.page(path)
+        assert NASTY not in page
+        words = words_of(page)
+        assert "Kind" in words
+        assert "Family" in words
+        assert "person" in words
+    shown = re.findall(r'<th scope="row"><bdi class="id">(\w+)</bdi>', page)
+    assert shown == ["bob", "gpt", "ann"]
+
+
 def test_tasks_come_least_sure_first_and_by_outcome(site: Site) -> None:
     names = ["sure", "split", "none"]
     campaign = site.create(

@@ -6,6 +6,7 @@ import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from starlette.testclient import TestClient
 
 from askwise.service.app import make_app
@@ -141,6 +142,18 @@ def test_a_skipped_question_does_not_come_again(bench: Bench) -> None:
     ann.send("skip")
     assert ann.heading() == "Thank you"
     assert kinds(campaign)[-1] == "DECLINED"
+
+
+@pytest.mark.parametrize(("kind", "again"), [(None, True), ("person", False)])
+def test_a_person_is_told_that_what_they_skipped_does_not_come_again(
+    bench: Bench, kind: str | None, again: bool
+) -> None:
+    ann = {"id": "ann", "price": "0.10", **({} if kind is None else {"kind": kind})}
+    bench.campaign(tasks=["t1"], workers=[ann], policy="virt-ucb", repeat=True)
+    visitor = bench.visitor()
+    visitor.look()
+    visitor.send("next")
+    assert ("It will not come again" in visitor.send("skip")) is not again
 
 
 def test_forms_need_their_token_and_their_own_site(bench: Bench) -> None:

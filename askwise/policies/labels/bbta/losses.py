@@ -9,6 +9,7 @@ from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
+from askwise.ledger.queries import may_repeat
 from askwise.policies.labels.common import everyone_asked, is_over, majority, out_for
 from askwise.policies.labels.tournament import build_tree, rekey
 
@@ -114,10 +115,10 @@ def key_of(book: Book, state: State, weights: Array, total: float, task: int) ->
     """Rank of a task: lowest first, infinite for one that is not to be asked about.
 
     Answers that are out put a task behind all with fewer out: its score will change. Explored
-    tasks are done with (line 14); where pairs may repeat, they come after all others.
+    tasks are done with (line 14); where a crowd may be asked again, they come after all others.
     """
     explored = state.heard[task, EXPLORES] == 1
-    if is_over(book, task) or (explored and book.totals[c.REPEAT] == 0):
+    if is_over(book, task) or (explored and not may_repeat(book, task)):
         return math.inf
     lead = score(book, weights, total, task)
     return lead + out_for(book, task) + (LATER if explored else 0.0)

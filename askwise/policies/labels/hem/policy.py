@@ -14,6 +14,7 @@ from askwise.kernels import Array, Draw, Fact, kernel
 from askwise.ledger import Book, Ledger, Proposal, idle, may_put, money_left, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
+from askwise.ledger.queries import at_limit
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.capabilities import LabelsItself, LimitsSize, Score, SuggestsGold
 from askwise.policies.labels.common import RankedPolicy, is_over
@@ -103,7 +104,7 @@ def why_nothing(book: Book, state: State, money: int, available: Array, out: Pro
         for worker in range(book.totals[c.WORKERS]):
             if book.workers[worker, c.JOINED] == 1:
                 joined = True
-                if book.workers[worker, c.ASKED] >= book.workers[worker, c.LIMIT]:
+                if at_limit(book, worker):
                     return c.DONE_LIMITS
         if not joined:
             return c.WAIT_WORKERS

@@ -275,14 +275,15 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @step
 def mark_asked(book: Book, task: int, marks: Array) -> None:
-    """Mark who was asked about a task with the task's number plus one."""
-    assignments = book.assignments
-    if book.totals[c.REPEAT] == 1:
+    """Mark who was asked about a task, and is not again, with the task's number plus one."""
+    assignments, workers = book.assignments, book.workers
+    if book.totals[c.ASKED_ONCE] == 0:
         return
     at = book.tasks[task, c.TASK_LAST]
     while at >= 0:
-        if assignments[at, c.STATUS] != c.EXPIRED:
-            marks[assignments[at, c.WORKER]] = task + 1
+        worker = assignments[at, c.WORKER]
+        if assignments[at, c.STATUS] != c.EXPIRED and workers[worker, c.ONCE] == 1:
+            marks[worker] = task + 1
         at = assignments[at, c.BEFORE_OF_TASK]
 
 

@@ -15,6 +15,7 @@ from askwise.campaign.views.assignments import AssignmentState
 from askwise.core import keys
 from askwise.core.choices import Assignment, DoneWhy, WaitFor
 from askwise.core.jsonable import Jsonable
+from askwise.core.problem import WorkerKind
 from askwise.core.reasons import Reason
 from askwise.service.webhooks import records
 
@@ -187,6 +188,8 @@ class WorkerShape(Shape):
     rating: float | None = None
     rating_weight: float | None = None
     trusted: bool | None = None
+    kind: WorkerKind | None = None
+    family: str | None = None
 
 
 class TaskShape(Shape):

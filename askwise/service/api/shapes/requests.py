@@ -17,6 +17,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from askwise.core.problem import WorkerKind
 from askwise.service.webhooks import posting, records
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
@@ -145,6 +146,10 @@ class WorkerBody(Body):
     rating: Real | None = None
     rating_weight: Annotated[float, Field(ge=0, le=1e300)] | None = None
     trusted: bool = False
+    kind: WorkerKind | None = Field(
+        None, description="A person or model is asked about a task at most once."
+    )
+    family: Id | None = Field(None, description="Shared by workers that err together.")
 
 
 class TaskBody(Body):
@@ -244,6 +249,8 @@ class InviteBody(Body, example={"worker": "ann", "lasts": 604800}):
     price: Amount | None = None
     limit: Limit | None = None
     lasts: Seconds | None = Field(None, description="Seconds; without, for good.")
+    kind: WorkerKind | None = None
+    family: Id | None = None
 
 
 class TaskOnly(Body, example={"task": "photo-1"}):
