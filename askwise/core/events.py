@@ -90,8 +90,11 @@ class Event:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON: kind by name, money as a string, what is not set left out."""
-        found = ((name, getattr(self, name)) for name in _FIELDS)
-        raw: dict[str, Any] = {name: value for name, value in found if value is not None}
+        raw: dict[str, Any] = {}
+        for name in _FIELDS:
+            value = getattr(self, name)
+            if value is not None:
+                raw[name] = value
         raw["kind"] = self.kind.name
         if self.price is not None:
             raw["price"] = str(from_micro(self.price))

@@ -101,6 +101,7 @@ class Ledger:
         self.passed_over: set[int] = set()
         """Who declined a unit of work since the last answer (those who may be asked again)."""
         self.closings: dict[int, tuple[float | None, str, float | None]] = {}
+        self._found = 0
         totals = np.zeros(23, np.int64)
         totals[c.BUDGET] = NO_CAP if problem.budget is None else problem.budget
         totals[c.REPEAT] = problem.repeat
@@ -164,9 +165,12 @@ class Ledger:
 
     def assignment_at(self, seq: int) -> int | None:
         """Index of the assignment whose ASKED has this sequence number."""
-        book = self.book
-        at = transitions.find_assignment(book.assignments, self.total(c.ASSIGNMENTS), seq)
-        return None if at < 0 else int(at)
+        assignments, count = self.book.assignments, self.total(c.ASSIGNMENTS)
+        at = self._found  # Who checks an answer has just looked for what is then answered.
+        if at >= count or assignments[at, c.SEQ] != seq:
+            at = int(transitions.find_assignment(assignments, count, seq))
+            self._found = max(at, 0)
+        return None if at < 0 else at
 
     # Writing.
 
@@ -189,8 +193,9 @@ class Ledger:
             number = -1 if (found := self.assignment_at(number)) is None else found
         at = int(transitions.advance(self.book, kind, task, worker, number, value, event.seq))
         assert at != transitions.MISFIT, f"event {event.seq} does not follow from those before it"
-        fact = transitions.as_fact(self.book, kind, task, worker, value, note, at)
-        return fact._replace(task=int(fact.task))
+        if kind in ABOUT_ASSIGNMENTS:
+            task = int(self.book.assignments[at, c.TASK])
+        return Fact(kind, task, worker, np.nan if kind == k.ASKED else value, note, at)
 
     def read(self, event: Event, plan: PlanRows) -> Entry:
         """An event in numbers, as ``transitions.advance`` takes it, and what no kernel reads noted.
@@ -407,7 +412,7 @@ class Ledger:
         """Rebuild a ledger from a snapshot."""
         # Not by way of a new ledger: it would fill the arrays that are replaced here.
         ledger = cls.__new__(cls)
-        ledger.problem = problem
+        ledger.problem, ledger._found = problem, 0
         raw = json.loads(names)
         ledger.seq, ledger.utility = raw["seq"], raw["utility"]
         ledger.passed_over = set(raw["passed_over"])
