@@ -152,9 +152,7 @@ def recording_of(
     tasks, crowd, options = (len(each) for each in names)
     right, costs = truth.astype(np.int64), tuple(each.price for each in staff)
     limits = tuple(each.limit for each in staff)
-    return Recording(
-        task, worker, label, tasks, crowd, options, right, kinds, costs, limits=limits
-    )
+    return Recording(task, worker, label, tasks, crowd, options, right, kinds, costs, limits=limits)
 
 
 def _staff(
