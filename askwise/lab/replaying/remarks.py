@@ -8,7 +8,7 @@ from askwise.core.money import to_micro
 from askwise.data.labels import LabelTable
 from askwise.lab.replaying.contenders import Contender
 from askwise.lab.worlds import Recording
-from askwise.policies import AwaitsTruth
+from askwise.policies import AwaitsTruth, LabelsItself
 
 
 def remarks_on(
@@ -47,6 +47,12 @@ def remarks_on(
             yield (
                 f"{each.series} waits for truths and is told those of tasks that it asked about, "
                 "as far as there is gold; they count as measured all the same."
+            )
+        ruled = each.rule is not None and each.aggregator is None
+        if ruled and isinstance(each.policy, LabelsItself):
+            yield (
+                f"{each.series}: as in a campaign, the answers are those of the rule, not the "
+                "policy's own."
             )
     if contexts is not None and (without := len(known.difference(contexts))):
         yield f"Tasks without a context share one: {without}."

@@ -238,6 +238,11 @@ def test_a_rule_of_ones_own_comes_before_the_common_one(make: Make) -> None:
     assert found.series == [
         "b-kube until fixed(n=1)", "random-pairs until lead", "hem until lead",
     ]  # fmt: skip
+    said = [each for each in found.remarks if "the answers are those of the rule" in each]
+    assert [each.partition(":")[0] for each in said] == [
+        "b-kube until fixed(n=1)",
+        "hem until lead",
+    ]
     # One answer a task, four tasks.
     assert found.final("b-kube until fixed(n=1)", "spent").mean == 4
 
