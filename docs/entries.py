@@ -13,7 +13,15 @@ from askwise.cli.catalogue import family_of
 from askwise.core.registry import Registry, from_label
 from askwise.lab.experiment import Experiment, experiments
 from askwise.mechanisms import Mechanism, mechanisms
-from askwise.policies import AsksCrowds, Explains, LabelsItself, PlansForAll, Policy, policies
+from askwise.policies import (
+    AsksCrowds,
+    Explains,
+    LabelsItself,
+    NeedsStopping,
+    PlansForAll,
+    Policy,
+    policies,
+)
 from askwise.stopping import StoppingRule, stopping
 from askwise.stopping.single import SingleCrowdRule
 from docs.docstrings import Entry, doc_of, example, markdown, table
@@ -174,6 +182,7 @@ def policy_page(policy: type[Policy]) -> str:
         ("needs a budget", "yes" if policy.needs_budget else "no"),
         ("decides on", _if(PlansForAll, policy, "a plan for all who joined", "those available")),
         ("asks a worker about a task", _if(AsksCrowds, policy, "again and again", "once")),
+        ("needs a stopping rule", _if(NeedsStopping, policy, "yes", "no")),
         ("the answers are", _if(LabelsItself, policy, "its own", "left to the aggregation")),
         ("a decision is for", ", ".join(each for each in policy.notes if each != "none")),
         ("the rule in words", policy.rule if issubclass(policy, Explains) else ""),

@@ -91,7 +91,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
         "Plan Estimate MoneyRange KindPart CrowdPart Funds",
     ),
     ("How a plan's dial was chosen", "askwise.lab.planning.search", "Dial"),
-    ("Replaying recorded answers", "askwise.lab.replaying.replay", "replay Replay Saving"),
+    ("Replaying recorded answers", "askwise.lab.replaying.replay", "replay Replay Saving Measures"),
     ("Results", "askwise.lab.results", "Results mean_row ratio_row"),
     ("Figures", "askwise.figures", ""),
     ("Worlds", "askwise.lab.worlds", ""),

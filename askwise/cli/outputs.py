@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -25,6 +26,10 @@ NEEDS = {
     ),
 }
 """What the extras have beyond a plain install."""
+
+
+EVERY = 9.0
+"""Seconds between two lines on what is going on: ten, less what a busy machine may be late."""
 
 
 @contextmanager
@@ -188,6 +193,36 @@ def progress(
 
         with _watched(tell_compiling) if compiles else nullcontext():
             yield tell
+
+
+@contextmanager
+def spoken(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """What is told to it, as a line now and then where there is no terminal to show a bar on.
+
+    A line comes every ten seconds at the latest, also while one step takes longer; a command that
+    ends sooner prints none.
+    """
+    if quiet or sys.stderr.isatty():
+        yield lambda what: None
+        return
+    latest: list[str] = []
+    over = threading.Event()
+
+    def speak() -> None:
+        while not over.wait(EVERY):
+            if latest:
+                print(latest[-1], file=sys.stderr, flush=True)
+
+    def say(what: str) -> None:
+        latest[:] = [what]
+
+    speaker = threading.Thread(target=speak, daemon=True)
+    speaker.start()
+    try:
+        yield say
+    finally:
+        over.set()
+        speaker.join()
 
 
 def _watched(watcher: Callable[[str, bool], None]) -> AbstractContextManager[None]:

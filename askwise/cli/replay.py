@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
 from askwise.cli.options import AsJson, Seed, argument, option
-from askwise.cli.outputs import command_line, pages, progress, show_found
+from askwise.cli.outputs import command_line, pages, progress, show_found, spoken
 from askwise.core.registry import split_outside_brackets
 
 if TYPE_CHECKING:
@@ -24,6 +24,15 @@ def replay(
     prices: Path | None = option(
         None, "FILE", "A table worker,price; without it every answer costs 1."
     ),
+    workers: Path | None = option(
+        None, "FILE", "A table worker,price and perhaps limit, instead of --prices."
+    ),
+    truths: int = option(
+        0, "N", "Truths told at the start, of tasks drawn at random that are then not measured."
+    ),
+    stop: str | None = option(
+        None, "LABEL", "When a task is closed: a rule, NAME or NAME(KEY=VALUE); see rules."
+    ),
     duplicates: str = option(
         "drop", "drop|refuse", "Further answers of a worker to the same task."
     ),
@@ -37,29 +46,38 @@ def replay(
 ) -> None:
     """Try a policy on recorded answers: what it would have cost, and how right it would be."""
     from askwise.core.checks import one_of
-    from askwise.data.labels import in_common, read_contexts, read_gold, read_labels, read_prices
+    from askwise.data.labels import (
+        in_common,
+        read_contexts,
+        read_gold,
+        read_labels,
+        read_prices,
+        read_recorded_workers,
+    )
     from askwise.lab.replaying import replay as replays
     from askwise.lab.replaying.files import write_replay
 
     one_of(duplicates, "duplicates", ("drop", "refuse"))
     table = read_labels(labels, duplicates=duplicates)
-    truths = read_gold(gold)
-    in_common(table, truths, gold)
+    right = read_gold(gold)
+    in_common(table, right, gold)
     kinds = None if contexts is None else read_contexts(contexts)
     if kinds is not None and contexts is not None:
         in_common(table, kinds, contexts)
     asked: dict[str, Any] = {"policy": policy, "against": against, "budget": budget}
-    asked |= {"runs": runs, "window": window, "seed": seed}
+    asked |= {"truths": truths, "stop": stop, "runs": runs, "window": window, "seed": seed}
     options = {
         **asked,
         "against": [part.strip() for part in split_outside_brackets(against) if part.strip()],
         "contexts": kinds,
         "prices": None if prices is None else read_prices(prices),
+        "workers": None if workers is None else read_recorded_workers(workers),
     }
-    with progress(quiet=as_json) as tell, pages(out) as place:
-        found = replays.replay(table, truths, progress=tell, **options)
+    with progress(quiet=as_json) as tell, spoken(quiet=as_json) as say, pages(out) as place:
+        found = replays.replay(table, right, progress=tell, doing=say, **options)
         if place is not None:
-            files = {"gold": gold, "contexts": contexts, "prices": prices}
+            files = {"gold": gold, "contexts": contexts, "prices": prices, "workers": workers}
+            asked["truths"] = truths or None
             command = command_line("replay", labels, **files, **asked, duplicates=duplicates)
             write_replay(found, place, str(labels), command)
     written = [] if out is None else [out / "report.html"]
@@ -73,9 +91,12 @@ def _print_lines(found: Replay) -> None:
         line(name, getattr(found, name))
     for row in found.rows:
         line(row.metric, row.series, row.x, row.mean, row.ci_low, row.ci_high)
+    for each in found.measures:
+        for name in ("ties", "ece", "log_loss", "done_share", "done_error"):
+            line(name, each.series, each.budget, getattr(each, name))
     line("everything", found.everything[0], found.everything[1])
-    for each in found.savings:
-        line("saving", each.other, each.accuracy, each.other_cost, each.cost, each.share)
+    for saved in found.savings:
+        line("saving", saved.other, saved.accuracy, saved.other_cost, saved.cost, saved.share)
     for remark in found.remarks:
         line("remark", remark)
 
@@ -84,11 +105,15 @@ def _show(found: Replay) -> None:
     """What a person wants to know, in the order in which he asks."""
     from rich.text import Text
 
-    from askwise.lab.replaying.files import headline, lines, sentences
+    from askwise.lab.replaying.files import SURE, headline, lines, sentences, sure_lines
 
     columns = ("policy", ">right", "95% interval", ">spent")
     table = output.table(columns, ((name, *cells) for name, cells in lines(found)))
     output.show(
         Text(headline(found), style="bold"), "", *map(Text, sentences(found)), "", table, ""
     )
+    # Budget and accuracy are in the table above.
+    final = sure_lines(map(found.final_measures, found.series))
+    heads = ("policy", *(f">{name}" for name in SURE[2:]))
+    output.show(output.table(heads, ((name, *cells[2:]) for name, cells in final)), "")
     output.show(*(Text(remark, style="dim") for remark in found.remarks))

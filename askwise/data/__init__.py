@@ -10,6 +10,7 @@ from askwise.data.labels import (
     read_gold,
     read_labels,
     read_prices,
+    read_recorded_workers,
     write_answers,
     write_workers,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "read_gold",
     "read_labels",
     "read_prices",
+    "read_recorded_workers",
     "read_tasks",
     "read_workers",
     "task_of_text",

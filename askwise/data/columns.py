@@ -46,9 +46,13 @@ class Columns:
 
 
 def read_columns(
-    path: str | os.PathLike[str], needed: Sequence[str], optional: Sequence[str] = ()
+    path: str | os.PathLike[str],
+    needed: Sequence[str],
+    optional: Sequence[str] = (),
+    *,
+    only: bool = False,
 ) -> Columns:
-    """Read the named columns of a file; others are passed over.
+    """Read the named columns of a file; others are passed over, or refused with ``only``.
 
     Raises
     ------
@@ -60,11 +64,11 @@ def read_columns(
     file = Path(path)
     ending = _ending(file)
     if ending == ".parquet":
-        found = _read_parquet(file, needed, optional)
+        found = _read_parquet(file, needed, optional, only)
     elif ending.startswith(".jsonl"):
-        found = _read_json_lines(file, needed, optional)
+        found = _read_json_lines(file, needed, optional, only)
     else:
-        found = _read_csv(file, needed, optional)
+        found = _read_csv(file, needed, optional, only)
     if not found.lines:
         raise InvalidProblem(
             f"{file} has no row below its columns: give at least one", field="file"
@@ -89,10 +93,11 @@ def _ending(path: Path) -> str:
     )
 
 
-def _read_csv(path: Path, needed: Sequence[str], optional: Sequence[str]) -> Columns:
+def _read_csv(path: Path, needed: Sequence[str], optional: Sequence[str], only: bool) -> Columns:
     rows = csv_rows(path, needed)
     _, names = next(rows)
-    found: dict[str, list[str]] = {name: [] for name in columns_of(path, names, needed, optional)}
+    wanted = columns_of(path, names, needed, optional, only=only)
+    found: dict[str, list[str]] = {name: [] for name in wanted}
     places = [(column.append, names.index(name)) for name, column in found.items()]
     lines = array("q")
     for line, cells in rows:
@@ -102,7 +107,9 @@ def _read_csv(path: Path, needed: Sequence[str], optional: Sequence[str]) -> Col
     return Columns(path, found, lines)
 
 
-def _read_json_lines(path: Path, needed: Sequence[str], optional: Sequence[str]) -> Columns:
+def _read_json_lines(
+    path: Path, needed: Sequence[str], optional: Sequence[str], only: bool
+) -> Columns:
     lists: dict[str, list[str]] = {}
     lines = array("q")
     for number, line in enumerate(read_text(path).split("\n"), 1):
@@ -122,7 +129,14 @@ def _read_json_lines(path: Path, needed: Sequence[str], optional: Sequence[str])
             )
         if not lists:
             # The first line says which of the optional fields there are.
-            lists = {name: [] for name in columns_of(path, list(record), needed, optional)}
+            wanted = columns_of(path, list(record), needed, optional, only=only)
+            lists = {name: [] for name in wanted}
+        elif only and (more := record.keys() - lists.keys()):
+            raise InvalidProblem(
+                f"{path}, line {number}: {min(more)!r} is not in the first line; give all lines "
+                "the same fields",
+                field=min(more),
+            )
         lines.append(number)
         for name, column in lists.items():
             column.append(_said(record.get(name), name, path, "line", number))
@@ -133,12 +147,14 @@ def _read_json_lines(path: Path, needed: Sequence[str], optional: Sequence[str])
     return Columns(path, lists, lines)
 
 
-def _read_parquet(path: Path, needed: Sequence[str], optional: Sequence[str]) -> Columns:
+def _read_parquet(
+    path: Path, needed: Sequence[str], optional: Sequence[str], only: bool
+) -> Columns:
     arrow, parquet = _arrow()
     try:
         with parquet.ParquetFile(path) as file:
             names = list(file.schema_arrow.names)
-            wanted = columns_of(path, names, needed, optional)
+            wanted = columns_of(path, names, needed, optional, only=only)
             table = file.read(columns=wanted)
     except arrow.lib.ArrowException as error:
         raise InvalidProblem(

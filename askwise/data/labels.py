@@ -17,9 +17,12 @@ from askwise.core.checks import one_of, whole
 from askwise.core.errors import InvalidProblem
 from askwise.core.problem import Worker
 from askwise.data.columns import Columns, read_columns, write_columns
-from askwise.data.tables import placed, value_of
+from askwise.data.tables import placed, value_of, worker_of_text
 
 Codes = npt.NDArray[Any]
+
+OF_WORKERS = ("limit",)
+"""What a table of recorded workers may say of them beyond their price: fields of a Worker."""
 
 DUPLICATES = ("keep", "drop", "refuse")
 """What to do with further answers of one worker to one task."""
@@ -234,6 +237,33 @@ def read_prices(
             amount = value_of(text, Decimal, "an amount of money", price, price)
             most = value_of(limit, int, "a whole number", "limit", "limit") if limit else None
             made[name] = Worker(name, amount / per, limit=most)
+    return list(made.values())
+
+
+def read_recorded_workers(path: str | os.PathLike[str]) -> list[Worker]:
+    """Read what is known of those who gave recorded answers.
+
+    The file has the columns ``worker``, ``price`` and, if wanted, ``limit``; a file with any other
+    column is refused.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "workers.csv")
+    ...     _ = file.write_text("worker,price\\nann,0.05\\n")
+    ...     read_recorded_workers(file)[0].price
+    Decimal('0.05')
+    """
+    found = read_columns(path, ("worker", "price"), OF_WORKERS, only=True)
+    made: dict[str, Worker] = {}
+    for row, values in enumerate(zip(*found.cells.values(), strict=True)):
+        with placed(found.place(row)):
+            given = dict(zip(found.cells, values, strict=True))
+            name = given.pop("worker")
+            if name in made:
+                raise InvalidProblem(f"worker {name!r} is there already", field="worker")
+            made[name] = worker_of_text({"id": name, **given})
     return list(made.values())
 
 

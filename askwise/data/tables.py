@@ -160,9 +160,17 @@ def csv_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[int, list[str]]
 
 
 def columns_of(
-    path: Path, names: Sequence[str], needed: Sequence[str], optional: Sequence[str]
+    path: Path,
+    names: Sequence[str],
+    needed: Sequence[str],
+    optional: Sequence[str],
+    *,
+    only: bool = False,
 ) -> list[str]:
-    """Those of a table's columns that are read, in the order of asking."""
+    """Those of a table's columns that are read, in the order of asking.
+
+    With ``only``, a table that has any other is refused.
+    """
     for name in needed:
         if name not in names:
             raise InvalidProblem(
@@ -174,7 +182,18 @@ def columns_of(
     for name in wanted:
         if names.count(name) > 1:
             raise InvalidProblem(f"{path} has two columns {name!r}: rename one", field=name)
+    if only:
+        refuse_other_columns(path, names, (*needed, *optional))
     return wanted
+
+
+def refuse_other_columns(path: Path, names: Sequence[str], known: Sequence[str]) -> None:
+    """Refuse columns that a table of its kind does not have."""
+    for name in names:
+        if name not in known:
+            raise InvalidProblem(
+                f"{path} has a column {name!r}: {nearest(name, known)}", field=name
+            )
 
 
 def _read(
@@ -184,11 +203,7 @@ def _read(
     rows = csv_rows(path, known)
     _, names = next(rows)
     columns_of(path, names, needed, known)
-    for name in names:
-        if name not in known:
-            raise InvalidProblem(
-                f"{path} has a column {name!r}: {nearest(name, known)}", field=name
-            )
+    refuse_other_columns(path, names, known)
     found: list[T] = []
     lines: dict[str, int] = {}
     for line, cells in rows:

@@ -1,7 +1,7 @@
 """Simulation: the same policies and rules as in a live campaign, in a compiled loop."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.proposals import Proposal, new_proposal
 from askwise.ledger.queries import CODES, IDLE
+from askwise.ledger.transitions import advance
 from askwise.policies import KernelPolicy, LabelsItself, Policy
 from askwise.stopping import KernelRule, StoppingRule, Verdict
 from askwise.stopping.base import GO_ON, OPTION, OUTCOMES, SURE, Limits, new_ruling
@@ -67,6 +68,8 @@ class Outcome:
     the event that revealed its truth (0: none)."""
     state: Any
     """What the policy believed in the end."""
+    rule_state: Any = ()
+    """What the rule kept in the end, if it keeps anything."""
 
     def closing(self, task: int) -> Verdict:
         """What a closed task was closed with."""
@@ -88,6 +91,7 @@ def simulate(
     replication: int = 0,
     ledger: Ledger | None = None,
     window: int = 1,
+    truths: Sequence[tuple[int, int]] = (),
 ) -> Outcome:
     """Run one campaign to its end.
 
@@ -99,6 +103,8 @@ def simulate(
         A fresh ledger of the problem to copy: saves reading the problem for every policy.
     window : int
         How many questions may be out at a time; answers come in the order of asking.
+    truths : pairs of a task and an option, optional
+        Told before anything is asked, in this order.
     """
     ledger = Ledger(problem) if ledger is None else fork(ledger)
     state = policy.start(problem, ledger)
@@ -107,6 +113,17 @@ def simulate(
     closings = np.zeros((ledger.total(c.TASKS), 5))
     workers = ledger.total(c.WORKERS)
     ledger.room_for_plan(workers)
+    out, available, tally = new_proposal(workers), np.ones(workers, np.int8), np.zeros(3)
+    started = rule.start(problem, ledger) if rule else ()
+    for seq, (task, option) in enumerate(truths, 1):
+        # As if told to a live campaign that has just begun.
+        fact, draw = Fact(k.TRUTH, task, -1, float(option), 0, -1), Draw(*streams.absorbing, seq)
+        ledger.seq = tally[loops.SEQ] = closings[task, loops.TRUTH_SEQ] = seq
+        advance(ledger.book, fact.kind, task, -1, -1, fact.value, seq)
+        with allowed(policy.name):
+            policy.absorb(problem, state, ledger, fact, draw)
+        if rule is not None:
+            rule.absorb(problem, started, ledger, fact, draw)
     kind: Any = type(world)
     params: Any
     if isinstance(policy, KernelPolicy) and policy.compiles and isinstance(rule, KernelRule | None):
@@ -116,11 +133,9 @@ def simulate(
     else:
         loop = loops.uncompiled(kind, choose=_choose, absorb=_absorb, judge=_judge)
         naming = Draw(*draws.stream(seed, draws.AGGREGATION, replication), 0)
-        started = rule.start(problem, ledger) if rule else ()
         params = judging = _Plain(policy, rule, started, problem, ledger, naming)
     limits = rule.limits() if isinstance(rule, KernelRule) else Limits(UNLIMITED, NO_CAP)
     rulings = loops.Rulings(judging, limits, new_ruling(len(problem.options)), closings)
-    out, available, tally = new_proposal(workers), np.ones(workers, np.int8), np.zeros(3)
     due = np.zeros(window)
     code = FULL
     while code == FULL:
@@ -153,6 +168,7 @@ def simulate(
         ledger=ledger,
         closings=closings,
         state=state,
+        rule_state=started,
     )
 
 

@@ -108,5 +108,11 @@ class KnowsTruth:
     """Must be told how good everybody is: a benchmark for the lab, where that is known."""
 
 
+class NeedsStopping:
+    """Stays on a task until a stopping rule closes it: without one it hardly gets beyond the first
+    tasks.
+    """
+
+
 class AwaitsTruth:
     """Learns from the truth of tasks, and may answer ``Wait("truth")``."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import re
 import shlex
 import subprocess
+import time
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from askwise.cli import outputs
 from tests.cli import helpers
 from tests.schemas import faults
 
@@ -94,6 +97,7 @@ def test_in_a_pipe_there_is_a_line_for_each_fact(call: Call, labels: str, gold: 
         ("--against", ""),
         ("--policy", "bbta(explore=0)", "--against", "hem with majority, hem(target=0.1)"),
         ("--prices", "prices.csv", "--contexts", "contexts.csv", "--seed", "5"),
+        ("--workers", "prices.csv", "--truths", "1", "--stop", "posterior"),
     ],
     ids=" ".join,
 )
@@ -114,8 +118,93 @@ def test_the_schema_refuses_what_is_wrong(call_json: Call, labels: str, gold: st
         {"savings": [{**found["savings"][0], "cost": 3}]},
         {"everything": {"accuracy": 1.1, "cost": "1"}},
         {"more": 1},
+        {"truths": -1},
+        {"measures": []},
+        {"measures": [{**found["measures"][0], "done_share": 2}]},
+        {"measures": [{**found["measures"][0], "ece": "low"}]},
     ):
         assert faults("replay", {**found, **change}) != []
+
+
+TOLD = ("--truths", "2", "--stop", "lead(lead=2)", "--workers", "prices.csv")
+
+
+def test_truths_rule_and_workers_are_options(
+    call_json: Call, labels: str, gold: str, prices: str
+) -> None:
+    found = call_json("replay", labels, "--gold", gold, *QUICK, *TOLD)
+    assert faults("replay", found) == []
+    assert (found["truths"], found["measured"], found["stop"]) == (2, 3, "lead(lead=2)")
+    assert found["everything"]["cost"] == "19.5"
+    assert found["policy"] == "hem until lead(lead=2)"
+    assert [(each["series"], each["budget"]) for each in found["measures"]] == [
+        (f"{name} until lead(lead=2)", budget)
+        for name in ("hem", "random-pairs")
+        for budget in range(1, 9)
+    ]
+    for each in found["measures"]:
+        assert (each["done_error"] is None) == (each["done_share"] == 0)
+
+
+def test_without_a_rule_or_target_nothing_is_called_done(
+    call_json: Call, call: Call, labels: str, gold: str
+) -> None:
+    found = call_json("replay", labels, "--gold", gold, *QUICK)
+    assert found["stop"] is None
+    assert {each["done_share"] for each in found["measures"]} == {None}
+    lines = [
+        line.split("\t")
+        for line in call("replay", labels, "--gold", gold, *QUICK).stdout.split("\n")
+    ]
+    for name in ("ties", "ece", "log_loss", "done_share", "done_error"):
+        mine = {(line[1], float(line[2])): line[3] for line in lines if line[0] == name}
+        assert len(mine) == 16
+        for each in found["measures"]:
+            value = each[name]
+            due = "-" if value is None else f"{float(value):.6g}"
+            assert mine[each["series"], each["budget"]] == due
+
+
+def test_a_policy_that_needs_a_rule_gets_it_or_says_so(
+    call_json: Call, refusal: Callable[..., str], labels: str, gold: str
+) -> None:
+    words = ("replay", labels, "--gold", gold, *QUICK, "--policy", "b-kube")
+    said = refusal(*words)
+    assert said.startswith("stop is missing: policy 'b-kube' stays on a task until a stopping rule")
+    found = call_json(*words, "--stop", "lead(lead=2)")
+    assert found["policy"] == "b-kube until lead(lead=2)"
+    own = call_json("replay", labels, "--gold", gold, *QUICK, "--policy", found["policy"])
+    mine = [row for row in found["curve"] if row["series"] == found["policy"]]
+    assert [row for row in own["curve"] if row["series"] == found["policy"]] == mine
+    assert {row["series"] for row in own["curve"]} == {found["policy"], "random-pairs"}
+
+
+def test_in_a_pipe_a_line_says_now_and_then_what_is_run(
+    call: Call, labels: str, gold: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outputs, "EVERY", 0.001)
+    said = call("replay", labels, "--gold", gold, *QUICK).stderr.splitlines()
+    assert said
+    for line in said:
+        assert re.fullmatch(r"(hem|random-pairs) at a budget of [1-8], run [12] of 2", line)
+    assert call("replay", labels, "--gold", gold, *QUICK, "--json").stderr == ""
+
+
+def test_a_step_that_takes_long_is_named_again_and_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(outputs, "EVERY", 0.001)
+    with outputs.spoken() as say:
+        say("hem")
+        time.sleep(0.2)
+    said = capsys.readouterr().err.splitlines()
+    assert said.count("hem") == len(said) > 1
+    time.sleep(0.01)
+    assert capsys.readouterr().err == ""
+
+
+def test_lines_come_at_least_every_ten_seconds() -> None:
+    assert outputs.EVERY < 10
 
 
 def test_prices_are_paid(call_json: Call, labels: str, gold: str, prices: str) -> None:
@@ -152,6 +241,36 @@ BAD = {
         "worker 'w2' of labels.csv has none; add a line for him",
     ),
     "a bad price": (("labels.csv", "--gold", "gold.csv", "--prices", "bad.csv"), "bad.csv, line 2"),
+    "prices and workers": (
+        ("labels.csv", "--gold", "gold.csv", "--prices", "all.csv", "--workers", "all.csv"),
+        "workers and prices both say what an answer costs: give one of them",
+    ),
+    "a worker without a line": (
+        ("labels.csv", "--gold", "gold.csv", "--workers", "few.csv"),
+        "workers: worker 'w2' of labels.csv is not among them; add a line",
+    ),
+    "an unknown column": (
+        ("labels.csv", "--gold", "gold.csv", "--workers", "more.csv"),
+        "more.csv has a column 'mood': known: limit, price, worker",
+    ),
+    "a worker with a bad price": (
+        ("labels.csv", "--gold", "gold.csv", "--workers", "bad.csv"),
+        "bad.csv, line 2: price of worker 'w1' is 'dear'",
+    ),
+    "too many truths": (
+        ("labels.csv", "--gold", "gold.csv", "--truths", "3"),
+        "truths is 3: 5 tasks have gold",
+    ),
+    "negative truths": (("labels.csv", "--gold", "gold.csv", "--truths", "-1"), "truths is -1"),
+    "an unknown rule": (("labels.csv", "--gold", "gold.csv", "--stop", "led"), "'led' is not"),
+    "a bad rule": (
+        ("labels.csv", "--gold", "gold.csv", "--stop", "lead(lead=0)"),
+        "lead is 0",
+    ),
+    "a missing rule": (
+        ("labels.csv", "--gold", "gold.csv", "--against", "b-kube"),
+        "stop is missing: policy 'b-kube'",
+    ),
     "one class": (("one.csv", "--gold", "gold.csv"), "one.csv has one label, 'a'"),
     "a table of something else": (("gold.csv", "--gold", "gold.csv"), "gold.csv has no column"),
     "an unknown policy": (("labels.csv", "--gold", "gold.csv", "--policy", "hum"), "'hum' is not"),
@@ -195,6 +314,8 @@ def test_what_is_wrong_is_said_in_one_line(
     write("strange.csv", ("task", "context"), ("t77", "a"))
     write("few.csv", ("worker", "price"), ("w1", "1"))
     write("bad.csv", ("worker", "price"), ("w1", "dear"))
+    write("all.csv", ("worker", "price"), *((f"w{at}", "1") for at in range(1, 5)))
+    write("more.csv", ("worker", "price", "mood"), ("w1", "1", "good"))
     write("one.csv", ("task", "worker", "label"), ("t1", "w1", "a"), ("t2", "w1", "a"))
     write("three.csv", ("task", "worker", "label"), ("t1", "w1", "c"), ("t3", "w1", "b"))
     before = sorted(workplace.iterdir())
@@ -251,19 +372,33 @@ def test_the_page_is_whole_and_takes_no_orders_from_names(
     assert "default-src 'none'" in page
 
 
+@pytest.mark.parametrize(
+    "more", [("--prices", "prices.csv"), TOLD[2:], TOLD], ids=["prices", "workers", "truths"]
+)
 def test_the_pages_command_gives_the_page_and_the_numbers_again(
-    call: Call, call_json: Call, labels: str, gold: str, prices: str, contexts: str
+    more: tuple[str, ...],
+    call: Call,
+    call_json: Call,
+    labels: str,
+    gold: str,
+    prices: str,
+    contexts: str,
 ) -> None:
-    words = ("--prices", prices, "--contexts", contexts, "--seed", "3", "--window", "2")
+    words = (*more, "--contexts", contexts, "--seed", "3", "--window", "2")
     printed = call_json("replay", labels, "--gold", gold, *QUICK, *words, "--out", "page")
     assert json.loads(Path("page/replay.json").read_text()) == printed
     page = Path("page/report.html").read_text()
     (command,) = re.findall(r"<pre tabindex=\"0\"><code>(.*?)</code>", page, re.DOTALL)
-    call(*shlex.split(command)[1:], "--out", "again")
+    call(*shlex.split(html.unescape(command))[1:], "--out", "again")
     assert Path("again/report.html").read_text() == page
     assert json.loads(Path("again/replay.json").read_text()) == printed
     assert "All recorded answers" not in page
     assert "Of all recorded answers, by majority, 100.0% are right for 19.50" in page
+    assert '<h2 id="sure">How sure</h2>' in page
+    assert "wrong of done" in page
+    assert "counts as 0.000001 at least" in page
+    assert ("2 in each run, 3 tasks are measured" in page) == ("--truths" in more)
+    assert ("--truths" in command) == ("--truths" in more)
 
 
 def test_on_a_terminal_there_are_sentences_and_a_table(labels: str, gold: str) -> None:
@@ -272,6 +407,8 @@ def test_on_a_terminal_there_are_sentences_and_a_table(labels: str, gold: str) -
     assert re.search(r"hem would have been right on \d+\.\d% of the tasks for 8\b", text)
     assert re.search(r"policy +right +95% interval +spent", text)
     assert re.search(r"random-pairs +\d+\.\d% +\[", text)
+    assert re.search(r"policy +ties +ECE +log loss +done +wrong of done", text)
+    assert re.search(r"random-pairs +\d\.\d +0\.\d{3} +\d\.\d{3} +- +-", text)
     assert "Intervals are over runs." in text
 
 
@@ -300,5 +437,6 @@ def test_other_formats_are_read(call_json: Call, labels: str, gold: str) -> None
 
 def test_help_names_every_option(call: Call) -> None:
     text = call("replay", "--help").output
-    for option in ("--gold", "--budget", "--policy", "--against", "--contexts", "--prices"):
+    for option in ("--gold", "--budget", "--policy", "--against", "--contexts", "--prices",
+                   "--workers", "--truths", "--stop"):  # fmt: skip
         assert option in text

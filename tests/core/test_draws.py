@@ -26,6 +26,7 @@ ROLES = {
     "AGGREGATION": draws.AGGREGATION,
     "MECHANISM": draws.MECHANISM,
     "ABSORB": draws.ABSORB,
+    "TRUTHS": draws.TRUTHS,
 }
 
 ONES = 0xFFFFFFFF

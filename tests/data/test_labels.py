@@ -23,6 +23,7 @@ from askwise.data import (
     read_gold,
     read_labels,
     read_prices,
+    read_recorded_workers,
     write_answers,
     write_workers,
 )
@@ -237,6 +238,48 @@ def test_bad_prices_are_refused_with_their_line(content: str, said: str, tmp_pat
     with pytest.raises(InvalidProblem) as caught:
         read_prices(path)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".jsonl", ".parquet"])
+def test_recorded_workers_are_read_from_every_format(ending: str, tmp_path: Path) -> None:
+    columns = {"price": ["0.05", "1"], "worker": ["ann", "bob"], "limit": ["3", "4"]}
+    ann, bob = read_recorded_workers(write_columns(tmp_path / f"workers{ending}", columns))
+    assert (ann.id, ann.price, ann.limit) == ("ann", Decimal("0.05"), 3)
+    assert (bob.id, bob.price, bob.limit) == ("bob", Decimal(1), 4)
+
+
+def test_an_empty_limit_is_none(tmp_path: Path) -> None:
+    (path := tmp_path / "workers.csv").write_text("worker,price,limit\nann,1,\n")
+    assert read_recorded_workers(path)[0].limit is None
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("worker,price\nann,dear\n", "line 2: price of worker 'ann' is 'dear'"),
+        ("worker,price\nann,\n", "line 2: price is empty"),
+        ("worker,price\nann,1\nann,2\n", "line 3: worker 'ann' is there already"),
+        ("worker,price,limit\nann,1,few\n", "line 2: limit of worker 'ann' is 'few'"),
+        ("who,price\nann,1\n", "no column 'worker'"),
+        ("worker,cost\nann,1\n", "no column 'price'"),
+        ("worker,price,mood\nann,1,good\n", "has a column 'mood': known: limit, price, worker"),
+        ("worker,price,limits\nann,1,3\n", "has a column 'limits': did you mean 'limit'?"),
+        ("worker,price,\nann,1,\n", "has a column '': known: limit, price, worker"),
+    ],
+)
+def test_bad_tables_of_workers_are_refused(content: str, said: str, tmp_path: Path) -> None:
+    (path := tmp_path / "workers.csv").write_text(content)
+    with pytest.raises(InvalidProblem) as caught:
+        read_recorded_workers(path)
+    assert said in str(caught.value)
+
+
+def test_a_field_that_only_a_later_line_has_is_refused(tmp_path: Path) -> None:
+    (path := tmp_path / "workers.jsonl").write_text(
+        '{"worker": "ann", "price": 1}\n{"worker": "bob", "price": 1, "mood": "good"}\n'
+    )
+    with pytest.raises(InvalidProblem, match="line 2: 'mood' is not in the first line"):
+        read_recorded_workers(path)
 
 
 HARMLESS = st.text(

@@ -1,146 +1,71 @@
-"""Contenders on a world of labels: a policy and what makes answers of its labels, how right they
-are, and what they spend.
-"""
+"""Worlds of labels on which contenders are run: how right they are, how sure, what they spend."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from askwise.aggregation import Aggregator, aggregation
-from askwise.aggregation.answers import answers_in, code_answers
-from askwise.aggregation.base import LabelAggregator
 from askwise.core import draws
-from askwise.core.compiling import bind
-from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.money import Amount
 from askwise.core.problem import Problem
-from askwise.core.registry import from_label, label_of
-from askwise.kernels import Array, Draw
-from askwise.kernels.votes import leading_option
+from askwise.core.scoring import TIE, Labels, right_shares, score
+from askwise.kernels import Array
+from askwise.lab.loop import CLOSED_CODE
+from askwise.lab.replaying.contenders import Contender, contender
+from askwise.lab.replaying.final import final_answers, final_labels
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds import RecordedWorld, Recording
 from askwise.lab.worlds.recorded import shuffled
-from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
-from askwise.policies import LabelsItself, Policy, policies
+from askwise.policies import Policy
+from askwise.stopping import StoppingRule
+from askwise.stopping.base import CONFIDENT
+
+__all__ = [
+    "ACCURACY",
+    "SPENT",
+    "Bench",
+    "Contender",
+    "Grade",
+    "Outcomes",
+    "contender",
+    "draw_truths",
+    "final_answers",
+    "final_labels",
+]
 
 ACCURACY, SPENT = range(2)
-SPLIT = " by context"
+
+Outcomes = dict[tuple[Policy, StoppingRule | None], Outcome]
+"""What was run already on a bench, at one budget and in one order."""
 
 
-@dataclass(frozen=True)
-class Contender:
-    """A policy, and what makes answers of what it asked: itself, or an aggregator.
+class Grade(NamedTuple):
+    """What one run came to on the tasks that are measured; not a number where there is none.
 
-    Parameters
-    ----------
-    policy : Policy
-        Whom to ask.
-    aggregator : Aggregator, optional
-        Without one the policy's own answers count, or the majority if it has none.
-    split : bool
-        Whether the aggregator learns in each context alone.
+    ``ties`` and ``done`` are numbers of tasks, ``wrong`` is how many of the latter are wrong, a
+    tie by its share. ``done`` is not a number where neither a rule nor a target can say so.
     """
 
-    policy: Policy
-    aggregator: Aggregator | None = None
-    split: bool = False
-
-    @property
-    def series(self) -> str:
-        """How it is called in tables and figures."""
-        policy = label_of(self.policy)
-        if self.aggregator is None:
-            return policy
-        return f"{policy} with {label_of(self.aggregator)}{SPLIT if self.split else ''}"
-
-    def fits(self, problem: Problem) -> bool:
-        """Whether the policy can work on a problem: some take two options only."""
-        try:
-            self.policy.check(problem)
-        except InvalidProblem:
-            return False
-        return True
+    accuracy: float
+    spent: float
+    ties: float
+    ece: float
+    log_loss: float
+    done: float
+    wrong: float
 
 
-@cache
-def contender(label: str) -> Contender:
-    """Read ``policy``, ``policy with aggregator`` or ``policy with aggregator by context``.
-
-    Examples
-    --------
-    >>> contender("round-robin with majority").series
-    'round-robin with majority'
-    >>> contender("round-robin with one-coin by context").split
-    True
-    """
-    policy, _, rule = label.partition(" with ")
-    made = policies.make(from_label(policy.strip()))
-    if not rule:
-        return Contender(made)
-    split = rule.rstrip().endswith(SPLIT)
-    maker = aggregation.make(from_label(rule.strip().removesuffix(SPLIT)))
-    if split and not isinstance(maker, LabelAggregator):
-        raise InvalidParameter(
-            f"policies has {label!r}: {maker.name!r} learns nothing that contexts could part",
-            field="policies",
-        )
-    return Contender(made, maker, split)
-
-
-def final_answers(
-    each: Contender, problem: Problem, outcome: Outcome, seed: int, number: int
-) -> Array:
-    """The option that each task is given in the end; -1 where there is none."""
-    draw = Draw(*draws.stream(seed, draws.AGGREGATION, number), 0)
-    ledger, tasks = outcome.ledger, range(len(problem.tasks))
-    if isinstance(each.aggregator, LabelAggregator) and each.split:
-        return by_context(each.aggregator, ledger, len(tasks))
-    if each.aggregator is not None:
-        named = each.aggregator.labels(problem, ledger, tasks, draw, outcome.state)
-    elif isinstance(each.policy, LabelsItself):
-        named = each.policy.labels(problem, outcome.state, ledger, tasks, draw)
-    else:
-        options = np.zeros(len(problem.tasks), np.int64)
-        _voting()(ledger.book.votes, ledger.book.tasks, len(problem.options), draw, options)
-        return options
-    return np.array([-1 if option is None else int(option) for option, _ in named])
-
-
-def by_context(aggregator: LabelAggregator, ledger: Ledger, tasks: int) -> Array:
-    """Answers of an aggregator that is fitted to the tasks of each context alone."""
-    named = np.full(tasks, -1)
-    found = answers_in(ledger)
-    if found is None:
-        return named
-    answers, rows, options = found
-    task_of = np.repeat(np.arange(answers.tasks), answers.per_task)
-    for context in np.unique(answers.contexts):
-        mine = answers.contexts[task_of] == context
-        places, coded = np.unique(task_of[mine], return_inverse=True)
-        _, workers = np.unique(answers.workers[mine], return_inverse=True)
-        given, labels = np.unique(answers.labels[mine], return_inverse=True)
-        fitted = aggregator.solve(code_answers(coded, workers, labels))
-        named[rows[places]] = options[given[fitted.labels]]
-    return named
-
-
-def _leading_options(votes: Array, tasks: Array, options: int, draw: Draw, named: Array) -> None:
-    """Name what the aggregator ``majority`` would name for each task, all in one go."""
-    for task in range(len(named)):
-        named[task] = -1
-        if tasks[task, c.TASK_ANSWERED] > 0:
-            named[task] = leading_option(votes, task, 0, options, draw, task)
-
-
-@cache
-def _voting() -> Any:
-    return bind(_leading_options, "labels")
+def draw_truths(recording: Recording, count: int, seed: int, number: int) -> Array:
+    """Tasks whose truth is told, drawn at random; more of them begin with the same."""
+    known = np.flatnonzero(recording.truth >= 0)
+    rng = np.random.default_rng(draws.stream(seed, draws.TRUTHS, number))
+    drawn: Array = rng.permutation(known)[:count]
+    return drawn
 
 
 class Bench:
@@ -150,16 +75,27 @@ class Bench:
     ----------
     recording : Recording
         Who would answer what.
+    told : tasks, optional
+        Their truth is told before anything is asked, and they are not measured.
     """
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, told: Sequence[int] | Array = ()) -> None:
         self.recording = recording
         self.world: RecordedWorld = recording.answering()
+        self.truths = [(int(task), int(recording.truth[task])) for task in told]
+        measured = recording.truth.copy()
+        measured[[task for task, _ in self.truths]] = -1
+        self.measured = replace(recording, truth=measured)
+        """The recording with the truths that are measured by."""
         self._campaigns: dict[Amount | None, tuple[Problem, Ledger]] = {}
 
-    def in_another_order(self, seed: int, number: int) -> Bench:
-        """The same answers with tasks and workers in another order: ties go by order."""
-        return Bench(shuffled(self.recording, seed, number))
+    def in_another_order(self, seed: int, number: int, truths: int = 0) -> Bench:
+        """The same answers with tasks and workers in another order: ties go by order.
+
+        ``truths`` of its tasks, drawn at random, are told.
+        """
+        made = shuffled(self.recording, seed, number)
+        return Bench(made, draw_truths(made, truths, seed, number))
 
     def campaign(self, budget: Amount | None) -> tuple[Problem, Ledger]:
         """The problem that a requester with this budget sees, and its fresh ledger."""
@@ -175,28 +111,72 @@ class Bench:
         seed: int,
         number: int,
         window: int = 1,
-        outcomes: dict[Policy, Outcome] | None = None,
+        outcomes: Outcomes | None = None,
     ) -> Array:
         """Accuracy and spending of each; not a number for one that can't work on this.
 
-        A policy that several name is run once; ``outcomes`` has those that were run already.
+        A policy that several name is run once; ``outcomes`` has those that were run already. A
+        tie is named by a draw.
         """
-        problem, ledger = self.campaign(budget)
+        problem, _ = self.campaign(budget)
         outcomes = {} if outcomes is None else outcomes
         found = np.zeros((len(contenders), 2))
         for at, each in enumerate(contenders):
             if not each.fits(problem):
                 found[at] = np.nan
                 continue
-            if each.policy not in outcomes:
-                outcomes[each.policy] = simulate(
-                    *(each.policy, problem, self.world),
-                    seed=seed,
-                    replication=number,
-                    ledger=ledger,
-                    window=window,
-                )
-            outcome = outcomes[each.policy]
+            outcome = self._outcome(each, budget, seed, number, window, outcomes)
             answers = final_answers(each, problem, outcome, seed, number)
-            found[at] = self.recording.accuracy(answers), outcome.spent
+            found[at] = self.measured.accuracy(answers), outcome.spent
         return found
+
+    def grade(
+        self,
+        each: Contender,
+        budget: Amount | None,
+        seed: int,
+        number: int,
+        window: int = 1,
+        outcomes: Outcomes | None = None,
+    ) -> Grade:
+        """How right and how sure a contender is, a tie by its share, and what it spends."""
+        problem, _ = self.campaign(budget)
+        outcomes = {} if outcomes is None else outcomes
+        outcome = self._outcome(each, budget, seed, number, window, outcomes)
+        labels = final_labels(each, problem, outcome, seed, number)
+        measured = np.flatnonzero(self.measured.truth >= 0)
+        labels, truths = Labels(*(a[measured] for a in labels)), self.measured.truth[measured]
+        accuracy, ties, ece, loss = score(labels, truths)
+        done = wrong = math.nan
+        if each.rule is not None or each.target > 0:
+            called = outcome.closings[measured, CLOSED_CODE] == CONFIDENT
+            if each.target > 0:
+                # Not a number, where no confidence is reported, is not above anything.
+                called |= labels.confidence >= 1.0 - each.target - TIE
+            right, _ = right_shares(labels, truths)
+            done, wrong = float(called.sum()), float((1.0 - right[called]).sum())
+        found = (accuracy, outcome.spent, ties, ece, loss, done, wrong)
+        return Grade(*(math.nan if each is None else float(each) for each in found))
+
+    def _outcome(
+        self,
+        each: Contender,
+        budget: Amount | None,
+        seed: int,
+        number: int,
+        window: int,
+        outcomes: Outcomes,
+    ) -> Outcome:
+        problem, ledger = self.campaign(budget)
+        run = each.policy, each.rule
+        if run not in outcomes:
+            outcomes[run] = simulate(
+                *(each.policy, problem, self.world),
+                rule=each.rule,
+                seed=seed,
+                replication=number,
+                ledger=ledger,
+                window=window,
+                truths=self.truths,
+            )
+        return outcomes[run]

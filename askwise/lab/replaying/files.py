@@ -1,13 +1,25 @@
 """A replay as files and sentences: its numbers, a figure of accuracy against spend, a page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from askwise.figures import Row
 from askwise.lab import report
 from askwise.lab.planning.files import count
 from askwise.lab.planning.plan import amount, percent
+from askwise.lab.replaying.measures import Measures
 from askwise.lab.replaying.replay import EVERYTHING, Replay, Saving
+
+SURE = ("budget", "right", "ties", "ECE", "log loss", "done", "wrong of done")
+"""Columns of what is said of confidences."""
+
+MEANINGS = (
+    "Right: a tie of k options counts 1/k. Ties: how many tasks. ECE: how far confidence and "
+    "accuracy are apart in the mean, in ten bins of equal width. Log loss: the mean of -ln of the "
+    "probability of the truth, which counts as 0.000001 at least; where only a confidence is "
+    "reported, the rest is spread evenly over the other options. Done: closed as confident by a "
+    "rule, or sure enough for the policy's target."
+)
 
 
 def write_replay(found: Replay, directory: Path, source: str, command: str) -> Path:
@@ -37,6 +49,9 @@ def write_replay(found: Replay, directory: Path, source: str, command: str) -> P
         policies_note=f"At the budget of {found.budget}, means over {count(found.runs, 'run')}.",
         columns=("right", "95% interval", "spent"),
         lines=list(lines(found)),
+        sure_note=f"Means over {count(found.runs, 'run')}. {MEANINGS}",
+        sure_columns=SURE,
+        sure_lines=list(sure_lines(found.measures)),
         facts=list(facts(found, source)),
         remarks=found.remarks,
         command=command,
@@ -103,11 +118,30 @@ def lines(found: Replay) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield EVERYTHING, (f"{100 * accuracy:.1f}%", "", amount(cost))
 
 
+def sure_lines(measures: Iterable[Measures]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """How sure policies are and how right that is, each at its budget."""
+    for each in measures:
+        yield (
+            each.series,
+            (
+                f"{each.budget:,.6g}",
+                f"{100 * each.accuracy:.1f}%",
+                f"{each.ties:.1f}",
+                "-" if each.ece is None else f"{each.ece:.3f}",
+                "-" if each.log_loss is None else f"{each.log_loss:.3f}",
+                "-" if each.done_share is None else f"{100 * each.done_share:.1f}%",
+                "-" if each.done_error is None else f"{100 * each.done_error:.1f}%",
+            ),
+        )
+
+
 def facts(found: Replay, source: str) -> Iterator[tuple[str, str]]:
     """What was read, in names and values."""
     yield "file", source
-    yield "tasks", f"{found.tasks}, {found.measured} of them with gold"
+    yield "tasks", f"{found.tasks}, {found.measured + found.truths} of them with gold"
     yield "workers", str(found.workers)
     yield "answers", str(found.answers)
     yield "options", str(found.options)
+    if found.truths:
+        yield "truths told", f"{found.truths} in each run, {found.measured} tasks are measured"
     yield "runs", f"{found.runs}, seed {found.seed}"

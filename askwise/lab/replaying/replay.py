@@ -1,7 +1,6 @@
 """Replay: what a policy would have cost and got right on answers that were recorded."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any
@@ -15,19 +14,29 @@ from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.jsonable import Jsonable, as_json
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.core.problem import Worker
+from askwise.core.registry import from_label, label_of
 from askwise.data.labels import LabelTable
 from askwise.figures import Row
-from askwise.lab.replaying.bench import ACCURACY, SPENT, Bench, Contender, contender
+from askwise.lab.replaying.bench import Bench, Grade, Outcomes
+from askwise.lab.replaying.contenders import Contender, contender
+from askwise.lab.replaying.measures import Measures, by_field, measures_of
+from askwise.lab.replaying.remarks import remarks_on
 from askwise.lab.results import mean_row
-from askwise.lab.simulate import Outcome, Progress, check_budget, unseen
+from askwise.lab.simulate import Progress, check_budget, unseen
 from askwise.lab.worlds import Recording
-from askwise.lab.worlds.recorded import shuffled
-from askwise.policies import Policy
+from askwise.stopping import stopping
 
 POINTS = 8
 """Budgets at which the curves are measured, evenly up to the one asked for."""
 
 EVERYTHING = "all recorded answers, by majority"
+
+Doing = Callable[[str], None]
+"""Called with what is run now, in words."""
+
+
+def unheard(what: str) -> None:
+    """Words that nobody wants to hear."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +82,19 @@ class Replay:
     everything: tuple[float, Decimal]
     savings: tuple[Saving, ...]
     remarks: tuple[str, ...]
+    truths: int = 0
+    stop: str | None = None
+    measures: tuple[Measures, ...] = ()
 
     def final(self, series: str, metric: str = "accuracy") -> Row:
         """A series at the full budget."""
         rows = [row for row in self.rows if (row.series, row.metric) == (series, metric)]
         return max(rows, key=lambda row: row.x)
+
+    def final_measures(self, series: str) -> Measures:
+        """What a series comes to at the full budget."""
+        mine = [each for each in self.measures if each.series == series]
+        return max(mine, key=lambda each: each.budget)
 
     @property
     def series(self) -> list[str]:
@@ -107,6 +124,7 @@ def recording_of(
     gold: Mapping[str, str],
     contexts: Mapping[str, str] | None = None,
     prices: Sequence[Worker] | None = None,
+    workers: Sequence[Worker] | None = None,
 ) -> Recording:
     """Recorded answers as a world: of a worker who answered a task twice the first counts."""
     known, truth = table.knowing(gold)
@@ -127,24 +145,34 @@ def recording_of(
         shown = [contexts.get(task, "") for task in known.task_names]
         number = {context: at for at, context in enumerate(dict.fromkeys(shown))}
         kinds = np.array([number[context] for context in shown])
-    staff = _staff(known, prices)
+    staff = _staff(known, prices, workers)
     codes = (known.tasks, known.workers, known.labels)
     task, worker, label = (column[first].astype(np.int64) for column in codes)
     names = (known.task_names, known.worker_names, known.label_names)
-    tasks, workers, options = (len(each) for each in names)
+    tasks, crowd, options = (len(each) for each in names)
     right, costs = truth.astype(np.int64), tuple(each.price for each in staff)
     limits = tuple(each.limit for each in staff)
-    return Recording(
-        task, worker, label, tasks, workers, options, right, kinds, costs, limits=limits
-    )
+    return Recording(task, worker, label, tasks, crowd, options, right, kinds, costs, limits=limits)
 
 
-def _staff(table: LabelTable, prices: Sequence[Worker] | None) -> tuple[Worker, ...]:
+def _staff(
+    table: LabelTable, prices: Sequence[Worker] | None, workers: Sequence[Worker] | None
+) -> tuple[Worker, ...]:
     """The workers of the table with their prices and limits; none where nothing is said of them."""
-    if prices is None:
+    if prices is not None and workers is not None:
+        raise InvalidParameter(
+            "workers and prices both say what an answer costs: give one of them", field="workers"
+        )
+    given = prices if workers is None else workers
+    if given is None:
         return ()
-    by_name = {worker.id: worker for worker in prices}
+    by_name = {worker.id: worker for worker in given}
     for name in table.worker_names:
+        if name not in by_name and workers is not None:
+            raise InvalidProblem(
+                f"workers: worker {name!r} of {table.source} is not among them; add a line",
+                field="workers",
+            )
         if name not in by_name:
             raise InvalidProblem(
                 f"prices: worker {name!r} of {table.source} has none; add a line for him",
@@ -162,10 +190,14 @@ def replay(
     budget: Amount,
     contexts: Mapping[str, str] | None = None,
     prices: Sequence[Worker] | None = None,
+    workers: Sequence[Worker] | None = None,
+    truths: int = 0,
+    stop: str | None = None,
     runs: int = 10,
     seed: int = 0,
     window: int = 1,
     progress: Progress = unseen,
+    doing: Doing = unheard,
 ) -> Replay:
     """Run policies against recorded answers, each pair asked once at most.
 
@@ -176,49 +208,70 @@ def replay(
     gold : mapping of task to label
         What is right; only these tasks are measured, all are asked about.
     policy, against : labels
-        Whom to try, and what to hold it against: ``policy`` or ``policy with aggregator``.
+        Whom to try, and what to hold it against: ``policy`` or ``policy with aggregator``, either
+        perhaps followed by ``until rule``.
     budget : amount
         The most that may be spent; curves are measured at eighths of it.
     contexts : mapping of task to context, optional
         Kinds of tasks; those not in it share one.
     prices : sequence of Worker, optional
         Prices of all workers, and limits where there are any; 1 each if not given.
+    workers : sequence of Worker, optional
+        The same, and what else is known of the workers; give this or ``prices``.
+    truths : int
+        How many tasks' truths are told at the start of each run: drawn at random, the same for all
+        policies, half of those with gold at most. They are not measured.
+    stop : label, optional
+        The stopping rule of all that name none of their own.
     runs : int
         Runs of each, with tasks and workers in another order: intervals are over these.
     window : int
         How many questions may be out at a time.
+    progress, doing : functions
+        Told how much is done, and in words what comes next.
     """
     whole(runs, "runs", least=1, most=10_000)
     whole(window, "window", least=1, most=1_000_000)
     whole(seed, "seed", least=0, most=2**63 - 1)
-    contenders = [contender(label) for label in (policy, *against)]
+    whole(truths, "truths", least=0)
+    rule = None if stop is None else stopping.make(from_label(stop))
+    contenders = [
+        each if each.rule is not None else replace(each, rule=rule)
+        for each in map(contender, (policy, *against))
+    ]
     names = [each.series for each in contenders]
     for name in names:
         if names.count(name) > 1:
             raise InvalidParameter(f"against names {name!r} twice", field="against")
-    recording = recording_of(table, gold, contexts, prices)
-    everything = _everything(recording)
+    recording = recording_of(table, gold, contexts, prices, workers)
+    _check_truths(truths, recording)
     budgets = _budgets(budget, recording)
     micro = budgets[-1]
     problem = recording.problem(from_micro(micro))
     for rival in contenders:
-        rival.policy.check(problem)
-    values = np.zeros((runs, len(budgets), len(contenders), 2))
+        rival.check(problem)
+    values = np.zeros((runs, len(budgets), len(contenders), len(Grade._fields)))
     done, total = 0, values[..., 0].size
     progress("replaying", done, total)
+    majority = []
+    whole_bench = Bench(recording)
     for run in range(runs):
-        bench = Bench(shuffled(recording, seed, run))
+        bench = whole_bench.in_another_order(seed, run, truths)
+        majority.append(bench.measured.majority_accuracy())
         for at, each in enumerate(budgets):
             # One by one: a policy in plain Python may take seconds for a campaign.
-            outcomes: dict[Policy, Outcome] = {}
+            outcomes: Outcomes = {}
             for place, rival in enumerate(contenders):
+                money = from_micro(each)
+                doing(f"{rival.series} at a budget of {money}, run {run + 1} of {runs}")
                 with allowed("replay"):
-                    values[run, at, place] = bench.measure(
-                        [rival], from_micro(each), seed, run, window, outcomes
-                    )
+                    values[run, at, place] = bench.grade(rival, money, seed, run, window, outcomes)
                 done += 1
                 progress("replaying", done, total)
     rows = tuple(_rows(values, budgets, contenders))
+    measured = int((recording.truth >= 0).sum()) - truths
+    right = float(np.mean(majority)) if truths else recording.majority_accuracy()
+    everything = right, _cost(recording)
     found = Replay(
         policy=names[0],
         budget=from_micro(micro),
@@ -228,11 +281,16 @@ def replay(
         workers=recording.workers,
         answers=len(recording.task),
         options=recording.options,
-        measured=int((recording.truth >= 0).sum()),
+        measured=measured,
         rows=rows,
         everything=everything,
         savings=(),
-        remarks=tuple(_remarks(table, gold, contexts, recording, micro, everything[1])),
+        remarks=tuple(
+            remarks_on(table, gold, contexts, recording, contenders, truths, micro, everything[1])
+        ),
+        truths=truths,
+        stop=None if rule is None else label_of(rule),
+        measures=tuple(measures_of(values, budgets, contenders, measured)),
     )
     others = [
         (name, found.final(name).mean, _money(found.final(name, "spent").mean))
@@ -251,19 +309,29 @@ def _budgets(budget: Amount, recording: Recording) -> list[int]:
     return sorted(steps)
 
 
-def _everything(recording: Recording) -> tuple[float, Decimal]:
-    """Accuracy and cost of all recorded answers by majority; a tie counts its share."""
+def _check_truths(truths: int, recording: Recording) -> None:
+    known = int((recording.truth >= 0).sum())
+    if truths > known // 2:
+        raise InvalidParameter(
+            f"truths is {truths}: {known} tasks have gold, and at least half of them are needed to "
+            f"measure by; give {known // 2} at most",
+            field="truths",
+        )
+
+
+def _cost(recording: Recording) -> Decimal:
+    """What all recorded answers cost."""
     prices = [to_micro(price, "price") for price in recording.prices or (1,) * recording.workers]
-    cost = sum(prices[worker] for worker in recording.worker.tolist())
-    return recording.majority_accuracy(), from_micro(cost)
+    return from_micro(sum(prices[worker] for worker in recording.worker.tolist()))
 
 
 def _rows(values: Array, budgets: list[int], contenders: list[Contender]) -> list[Row]:
     found = []
     for place, each in enumerate(contenders):
         for at, budget in enumerate(budgets):
-            for metric, column in (("accuracy", ACCURACY), ("spent", SPENT)):
-                sample, x = values[:, at, place, column], budget / MICRO
+            runs = by_field(values[:, at, place])
+            for metric in ("accuracy", "spent"):
+                sample, x = runs[metric], budget / MICRO
                 row = mean_row(sample, series=each.series, x=x, metric=metric)
                 if metric == "accuracy":
                     # Few runs that differ much would reach beyond what a share can be.
@@ -291,38 +359,3 @@ def _saving(found: Replay, other: str, accuracy: float, cost: Decimal) -> Saving
             share = (accuracy - less) / (right - less)
             return Saving(other, accuracy, cost, _money(before + share * (spent - before)), False)
     return Saving(other, accuracy, cost, None, False)
-
-
-def _remarks(
-    table: LabelTable,
-    gold: Mapping[str, str],
-    contexts: Mapping[str, str] | None,
-    recording: Recording,
-    budget: int,
-    cost: Decimal,
-) -> Iterator[str]:
-    if dropped := table.dropped + len(table) - len(recording.task):
-        yield (
-            "Further answers of a worker to the same task are left out, as a pair is asked once: "
-            f"{dropped}."
-        )
-    known = set(table.task_names)
-    if missing := sum(task not in known for task in gold):
-        yield f"Tasks of the gold file without a recorded answer are left out: {missing}."
-    measured = int((recording.truth >= 0).sum())
-    if unmeasured := recording.tasks - measured:
-        yield (
-            "Tasks without a gold label are asked about and paid for, and not measured: "
-            f"{unmeasured} of {recording.tasks}."
-        )
-    if contexts is not None and (without := len(known.difference(contexts))):
-        yield f"Tasks without a context share one: {without}."
-    if budget >= to_micro(cost, "cost"):
-        yield (
-            f"The budget buys everything that was recorded, which costs {cost}: a policy that "
-            "spends it has all answers, whatever it is."
-        )
-    yield (
-        f"Intervals are over runs. Accuracy is measured on {measured} tasks: on as many others it "
-        f"would differ by about {math.sqrt(0.25 / measured):.3f} at most (one standard error)."
-    )

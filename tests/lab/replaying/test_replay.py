@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import numpy as np
 import pytest
 
 from askwise import Worker
 from askwise.core.errors import AskwiseError
 from askwise.data.labels import LabelTable, read_labels
-from askwise.lab.papers.labels.studies.common import Bench
-from askwise.lab.replaying.files import headline, lines, saving_text, write_replay
+from askwise.lab.replaying.bench import Bench, Grade
+from askwise.lab.replaying.files import headline, lines, saving_text, sure_lines, write_replay
+from askwise.lab.replaying.measures import Measures
 from askwise.lab.replaying.replay import EVERYTHING, Replay, Saving, recording_of, replay
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
@@ -153,12 +154,12 @@ CURVES = {
 
 
 def test_savings_are_read_off_the_curve_between_its_points(make: Make) -> None:
-    def measured(bench: Bench, contenders: Any, budget: Any, *_: Any) -> Any:
-        at = int(budget) - 1
-        # Everyone spends half of what he might.
-        return np.array([(CURVES[each.series][at], float(budget) / 2) for each in contenders])
+    def graded(bench: Bench, each: Any, budget: Any, *_: Any) -> Grade:
+        # Everyone spends half of what they might.
+        right, spent = CURVES[each.series][int(budget) - 1], float(budget) / 2
+        return Grade(right, spent, 0.0, math.nan, math.nan, math.nan, math.nan)
 
-    with mock.patch.object(Bench, "measure", measured):
+    with mock.patch.object(Bench, "grade", graded):
         found = run(make(), budget=8, against=["bbta", "random-pairs"])
     # At .75 halfway between 3 and 4, of which half is spent: 1.75 instead of 4.
     bbta, random, everything = found.savings
@@ -182,6 +183,145 @@ def test_a_saving_may_be_a_loss_and_nothing_can_be_saved_of_nothing() -> None:
     free = Saving("bbta", 0.5, Decimal(0), Decimal(0), True)
     assert free.share is None
     assert saving_text("hem", free).endswith(": hem gets there for at most 0.00.")
+
+
+# How sure, and what is done.
+
+VOTES = "t0 ann yes, t0 bob yes, t0 eve no, t1 ann no, t1 bob yes, t2 ann no, t2 bob no, t3 eve yes"
+TRUE = {"t0": "yes", "t1": "no", "t2": "yes", "t3": "yes"}
+"""Right with 2 of 3 votes, tied, wrong with all of them, right with one."""
+
+
+def test_measures_of_a_vote_by_hand(make: Make) -> None:
+    (found,) = (
+        each
+        for each in run(make(VOTES), TRUE, budget=8, policy="random-pairs", against=[]).measures
+        if each.budget == 8
+    )
+    assert found.accuracy == pytest.approx((1 + 0.5 + 0 + 1) / 4)
+    assert found.ties == 1
+    # 2/3 against right, .5 against a half; both at 1 are in one bin, half of them right.
+    assert found.ece == pytest.approx((1 / 3 + 0 + 1) / 4)
+    due = math.log(3 / 2) + math.log(2) + 6 * math.log(10)
+    assert found.log_loss == pytest.approx(due / 4)
+    assert (found.done_share, found.done_error) == (None, None)
+
+
+def test_what_a_rule_closes_is_done(make: Make) -> None:
+    found = run(
+        make(VOTES), TRUE, budget=8, policy="random-pairs", against=[], stop="lead(lead=2)", runs=6
+    )
+    assert found.policy == "random-pairs until lead(lead=2)"
+    assert found.stop == "lead(lead=2)"
+    last = found.final_measures(found.policy)
+    # t2 is closed, wrong, in every run; t0 only where the two who are right come first.
+    assert last.done_share is not None
+    assert last.done_error is not None
+    closed = last.done_share * 4 * 6
+    assert 6 <= closed <= 12
+    assert last.done_error == pytest.approx(6 / closed)
+    first = min(found.measures, key=lambda each: each.budget)
+    assert (first.done_share, first.done_error) == (0.0, None)
+
+
+def test_what_reaches_the_target_is_done(make: Make) -> None:
+    for target, done in ((0.5, 1.0), (0.0, None)):
+        label = f"hem(target={target})" if target else "hem"
+        last = run(make(VOTES), TRUE, budget=8, policy=label).final_measures(label)
+        assert last.done_share == done
+
+
+def test_a_rule_of_ones_own_comes_before_the_common_one(make: Make) -> None:
+    found = run(
+        make(), policy="b-kube until fixed(n=1)", against=["random-pairs", "hem"], stop="lead"
+    )
+    assert found.series == [
+        "b-kube until fixed(n=1)", "random-pairs until lead", "hem until lead",
+    ]  # fmt: skip
+    said = [each for each in found.remarks if "the answers are those of the rule" in each]
+    assert [each.partition(":")[0] for each in said] == [
+        "b-kube until fixed(n=1)",
+        "hem until lead",
+    ]
+    # One answer a task, four tasks.
+    assert found.final("b-kube until fixed(n=1)", "spent").mean == 4
+
+
+def test_what_can_not_be_measured_is_none_and_a_dash(make: Make) -> None:
+    nothing = Measures("hem", 8.0, 0.5, 0.0, None, None, None, None)
+    assert list(sure_lines([nothing])) == [("hem", ("8", "50.0%", "0.0", "-", "-", "-", "-"))]
+    full = Measures("hem", 8.0, 0.5, 1.25, 0.0625, 1.5, 0.25, 0.125)
+    assert list(sure_lines([full])) == [
+        ("hem", ("8", "50.0%", "1.2", "0.062", "1.500", "25.0%", "12.5%"))
+    ]
+    assert full.to_json()["done_error"] == 0.125
+
+
+def test_accuracy_is_the_same_in_the_curve_and_in_the_measures(make: Make) -> None:
+    found = run(make(), runs=3)
+    curve = {(row.series, row.x): row.mean for row in found.rows if row.metric == "accuracy"}
+    assert {(each.series, each.budget): each.accuracy for each in found.measures} == curve
+
+
+# Truths that are told.
+
+
+def many(tasks: int = 12) -> tuple[str, dict[str, str]]:
+    """Answers of two who are right and two who are wrong: only truths tell who is who."""
+    said = {"ann": "yes no", "bob": "yes no", "eve": "no yes", "max": "no yes"}
+    rows = [
+        f"t{at} {who} {answers.split()[at % 2]}"
+        for at in range(tasks)
+        for who, answers in said.items()
+    ]
+    return ", ".join(rows), {f"t{at}": ("yes", "no")[at % 2] for at in range(tasks)}
+
+
+@pytest.mark.parametrize(
+    "policy", ["random-pairs with dawid-skene", "random-pairs with weighted-majority(learn=truths)"]
+)
+def test_truths_teach_those_who_learn_and_others_pass_them_over(make: Make, policy: str) -> None:
+    answers, gold = many()
+    against = ["random-pairs with majority"]
+    told = run(make(answers), gold, budget=48, policy=policy, against=against, truths=4)
+    assert told.final(policy).mean == 1.0
+    assert told.final(against[0]).mean == 0.5
+    assert (told.truths, told.measured, told.everything[0]) == (4, 8, 0.5)
+    assert told.final_measures(against[0]).ties == 8
+    assert any("Truths told at the start of each run, at no cost: 4." in r for r in told.remarks)
+    none = run(make(answers), gold, budget=48, policy=policy, against=against)
+    assert none.final(policy).mean == 0.5
+    assert (none.truths, none.measured) == (0, 12)
+
+
+def test_the_same_truths_are_told_to_all_policies_and_others_in_another_run(make: Make) -> None:
+    answers, gold = many()
+    seen: list[tuple[int, str, list[tuple[int, int]]]] = []
+    grade = Bench.grade
+
+    def listening(bench: Bench, each: Any, budget: Any, seed: int, number: int, *more: Any) -> Any:
+        seen.append((number, each.series, bench.truths))
+        return grade(bench, each, budget, seed, number, *more)
+
+    with mock.patch.object(Bench, "grade", listening):
+        run(make(answers), gold, truths=3, runs=2)
+    by_run = [{str(truths) for number, _, truths in seen if number == run} for run in (0, 1)]
+    assert [len(each) for each in by_run] == [1, 1]
+    assert by_run[0] != by_run[1]
+    assert len({series for _, series, _ in seen}) == 2
+
+
+def test_everything_is_measured_where_nothing_is_told(make: Make) -> None:
+    # In each run one of t0 (right), t1 (tied) and t2 (wrong) is told: the mean of what is left.
+    found = run(make(), truths=1, runs=4)
+    assert found.measured == 2
+    assert found.everything[0] in {total / 8 for total in range(2, 7)}
+
+
+def test_a_policy_that_waits_for_truths_is_told_and_that_is_said(make: Make) -> None:
+    found = run(make(), policy="ccb-ns", against=["random-pairs"])
+    (remark,) = (each for each in found.remarks if "waits for truths" in each)
+    assert remark.startswith("ccb-ns waits for truths and is told those of tasks that it asked")
 
 
 # What is odd and goes.
@@ -212,7 +352,8 @@ def test_odd_names_are_names(make: Make) -> None:
 
 def test_free_answers_are_all_bought(make: Make, tmp_path: Path) -> None:
     free = [Worker(name, 0) for name in ("ann", "bob", "eve")]
-    found = run(make(), prices=free, budget=1)
+    # Of t0 and t2 nobody is in doubt; a tie might cost one policy more than another.
+    found = run(make(), {"t0": "yes", "t2": "no"}, prices=free, budget=1)
     assert found.final("hem", "spent").mean == 0.0
     assert [saving.share for saving in found.savings] == [None, None]
     page = write_replay(found, tmp_path / "page", "labels.csv", "askwise replay")
@@ -245,6 +386,31 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "no money": ({"budget": 0}, "budget is 0: give an amount above 0", "budget"),
     "bad money": ({"budget": "some"}, "budget is 'some'", "budget"),
+    "a worker without a line": (
+        {"workers": PRICES[:2]},
+        "workers: worker 'eve' of .* is not among them; add a line",
+        "workers",
+    ),
+    "prices twice": (
+        {"workers": PRICES, "prices": PRICES},
+        "workers and prices both say what an answer costs: give one of them",
+        "workers",
+    ),
+    "more truths than half": (
+        {"truths": 2},
+        "truths is 2: 3 tasks have gold, and at least half of them are needed to measure by; "
+        "give 1 at most",
+        "truths",
+    ),
+    "negative truths": ({"truths": -1}, "truths is -1", "truths"),
+    "an unknown rule": ({"stop": "led"}, "stopping 'led' is not known", "stopping"),
+    "a bad rule": ({"stop": "lead(margin=2)"}, "'lead' has no parameter 'margin'", "margin"),
+    "a rule that costs too much": (
+        {"stop": "lead(cap=1)", "prices": PRICES},
+        "cap is 1: an answer of worker 'w1' costs 2",
+        "cap",
+    ),
+    "no rule": ({"against": ["b-kube"]}, "stop is missing: policy 'b-kube' stays", "stop"),
     "no run": ({"runs": 0}, "runs is 0", "runs"),
     "no window": ({"window": 0}, "window is 0", "window"),
     "a seed": ({"seed": -1}, "seed is -1: give a whole number from 0", "seed"),
@@ -279,6 +445,21 @@ def test_limits_in_the_file_of_prices_are_kept(make: Make) -> None:
     for each in (recording, shuffled(recording, 1, 0)):
         limits = {worker.price: worker.limit for worker in each.problem(9).workers}
         assert limits == {Decimal("1"): 1, Decimal("2"): None, Decimal("0.5"): 2}
+
+
+def test_workers_say_what_prices_say(make: Make) -> None:
+    by_prices, by_workers = (run(make(), **{name: PRICES}) for name in ("prices", "workers"))
+    assert by_prices.to_json() == by_workers.to_json()
+
+
+def test_what_is_run_now_is_told_in_words(make: Make) -> None:
+    heard: list[str] = []
+    run(make(), runs=2, budget=1, doing=heard.append)
+    assert heard == [
+        f"{series} at a budget of 1, run {number} of 2"
+        for number in (1, 2)
+        for series in ("hem", "random-pairs")
+    ]
 
 
 def test_progress_begins_at_once_and_moves_with_each_policy(make: Make) -> None:

@@ -22,16 +22,25 @@ def recorded(seed: int, tasks: int = 9, workers: int = 5) -> Recording:
     return Recording(task, worker, label, tasks, workers, 2, truth, np.arange(tasks) % 2)
 
 
+@pytest.mark.parametrize("told", [(), (7, 0, 4)])
 @pytest.mark.parametrize("window", [1, 3, 1000])
 @pytest.mark.parametrize("policy", BOTH)
-def test_a_simulation_asks_what_a_live_campaign_asks(policy: str, window: int) -> None:
+def test_a_simulation_asks_what_a_live_campaign_asks(
+    policy: str, window: int, told: tuple[int, ...]
+) -> None:
     recording = recorded(4)
+    truths = [(task, int(recording.truth[task])) for task in told]
     for budget in (12, 1000):
         problem = recording.problem(budget)
         outcome = simulate(
-            policies.make(policy), problem, recording.answering(), seed=3, window=window
+            *(policies.make(policy), problem, recording.answering()),
+            seed=3,
+            window=window,
+            truths=truths,
         )
         campaign = Campaign.create(**problem.to_json(), policy=policy, seed=3, name="x")
+        for task, truth in truths:
+            campaign.truth(f"t{task}", f"o{truth}")
         said = dict(zip(zip(recording.task, recording.worker, strict=True), recording.label,
                         strict=True))  # fmt: skip
         asked, ended = [], None
@@ -48,5 +57,7 @@ def test_a_simulation_asks_what_a_live_campaign_asks(policy: str, window: int) -
         found = outcome.ledger.book.assignments[: outcome.answers, :2]
         assert [tuple(pair) for pair in found.tolist()] == asked
         assert outcome.ended == ended
-        assert len(asked) == min(budget, len(recording.task))
+        assert outcome.ledger.seq == campaign.log()[-1].seq
+        if not told:
+            assert len(asked) == min(budget, len(recording.task))
         assert set(asked) <= set(said)
