@@ -25,7 +25,7 @@ def replay(
         None, "FILE", "A table worker,price; without it every answer costs 1."
     ),
     workers: Path | None = option(
-        None, "FILE", "A table worker,price and perhaps limit, instead of --prices."
+        None, "FILE", "A table worker,price and perhaps limit,kind,family, instead of --prices."
     ),
     truths: int = option(
         0, "N", "Truths told at the start, of tasks drawn at random that are then not measured."

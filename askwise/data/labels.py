@@ -21,7 +21,7 @@ from askwise.data.tables import placed, value_of, worker_of_text
 
 Codes = npt.NDArray[Any]
 
-OF_WORKERS = ("limit",)
+OF_WORKERS = ("limit", "kind", "family")
 """What a table of recorded workers may say of them beyond their price: fields of a Worker."""
 
 DUPLICATES = ("keep", "drop", "refuse")
@@ -243,8 +243,8 @@ def read_prices(
 def read_recorded_workers(path: str | os.PathLike[str]) -> list[Worker]:
     """Read what is known of those who gave recorded answers.
 
-    The file has the columns ``worker``, ``price`` and, if wanted, ``limit``; a file with any other
-    column is refused.
+    The file has the columns ``worker``, ``price`` and, if wanted, ``limit``, ``kind`` and
+    ``family``; a file with any other column is refused.
 
     Examples
     --------

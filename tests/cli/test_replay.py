@@ -251,7 +251,7 @@ BAD = {
     ),
     "an unknown column": (
         ("labels.csv", "--gold", "gold.csv", "--workers", "more.csv"),
-        "more.csv has a column 'mood': known: limit, price, worker",
+        "more.csv has a column 'mood': known: family, kind, limit, price, worker",
     ),
     "a worker with a bad price": (
         ("labels.csv", "--gold", "gold.csv", "--workers", "bad.csv"),

@@ -253,6 +253,18 @@ def test_an_empty_limit_is_none(tmp_path: Path) -> None:
     assert read_recorded_workers(path)[0].limit is None
 
 
+def test_a_table_of_recorded_workers_says_of_what_kind_and_family_they_are(tmp_path: Path) -> None:
+    (path := tmp_path / "workers.csv").write_text(
+        "worker,price,kind,family\nann,1,person,\ngpt:ab,2,model,gpt\n"
+    )
+    ann, judge = read_recorded_workers(path)
+    assert (ann.kind, ann.family) == ("person", None)
+    assert (judge.kind, judge.family) == ("model", "gpt")
+    path.write_text("worker,price,kind\nann,1,robot\n")
+    with pytest.raises(InvalidProblem, match=r"line 2: kind of worker 'ann' is 'robot'"):
+        read_recorded_workers(path)
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -262,9 +274,12 @@ def test_an_empty_limit_is_none(tmp_path: Path) -> None:
         ("worker,price,limit\nann,1,few\n", "line 2: limit of worker 'ann' is 'few'"),
         ("who,price\nann,1\n", "no column 'worker'"),
         ("worker,cost\nann,1\n", "no column 'price'"),
-        ("worker,price,mood\nann,1,good\n", "has a column 'mood': known: limit, price, worker"),
+        (
+            "worker,price,mood\nann,1,good\n",
+            "has a column 'mood': known: family, kind, limit, price",
+        ),
         ("worker,price,limits\nann,1,3\n", "has a column 'limits': did you mean 'limit'?"),
-        ("worker,price,\nann,1,\n", "has a column '': known: limit, price, worker"),
+        ("worker,price,\nann,1,\n", "has a column '': known: family, kind, limit, price, worker"),
     ],
 )
 def test_bad_tables_of_workers_are_refused(content: str, said: str, tmp_path: Path) -> None:

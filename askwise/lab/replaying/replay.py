@@ -15,7 +15,7 @@ from askwise.core.jsonable import Jsonable, as_json
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.core.problem import Worker
 from askwise.core.registry import from_label, label_of
-from askwise.data.labels import LabelTable
+from askwise.data.labels import OF_WORKERS, LabelTable
 from askwise.figures import Row
 from askwise.lab.replaying.bench import Bench, Grade, Outcomes
 from askwise.lab.replaying.contenders import Contender, contender
@@ -151,14 +151,14 @@ def recording_of(
     names = (known.task_names, known.worker_names, known.label_names)
     tasks, crowd, options = (len(each) for each in names)
     right, costs = truth.astype(np.int64), tuple(each.price for each in staff)
-    limits = tuple(each.limit for each in staff)
-    return Recording(task, worker, label, tasks, crowd, options, right, kinds, costs, limits=limits)
+    about = tuple({name: getattr(each, name) for name in OF_WORKERS} for each in staff)
+    return Recording(task, worker, label, tasks, crowd, options, right, kinds, costs, about=about)
 
 
 def _staff(
     table: LabelTable, prices: Sequence[Worker] | None, workers: Sequence[Worker] | None
 ) -> tuple[Worker, ...]:
-    """The workers of the table with their prices and limits; none where nothing is said of them."""
+    """The workers of the table and what is said of them; none where nothing is."""
     if prices is not None and workers is not None:
         raise InvalidParameter(
             "workers and prices both say what an answer costs: give one of them", field="workers"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,8 +71,8 @@ class Recording:
         Labels after a change, and the share of the budget at which each worker changes.
     trusted : int array, optional
         Workers whose answers are the truth.
-    limits : whole numbers, optional
-        The most answers that each worker can give; None is no limit.
+    about : mappings, optional
+        What else is said of each worker: ``limit``, ``kind``, ``family``.
     """
 
     task: Array
@@ -87,7 +87,7 @@ class Recording:
     later: Array | None = None
     changes: Array | None = None
     trusted: Sequence[int] = ()
-    limits: Sequence[int | None] = ()
+    about: Sequence[Mapping[str, Any]] = ()
 
     @classmethod
     def complete(
@@ -107,7 +107,7 @@ class Recording:
     def problem(self, budget: Amount | None, *, repeat: bool = False) -> Problem:
         """The campaign that a requester with this budget sees: recorded pairs only."""
         prices = self.prices or (1,) * self.workers
-        limits = self.limits or (None,) * self.workers
+        about = self.about or ({},) * self.workers
         order, starts = self._by_task()
         tasks = []
         for at, named in enumerate(np.split(self.worker[order], starts[1:-1])):
@@ -116,8 +116,8 @@ class Recording:
             tasks.append({"id": f"t{at}", "context": context, "workers": workers})
         return make_problem(
             workers=[
-                {"id": f"w{at}", "price": price, "limit": limit, "trusted": at in self.trusted}
-                for at, (price, limit) in enumerate(zip(prices, limits, strict=True))
+                {"id": f"w{at}", "price": price, "trusted": at in self.trusted, **said}
+                for at, (price, said) in enumerate(zip(prices, about, strict=True))
             ],
             tasks=tasks,
             options=[f"o{at}" for at in range(self.options)],
@@ -176,5 +176,5 @@ def shuffled(recording: Recording, seed: int, run: int) -> Recording:
         prices=tuple(recording.prices[at] for at in workers) if recording.prices else (),
         changes=None if recording.changes is None else recording.changes[workers],
         trusted=tuple(int(place[at]) for at in recording.trusted),
-        limits=tuple(recording.limits[at] for at in workers) if recording.limits else (),
+        about=tuple(recording.about[at] for at in workers) if recording.about else (),
     )

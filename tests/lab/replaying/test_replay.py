@@ -447,6 +447,14 @@ def test_limits_in_the_file_of_prices_are_kept(make: Make) -> None:
         assert limits == {Decimal("1"): 1, Decimal("2"): None, Decimal("0.5"): 2}
 
 
+def test_kinds_and_families_of_workers_are_kept(make: Make) -> None:
+    staff = [Worker("ann", 1), Worker("bob", 2, kind="model", family="gpt"), Worker("eve", 3)]
+    recording = recording_of(make(), GOLD, workers=staff)
+    for each in (recording, shuffled(recording, 1, 0)):
+        said = {worker.price: (worker.kind, worker.family) for worker in each.problem(9).workers}
+        assert said == {1: (None, None), 2: ("model", "gpt"), 3: (None, None)}
+
+
 def test_workers_say_what_prices_say(make: Make) -> None:
     by_prices, by_workers = (run(make(), **{name: PRICES}) for name in ("prices", "workers"))
     assert by_prices.to_json() == by_workers.to_json()
