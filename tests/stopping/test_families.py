@@ -374,29 +374,27 @@ def test_a_family_whose_members_copy_one_another_is_not_confident(kind: Any) -> 
 
 
 def test_families_of_copies_keep_the_error_that_copies_without_a_family_do_not() -> None:
-    """Ten families of three, right on 55% of the questions; the members of one say the same."""
-    delta, many = 0.2, 150
-    names = [f"{family}{member}" for family in range(10) for member in "abc"]
-    wrong, stops = {}, {}
+    """Seven families of six, right with 0.55, who copy one another: exactly, over all minds."""
+    delta, right = 0.2, 0.55
+    names = [f"{family}{member}" for family in range(7) for member in "abcdef"]
+    wrong, stops = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
     for families in ({}, {name: name[:-1] for name in names}):
-        rng = np.random.default_rng(14)
-        found = []
-        for _ in range(many):
+        for minds in itertools.product("xy", repeat=7):
             question = Question(
                 {"name": "e-process", "delta": delta},
                 prices=dict.fromkeys(names, 1),
                 families=families,
             )
-            minds = ["y" if right else "x" for right in rng.random(10) < 0.55]
             verdicts = (question.say(name, minds[int(name[:-1])]) for name in names)
-            found.append(next((verdict for verdict in verdicts if verdict), None))
-        stops[bool(families)] = sum(verdict is not None for verdict in found)
-        wrong[bool(families)] = sum(
-            verdict is not None and verdict.option == 0 for verdict in found
-        )
-    assert stops[True] > 0
-    assert within(wrong[True], many, delta)
-    assert not within(wrong[False], many, delta)
+            found = next((verdict for verdict in verdicts if verdict), None)
+            chance = math.prod(right if mind == "y" else 1 - right for mind in minds)
+            stops[bool(families)] += chance * (found is not None)
+            wrong[bool(families)] += chance * (found is not None and found.option == 0)
+    # Six copies are enough: whoever is asked first decides.
+    assert (stops[False], wrong[False]) == pytest.approx((1, 0.45))
+    # The first six families must be of one mind: with one against them seven are not enough.
+    assert stops[True] == pytest.approx(0.55**6 + 0.45**6)
+    assert wrong[True] == pytest.approx(0.45**6)
 
 
 @pytest.mark.compiled
