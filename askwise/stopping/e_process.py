@@ -138,7 +138,6 @@ class EProcess(SingleCrowdRule):
     Nothing else: qualities may differ and drift, crowds may be asked in any order, answers
     need not be equally distributed. Ties are covered: where no option is right, it stops with
     probability at most delta.
-
     A crowd's next answer is news only if it is another member's. Persons and models
     (``Worker(kind=...)``) have one answer to a question; it is fixed by the question, so that with
     them the promise is about questions as they come, not about each. Workers that err together

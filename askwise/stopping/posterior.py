@@ -124,7 +124,6 @@ class Posterior(SingleCrowdRule):
 
     Assumes independent answers and qualities spread evenly between chance and one: its error
     is the target on average over such questions, not on each of them.
-
     Workers who err together are not independent: give them a ``family``. The m answers of a family
     to a question then count, in logarithms, m / (1 + 0.4 (m - 1)) times their mean, as answers do
     whose errors have a correlation of 0.4; that is a model, not a guarantee. A crowd with a family
