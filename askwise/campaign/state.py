@@ -27,7 +27,7 @@ from askwise.policies.base import KernelPolicy
 from askwise.policies.capabilities import Assures, Explains, LabelsItself, Score
 from askwise.stopping.base import StoppingRule, Verdict
 
-FORMAT = 6
+FORMAT = 7
 """Of the ledger's arrays: raised when their layout or meaning changes."""
 
 SLOW, SLOW_IN_ALL = 0.02, 5.0

@@ -44,9 +44,10 @@ RATING, WEIGHT = range(2)
 # Columns of `contexts`: how many tasks, and the ends of their chain.
 CONTEXT_TASKS, FIRST_TASK, LAST_TASK = range(3)
 
-# Columns of `cells`: one row for each pair of task and worker ever asked (options only); the
-# votes, one column an option, begin at VOTES.
-CELL_WORKER, NEXT_CELL, CELL_OUT, CELL_ANSWERS, VOTES = range(5)
+# Columns of `cells`: one row for each pair of task and worker ever asked (options only). FIRST_AT
+# says which of the task's answers was the pair's first (from 1; 0: none yet), FIRST_SAID its
+# option. The votes, one column an option, begin at VOTES.
+CELL_WORKER, NEXT_CELL, CELL_OUT, CELL_ANSWERS, FIRST_AT, FIRST_SAID, VOTES = range(7)
 
 # Columns of `assignments` and of `marks`.
 TASK, WORKER, COST, STATUS, DECISION, SEQ, BEFORE_OF_TASK, BEFORE_OF_WORKER, CELL = range(9)

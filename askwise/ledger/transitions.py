@@ -139,6 +139,9 @@ def settle(book: Book, at: int, value: float) -> None:
     tasks[task, c.TASK_ANSWERED] += 1
     if totals[c.OPTIONS] > 0:
         book.votes[task, int(value)] += 1
+        if cells[cell, c.CELL_ANSWERS] == 0:
+            cells[cell, c.FIRST_AT] = tasks[task, c.TASK_ANSWERED]
+            cells[cell, c.FIRST_SAID] = int(value)
         cells[cell, c.CELL_ANSWERS] += 1
         cells[cell, c.VOTES + int(value)] += 1
         tasks[task, c.VOICE] = cell

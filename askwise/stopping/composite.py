@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 from askwise.core.checks import flag
+from askwise.core.compiling import bind
 from askwise.core.errors import AskwiseError, InvalidParameter
 from askwise.core.registry import from_label, label_of
 from askwise.kernels import Array, Draw, uniform
 from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, KernelRule, StoppingRule, stopping
-from askwise.stopping.single import SingleCrowdRule, Votes, all_votes, bound, halts
+from askwise.stopping.single import SingleCrowdRule, bound, judge_source
 
 _PICK = 2**32 - 1
 """Index of the draw between two instances that stop at once: no instance uses it."""
@@ -26,13 +28,10 @@ class Params(NamedTuple):
 
 def judge_each(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> int:
     """Judge the instances that received the last answer: its crowd's and the total crowd's."""
-    cells, cell = book.cells, book.tasks[task, c.VOICE]
-    source = cells[cell, c.CELL_WORKER] + 1
-    its_votes = Votes(cells, cell, c.VOTES, book.totals[c.OPTIONS], source)
-    own = halts(its_votes, params.single, draw, ruling)
+    own = judge_source(book, params.single, task, book.tasks[task, c.VOICE], draw, ruling)
     option, sure = ruling[OPTION], ruling[SURE]
     # Also without an instance of its own the total crowd says what to name in case of an end.
-    total = halts(all_votes(book, task), params.single, draw, ruling)
+    total = judge_source(book, params.single, task, -1, draw, ruling)
     if own != CONFIDENT:
         # A crowd that gives up (no quorum within reach) does not end the question for others.
         return total if params.total else GO_ON
@@ -41,6 +40,15 @@ def judge_each(book: Book, params: Params, task: int, draw: Draw, ruling: Array)
         ruling[OPTION] = option
         ruling[SURE] = sure
     return CONFIDENT
+
+
+@cache
+def bound_to(rule: type[SingleCrowdRule]) -> Callable[..., int]:
+    """Bind the composite to the kernels of its single rule."""
+    source = rule.source or bound(judge_source, rule)
+    label = f"{rule.__module__}.{rule.name}"
+    # The single kernel is not called by name: a rule from outside is compiled anew by its file.
+    return bind(judge_each, label, inline=True, judge_source=source, halts=rule.single)
 
 
 @stopping.register("composite")
@@ -62,7 +70,11 @@ class Composite(KernelRule):
     horizon, cap
         As in ``gap``, for the question as a whole.
 
-    Assumes what the single rule assumes, and that all crowds have the same right option.
+    Assumes what the single rule assumes, and that all crowds have the same right option. Of kinds
+    and families it makes what its single rule does: ``e-process`` counts a family's first answer to
+    a question, for its crowd and for all together (so the answers of one family never end a
+    question); ``posterior`` counts a family's answers for less; the other rules count every answer
+    as an independent one.
 
     Not when crowds together say more than each alone: ``posterior`` joins their evidence.
 
@@ -82,7 +94,8 @@ class Composite(KernelRule):
     paper: ClassVar[str] = "004"
     promise: ClassVar[str] = (
         "Trades error for cost as its single rule does. If that keeps an error of delta, so does "
-        "the composite of (crowds + 1) times delta (Eq. 4)."
+        "the composite of (crowds + 1) times delta (Eq. 4). Families count as in its single rule: "
+        "e-process and posterior regard them, the others count every answer."
     )
     dial: ClassVar[str] = "rule"
 
@@ -124,7 +137,7 @@ class Composite(KernelRule):
     @property
     def judge(self) -> Callable[..., int]:
         """The rule on each crowd."""
-        return bound(judge_each, type(self.inner))
+        return bound_to(type(self.inner))
 
     def params(self) -> Params:
         """As plain numbers."""

@@ -40,7 +40,8 @@ class Fixed(SingleCrowdRule):
     horizon, cap
         As in ``gap``.
 
-    Assumes nothing; works on utilities as well.
+    Assumes nothing; works on utilities as well. Every answer counts one, whatever the workers'
+    families.
 
     Not for saving money: easy questions get as many answers as hard ones. It is the yardstick
     of paper 004, appendix C.
@@ -108,7 +109,9 @@ class Lead(SingleCrowdRule):
     horizon, cap
         As in ``gap``.
 
-    Assumes independent answers, right about equally often on all questions.
+    Assumes independent answers, right about equally often on all questions. It counts votes, one
+    each, whatever the workers' families: where they err together a lead says less (``e-process``
+    and ``posterior`` regard families).
 
     Not where questions differ much in difficulty and an error must be kept on the hard ones.
 
@@ -192,7 +195,8 @@ class Quorum(SingleCrowdRule):
     horizon, cap
         As in ``gap``.
 
-    Assumes nothing.
+    Assumes nothing. Every answer counts one, whatever the workers' families: a family that errs
+    together may be a quorum.
 
     Not for saving money on easy questions with a large quorum: it asks at least so many times.
 

@@ -10,7 +10,14 @@ from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
 from askwise.stopping.evidence import log_evidence
-from askwise.stopping.single import TOTAL, SingleCrowdRule, Votes
+from askwise.stopping.families import (
+    any_family,
+    counted_votes,
+    families_for,
+    family_of,
+    speaks_for_family,
+)
+from askwise.stopping.single import TOTAL, SingleCrowdRule, Votes, votes_of
 
 
 @step
@@ -43,20 +50,56 @@ def halts(votes: Votes, delta: float, draw: Draw, ruling: Array) -> int:
 
 
 @step
+def halts_once(book: Book, delta: float, task: int, cell: int, draw: Draw, ruling: Array) -> int:
+    """Judge one source, of each family by its first answer; ``cell`` as in ``votes_of``."""
+    votes = votes_of(book, task, cell)
+    if not (any_family(book, task) if cell < 0 else family_of(book, cell) >= 0):
+        return halts(votes, delta, draw, ruling)
+    options = votes.options
+    said = -1
+    if cell >= 0 and speaks_for_family(book, task, cell):
+        said = book.cells[cell, c.FIRST_SAID]
+    counted = SCRATCH + options
+    for option in range(options):
+        if cell < 0:
+            ruling[counted + option] = counted_votes(book, task, option)
+        else:
+            ruling[counted + option] = 1.0 if option == said else 0.0
+    for option in range(options):
+        least = math.inf
+        for rival in range(options):
+            if rival != option:
+                a, b = int(ruling[counted + option]), int(ruling[counted + rival])
+                least = min(least, log_evidence(a, b, 2))
+        ruling[SCRATCH + option] = least
+    return conclude(options, delta, draw, votes.source, ruling)
+
+
+@step
 def log_e_value(book: Book, task: int, option: int, rival: int) -> float:
     """Logarithm of the e-value against "rival is right", over all crowds.
 
     The mean of two processes, each a supermartingale if every crowd gives the rival at least
     as often as the option: crowds each with a bias of its own (their product), and all crowds
-    with one bias (their votes together).
+    with one bias (their votes together). A family is in both by its first answer to the task:
+    given all that came before, none of it the family's, that is a vote like any other.
     """
     cells, votes = book.cells, book.votes
     apart = 0.0
+    families = False
     cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
-        apart += log_evidence(cells[cell, c.VOTES + option], cells[cell, c.VOTES + rival], 2)
+        if family_of(book, cell) < 0:
+            apart += log_evidence(cells[cell, c.VOTES + option], cells[cell, c.VOTES + rival], 2)
+        else:
+            families = True
         cell = cells[cell, c.NEXT_CELL]
-    together = log_evidence(votes[task, option], votes[task, rival], 2)
+    won, lost = votes[task, option], votes[task, rival]
+    if families:
+        apart += families_for(book, task, option) * log_evidence(1, 0, 2)
+        apart += families_for(book, task, rival) * log_evidence(0, 1, 2)
+        won, lost = counted_votes(book, task, option), counted_votes(book, task, rival)
+    together = log_evidence(won, lost, 2)
     larger = max(apart, together)
     return larger + math.log(0.5 * (math.exp(apart - larger) + math.exp(together - larger)))
 
@@ -95,6 +138,17 @@ class EProcess(SingleCrowdRule):
     Nothing else: qualities may differ and drift, crowds may be asked in any order, answers
     need not be equally distributed. Ties are covered: where no option is right, it stops with
     probability at most delta.
+    A crowd's next answer is news only if it is another member's. Persons and models
+    (``Worker(kind=...)``) have one answer to a question; it is fixed by the question, so that with
+    them the promise is about questions as they come, not about each. Workers that err together
+    are a ``family``: of it only the first answer to a question counts, whoever gave it, and the
+    assumption is about that answer alone; the others may depend on it in any way, copy or
+    contradict it. (Their mean would not do: members are asked one by one, and what a family has
+    said may decide whether it is asked again.) A crowd with a family has one such answer, too: a
+    model that draws its answers is a crowd with a family of its own. A few families alone never
+    end a question at a small delta: it takes 8 of one mind at 0.05, with two options. Errors that
+    families have in common, as on questions that mislead most of them, are not covered: make
+    them one family.
 
     Not where an error on average is enough: ``posterior`` asks less at the same measured error.
 
@@ -125,10 +179,12 @@ class EProcess(SingleCrowdRule):
     guarantees: ClassVar[bool] = True
     promise: ClassVar[str] = (
         "Guarantees an error of at most delta on every question, at any time, with any number of "
-        "options and crowds asked in any order. Assumes that no crowd prefers a wrong option."
+        "options and crowds asked in any order. Assumes that no crowd prefers a wrong option, "
+        "whatever was said before; of a family, which errs together, it counts one answer."
     )
     dial: ClassVar[str] = "delta"
     single: ClassVar = halts
+    source: ClassVar = halts_once
     kernel: ClassVar = judge
 
     def __post_init__(self) -> None:

@@ -54,7 +54,9 @@ class Gap(SingleCrowdRule):
     cap : amount, optional
         The most money a question may take; it then ends ``over_budget``.
 
-    Assumes that answers are independent and that the right option is the most probable one.
+    Assumes that answers are independent and that the right option is the most probable one. It
+    counts votes, one each, whatever the workers' families: where they err together its error is
+    larger (``e-process`` and ``posterior`` regard families).
 
     Not when an error must be kept whatever the question: on questions whose options are nearly
     equal it errs nearly half of the time (``e-process`` keeps its error).
@@ -85,7 +87,7 @@ class Gap(SingleCrowdRule):
     paper: ClassVar[str] = "004"
     promise: ClassVar[str] = (
         "Trades error for cost by its quality. With a delta its error is about of the order of "
-        "delta (Theorem 1), not at most delta. Assumes independent answers."
+        "delta (Theorem 1), not at most delta. Assumes independent answers, also within families."
     )
     dial: ClassVar[str] = "quality"
     single: ClassVar = halts

@@ -11,6 +11,7 @@ from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.stopping import base
 from askwise.stopping.base import CONFIDENT, GO_ON, KernelRule, stopping
+from askwise.stopping.families import share_in_task
 
 
 @step
@@ -21,7 +22,8 @@ def judge(book: Book, beta: float, task: int, draw: Draw, ruling: Array) -> int:
         distance = 0.0
         cell = book.tasks[task, c.FIRST_CELL]
         while cell >= 0:
-            distance += distance_from_top(cells, cell, c.VOTES, options, option)
+            share = share_in_task(book, task, cell)
+            distance += share * distance_from_top(cells, cell, c.VOTES, options, option)
             cell = cells[cell, c.NEXT_CELL]
         ruling[base.SCRATCH + option] = -distance
     nearest = base.name_largest(options, draw, 0, ruling)
@@ -52,7 +54,8 @@ class JointGlr(KernelRule):
 
     Assumes that all crowds have the same option on top, and uses it: crowds that each leave
     two options close may together leave one (004, Lemma 6), which no rule on single crowds sees.
-    Goes with ``glr-directed``.
+    Goes with ``glr-directed``. Answers are taken to be independent; those of a ``family`` to a
+    question count for less, as in ``posterior``: a model, not a guarantee.
 
     Not where an error must be kept: maxima of likelihoods favour early stops.
 
@@ -72,7 +75,7 @@ class JointGlr(KernelRule):
     paper: ClassVar[str] = "beyond 004"
     promise: ClassVar[str] = (
         "Trades error for cost by its beta; guarantees no error. Assumes that all crowds have "
-        "the same option on top."
+        "the same option on top, and independent answers but within a family."
     )
     dial: ClassVar[str] = "beta"
     kernel: ClassVar = judge

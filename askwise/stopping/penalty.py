@@ -12,6 +12,7 @@ from askwise.ledger import columns as c
 from askwise.stopping import base
 from askwise.stopping.base import CONFIDENT, GO_ON, KernelRule, stopping
 from askwise.stopping.evidence import log_evidence
+from askwise.stopping.families import family_answers, family_of, share_of
 from askwise.stopping.posterior import weigh_crowds
 
 
@@ -45,6 +46,46 @@ def error_after(a: int, b: int, rest: float, more: int) -> float:
 
 
 @kernel
+def error_after_in_family(
+    a: int, b: int, rest: float, kin: float, answers: int, more: int
+) -> float:
+    """As ``error_after``, of a crowd in a family that has ``answers``, the crowd's among them.
+
+    ``kin`` is what its relatives say for the first option against the second, ``rest`` what all
+    others do. With every answer the family's count for less (see ``families``): beliefs so
+    tempered are no probabilities, hence what may come is weighed relative to its sum.
+    """
+    share = share_of(answers + more)
+    # Tempered, a family says no more than a few units: the others alone set the scale.
+    scale = max(rest, 0.0)
+    log_ways = 0.0
+    error = total = 0.0
+    for first in range(more + 1):
+        said_first = kin + log_evidence(a + first, b + more - first, 2)
+        said_second = log_evidence(b + more - first, a + first, 2)
+        joint_first = math.exp(log_ways - more * math.log(2.0) + rest + share * said_first - scale)
+        joint_second = math.exp(log_ways - more * math.log(2.0) + share * said_second - scale)
+        error += min(joint_first, joint_second)
+        total += joint_first + joint_second
+        log_ways += math.log((more - first) / (first + 1.0)) if first < more else 0.0
+    return error / total
+
+
+@step
+def said_by_kin(book: Book, task: int, worker: int) -> float:
+    """What a worker's relatives say for the first option against the second, one by one."""
+    cells, family = book.cells, book.workers[worker, c.FAMILY]
+    total = 0.0
+    cell = book.tasks[task, c.FIRST_CELL]
+    while cell >= 0:
+        if cells[cell, c.CELL_WORKER] != worker and family_of(book, cell) == family:
+            a, b = cells[cell, c.VOTES], cells[cell, c.VOTES + 1]
+            total += log_evidence(a, b, 2) - log_evidence(b, a, 2)
+        cell = cells[cell, c.NEXT_CELL]
+    return total
+
+
+@kernel
 def worth_asking(
     book: Book, task: int, worker: int, error: float, params: Params, ruling: Array
 ) -> bool:
@@ -55,11 +96,19 @@ def worth_asking(
     if cell >= 0:
         a, b = cells[cell, c.VOTES], cells[cell, c.VOTES + 1]
     said = log_evidence(a, b, 2) - log_evidence(b, a, 2)
+    family = book.workers[worker, c.FAMILY]
+    kin, answers = 0.0, 0
+    if family >= 0:
+        kin, answers = said_by_kin(book, task, worker), family_answers(book, task, family)
+        said = share_of(answers) * (kin + said)
     rest = ruling[base.SCRATCH] - ruling[base.SCRATCH + 1] - said
     price = float(book.workers[worker, c.PRICE])
     more = 1
     while more <= params.ahead and more * price < params.penalty * error:
-        saved = error - error_after(a, b, rest, more)
+        if family < 0:
+            saved = error - error_after(a, b, rest, more)
+        else:
+            saved = error - error_after_in_family(a, b, rest, kin, answers, more)
         # Free answers are worth asking for as long as they may change anything to speak of.
         if params.penalty * saved > more * price and saved > 1e-9:
             return True
@@ -117,7 +166,7 @@ class Penalty(KernelRule):
     horizon, cap
         As in ``gap``.
 
-    Assumes what ``posterior`` assumes, and two options.
+    Assumes what ``posterior`` assumes, of families too, and two options.
 
     Not when a mistake has no price: give a target error to ``posterior`` instead.
 

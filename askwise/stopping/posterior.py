@@ -11,16 +11,18 @@ from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
 from askwise.stopping.evidence import log_evidence
-from askwise.stopping.single import TOTAL, SingleCrowdRule, Votes
+from askwise.stopping.families import any_family, family_of, share_in_task, share_of
+from askwise.stopping.single import TOTAL, SingleCrowdRule, Votes, votes_of
 
 
 @step
-def add_evidence(table: Array, row: int, first: int, options: int, ruling: Array) -> None:
-    """Add what one source says for each option to the scratch cells."""
+def add_evidence(votes: Votes, share: float, ruling: Array) -> None:
+    """Add what one source says for each option to the scratch cells; its answers count a share."""
+    table, row, first, options, _ = votes
     answers = answers_in(table, row, first, options)
     for option in range(options):
-        votes = table[row, first + option]
-        ruling[SCRATCH + option] += log_evidence(votes, answers - votes, options)
+        a = table[row, first + option]
+        ruling[SCRATCH + option] += share * log_evidence(a, answers - a, options)
 
 
 @step
@@ -42,23 +44,58 @@ def clear(options: int, ruling: Array) -> None:
 
 
 @step
-def halts(votes: Votes, most: float, draw: Draw, ruling: Array) -> int:
-    """Judge one source."""
+def judge_votes(votes: Votes, share: float, most: float, draw: Draw, ruling: Array) -> int:
+    """Judge one source whose answers count a share of independent ones."""
     clear(votes.options, ruling)
-    add_evidence(votes.table, votes.row, votes.first, votes.options, ruling)
+    add_evidence(votes, share, ruling)
     error = name_likeliest(votes.options, draw, votes.source, ruling)
     return CONFIDENT if error <= most else GO_ON
 
 
 @step
+def halts(votes: Votes, most: float, draw: Draw, ruling: Array) -> int:
+    """Judge one source."""
+    return judge_votes(votes, 1.0, most, draw, ruling)
+
+
+@step
+def mean_share(book: Book, task: int) -> float:
+    """What an answer to a task counts on average, all taken as one crowd."""
+    cells = book.cells
+    count, answers = 0.0, 0
+    cell = book.tasks[task, c.FIRST_CELL]
+    while cell >= 0:
+        given = cells[cell, c.CELL_ANSWERS]
+        if given > 0:
+            count += given * share_in_task(book, task, cell)
+            answers += given
+        cell = cells[cell, c.NEXT_CELL]
+    return count / answers
+
+
+@step
+def halts_shared(book: Book, most: float, task: int, cell: int, draw: Draw, ruling: Array) -> int:
+    """Judge one source with regard to families; ``cell`` as in ``votes_of``."""
+    share = 1.0
+    if cell < 0:
+        share = mean_share(book, task) if any_family(book, task) else 1.0
+    elif family_of(book, cell) >= 0:
+        share = share_of(book.cells[cell, c.CELL_ANSWERS])
+    return judge_votes(votes_of(book, task, cell), share, most, draw, ruling)
+
+
+@step
 def weigh_crowds(book: Book, task: int, draw: Draw, ruling: Array) -> float:
-    """Multiply what each crowd says, each with a quality of its own; returns that of an error."""
+    """Multiply what each crowd says, each with a quality of its own; returns that of an error.
+
+    What the crowds of a family say is multiplied as well, and raised to what their answers count.
+    """
     cells, options = book.cells, book.totals[c.OPTIONS]
     clear(options, ruling)
     cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
         if cells[cell, c.CELL_ANSWERS] > 0:
-            add_evidence(cells, cell, c.VOTES, options, ruling)
+            add_evidence(votes_of(book, task, cell), share_in_task(book, task, cell), ruling)
         cell = cells[cell, c.NEXT_CELL]
     return name_likeliest(options, draw, TOTAL, ruling)
 
@@ -87,6 +124,11 @@ class Posterior(SingleCrowdRule):
 
     Assumes independent answers and qualities spread evenly between chance and one: its error
     is the target on average over such questions, not on each of them.
+    Workers who err together are not independent: give them a ``family``. The m answers of a family
+    to a question then count, in logarithms, m / (1 + 0.4 (m - 1)) times their mean, as answers do
+    whose errors have a correlation of 0.4; that is a model, not a guarantee. A crowd with a family
+    (a model that draws its answers) has its answers counted so, too. Different families, and
+    persons and models without one, count as independent.
 
     Not where questions may be nearly balanced and must not be decided by luck: there its
     error comes near one half (``e-process`` keeps its error).
@@ -116,10 +158,12 @@ class Posterior(SingleCrowdRule):
     paper: ClassVar[str] = "beyond 004"
     promise: ClassVar[str] = (
         "Trades error for cost: its error is on average the target if crowds' qualities are "
-        "spread evenly between chance and one. On a single question it may be far above."
+        "spread evenly between chance and one. On a single question it may be far above. Assumes "
+        "independent answers, within a family errors of correlation 0.4."
     )
     dial: ClassVar[str] = "error"
     single: ClassVar = halts
+    source: ClassVar = halts_shared
     kernel: ClassVar = judge
 
     def __post_init__(self) -> None:

@@ -34,6 +34,15 @@ def all_votes(book: Book, task: int) -> Votes:
     return Votes(book.votes, task, 0, book.totals[c.OPTIONS], TOTAL)
 
 
+@step
+def votes_of(book: Book, task: int, cell: int) -> Votes:
+    """The answers of one worker to a task, by their cell; all answers to it where cell is -1."""
+    if cell < 0:
+        return all_votes(book, task)
+    source = book.cells[cell, c.CELL_WORKER] + 1
+    return Votes(book.cells, cell, c.VOTES, book.totals[c.OPTIONS], source)
+
+
 def halts(votes: Votes, params: Any, draw: Draw, ruling: Array) -> int:
     """Bound to a rule's own: judges the votes of one source, as ``judge`` does a task's.
 
@@ -64,6 +73,11 @@ def judge_total(book: Book, params: Any, task: int, draw: Draw, ruling: Array) -
     return halts(all_votes(book, task), params, draw, ruling)
 
 
+def judge_source(book: Book, params: Any, task: int, cell: int, draw: Draw, ruling: Array) -> int:
+    """Apply a single-crowd rule to one source, vote by vote; ``cell`` as in ``votes_of``."""
+    return halts(votes_of(book, task, cell), params, draw, ruling)
+
+
 @cache
 def bound(template: Callable[..., int], rule: type[SingleCrowdRule]) -> Callable[..., int]:
     """Bind a template of this kind to the kernel of a rule."""
@@ -74,10 +88,13 @@ def bound(template: Callable[..., int], rule: type[SingleCrowdRule]) -> Callable
 class SingleCrowdRule(KernelRule):
     """Base: a rule on the votes of one source, by the kernel ``single`` (see ``halts``).
 
-    Alone it takes all answers as one source, unless it has a ``kernel`` too.
+    Alone it takes all answers as one source, unless it has a ``kernel`` too. A rule that does not
+    count the answers of a family one by one has a kernel ``source`` (see ``judge_source``), by
+    which ``composite`` judges.
     """
 
     single: ClassVar[Callable[..., int]]
+    source: ClassVar[Callable[..., int] | None] = None
 
     @property
     def judge(self) -> Callable[..., int]:

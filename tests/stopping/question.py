@@ -35,11 +35,12 @@ class Question:
         tasks: tuple[str, ...] = ("t",),
         repeat: bool = True,
         kinds: Mapping[str, Any] | None = None,
+        families: Mapping[str, str] | None = None,
     ) -> None:
         prices = {"a": 1, "b": 1, "c": 1} if prices is None else prices
-        limits, kinds = limits or {}, kinds or {}
+        limits, kinds, families = limits or {}, kinds or {}, families or {}
         workers = [
-            Worker(name, price, limits.get(name), kind=kinds.get(name))
+            Worker(name, price, limits.get(name), kind=kinds.get(name), family=families.get(name))
             for name, price in prices.items()
         ]
         self.problem = make_problem(
