@@ -193,6 +193,7 @@ class Ledger:
             number = -1 if (found := self.assignment_at(number)) is None else found
         at = int(transitions.advance(self.book, kind, task, worker, number, value, event.seq))
         assert at != transitions.MISFIT, f"event {event.seq} does not follow from those before it"
+        # As `as_fact` does in a compiled fold; a kernel's call would cost more than the rest here.
         if kind in ABOUT_ASSIGNMENTS:
             task = int(self.book.assignments[at, c.TASK])
         return Fact(kind, task, worker, np.nan if kind == k.ASKED else value, note, at)

@@ -26,8 +26,8 @@ class CriticalBids(SealedBids):
 
     paper: ClassVar[str] = "beyond 000"
     promise: ClassVar[str] = (
-        "Truthful: no other bid than his cost ever serves a worker better, whatever others bid; "
-        "nobody is paid below his bid."
+        "Truthful: no other bid than their cost ever serves a worker better, whatever others bid; "
+        "nobody is paid below their bid."
     )
     amount: ClassVar[str] = "critical bid"
     """What the payment is called."""
@@ -87,11 +87,11 @@ class CriticalBids(SealedBids):
 @mechanisms.register("clarke")
 @dataclass(frozen=True)
 class Clarke(CriticalBids):
-    """Pay each of the cheapest set his bid and what the cheapest set without him costs more.
+    """Pay each of the cheapest set their bid and what the cheapest set without them costs more.
 
-    That is the cost of the cheapest set without him, less what the others of the chosen set bid:
-    the highest bid at which he were still chosen. It is ``c_max`` at most, and ``c_max`` where no
-    set without him reaches the target.
+    That is the cost of the cheapest set without the worker, less what the others of the chosen set
+    bid: the highest bid at which the worker would still be chosen. It is ``c_max`` at most, and
+    ``c_max`` where no set without the worker reaches the target.
 
     Parameters
     ----------
@@ -133,9 +133,9 @@ class Clarke(CriticalBids):
 @mechanisms.register("critical-bid")
 @dataclass(frozen=True)
 class CriticalBid(CriticalBids):
-    """Pay each of the greedy set the highest bid at which the greedy solver still chooses him.
+    """Pay each of the greedy set the highest bid at which the greedy solver still chooses them.
 
-    It is ``c_max`` at most, and ``c_max`` where the target is not reached without him.
+    It is ``c_max`` at most, and ``c_max`` where the target is not reached without them.
 
     Parameters
     ----------
@@ -180,10 +180,10 @@ class CriticalBid(CriticalBids):
 class FixedExploration(CriticalBids):
     """Pay everybody ``c_max`` an answer while exploring, then those chosen their critical bids.
 
-    Everybody is asked about the first tasks whatever he bids, so that neither what is learned nor
+    Everybody is asked about the first tasks whatever they bid, so that neither what is learned nor
     what is paid for it depends on bids. Then each of the chosen set is paid the highest bid at
-    which he were still chosen, given what was learned: ``c_max`` at most, and ``c_max`` where the
-    target is not reached without him.
+    which they would still be chosen, given what was learned: ``c_max`` at most, and ``c_max`` where
+    the target is not reached without them.
 
     Parameters
     ----------
@@ -213,8 +213,8 @@ class FixedExploration(CriticalBids):
     """
 
     promise: ClassVar[str] = (
-        "Truthful: no other bid than his cost ever serves a worker better, whatever the answers "
-        "and the bids of others; nobody is paid below his bid."
+        "Truthful: no other bid than their cost ever serves a worker better, whatever the answers "
+        "and the bids of others; nobody is paid below their bid."
     )
     goes_with: ClassVar[str] = (
         "'ccb-fixed' without known qualities, with solver 'exact' or with 'hoeffding-linear'"

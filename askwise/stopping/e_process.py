@@ -141,8 +141,8 @@ class EProcess(SingleCrowdRule):
     A crowd's next answer is news only if it is another member's. Persons and models
     (``Worker(kind=...)``) have one answer to a question; it is fixed by the question, so that with
     them the promise is about questions as they come, not about each. Workers that err together
-    are a ``family``: of it only the first answer to a question counts, whoever gave it, and the
-    assumption is about that answer alone; the others may depend on it in any way, copy or
+    are a ``family``: of it only the first answer to a question counts, whichever member gave it,
+    and the assumption is about that answer alone; the others may depend on it in any way, copy or
     contradict it. (Their mean would not do: members are asked one by one, and what a family has
     said may decide whether it is asked again.) A crowd with a family has one such answer, too: a
     model that draws its answers is a crowd with a family of its own. A few families alone never

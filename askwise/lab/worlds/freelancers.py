@@ -179,7 +179,7 @@ def mixture(rng: np.random.Generator, variance: float, size: int) -> Array:
 def correlation_market(
     rng: np.random.Generator, *, cap: int, variance: float, noise: float
 ) -> Market:
-    """Draw a market in which a worker's mean utility is D times his price.
+    """Draw a market in which a worker's mean utility is D times their price.
 
     Parameters
     ----------
