@@ -13,13 +13,11 @@ from askwise.core.checks import real, whole
 from askwise.core.compiling import allowed
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
+from askwise.core.labels import NO_LABEL, Label, told
 from askwise.core.problem import Problem
 from askwise.core.registry import Registry
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
-
-Label = tuple[float | None, float | None]
-"""An answer (an option's index, or a utility) and its confidence; None if unknown."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Aggregator(ABC):
     def label(
         self, problem: Problem, ledger: Ledger, task: int, draw: Draw, beliefs: Any = None
     ) -> Label:
-        """Answer of a task (an option's index, or a utility) and confidence; None if unknown."""
+        """Answer of a task, its confidence and what that rests on; None if unknown."""
 
     def labels(
         self,
@@ -162,11 +160,14 @@ class LabelAggregator(Aggregator, Learned):
             answers, rows, options = found
             fitted = self.solve(answers)
             named = options[fitted.labels].astype(np.float64).tolist()
-            labels = zip(named, fitted.confidence.tolist(), strict=True)
-            known = dict(zip(rows.tolist(), labels, strict=True))
+            sure = fitted.confidence.tolist()
+            known = {
+                row: Label(value, confidence, "agreement")
+                for row, value, confidence in zip(rows.tolist(), named, sure, strict=True)
+            }
         truths = [int(ledger.book.tasks[task, c.TRUTH]) for task in tasks]
         return [
-            (float(truth), 1.0) if truth >= 0 else known.get(task, (None, None))
+            told(truth) if truth >= 0 else known.get(task, NO_LABEL)
             for task, truth in zip(tasks, truths, strict=True)
         ]
 

@@ -6,11 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from askwise.aggregation.answers import Answers
-from askwise.aggregation.base import Aggregator, Label, LabelAggregator, aggregation
+from askwise.aggregation.base import Aggregator, LabelAggregator, aggregation
 from askwise.aggregation.fitted import Fitted
 from askwise.aggregation.steps import fitted_by_vote, shares
 from askwise.core.checks import one_of
 from askwise.core.draws import Draw
+from askwise.core.labels import NO_LABEL, Label, told
 from askwise.core.problem import Problem
 from askwise.kernels.votes import leading_option
 from askwise.ledger import columns as c
@@ -70,16 +71,16 @@ class Majority(LabelAggregator):
         """Count the task's votes."""
         truth = int(ledger.book.tasks[task, c.TRUTH])
         if truth >= 0:
-            return float(truth), 1.0
+            return told(truth)
         answered = int(ledger.book.tasks[task, c.TASK_ANSWERED])
         if answered == 0:
-            return None, None
+            return NO_LABEL
         votes = ledger.book.votes
         if self.ties == "first":
             option = int(np.argmax(votes[task, : len(problem.options)]))
         else:
             option = leading_option(votes, task, 0, len(problem.options), draw, task)
-        return float(option), float(votes[task, option] / answered)
+        return Label(float(option), float(votes[task, option] / answered), "agreement")
 
     # Task by task: none has to do with another's votes.
     labels = Aggregator.labels

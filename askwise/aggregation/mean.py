@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from askwise.aggregation.base import Aggregator, Label, aggregation
+from askwise.aggregation.base import Aggregator, aggregation
 from askwise.core.draws import Draw
+from askwise.core.labels import Label
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
@@ -54,4 +55,4 @@ class Mean(Aggregator):
                 total += float(book.marks[at, c.VALUE])
                 count += 1
             at = int(book.assignments[at, c.BEFORE_OF_TASK])
-        return (total / count if count else None), None
+        return Label(total / count if count else None, None)

@@ -19,6 +19,7 @@ from askwise.core.allocation import Assurance
 from askwise.core.choices import Done, Wait
 from askwise.core.compiling import plain_time
 from askwise.core.events import Event, Kind, PlanRow
+from askwise.core.labels import Label, as_label, reported
 from askwise.core.registry import spec_of
 from askwise.kernels import Array, Draw
 from askwise.ledger import Ledger, Proposal, queries
@@ -27,7 +28,7 @@ from askwise.policies.base import KernelPolicy
 from askwise.policies.capabilities import Assures, Explains, LabelsItself, Score
 from askwise.stopping.base import StoppingRule, Verdict
 
-FORMAT = 7
+FORMAT = 8
 """Of the ledger's arrays: raised when their layout or meaning changes."""
 
 SLOW, SLOW_IN_ALL = 0.02, 5.0
@@ -197,25 +198,30 @@ class CampaignState:
             return "over_budget"
         return "low_confidence" if code in (c.DONE_LIMITS, c.DONE_TASKS) else "open"
 
-    def guess(self, task: int) -> tuple[float | None, float | None]:
+    def guess(self, task: int) -> Label:
         """What the rule would name now, before it is sure."""
         assert self.spec.rule is not None
-        return self.spec.rule.guess(
-            self.spec.problem, self.rule_state, self.ledger, task, self.draw(draws.RULE, self.seq)
+        draw = self.draw(draws.RULE, self.seq)
+        return as_label(
+            self.spec.rule.guess(self.spec.problem, self.rule_state, self.ledger, task, draw)
         )
 
-    def label(self, task: int) -> tuple[float | None, float | None]:
-        """The aggregator's answer to a task and its confidence."""
+    def label(self, task: int) -> Label:
+        """The answer to a task, and how sure it is."""
         return self.labels([task])[0]
 
-    def labels(self, tasks: Sequence[int]) -> list[tuple[float | None, float | None]]:
-        """The answers to tasks and their confidence: the aggregator's, or the policy's own."""
-        draw, problem = self.draw(draws.AGGREGATION, 0), self.spec.problem
+    def labels(self, tasks: Sequence[int]) -> list[Label]:
+        """The answers to tasks, and how sure each is: truths that were told, and for the rest the
+        aggregator's labels, or the policy's own.
+        """
+        draw, problem, ledger = self.draw(draws.AGGREGATION, 0), self.spec.problem, self.ledger
         if self.spec.aggregator is None:
             policy = self.spec.policy
             assert isinstance(policy, LabelsItself)
-            return policy.labels(problem, self.beliefs, self.ledger, tasks, draw)
-        return self.spec.aggregator.labels(problem, self.ledger, tasks, draw, self.beliefs)
+            said = policy.labels(problem, self.beliefs, ledger, tasks, draw)
+        else:
+            said = self.spec.aggregator.labels(problem, ledger, tasks, draw, self.beliefs)
+        return reported(said, ledger.book.tasks[list(tasks), c.TRUTH].tolist())
 
     def assurances(self, tasks: Sequence[int]) -> dict[int, Assurance] | None:
         """How sure the policy is of each task's answer, if it keeps bounds."""

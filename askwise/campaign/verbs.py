@@ -15,6 +15,7 @@ from askwise.core.arrays import Array
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import InvalidAnswer, InvalidProblem, OverBudget, PolicyFault
 from askwise.core.events import Event, Kind
+from askwise.core.labels import Label, as_label
 from askwise.core.money import LARGEST, NO_CAP, from_micro
 from askwise.core.problem import Task, Worker, check_named
 from askwise.core.reasons import Reason
@@ -184,11 +185,11 @@ class Verbs:
         )
         verdict = self.state.verdict(task)
         if verdict is not None:
-            named: tuple[float | None, float | None] = (verdict.option, verdict.confidence)
-            if verdict.option is None:
+            label = as_label((verdict.option, verdict.confidence))
+            if label.value is None:
                 # Without an option of the rule's the answer stays as it is at this moment.
-                named = self.state.label(task)
-            self._close(task, named[0], verdict.outcome, named[1])
+                label = self.state.label(task)
+            self._close(task, label, verdict.outcome)
 
     def _check_late(self, seq: int, worker: int, task: int, cost: int) -> None:
         """A late answer needs what its expiry gave back: money, the worker's limit, the pair."""
@@ -384,17 +385,18 @@ class Verbs:
         at = self.ledger.task_at(task)
         if self.ledger.book.tasks[at, c.CLOSED]:
             raise conflict("task_closed", "task", f"task {task!r} is closed already")
-        answer, sure = self.state.label(at)
-        self._close(at, answer, "closed", sure)
+        self._close(at, self.state.label(at), "closed")
 
-    def _close(self, task: int, answer: float | None, outcome: str, sure: float | None) -> None:
+    def _close(self, task: int, label: Label, outcome: str) -> None:
         """Close a task; what is answered later changes nothing about its answer."""
         self.emit(
             Kind.CLOSED,
             task=self.ledger.task_id(task),
-            value=self.state.named(answer),
+            value=self.state.named(label.value),
             outcome=outcome,
-            confidence=sure,
+            confidence=label.confidence,
+            # As in every log so far, a confidence of which nothing is said rests on agreement.
+            rests_on=None if label.rests_on == "agreement" else label.rests_on,
         )
 
     def _id(self, seq: int) -> str:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+from askwise.core.labels import RestsOn
 from askwise.core.money import from_micro, to_micro
 
 
@@ -83,6 +84,7 @@ class Event:
     note: str | None = None
     outcome: str | None = None
     confidence: float | None = None
+    rests_on: RestsOn | None = None
     rows: tuple[PlanRow, ...] | None = None
     available: tuple[str, ...] | None = None
     tasks: tuple[dict[str, Any], ...] | None = None

@@ -34,8 +34,12 @@ class Jsonable:
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Self:
-        """Read back what ``to_json`` wrote."""
-        return cls(**{name: _typed(raw[name], kind) for name, kind in cls.json_types().items()})
+        """Read back what ``to_json`` wrote.
+
+        A field with a default may be missing: an older version may have written it.
+        """
+        wanted = {name: kind for name, kind in cls.json_types().items() if name in raw}
+        return cls(**{name: _typed(raw[name], kind) for name, kind in wanted.items()})
 
     @classmethod
     @cache

@@ -12,6 +12,7 @@ from askwise.core import draws
 from askwise.core.choices import Done, Wait
 from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter, PolicyFault
+from askwise.core.labels import Label, reported
 from askwise.core.money import MICRO, NO_CAP, Amount, from_micro, to_micro
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.kernels import Array, Draw, Fact
@@ -185,12 +186,14 @@ class _Plain:
     state: Any = None
     """What the policy believes, as last seen by it."""
 
-    def label(self, task: int) -> tuple[float | None, float | None]:
+    def label(self, task: int) -> Label:
         """Answer and confidence of a task, as a campaign names them unless told otherwise."""
         if isinstance(self.policy, LabelsItself):
-            return self.policy.labels(self.problem, self.state, self.ledger, [task], self.naming)[0]
-        majority = aggregation.make("majority")
-        return majority.label(self.problem, self.ledger, task, self.naming, self.state)
+            said = self.policy.labels(self.problem, self.state, self.ledger, [task], self.naming)
+        else:
+            majority = aggregation.make("majority")
+            said = [majority.label(self.problem, self.ledger, task, self.naming, self.state)]
+        return reported(said, [int(self.ledger.book.tasks[task, c.TRUTH])])[0]
 
 
 class _LongPlan(Exception):
@@ -239,7 +242,7 @@ def _judge(book: Book, plain: _Plain, task: int, draw: Draw, ruling: Array) -> i
     option, sure = verdict.option, verdict.confidence
     if option is None and problem.options:
         # As in a campaign: the answer stays as it is at this moment.
-        option, sure = plain.label(task)
+        option, sure, _ = plain.label(task)
     ruling[OPTION] = -1.0 if option is None else option
     ruling[SURE] = np.nan if sure is None else sure
     return OUTCOMES.index(verdict.outcome)

@@ -11,6 +11,7 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.errors import UnknownName, nearest
 from askwise.core.events import Event, Fact, Kind
+from askwise.core.labels import Label, as_label
 from askwise.core.money import NO_CAP, to_micro
 from askwise.core.problem import UNLIMITED, Problem, Task, Worker
 from askwise.core.reasons import Reason
@@ -100,7 +101,8 @@ class Ledger:
         """Number of each family, in order of appearance; workers without one have none."""
         self.passed_over: set[int] = set()
         """Who declined a unit of work since the last answer (those who may be asked again)."""
-        self.closings: dict[int, tuple[float | None, str, float | None]] = {}
+        self.closings: dict[int, tuple[Label, str]] = {}
+        """What a task was closed with, and the outcome."""
         self._found = 0
         totals = np.zeros(23, np.int64)
         totals[c.BUDGET] = NO_CAP if problem.budget is None else problem.budget
@@ -228,7 +230,8 @@ class Ledger:
             value = self.number(event.value)
         elif kind == k.CLOSED:
             answer = None if event.value is None else self.number(event.value)
-            self.closings[task] = (answer, event.outcome or "", event.confidence)
+            label = as_label((answer, event.confidence, event.rests_on))
+            self.closings[task] = (label, event.outcome or "")
             value = np.nan if answer is None else answer
             note = int(event.outcome == "confident")
         return Entry(kind, task, worker, number, note, value)
@@ -402,7 +405,7 @@ class Ledger:
                     **rest,
                     "workers": [worker.to_json() for worker in workers],
                     "tasks": [task.to_json() for task in tasks],
-                    "closings": [[task, *closing] for task, closing in closings],
+                    "closings": [[task, *label, why] for task, (label, why) in closings],
                 }
             )
 
@@ -425,7 +428,7 @@ class Ledger:
             ledger.contexts.setdefault(task.context, len(ledger.contexts))
         ledger._worker_index = {worker.id: at for at, worker in enumerate(ledger.workers)}
         ledger._task_index = {task.id: at for at, task in enumerate(ledger.tasks)}
-        ledger.closings = {task: (answer, why, sure) for task, answer, why, sure in raw["closings"]}
+        ledger.closings = {task: (Label(*label), why) for task, *label, why in raw["closings"]}
         held = {}
         for name, array in arrays.items():
             # With spare rows: the first write should not have to copy everything once more.

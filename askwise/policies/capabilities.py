@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from askwise.core.allocation import Assurance
 from askwise.core.errors import TooLarge
+from askwise.core.labels import Label
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw
 from askwise.ledger import Ledger
@@ -45,8 +46,8 @@ class LabelsItself(metaclass=ABCMeta):
     @abstractmethod
     def labels(
         self, problem: Problem, state: Any, ledger: Ledger, tasks: Sequence[int], draw: Draw
-    ) -> list[tuple[float | None, float | None]]:
-        """Answer (an option's index) and confidence of each task."""
+    ) -> list[Label]:
+        """Answer (an option's index) of each task, its confidence and what that rests on."""
 
 
 class SuggestsGold(metaclass=ABCMeta):

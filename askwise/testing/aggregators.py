@@ -10,15 +10,15 @@ Each check takes an aggregator and has it label the tasks of small campaigns. Wi
 from collections.abc import Callable
 from dataclasses import replace
 
-from askwise.aggregation.base import Aggregator, Label
-from askwise.campaign import Campaign
+from askwise.aggregation.base import Aggregator
 from askwise.campaign.state import CampaignState
 from askwise.core import draws
+from askwise.core.labels import Label, told
 from askwise.ledger import columns as c
 from askwise.policies import policies
 from askwise.testing.scenes import LABELS, TASKS, VOTES, Scene
 from askwise.testing.sessions import Session, resume, start
-from askwise.testing.suite import Suite, as_bytes
+from askwise.testing.suite import Suite, as_bytes, check_label
 
 Check = Callable[[Aggregator], None]
 
@@ -85,16 +85,11 @@ def labelling_changes_nothing(session: Session, aggregator: Aggregator) -> None:
 def a_label_is_a_possible_answer_with_a_probability(
     session: Session, aggregator: Aggregator
 ) -> None:
-    """An option's index, or a utility within its range; the confidence is from 0 to 1."""
-    problem = session.state.spec.problem
-    for value, sure in _labels(aggregator, session.state):
-        assert sure is None or 0.0 <= sure <= 1.0, f"the confidence is {sure}"
-        if value is None:
-            assert sure is None, "it is sure of no answer"
-        elif problem.options:
-            assert value in range(len(problem.options)), f"option {value} is not there"
-        else:
-            assert problem.range[0] <= value <= problem.range[1], f"utility {value}"
+    """An option's index, or a utility within its range; the confidence is from 0 to 1, and says
+    what it rests on.
+    """
+    for label in _labels(aggregator, session.state):
+        check_label(label, session.state.spec.problem)
 
 
 @CHECKS
@@ -137,7 +132,7 @@ def what_everybody_says_is_the_answer(session: Session, aggregator: Aggregator) 
         session.campaign.tell(each.id, last)
     session.catch_up()
     due = len(options) - 1 if options else 0.5
-    found = {value for value, _ in _labels(aggregator, session.state)} - {None}
+    found = {label.value for label in _labels(aggregator, session.state)} - {None}
     assert found == {due}, f"all said {due}, the labels are {found}"
 
 
@@ -150,20 +145,16 @@ def a_known_truth_is_the_label(session: Session, aggregator: Aggregator) -> None
             session.campaign.truth(f"t{at}", option)
         session.catch_up()
         found = _labels(aggregator, session.state)[: len(options)]
-        assert found == [(float(at), 1.0) for at in range(len(options))], f"labels: {found}"
+        assert found == [told(at) for at in range(len(options))], f"labels: {found}"
 
 
 @CHECKS.each(_under_way)
 def a_campaign_answers_by_it_and_opens_again(session: Session, aggregator: Aggregator) -> None:
     """The answers of a campaign are its labels, the same after the campaign is opened anew."""
-    options = session.state.spec.problem.options
     answers = session.campaign.answers()
-    for answer, (value, sure) in zip(answers, _labels(aggregator, session.state), strict=True):
+    for answer, label in zip(answers, _labels(aggregator, session.state), strict=True):
         if answer.outcome == "open":
-            shown = options[int(value)] if options and value is not None else value
-            assert (answer.value, answer.confidence) == (shown, sure)
-    assert _answers(resume(session.scene, session.store).campaign) == _answers(session.campaign)
-
-
-def _answers(campaign: Campaign) -> list[tuple[str | None, object, float | None]]:
-    return [(answer.task, answer.value, answer.confidence) for answer in campaign.answers()]
+            named = session.state.named(label.value)
+            reported = answer.value, answer.confidence, answer.rests_on
+            assert reported == (named, label.confidence, label.rests_on)
+    assert resume(session.scene, session.store).campaign.answers() == session.campaign.answers()

@@ -28,11 +28,11 @@ from askwise.core.choices import Batch, Done, Wait
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.ledger import Ledger, Proposal
 from askwise.ledger import columns as c
-from askwise.policies import FixedWorkers, Policy
+from askwise.policies import FixedWorkers, LabelsItself, Policy
 from askwise.store import MemoryStore
 from askwise.testing.scenes import Scene, scenes_for
 from askwise.testing.sessions import MOST_STEPS, folded, play, resume, same_logs, start
-from askwise.testing.suite import Suite, as_bytes
+from askwise.testing.suite import Suite, as_bytes, check_label
 
 Check = Callable[[Policy], None]
 
@@ -70,6 +70,24 @@ def choosing_changes_nothing(scene: Scene, policy: Policy) -> None:
             assert as_bytes(arrays) == before, "choosing wrote into the ledger or the beliefs"
             again = _written(state.choose(mask.astype(np.int8)))
             assert one == again, f"choosing again gave {again} instead of {one}"
+        session.ask(limit=2)
+        if session.referee.out:
+            session.tell(session.referee.out[0])
+
+
+@CHECKS.each(scenes_for)
+def its_labels_say_what_they_rest_on(scene: Scene, policy: Policy) -> None:
+    """Where it names the answers itself, each is a Label, one for each task that was asked for."""
+    if not isinstance(policy, LabelsItself):
+        return
+    session = start(policy, scene, seed=3)
+    for _ in range(8):
+        state = session.state
+        tasks, draw = range(state.ledger.total(c.TASKS)), state.draw(draws.AGGREGATION, 0)
+        labels = policy.labels(state.spec.problem, state.beliefs, state.ledger, tasks, draw)
+        assert len(labels) == len(tasks), f"{len(labels)} labels for {len(tasks)} tasks"
+        for label in labels:
+            check_label(label, state.spec.problem)
         session.ask(limit=2)
         if session.referee.out:
             session.tell(session.referee.out[0])

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Iterable
 from functools import wraps
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, get_args
 
 import numpy as np
+
+from askwise.core.labels import Label, RestsOn
+from askwise.core.problem import Problem
 
 P = ParamSpec("P")
 Case = TypeVar("Case")
@@ -60,3 +63,18 @@ def refused(
 def as_bytes(arrays: Iterable[Any]) -> list[bytes]:
     """What arrays hold, to tell whether a byte of it changes."""
     return [np.asarray(array).tobytes() for array in arrays]
+
+
+def check_label(label: object, problem: Problem) -> None:
+    """Expect a possible answer, a confidence from 0 to 1, and a word on what that rests on."""
+    assert isinstance(label, Label), f"{label!r} is no Label: see askwise.core.labels"
+    value, sure, rests_on = label
+    assert sure is None or 0.0 <= sure <= 1.0, f"the confidence is {sure}"
+    if value is None:
+        assert sure is None, "it is sure of no answer"
+    elif problem.options:
+        assert value in range(len(problem.options)), f"option {value} is not there"
+    else:
+        assert problem.range[0] <= value <= problem.range[1], f"utility {value}"
+    words = (None,) if sure is None else get_args(RestsOn)
+    assert rests_on in words, f"{label} rests on {rests_on!r}: say one of {words}"

@@ -8,8 +8,8 @@ from unittest import mock
 import pytest
 
 from askwise.aggregation import aggregation
-from askwise.aggregation.base import Label
 from askwise.aggregation.majority import Majority
+from askwise.core.labels import Label
 from askwise.testing import aggregators
 
 
@@ -35,21 +35,35 @@ class Inventive(Careless):
     """Names an option where nobody answered."""
 
     def wrong(self, label: Label) -> Label:
-        return (0.0, 0.5) if label[0] is None else label
+        return Label(0.0, 0.5, "agreement") if label.value is None else label
 
 
 class Boastful(Careless):
     """Is surer than sure."""
 
     def wrong(self, label: Label) -> Label:
-        return label[0], None if label[1] is None else 1.0 + label[1]
+        return label._replace(confidence=label.confidence and 1.0 + label.confidence)
 
 
 class Contrary(Careless):
     """Names another option than everybody, and than is true."""
 
     def wrong(self, label: Label) -> Label:
-        return (None if label[0] is None else (label[0] + 1) % 2, label[1])
+        return label._replace(value=None if label.value is None else (label.value + 1) % 2)
+
+
+class Vague(Careless):
+    """Does not say what its confidences rest on."""
+
+    def wrong(self, label: Label) -> Label:
+        return label._replace(rests_on=None)
+
+
+class Terse(Careless):
+    """Gives pairs, as aggregators did before labels said what they rest on."""
+
+    def wrong(self, label: Label) -> Label:
+        return label[:2]  # type: ignore[return-value]
 
 
 @pytest.mark.parametrize(
@@ -57,6 +71,8 @@ class Contrary(Careless):
     [
         (Inventive, aggregators.what_nobody_answered_has_no_label),
         (Boastful, aggregators.a_label_is_a_possible_answer_with_a_probability),
+        (Vague, aggregators.a_label_is_a_possible_answer_with_a_probability),
+        (Terse, aggregators.a_label_is_a_possible_answer_with_a_probability),
         (Contrary, aggregators.what_everybody_says_is_the_answer),
         (Contrary, aggregators.a_known_truth_is_the_label),
     ],

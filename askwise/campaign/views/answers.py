@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from askwise.campaign.state import CampaignState
 from askwise.core.jsonable import Jsonable
+from askwise.core.labels import NO_LABEL, RestsOn, told
 from askwise.ledger import columns as c
 
 
@@ -17,6 +18,11 @@ class Answer(Jsonable):
     ``target_not_reachable``. ``assured_error`` is then the probability of a wrong answer at the
     lower bounds of the qualities of those who answered, by the policy's error function, and
     ``majority_error`` the same by the exact error of the majority; None elsewhere.
+
+    ``rests_on`` says what the confidence is: ``agreement`` of votes under a model of workers, which
+    is no probability; ``calibrated``, agreement that known truths have mapped to a probability; or
+    ``truth``, where the task's truth was told and is the answer. None where nobody has answered and
+    in utility campaigns.
     """
 
     task: str | None
@@ -26,30 +32,37 @@ class Answer(Jsonable):
     count: int
     assured_error: float | None = None
     majority_error: float | None = None
+    rests_on: RestsOn | None = None
 
 
 def answers(state: CampaignState) -> list[Answer]:
-    """Every task's answer: the rule's where it closed the task or came to no end, else the
-    aggregator's.
+    """Every task's answer: its truth where that was told, the rule's where it closed the task or
+    came to no end, else the aggregator's or the policy's.
     """
     ledger = state.ledger
     ran_out = state.ran_out()
     total = ledger.total(c.TASKS)
+    truths = ledger.book.tasks[:total, c.TRUTH].tolist()
     named = []
-    for task in range(total):
-        value, outcome, sure = ledger.closings.get(task, (None, ran_out, None))
-        if value is None and outcome in ("over_budget", "low_confidence"):
-            value, sure = state.guess(task)
-        named.append((value, outcome, sure))
+    for task, truth in enumerate(truths):
+        label, outcome = ledger.closings.get(task, (NO_LABEL, ran_out))
+        if truth >= 0:
+            label = told(truth)
+        elif label.value is None and outcome in ("over_budget", "low_confidence"):
+            label = state.guess(task)
+        named.append((label, outcome))
     # All at once: an aggregator may have to learn from every answer there is.
-    rest = [task for task, (value, _, _) in enumerate(named) if value is None]
-    for task, (value, sure) in zip(rest, state.labels(rest), strict=True):
-        named[task] = (value, named[task][1], sure)
+    rest = [task for task, (label, _) in enumerate(named) if label.value is None]
+    for task, label in zip(rest, state.labels(rest), strict=True):
+        named[task] = (label, named[task][1])
     assured = state.assurances(list(range(total)))
     counts = ledger.book.tasks[:total, c.TASK_ANSWERED].tolist()
     found = []
-    for task, (value, outcome, sure) in enumerate(named):
+    for task, ((value, sure, rests_on), outcome) in enumerate(named):
         worth = None if assured is None or counts[task] == 0 else assured[task]
+        if counts[task] == 0 and rests_on == "agreement":
+            # A prior: nobody has agreed with anybody.
+            rests_on = None
         found.append(
             Answer(
                 task=ledger.task_id(task),
@@ -59,6 +72,7 @@ def answers(state: CampaignState) -> list[Answer]:
                 count=counts[task],
                 assured_error=None if worth is None else worth.error,
                 majority_error=None if worth is None else worth.majority,
+                rests_on=rests_on,
             )
         )
     return found

@@ -10,12 +10,16 @@ from askwise.campaign.views.answers import Answer
 from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.jsonable import Jsonable
+from askwise.core.labels import RestsOn
 from askwise.ledger import columns as c
 
 
 @dataclass(frozen=True, slots=True)
 class Contested(Jsonable):
-    """A task and its votes; ``lead`` is by how many the first option leads the second."""
+    """A task and its votes; ``lead`` is by how many the first option leads the second.
+
+    ``rests_on`` says what the confidence is, as it does of an ``Answer``.
+    """
 
     task: str
     value: str | None
@@ -25,6 +29,7 @@ class Contested(Jsonable):
     lead: int
     votes: dict[str, int]
     truth: str | None
+    rests_on: RestsOn | None = None
 
 
 def contested(state: CampaignState, answers: Sequence[Answer], limit: int = 20) -> list[Contested]:
@@ -54,6 +59,7 @@ def contested(state: CampaignState, answers: Sequence[Answer], limit: int = 20) 
                 lead=int(leads[at]),
                 votes=dict(zip(options, votes[at].tolist(), strict=True)),
                 truth=None if truth < 0 else options[truth],
+                rests_on=answer.rests_on,
             )
         )
     return found

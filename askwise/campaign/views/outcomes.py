@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
 from askwise.campaign.views.answers import Answer
 from askwise.core.jsonable import Jsonable
+from askwise.core.labels import RestsOn
 
 BINS = 10
 """Of confidence, from 0 to 1."""
@@ -21,7 +23,8 @@ _ORDER = (
 class OutcomeCount(Jsonable):
     """The tasks of one outcome: all, those nobody has answered, the rest by confidence.
 
-    ``unknown`` counts answered tasks without a confidence.
+    ``unknown`` counts answered tasks without a confidence; ``rests_on`` says how many confidences
+    are ``agreement``, ``calibrated`` and ``truth``.
     """
 
     outcome: str
@@ -29,6 +32,7 @@ class OutcomeCount(Jsonable):
     unanswered: int
     unknown: int
     bins: tuple[int, ...]
+    rests_on: dict[RestsOn, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ def outcomes(answers: Sequence[Answer]) -> Outcomes:
     for outcome in sorted(groups, key=_place):
         group = groups[outcome]
         known = [each.confidence for each in group if each.count and each.confidence is not None]
+        bases = [each.rests_on for each in group if each.count]
         places = np.clip(np.searchsorted(edges, known, side="right") - 1, 0, BINS - 1)
         unanswered = sum(each.count == 0 for each in group)
         counts.append(
@@ -68,6 +73,7 @@ def outcomes(answers: Sequence[Answer]) -> Outcomes:
                 unanswered=unanswered,
                 unknown=len(group) - unanswered - len(known),
                 bins=tuple(np.bincount(places, minlength=BINS).tolist()),
+                rests_on={word: bases.count(word) for word in get_args(RestsOn)},
             )
         )
     return Outcomes(tuple(edges.tolist()), tuple(counts))

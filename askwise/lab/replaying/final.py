@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from askwise.aggregation.answers import Answers, answers_in, code_answers
-from askwise.aggregation.base import Label, LabelAggregator
+from askwise.aggregation.base import LabelAggregator
 from askwise.core import draws
 from askwise.core.compiling import bind
+from askwise.core.labels import Label, as_label
 from askwise.core.problem import Problem
 from askwise.core.scoring import Labels, spread
 from askwise.kernels import Array, Draw
@@ -48,8 +49,14 @@ def final_answers(
     else:
         options = np.zeros(len(problem.tasks), np.int64)
         _voting()(ledger.book.votes, ledger.book.tasks, len(problem.options), draw, options)
-        return options
-    return np.array([-1 if option is None else int(option) for option, _ in named])
+        return _told(options, ledger)
+    return _told(_as_labels(named, len(problem.options)).named, ledger)
+
+
+def _told(named: Array, ledger: Ledger) -> Array:
+    """Options with the truths that were told in their place."""
+    truths = ledger.book.tasks[: len(named), c.TRUTH]
+    return np.where(truths >= 0, truths, named)
 
 
 def by_context(aggregator: LabelAggregator, ledger: Ledger, tasks: int) -> Array:
@@ -89,10 +96,19 @@ def final_labels(
 ) -> Labels:
     """What is said of each task in the end, and how sure.
 
-    An aggregator that is named says it of all tasks. Without one it is what a campaign says: where
-    there is a rule, what that named when it closed the task, or would name if it had to; else what
-    the policy says, or the vote with its shares.
+    A truth that was told stands. An aggregator that is named speaks for all other tasks. Without
+    one it is what a campaign says: where there is a rule, what that named when it closed the task,
+    or would name if it had to; else what the policy says, or the vote with its shares.
     """
+    labels = _labels(each, problem, outcome, seed, number)
+    truths = outcome.ledger.book.tasks[: len(problem.tasks), c.TRUTH]
+    known = np.flatnonzero(truths >= 0)
+    labels.named[known], labels.confidence[known] = truths[known], 1.0
+    labels.probabilities[known] = np.eye(len(problem.options))[truths[known]]
+    return labels
+
+
+def _labels(each: Contender, problem: Problem, outcome: Outcome, seed: int, number: int) -> Labels:
     ledger, count, options = outcome.ledger, len(problem.tasks), len(problem.options)
     draw = Draw(*draws.stream(seed, draws.AGGREGATION, number), 0)
     if isinstance(each.aggregator, LabelAggregator):
@@ -118,15 +134,16 @@ def final_labels(
 
 
 def _as_labels(said: Sequence[Label], options: int) -> Labels:
-    named = [-1 if option is None else int(option) for option, _ in said]
-    sure = [np.nan if confidence is None else confidence for _, confidence in said]
+    labels = [as_label(label) for label in said]
+    named = [-1 if label.value is None else int(label.value) for label in labels]
+    sure = [np.nan if label.confidence is None else label.confidence for label in labels]
     return spread(np.array(named), np.array(sure, np.float64), options)
 
 
 def _fitted(
     aggregator: LabelAggregator, split: bool, ledger: Ledger, count: int, options: int
 ) -> Labels:
-    """Labels by the probabilities of an aggregator; those of tasks with a known truth are sure."""
+    """Labels by the probabilities of an aggregator."""
     labels = spread(np.full(count, -1), np.full(count, np.nan), options)
     for answers, rows, given in _parts(ledger, split=split):
         fitted = aggregator.solve(answers)
@@ -134,10 +151,6 @@ def _fitted(
         labels.confidence[rows] = fitted.confidence
         labels.probabilities[rows] = 0.0
         labels.probabilities[np.ix_(rows, given)] = fitted.probabilities
-    truths = ledger.book.tasks[:count, c.TRUTH]
-    known = np.flatnonzero(truths >= 0)
-    labels.named[known], labels.confidence[known] = truths[known], 1.0
-    labels.probabilities[known] = np.eye(options)[truths[known]]
     return labels
 
 
@@ -167,7 +180,7 @@ def _ruled(rule: StoppingRule, problem: Problem, outcome: Outcome, draw: Draw) -
         # A rule in plain Python may close a task and name nothing.
         if option is None and (ran_out if why == "open" else why != "confident"):
             option, sure = rule.guess(problem, outcome.rule_state, ledger, task, draw)
-        said.append((option, sure))
+        said.append(Label(option, sure, "agreement"))
     return said
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from askwise.core.errors import InvalidProblem
+from askwise.core.labels import NO_LABEL, Label
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, step, uniform
@@ -69,17 +70,14 @@ def draw_below(draw: Draw, index: int, count: int) -> int:
 Opinion = tuple[float | None, dict[str, float]]
 """What a policy ranks a worker by, and the details behind it."""
 
-Label = tuple[float | None, float | None]
-"""An option and the confidence in it; None, None where nobody answered."""
-
 
 def voted(weights: Array, total: float, draw: Draw, task: int) -> Label:
     """The option of largest weight and its share of the total; a tie is drawn for the task."""
     if total == 0.0:
-        return None, None
+        return NO_LABEL
     leaders = np.flatnonzero(weights == weights.max())
     option = leaders[draw_below(draw, task, len(leaders))]
-    return float(option), float(weights[option]) / total
+    return Label(float(option), float(weights[option]) / total, "agreement")
 
 
 @dataclass(frozen=True)

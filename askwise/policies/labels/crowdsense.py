@@ -7,13 +7,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from askwise.core.checks import real
+from askwise.core.labels import Label
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, kernel, step
 from askwise.ledger import Book, Ledger, Proposal, money_left, propose
 from askwise.ledger import columns as c
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.capabilities import LabelsItself
-from askwise.policies.labels.common import Label, Opinion, draw_below, out_for, voted
+from askwise.policies.labels.common import Opinion, draw_below, out_for, voted
 from askwise.policies.labels.in_turn import AGREED, JUDGED, InTurnPolicy, is_left, turn_kernels
 from askwise.policies.labels.tournament import at_hand
 
@@ -277,7 +278,8 @@ class CrowdSense(InTurnPolicy, LabelsItself):
 
     def _label(self, state: State, ledger: Ledger, task: int, draw: Draw) -> Label:
         if state.votes[task, WINNER] > 0:
-            return float(state.votes[task, WINNER]) - 1.0, float(state.votes[task, SHARE])
+            winner, share = (float(state.votes[task, column]) for column in (WINNER, SHARE))
+            return Label(winner - 1.0, share, "agreement")
         book, params, options = ledger.book, self.params(), range(ledger.total(c.OPTIONS))
         weights = [float(weight_of(book, state, params, task, option)) for option in options]
         return voted(np.array(weights), sum(weights), draw, task)

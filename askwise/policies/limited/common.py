@@ -13,6 +13,7 @@ import numpy as np
 
 from askwise.core.checks import one_of, real
 from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.labels import NO_LABEL, Label, told
 from askwise.core.problem import Problem, Worker
 from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
 from askwise.kernels.knapsack.ordering import marked
@@ -274,20 +275,20 @@ class LimitedPolicy(KernelPolicy, Explains, LabelsItself):
 
     def labels(
         self, problem: Problem, state: Any, ledger: Ledger, tasks: Sequence[int], draw: Draw
-    ) -> list[tuple[float | None, float | None]]:
+    ) -> list[Label]:
         """Decision rule (10); the confidence is the label's share of all contributions.
 
         With ``map`` it is the label's probability if estimates were right, labels equally likely.
         """
         book, code, options = ledger.book, self.code, len(problem.options)
-        found: list[tuple[float | None, float | None]] = []
+        found: list[Label] = []
         for task in tasks:
             truth = int(book.tasks[task, c.TRUTH])
             if truth >= 0:
-                found.append((float(truth), 1.0))
+                found.append(told(truth))
                 continue
             if book.tasks[task, c.TASK_ANSWERED] == 0:
-                found.append((None, None))
+                found.append(NO_LABEL)
                 continue
             record = self.record(state, ledger, task)
             label = int(decision(book, record, state.given, code, task, draw, task))
@@ -295,5 +296,6 @@ class LimitedPolicy(KernelPolicy, Explains, LabelsItself):
             if code == POSTERIOR:
                 sums = np.exp((sums - sums.max()) * largest_odds(options))
             total = float(sums.sum())
-            found.append((float(label), float(sums[label]) / total if total > 0 else 1.0 / options))
+            share = float(sums[label]) / total if total > 0 else 1.0 / options
+            found.append(Label(float(label), share, "agreement"))
         return found

@@ -33,9 +33,10 @@ def crowdsense(**parameters):
 
 def labels_of(campaign, *tasks, draw=3):
     state = state_of(campaign)
-    return state.spec.policy.labels(
+    labels = state.spec.policy.labels(
         state.spec.problem, state.beliefs, state.ledger, tasks, Draw(1, 2, draw)
     )
+    return [(label.value, label.confidence) for label in labels]
 
 
 def qualities(campaign):

@@ -36,7 +36,7 @@ def accuracy_of(policy, recording, budget, **more):
     problem = recording.problem(budget)
     outcome = simulate(policy, problem, recording.answering(), seed=1, **more)
     labels = policy.labels(problem, outcome.state, outcome.ledger, range(recording.tasks), None)
-    answers = np.array([-1 if option is None else option for option, _ in labels])
+    answers = np.array([-1 if label.value is None else label.value for label in labels])
     return recording.accuracy(answers), outcome
 
 

@@ -209,9 +209,10 @@ def number(name):
 
 def label_of(campaign, *tasks):
     state = state_of(campaign)
-    return state.spec.policy.labels(
+    labels = state.spec.policy.labels(
         state.spec.problem, state.beliefs, state.ledger, tasks, Draw(1, 2, 3)
     )
+    return [(label.value, label.confidence) for label in labels]
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

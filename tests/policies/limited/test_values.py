@@ -164,9 +164,10 @@ def labels_of(campaign: Campaign) -> Any:
     state = folded(campaign)
     policy = state.spec.policy
     tasks = range(len(state.ledger.tasks))
-    return policy.labels(
+    labels = policy.labels(
         state.spec.problem, state.beliefs, state.ledger, tasks, Draw(1, 2, draws.AGGREGATION)
     )
+    return [(label.value, label.confidence) for label in labels]
 
 
 THREE = [
@@ -235,9 +236,9 @@ def test_ties_are_broken_by_the_draw_and_every_label_has_its_turn() -> None:
             )[0]
             for seed in range(60)
         ]
-        assert {sure for _, sure in found} == {0.5}
+        assert {label.confidence for label in found} == {0.5}
         # 30 expected, five standard deviations are 19.
-        assert 11 <= sum(label == 1.0 for label, _ in found) <= 49
+        assert 11 <= sum(label.value == 1.0 for label in found) <= 49
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from askwise.core.checks import real, whole
+from askwise.core.labels import Label
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, kernel, uniform
 from askwise.ledger import Book, Ledger, Proposal, propose
@@ -16,7 +17,7 @@ from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.capabilities import LabelsItself
 from askwise.policies.labels.bbta import losses
 from askwise.policies.labels.bbta.losses import Params, State, is_explored, weigh
-from askwise.policies.labels.common import Label, Opinion, RankedPolicy, voted
+from askwise.policies.labels.common import Opinion, RankedPolicy, voted
 from askwise.policies.labels.tournament import at_hand, first_task, new_tree
 
 EXPLORATION, ADAPTIVE = range(2)

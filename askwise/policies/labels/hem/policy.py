@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from askwise.core.checks import real
+from askwise.core.labels import NO_LABEL, Label
 from askwise.core.money import MICRO, NO_CAP
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, Fact, kernel
@@ -232,16 +233,16 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
 
     def labels(
         self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int], draw: Draw
-    ) -> list[tuple[float | None, float | None]]:
+    ) -> list[Label]:
         """The most probable option after some more rounds of EM, and its probability."""
         final = self.fitted(state, ledger)
-        found: list[tuple[float | None, float | None]] = []
+        found: list[Label] = []
         for task in tasks:
             if ledger.book.tasks[task, c.TASK_ANSWERED] == 0 and final.known[task] == 0:
-                found.append((None, None))
+                found.append(NO_LABEL)
                 continue
             option = int(np.argmax(final.posterior[task]))
-            found.append((float(option), float(final.posterior[task, option])))
+            found.append(Label(float(option), float(final.posterior[task, option]), "agreement"))
         return found
 
     def fitted(self, state: State, ledger: Ledger) -> State:

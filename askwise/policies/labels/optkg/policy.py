@@ -9,6 +9,7 @@ import numpy as np
 
 from askwise.core.checks import flag, real
 from askwise.core.errors import InvalidProblem
+from askwise.core.labels import Label
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, kernel, step
 from askwise.ledger import Book, Ledger, idle, may_put, money_left
@@ -16,7 +17,7 @@ from askwise.ledger import columns as c
 from askwise.ledger.proposals import Proposal, new_proposal, propose
 from askwise.policies.base import Kernels, policies
 from askwise.policies.capabilities import LabelsItself
-from askwise.policies.labels.common import Label, LabelPolicy, Opinion, draw_below
+from askwise.policies.labels.common import LabelPolicy, Opinion, draw_below
 from askwise.policies.labels.optkg import ranks as r
 from askwise.policies.labels.optkg.moments import doubt, gain, strength
 from askwise.policies.labels.optkg.ranks import Params, State, best_pair
@@ -262,7 +263,9 @@ class OptKG(LabelPolicy, LabelsItself):
     ) -> list[Label]:
         """The positive set: a >= b; confidence h(I)."""
         return [
-            (float(r.POSITIVE if a >= b else 1 - r.POSITIVE), float(1.0 - doubted))
+            Label(
+                float(r.POSITIVE if a >= b else 1 - r.POSITIVE), float(1.0 - doubted), "agreement"
+            )
             for a, b, doubted in state.shapes[list(tasks)]
         ]
 

@@ -95,7 +95,7 @@ def test_the_vote_in_one_go_is_the_aggregators() -> None:
     outcome = simulate(naive.policy, problem, bench.world, seed=2, replication=5, ledger=ledger)
     draw = Draw(*draws.stream(2, draws.AGGREGATION, 5), 0)
     named = aggregation.make("majority").labels(problem, outcome.ledger, range(30), draw)
-    expected = [-1 if option is None else int(option) for option, _ in named]
+    expected = [-1 if label.value is None else int(label.value) for label in named]
     assert final_answers(naive, problem, outcome, 2, 5).tolist() == expected
     explicit = contender("random-pairs with majority")
     assert final_answers(explicit, problem, outcome, 2, 5).tolist() == expected
