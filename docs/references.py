@@ -44,6 +44,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
         "askwise.aggregation",
         "Aggregator LabelAggregator Learned Answers Fitted Errors code_answers",
     ),
+    ("What policies and aggregators say of a task", "askwise.core.labels", "Label"),
     ("Mechanisms", "askwise.mechanisms", "Mechanism SealedBids Quote Owed"),
     ("Registries", "askwise.core.registry", "Registry from_label label_of spec_of"),
     (

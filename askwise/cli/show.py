@@ -41,7 +41,7 @@ def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
     """Show every task's answer so far."""
     found = open_campaign(store, name).answers()
     columns = {"task": "task", "answer": "value", ">confidence": "confidence"}
-    columns |= {"outcome": "outcome", ">answers": "count"}
+    columns |= {"rests on": "rests_on", "outcome": "outcome", ">answers": "count"}
     if any(each.assured_error is not None for each in found):
         columns |= {">assured error": "assured_error", ">majority error": "majority_error"}
     output.show_objects(found, as_json, columns)

@@ -162,7 +162,10 @@ def answers_chart(times: Numbers, answers: Numbers, *, now: float | None = None)
 
 
 def outcomes_chart(
-    edges: Sequence[float], bins: Mapping[str, Sequence[int]], tasks: Mapping[str, int]
+    edges: Sequence[float],
+    bins: Mapping[str, Sequence[int]],
+    tasks: Mapping[str, int],
+    rests_on: Sequence[str] = (),
 ) -> str:
     """Tasks by outcome in one bar, and by confidence in a histogram stacked by outcome.
 
@@ -174,6 +177,8 @@ def outcomes_chart(
         For each outcome the tasks in each bin.
     tasks : mapping
         All tasks of each outcome, with or without a confidence, in the order to draw them.
+    rests_on : sequence of str
+        What the confidences rest on, in words.
     """
     total = sum(tasks.values())
     if total == 0:
@@ -191,6 +196,8 @@ def outcomes_chart(
         _strip(axes[0], tasks)
         if known:
             _histogram(axes[1], edges, bins, tasks)
+            based = f" ({', '.join(rests_on)})" if rests_on else ""
+            axes[1].set_xlabel(f"confidence{based}")
         entries = [(f"{words[name]}: {tasks[name]}", _colour(name), "box") for name in tasks]
         _legend(figure, entries, height, columns=2, top=height - legend)
         drawn = render_svg(figure)
@@ -293,7 +300,6 @@ def _histogram(
     ax.set_xticks(np.linspace(edges[0], edges[-1], 6))
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     ax.grid(visible=False, axis="x")
-    ax.set_xlabel("confidence")
     _count_axis(ax, float(under.max()))
 
 

@@ -145,12 +145,15 @@ def _batches(rows: Iterable[T]) -> Iterator[list[T]]:
 
 
 _answers = _table(
-    "task value confidence outcome count assured_error majority_error", Campaign.answers
+    "task value confidence rests_on outcome count assured_error majority_error", Campaign.answers
 )
 _payments = _table("worker answers paid reserved why", Campaign.payments)
 
 EXPORTS: dict[str, tuple[Maker, str]] = {
-    "answers.csv": (_answers, "Every task's answer, its confidence and outcome."),
+    "answers.csv": (
+        _answers,
+        "Every task's answer, its confidence, what that rests on, and outcome.",
+    ),
     "answers.jsonl": (_answer_lines, "The same, as JSON Lines."),
     "labels.csv": (_labels, "Every answer given: task, worker, label."),
     "payments.csv": (_payments, "What each worker has earned."),

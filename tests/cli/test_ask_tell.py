@@ -38,7 +38,9 @@ def test_an_option_is_told_and_closes_its_task(cats: str, call: Call) -> None:
     call("ask", cats, "--limit", "4")
     for assignment in ("cats:2", "cats:3", "cats:4"):
         call("tell", assignment, "dog")
-    assert call("answers", cats).stdout == "t1\tdog\t1\tconfident\t2\nt2\tdog\t1\topen\t1\n"
+    assert call("answers", cats).stdout == (
+        "t1\tdog\t1\tagreement\tconfident\t2\nt2\tdog\t1\tagreement\topen\t1\n"
+    )
 
 
 def test_an_option_that_looks_like_a_number_stays_a_name(

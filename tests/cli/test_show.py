@@ -43,7 +43,7 @@ def test_the_mean_utility_is_the_answer_of_a_campaign_without_tasks(
     call("ask", shop, "--limit", "2")
     call("tell", "shop:2", "1")
     call("tell", "shop:3", "0.5")
-    assert call("answers", shop).stdout == "-\t0.75\t-\topen\t2\n"
+    assert call("answers", shop).stdout == "-\t0.75\t-\t-\topen\t2\n"
     (answer,) = call_json("answers", shop)
     assert answer["value"] == 0.75
 

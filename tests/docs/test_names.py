@@ -138,6 +138,7 @@ def eventful_log() -> list[dict[str, Any]]:
     campaign.pause()
     campaign.resume()
     campaign.close("three")
+    campaign.close("two")
     campaign.stop()
     thompson = Campaign.create(
         workers=[Worker("ann", 1), Worker("bob", 1)], outcome="utility", policy="thompson-knapsack"

@@ -65,6 +65,7 @@ def test_answers_are_one_row_a_task(campaign: Campaign) -> None:
     assert [float(row["confidence"]) if row["confidence"] else None for row in shown] == [
         each.confidence for each in wanted
     ]
+    assert [row["rests_on"] or None for row in shown] == [each.rests_on for each in wanted]
     lines = [json.loads(line) for line in text_of(campaign, "answers.jsonl").splitlines()]
     assert lines == [each.to_json() for each in wanted]
 

@@ -42,6 +42,12 @@ class Outcomes(Jsonable):
     edges: tuple[float, ...]
     counts: tuple[OutcomeCount, ...]
 
+    @property
+    def rests_on(self) -> list[RestsOn]:
+        """What confidences rest on: every word that is true of at least one task."""
+        words: tuple[RestsOn, ...] = get_args(RestsOn)
+        return [word for word in words if any(each.rests_on[word] for each in self.counts)]
+
 
 def outcomes(answers: Sequence[Answer]) -> Outcomes:
     """Count tasks by outcome and confidence; none where units of work are bought.

@@ -73,6 +73,7 @@ def draw(facts: Facts, series: views.Series, forecast: views.Forecast | None) ->
             facts.outcomes.edges,
             {each.outcome: each.bins for each in counts},
             {each.outcome: each.tasks for each in counts},
+            facts.outcomes.rests_on,
         ),
         "workers": live.workers_chart(skills, *facts.range),
     }

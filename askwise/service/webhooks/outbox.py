@@ -15,6 +15,7 @@ from typing import Any
 from askwise.campaign.views import assignment_id, over
 from askwise.core.errors import AskwiseError, StoreError
 from askwise.core.events import Event, Kind
+from askwise.core.labels import as_label
 from askwise.core.money import NO_CAP, from_micro
 from askwise.ledger import columns as c
 from askwise.service.open_campaigns import OpenCampaigns
@@ -306,6 +307,7 @@ def noticed(campaign: str, event: Event, money: BudgetUse | None) -> Iterator[No
     if event.kind == Kind.CLOSED:
         told = ("task", "value", "outcome", "confidence")
         data = {name: getattr(event, name) for name in told}
+        data["rests_on"] = as_label((None, event.confidence, event.rests_on)).rests_on
         yield Notice("task.closed", event.seq, event.time, data)
     if money is not None and money.take(event):
         data = {"percent": SHARE, **money.shown()}

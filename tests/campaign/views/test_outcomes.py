@@ -21,5 +21,16 @@ def test_outcomes_are_counted_by_confidence() -> None:
     assert found.to_json()["counts"][0]["bins"] == list(confident.bins)
 
 
+def test_outcomes_tell_what_confidences_rest_on() -> None:
+    words = ("agreement", "agreement", "truth", None)
+    answers = [
+        Answer(f"t{at}", "yes", 1.0, "open", 1, rests_on=word)  # type: ignore[arg-type]
+        for at, word in enumerate(words)
+    ]
+    found = views.outcomes([*answers, Answer("u", "yes", 1.0, "open", 0, rests_on="calibrated")])
+    assert found.counts[0].rests_on == {"agreement": 2, "calibrated": 0, "truth": 1}
+    assert found.rests_on == ["agreement", "truth"]
+
+
 def test_units_of_work_have_no_outcomes() -> None:
     assert views.outcomes([Answer(None, 0.5, None, "open", 3)]).counts == ()

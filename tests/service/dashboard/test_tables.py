@@ -116,3 +116,30 @@ def test_tasks_come_least_sure_first_and_by_outcome(site: Site) -> None:
     assert order("?sort=added") == names
     assert order("?outcome=closed") == ["none"]
     assert order("?outcome=nonsense&sort=nonsense") == ["split", "sure", "none"]
+
+
+def test_pages_say_what_a_confidence_rests_on(site: Site) -> None:
+    campaign = site.create(workers=[Worker("ann", "0.10"), Worker("bob", "0.10")])
+    work(campaign, "yes", "yes", "yes", "yes", "yes", "yes")
+    campaign.truth("t1", "no")
+    warning = "It is not the probability that an answer is right"
+    tasks = words_of(site.page("/dashboard/cats/tasks"))
+    assert "100% truth" in tasks
+    assert "100% agreement" in tasks
+    assert warning in tasks
+    told = words_of(site.page("/dashboard/cats/task?id=t1"))
+    assert "Answer no Confidence 100.0% (truth)" in told
+    assert warning not in told
+    other = words_of(site.page("/dashboard/cats/task?id=t2"))
+    assert "Answer yes Confidence 100.0% (agreement)" in other
+    assert warning in other
+    overview = words_of(site.page("/dashboard/cats"))
+    assert warning in overview
+    # Tasks, unanswered, then agreement, calibrated, truth.
+    assert "open 3 0 2 0 1" in overview
+
+
+def test_nothing_is_said_of_confidences_where_there_are_none(site: Site) -> None:
+    site.create()
+    for path in ("", "/tasks", "/task?id=t1"):
+        assert "Agreement is what" not in words_of(site.page(f"/dashboard/cats{path}"))

@@ -55,7 +55,7 @@ def test_a_message_says_what_happened(clock: Clock) -> None:
         },
     }
     assert closing["data"] == {
-        "task": "two", "value": None, "outcome": "closed", "confidence": None,
+        "task": "two", "value": None, "outcome": "closed", "confidence": None, "rests_on": None,
     }  # fmt: skip
 
 
