@@ -46,6 +46,11 @@ def ask(
         output.show_objects(raw["assignments"], False, COLUMNS)
     else:
         print(f"{raw['status']}: {raw.get('what') or raw.get('why')}")
+        if raw.get("why") == "agreement" and output.for_people():
+            print(
+                "Sure enough by agreement alone: no truths were told, so this is no probability. "
+                f"`askwise status {name}` says which truths would make it one."
+            )
     if raw["status"] != "batch":
         raise typer.Exit(errors.WAIT if raw["status"] == "wait" else errors.DONE)
 

@@ -15,7 +15,7 @@ from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro, to_micro
 
 WaitFor = Literal["truth", "answers", "workers", "resume"]
-DoneWhy = Literal["budget", "limits", "tasks", "target", "stopped"]
+DoneWhy = Literal["budget", "limits", "tasks", "target", "agreement", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,12 @@ class Wait(_Choice):
 
 @dataclass(frozen=True, slots=True)
 class Done(_Choice):
-    """Nothing more to ask, unless tasks, workers or money are added."""
+    """Nothing more to ask, unless tasks, workers or money are added.
+
+    ``budget``: the money left buys nothing; ``limits``: everybody was asked as often as allowed;
+    ``tasks``: no task is left; ``target``: every task is as sure as wanted; ``agreement``: the same
+    by agreement alone, which is no probability, as no truths were told; ``stopped``: for good.
+    """
 
     why: DoneWhy
 

@@ -268,6 +268,7 @@ IDLE: dict[int, Wait | Done] = {
     c.DONE_LIMITS: Done("limits"),
     c.DONE_TASKS: Done("tasks"),
     c.DONE_TARGET: Done("target"),
+    c.DONE_AGREEMENT: Done("agreement"),
 }
 """What the codes that kernels return mean."""
 

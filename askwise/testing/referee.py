@@ -332,6 +332,7 @@ class Referee:
                 "stopped": self.stopped,
                 # What is sure enough, only the policy can tell.
                 "target": bool(self.problem.options),
+                "agreement": bool(self.problem.options),
                 "budget": bool(able),
                 "limits": any(self.is_at_limit(one) for one in self.joined),
                 "tasks": not self.open_tasks

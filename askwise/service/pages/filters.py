@@ -27,6 +27,7 @@ WHY_DONE = {
     "limits": "everybody has done what they may",
     "tasks": "every task is settled",
     "target": "the target is reached",
+    "agreement": "sure enough by agreement alone",
     "stopped": "it was stopped",
 }
 """Why nothing more is asked, by the word of ``Done``."""

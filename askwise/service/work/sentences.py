@@ -94,6 +94,7 @@ ENDS: dict[str, str] = {
     "limits": "You have been asked all that you may be asked.",
     "tasks": "No question is left that could be put to you.",
     "target": "Enough answers are in.",
+    "agreement": "Enough answers agree.",
     "stopped": "The campaign has ended. What you have earned is yours.",
 }
 """What a worker is told when there is nothing more to ask them, by why."""
