@@ -25,7 +25,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ("When it ends", "askwise.campaign.views", "forecast"),
     ("Campaigns of a service", "askwise.client", ""),
     ("Webhooks", "askwise.client.webhooks", "verify InvalidSignature"),
-    ("Contexts that need gold", "askwise.campaign.views", "NeedsGold"),
+    ("Truths that are wanted", "askwise.campaign.views", "NeedsGold"),
     ("Events", "askwise.core.events", "Kind PlanRow Fact"),
     ("Stores", "askwise.store", ""),
     ("Files", "askwise.data", ""),
@@ -33,8 +33,8 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     (
         "What only some policies can do",
         "askwise.policies",
-        "Explains Score LabelsItself SuggestsGold Assures LimitsSize PlansForAll AsksCrowds "
-        "KnowsTruth AwaitsTruth FixedWorkers TakesBids SetsCriticalBids",
+        "Explains Score LabelsItself SuggestsGold GoldRequest drawn_at_random Assures LimitsSize "
+        "PlansForAll AsksCrowds KnowsTruth AwaitsTruth FixedWorkers TakesBids SetsCriticalBids",
     ),
     ("Stopping rules", "askwise.stopping", "StoppingRule Verdict"),
     ("Stopping rules as kernels", "askwise.stopping.base", "KernelRule Limits no_option"),

@@ -25,7 +25,14 @@ from askwise.kernels import Array, Draw
 from askwise.ledger import Ledger, Proposal, queries
 from askwise.ledger import columns as c
 from askwise.policies.base import KernelPolicy
-from askwise.policies.capabilities import Assures, Explains, LabelsItself, Score
+from askwise.policies.capabilities import (
+    Assures,
+    Explains,
+    GoldRequest,
+    LabelsItself,
+    Score,
+    SuggestsGold,
+)
 from askwise.stopping.base import StoppingRule, Verdict
 
 FORMAT = 8
@@ -37,7 +44,10 @@ SLOW, SLOW_IN_ALL = 0.02, 5.0
 _told: set[str] = set()
 """Policies that were said to be slow."""
 
-_ROLES = (draws.POLICY, draws.ABSORB, draws.RULE, draws.AGGREGATION, draws.MECHANISM)
+_ROLES = (
+    *(draws.POLICY, draws.ABSORB, draws.RULE, draws.AGGREGATION, draws.MECHANISM),
+    draws.GOLD,
+)
 
 
 class CampaignState:
@@ -222,6 +232,14 @@ class CampaignState:
         else:
             said = self.spec.aggregator.labels(problem, ledger, tasks, draw, self.beliefs)
         return reported(said, ledger.book.tasks[list(tasks), c.TRUTH].tolist())
+
+    def needs_gold(self) -> list[GoldRequest]:
+        """The truths that the policy wants to be told."""
+        policy = self.spec.policy
+        if not isinstance(policy, SuggestsGold):
+            return []
+        draw = self.draw(draws.GOLD, 0)
+        return policy.needs_gold(self.spec.problem, self.beliefs, self.ledger, draw)
 
     def assurances(self, tasks: Sequence[int]) -> dict[int, Assurance] | None:
         """How sure the policy is of each task's answer, if it keeps bounds."""

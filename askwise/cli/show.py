@@ -15,6 +15,7 @@ from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from askwise.campaign import Explanation, Status
+    from askwise.campaign.views import NeedsGold
     from askwise.core.events import Event
 
 CHUNK = 2_000
@@ -34,7 +35,7 @@ def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
                 # In full: a program may add it up.
                 output.line(field, repr(value) if isinstance(value, float) else value)
         for need in found.needs_gold:
-            output.line("needs_gold", need.context, ",".join(need.tasks))
+            output.line("needs_gold", need.context, ",".join(need.tasks), need.why, need.count)
 
 
 def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
@@ -164,12 +165,21 @@ def _show_status(found: Status) -> None:
         facts.append(("utility", found.utility))
     facts.append(("log", f"{found.seq} events"))
     for need in found.needs_gold:
-        where = "" if need.context is None else f" in {need.context}"
-        facts.append(
-            ("needs gold", f"answers{where} can't tell who is right: askwise truth for "
-             f"{', '.join(need.tasks)}")
-        )  # fmt: skip
+        facts.append(("needs truths", _reason(need)))
     output.show(output.grid(facts))
+
+
+def _reason(need: NeedsGold) -> str:
+    """What truths are wanted for, and of which tasks."""
+    where = "" if need.context is None else f" in {need.context}"
+    tasks = ", ".join(need.tasks)
+    if need.why == "side":
+        return f"answers{where} can't tell who is right: askwise truth for {tasks}"
+    more = ", then the next that are named here" if need.count > len(need.tasks) else ""
+    return (
+        f"confidences{where} rest on agreement alone, which is no probability: the truths of "
+        f"{need.count} tasks drawn at random would make it one; askwise truth for {tasks}{more}"
+    )
 
 
 def _show_explanation(found: Explanation) -> None:

@@ -7,6 +7,8 @@ from askwise.policies.capabilities import (
     Assures,
     AwaitsTruth,
     Explains,
+    GoldFor,
+    GoldRequest,
     KnowsTruth,
     LabelsItself,
     LimitsSize,
@@ -15,6 +17,7 @@ from askwise.policies.capabilities import (
     Score,
     SuggestsGold,
 )
+from askwise.policies.gold import drawn_at_random
 
 __all__ = [
     "AsksCrowds",
@@ -22,6 +25,8 @@ __all__ = [
     "AwaitsTruth",
     "Explains",
     "FixedWorkers",
+    "GoldFor",
+    "GoldRequest",
     "KernelPolicy",
     "Kernels",
     "KnowsTruth",
@@ -34,5 +39,6 @@ __all__ = [
     "SetsCriticalBids",
     "SuggestsGold",
     "TakesBids",
+    "drawn_at_random",
     "policies",
 ]

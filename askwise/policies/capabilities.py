@@ -8,7 +8,7 @@ in :mod:`askwise.core.allocation`.
 from abc import ABCMeta, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from askwise.core.allocation import Assurance
 from askwise.core.errors import TooLarge
@@ -50,14 +50,36 @@ class LabelsItself(metaclass=ABCMeta):
         """Answer (an option's index) of each task, its confidence and what that rests on."""
 
 
+GoldFor = Literal["side", "calibration"]
+"""What truths are wanted for: ``side`` where answers alone can't tell who is right in a context,
+``calibration`` to turn agreement into a probability.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldRequest:
+    """Tasks whose truth is wanted, and what for.
+
+    With ``calibration`` they are drawn at random (:func:`askwise.policies.drawn_at_random`): other
+    tasks in their place would not do. ``context`` is None where all contexts are meant, or tasks
+    have none. ``count`` is how many truths are still wanted, by default as many as there are tasks;
+    there may be more of them than tasks listed.
+    """
+
+    context: str | None
+    tasks: list[str]
+    why: GoldFor
+    count: int | None = None
+
+
 class SuggestsGold(metaclass=ABCMeta):
-    """Knows where answers alone can't tell who is right."""
+    """Knows which truths would tell it what answers alone can't."""
 
     @abstractmethod
     def needs_gold(
-        self, problem: Problem, state: Any, ledger: Ledger
-    ) -> list[tuple[str | None, list[str]]]:
-        """Contexts in which that is so, each with tasks whose truth would settle it."""
+        self, problem: Problem, state: Any, ledger: Ledger, draw: Draw
+    ) -> list[GoldRequest]:
+        """The truths that are wanted now; ``draw`` is the same at every reading of a campaign."""
 
 
 class Assures(metaclass=ABCMeta):

@@ -16,7 +16,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 from unittest import mock
 
 import numpy as np
@@ -28,7 +28,14 @@ from askwise.core.choices import Batch, Done, Wait
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.ledger import Ledger, Proposal
 from askwise.ledger import columns as c
-from askwise.policies import FixedWorkers, LabelsItself, Policy
+from askwise.policies import (
+    FixedWorkers,
+    GoldFor,
+    GoldRequest,
+    LabelsItself,
+    Policy,
+    SuggestsGold,
+)
 from askwise.store import MemoryStore
 from askwise.testing.scenes import Scene, scenes_for
 from askwise.testing.sessions import MOST_STEPS, folded, play, resume, same_logs, start
@@ -91,6 +98,44 @@ def its_labels_say_what_they_rest_on(scene: Scene, policy: Policy) -> None:
         session.ask(limit=2)
         if session.referee.out:
             session.tell(session.referee.out[0])
+
+
+@CHECKS.each(scenes_for)
+def the_truths_that_it_wants_are_not_told_yet(scene: Scene, policy: Policy) -> None:
+    """Where it suggests gold, every request names tasks of the campaign whose truth is unknown.
+
+    Asking what it wants changes nothing, and asking again gives the same.
+    """
+    if not isinstance(policy, SuggestsGold):
+        return
+    session = start(policy, scene, seed=3)
+    tasks, options = session.state.ledger.tasks, session.state.spec.problem.options
+    for told in range(min(8, len(tasks))):
+        state = session.state
+        arrays = (*state.ledger.book, *state.beliefs)
+        before = as_bytes(arrays)
+        requests = state.needs_gold()
+        assert as_bytes(arrays) == before, "naming tasks wrote into the ledger or the beliefs"
+        assert state.needs_gold() == requests, "the second requests differ"
+        for request in requests:
+            _check_request(request, state)
+        if options:
+            session.campaign.truth(tasks[told].id, options[told % len(options)])
+            session.catch_up()
+        session.ask(limit=2)
+        if session.referee.out:
+            session.tell(session.referee.out[0])
+
+
+def _check_request(request: object, state: CampaignState) -> None:
+    assert isinstance(request, GoldRequest), f"{request!r} is no GoldRequest"
+    assert request.why in get_args(GoldFor), f"why is {request.why!r}"
+    assert request.tasks, "no task is named"
+    assert len(set(request.tasks)) == len(request.tasks), "a task is named twice"
+    assert request.count is None or request.count >= 1, f"count is {request.count}"
+    for task in request.tasks:
+        known = state.ledger.book.tasks[state.ledger.task_at(task), c.TRUTH]
+        assert known < 0, f"the truth of {task} is known"
 
 
 @CHECKS.each(scenes_for)

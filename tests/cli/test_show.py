@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from askwise import Campaign, Worker
 from askwise.cli import show
+from askwise.cli.options import DEFAULT_STORE
+from askwise.store import open_store
+from tests.cli import helpers
+from tests.policies.wanting import wanting
 
 Call = Callable[..., Any]
 
@@ -105,3 +110,43 @@ def test_what_is_read_changes_nothing(shop: str, workplace: Path, call: Call) ->
     call("explain", "shop:2")
     call("list")
     assert content(workplace / "askwise.sqlite") == before
+
+
+@pytest.fixture
+def wanted() -> Iterator[str]:
+    """A campaign that wants truths to turn agreement into a probability."""
+    with wanting():
+        Campaign.create(
+            workers=[Worker("ann", "0.05")],
+            tasks=["t1", "t2", "t3", "t4"],
+            options=["no", "yes"],
+            policy="wanting",
+            store=open_store(DEFAULT_STORE),
+            name="wanted",
+            seed=1,
+        )
+        yield "wanted"
+
+
+def test_status_says_which_truths_are_wanted_what_for_and_how_many(
+    wanted: str, call: Call, call_json: Call
+) -> None:
+    (need,) = call_json("status", wanted)["needs_gold"]
+    assert (need["context"], need["why"], need["count"]) == (None, "calibration", 50)
+    tasks = ",".join(need["tasks"])
+    lines = call("status", wanted).stdout.splitlines()
+    assert lines[-1] == f"needs_gold\t-\t{tasks}\tcalibration\t50"
+
+
+def test_on_a_terminal_an_end_by_agreement_is_explained(wanted: str, call: Call) -> None:
+    for _ in range(4):
+        (line,) = call("ask", wanted).stdout.splitlines()
+        call("tell", line.split("\t")[0], "yes")
+    assert call("ask", wanted, code=4).stdout == "done: agreement\n"
+    code, seen = helpers.on_terminal("ask", wanted)
+    assert code == 4
+    assert "Sure enough by agreement alone: no truths were told" in " ".join(seen.split())
+    _, seen = helpers.on_terminal("status", wanted)
+    said = " ".join(seen.split())
+    assert "confidences rest on agreement alone, which is no probability" in said
+    assert "the truths of 50 tasks drawn at random would make it one" in said

@@ -2,22 +2,36 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, Self
 
 from askwise.campaign.state import CampaignState
 from askwise.core.choices import Done
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import NO_CAP, from_micro
 from askwise.ledger import columns as c
-from askwise.policies import capabilities
+from askwise.policies import GoldFor, GoldRequest
 
 
 @dataclass(frozen=True, slots=True)
 class NeedsGold(Jsonable):
-    """A context in which answers alone can't tell who is right, and tasks whose truth would."""
+    """Tasks whose truth is wanted, and what for.
+
+    With ``side``, answers alone can't tell who is right in the context, and these truths would.
+    With ``calibration``, confidences rest on agreement alone; the tasks are drawn at random, and
+    their truths turn agreement into a probability. ``count`` is how many truths are still wanted;
+    there may be more of them than tasks listed, and the next tasks are named as truths come in.
+    """
 
     context: str | None
     tasks: tuple[str, ...]
+    why: GoldFor = "side"
+    count: int = 1
+
+    @classmethod
+    def of(cls, request: GoldRequest) -> Self:
+        """What a policy asks for."""
+        wanted = len(request.tasks) if request.count is None else request.count
+        return cls(request.context, tuple(request.tasks), request.why, wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +62,6 @@ def status(name: str, state: CampaignState) -> Status:
     total = ledger.total
     budget, spent = total(c.BUDGET), total(c.SPENT)
     capped = budget != NO_CAP
-    unsettled = []
-    if isinstance(policy, capabilities.SuggestsGold):
-        unsettled = policy.needs_gold(problem, state.beliefs, ledger)
     return Status(
         name=name,
         state="stopped" if total(c.STOPPED) else "paused" if total(c.PAUSED) else "running",
@@ -67,7 +78,7 @@ def status(name: str, state: CampaignState) -> Status:
         pending=total(c.PENDING),
         utility=None if problem.options else ledger.utility,
         seq=state.seq,
-        needs_gold=tuple(NeedsGold(context, tuple(tasks)) for context, tasks in unsettled),
+        needs_gold=tuple(NeedsGold.of(request) for request in state.needs_gold()),
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from askwise import Campaign, Worker
 from askwise.core.choices import Done
+from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
@@ -155,8 +156,9 @@ def test_it_asks_for_gold_where_answers_cannot_tell_who_is_right():
     problem = recording.problem(400)
     policy = policies.make("hem")
     outcome = simulate(policy, problem, recording.answering(), seed=1)
-    needs = policy.needs_gold(problem, outcome.state, outcome.ledger)
-    named = dict(needs)
+    needs = policy.needs_gold(problem, outcome.state, outcome.ledger, Draw(1, 2, 0))
+    assert {need.why for need in needs} == {"side"}
+    named = {need.context: need.tasks for need in needs}
     assert "c0" in named
     assert 1 <= len(named["c0"]) <= 3
     assert all(recording.contexts[int(task[1:])] == 0 for task in named["c0"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from askwise.core.problem import Worker
+from tests.policies.wanting import wanting
 from tests.service.dashboard.site import NASTY, Site, form_of, words_of, work
 
 
@@ -153,3 +154,23 @@ def test_webhooks_are_made_tested_and_removed(site: Site) -> None:
     assert len(site.service.webhooks.deliveries(hook.id)) == 1
     assert site.send(form_of(page, "/end")).headers["location"].endswith("hook-removed")
     assert site.service.webhooks.list("cats") == []
+
+
+def test_a_campaign_that_is_sure_by_agreement_alone_says_so_and_how_to_do_better(
+    site: Site,
+) -> None:
+    with wanting():
+        tasks = [f"t{at}" for at in range(60)]
+        campaign = site.create(tasks=tasks, policy="wanting", workers=[Worker("ann", "0.10")])
+        said = words_of(site.page("/dashboard/cats"))
+        assert "Confidences rest on agreement alone, which is not a probability." in said
+        assert "Reveal the truth of 50 tasks drawn at random" in said
+        work(campaign, *["yes"] * 60)
+        page = site.page("/dashboard/cats")
+        said = words_of(page)
+        assert "Done wanting · sure enough by agreement alone" in said
+        assert "Sure enough by agreement alone. No truths were told" in said
+        (need,) = campaign.status().needs_gold
+        notice = page.split("agreement becomes a probability: ")[1].split("</p>")[0]
+        assert re.findall(r"task\?id=(\w+)", notice) == list(need.tasks)
+        assert "the next are named here as you go on" in notice

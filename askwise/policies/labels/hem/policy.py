@@ -17,7 +17,7 @@ from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.queries import at_limit
 from askwise.policies.base import Axes, Kernels, policies
-from askwise.policies.capabilities import LabelsItself, LimitsSize, Score, SuggestsGold
+from askwise.policies.capabilities import GoldRequest, LabelsItself, LimitsSize, Score, SuggestsGold
 from askwise.policies.labels.common import RankedPolicy, is_over
 from askwise.policies.labels.hem.beliefs import (
     MODE,
@@ -252,8 +252,8 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         return final
 
     def needs_gold(
-        self, problem: Problem, state: State, ledger: Ledger
-    ) -> list[tuple[str | None, list[str]]]:
+        self, problem: Problem, state: State, ledger: Ledger, draw: Draw
+    ) -> list[GoldRequest]:
         """Contexts whose answers fit nearly as well with right and wrong swapped."""
         names = {number: name for name, number in ledger.contexts.items()}
         found = []
@@ -265,7 +265,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
             ]
             # Where all truths are known there is nothing more to ask for.
             if tasks and is_open_side(state, at):
-                found.append((names[at], tasks))
+                found.append(GoldRequest(names[at], tasks, "side"))
         return found
 
     def scores(
