@@ -127,7 +127,9 @@ def _by_task(pandas: Any, given: Any, field: str, tasks: Any) -> Any:
         ) from None
     if found.index.has_duplicates:
         twice = found.index[found.index.duplicated()][0]
-        raise InvalidParameter(f"{field} names task {_plain(twice)!r} twice", field=field)
+        raise InvalidParameter(
+            f"{field} names task {_plain(twice)!r} twice: keep one of them", field=field
+        )
     if len(found) and found.isna().any():
         empty = _plain(found.index[found.isna()][0])
         raise InvalidParameter(

@@ -191,7 +191,7 @@ class Campaign:
         self._do("tell", key, Verbs.tell, assignment=seq, value=value)
 
     def truth(self, task: str, option: str, key: str | None = None) -> None:
-        """Reveal the true option of a task."""
+        """Reveal the true option of a task; the same again changes nothing, another is refused."""
         self._do("truth", key, Verbs.truth, task=task, option=option)
 
     def expire(self, assignment_id: str, key: str | None = None) -> None:

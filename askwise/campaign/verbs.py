@@ -246,7 +246,10 @@ class Verbs:
         if known < 0:
             self.emit(Kind.TRUTH, task=task, value=option)
         elif problem.options[known] != option:
-            message = f"the truth of task {task!r} is known to be {problem.options[known]!r}"
+            message = (
+                f"option is {option!r}, but the truth of task {task!r} was told to be "
+                f"{problem.options[known]!r}: the first truth stays; check which one is right"
+            )
             raise conflict("truth_known", "option", message)
 
     # Leases.

@@ -133,11 +133,11 @@ def _truths(table: LabelTable, path: Path | None) -> Truths | None:
     if path is None:
         return None
     from askwise.data import read_gold
-    from askwise.data.labels import in_common
+    from askwise.data.labels import truths_in
     from askwise.lab.aggregating.labels import Truths
 
     read = read_gold(path)
-    here = in_common(table, read, path)
+    here = truths_in(table, read, path)
     return Truths(here, len(read) - len(here), str(path))
 
 

@@ -53,6 +53,7 @@ def replay(
         read_labels,
         read_prices,
         read_recorded_workers,
+        truths_in,
     )
     from askwise.lab.replaying import replay as replays
     from askwise.lab.replaying.files import write_replay
@@ -60,7 +61,7 @@ def replay(
     one_of(duplicates, "duplicates", ("drop", "refuse"))
     table = read_labels(labels, duplicates=duplicates)
     right = read_gold(gold)
-    in_common(table, right, gold)
+    truths_in(table, right, gold)
     kinds = None if contexts is None else read_contexts(contexts)
     if kinds is not None and contexts is not None:
         in_common(table, kinds, contexts)

@@ -84,7 +84,7 @@ class RemoteCampaign:
         self._settle(assignment_id, "answer", key, {"value": value})
 
     def truth(self, task: str, option: str, key: str | None = None) -> None:
-        """Reveal the true option of a task."""
+        """Reveal the true option of a task; the same again changes nothing, another is refused."""
         self._write("truth", {"task": task, "option": option}, key)
 
     def expire(self, assignment_id: str, key: str | None = None) -> None:

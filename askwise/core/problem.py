@@ -72,10 +72,10 @@ class Worker:
                 "or leave it out",
                 field="kind",
             )
-        if self.family is not None and not _is_name(self.family):
+        if self.family is not None and not (_is_name(self.family) and self.family.strip()):
             raise InvalidProblem(
                 f"family of worker {self.id!r} is {self.family!r}: give a printable string of 1 to "
-                "200 characters, or leave it out",
+                "200 characters that is not blank, or leave it out",
                 field="family",
             )
         name = f"price of worker {self.id!r}"

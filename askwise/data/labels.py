@@ -196,6 +196,24 @@ def in_common(
     return found
 
 
+def truths_in(
+    table: LabelTable, truths: Mapping[str, str], source: str | os.PathLike[str]
+) -> dict[str, str]:
+    """True labels of tasks that have an answer; refuses a file in which no label is ever given.
+
+    Some may be labels that nobody gave. But where none was given, the file writes them otherwise.
+    """
+    found = in_common(table, truths, source)
+    if not set(table.label_names) & set(found.values()):
+        raise InvalidProblem(
+            f"{source} has no label in common with {table.source}: it has "
+            f"{next(iter(found.values()))!r}, the other has {table.label_names[0]!r}; write the "
+            "same label in the same way",
+            field="label",
+        )
+    return found
+
+
 def read_prices(
     path: str | os.PathLike[str], *, price: str = "price", per: int = 1
 ) -> list[Worker]:

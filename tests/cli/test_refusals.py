@@ -194,7 +194,10 @@ def test_an_option_that_is_not_offered_is_refused(cats: str, call: Call, refusal
 
 def test_another_truth_is_a_conflict(cats: str, call: Call, refusal: Refusal) -> None:
     call("truth", cats, "t1", "dog")
-    assert refusal("truth", cats, "t1", "cat") == "the truth of task 't1' is known to be 'dog'"
+    assert refusal("truth", cats, "t1", "cat") == (
+        "option is 'cat', but the truth of task 't1' was told to be 'dog': the first truth stays; "
+        "check which one is right"
+    )
 
 
 def test_a_store_of_a_newer_askwise_is_left_alone(

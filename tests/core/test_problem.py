@@ -108,6 +108,11 @@ WORKERS: list[tuple[dict[str, Any], str, str]] = [
     ({"kind": ""}, "kind", "kind of worker 'a' is ''"),
     ({"kind": ["model"]}, "kind", "kind of worker 'a' is"),
     ({"family": ""}, "family", "family of worker 'a' is '': give a printable string of 1 to 200"),
+    (
+        {"family": "  "},
+        "family",
+        "family of worker 'a' is '  ': give a printable string of 1 to 200",
+    ),
     ({"family": 3}, "family", "family of worker 'a' is 3"),
     ({"family": "x" * 201}, "family", "family of worker 'a' is"),
     ({"id": ""}, "id", "worker id is ''"),

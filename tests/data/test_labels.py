@@ -28,7 +28,7 @@ from askwise.data import (
     write_workers,
 )
 from askwise.data.columns import read_columns, write_columns
-from askwise.data.labels import in_common
+from askwise.data.labels import in_common, truths_in
 from tests.paths import DATA
 
 ROWS = [("t1", "ann", "no"), ("t1", "bob", "yes"), ("t2", "ann", "no"), ("t1", "ann", "yes")]
@@ -204,6 +204,15 @@ def test_gold_about_other_tasks_is_refused(tmp_path: Path) -> None:
     assert in_common(table, {"t1": "no", "t9": "no"}, "gold.csv") == {"t1": "no"}
     with pytest.raises(InvalidProblem, match=r"gold.csv has no task in common with .*labels.csv"):
         in_common(table, {"t9": "no"}, "gold.csv")
+
+
+def test_gold_with_other_labels_is_refused(tmp_path: Path) -> None:
+    table = read_labels(put(tmp_path, ".csv"))
+    some = {"t1": "no", "t2": "maybe"}
+    assert truths_in(table, some, "gold.csv") == some
+    with pytest.raises(InvalidProblem, match=r"no label in common .*it has 'No'.*'no'") as caught:
+        truths_in(table, {"t1": "No", "t2": "Yes"}, "gold.csv")
+    assert caught.value.field == "label"
 
 
 def test_a_truth_that_nobody_gave_is_one_more_label(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from askwise.campaign import Campaign
+from askwise.core.problem import KINDS
 from askwise.service.api.actions import invite_worker
 from askwise.service.api.bodies import read_json
 from askwise.service.api.shapes import requests
@@ -42,6 +43,8 @@ async def invite(visit: Requesting, name: Name) -> Response:
             price=price or None,
             limit=form.whole("limit"),
             lasts=lasts,
+            kind=form.one_of("kind", KINDS),
+            family=form.fields.get("family", "").strip() or None,
         )
         _, _, link = invite_worker(visit.service, visit.caller, form.key, name, body)
         return body.worker, link
@@ -201,5 +204,11 @@ def _manage(visit: Visit, name: str, *, page: int = 1, **values: Any) -> Respons
     frame = shown.frame(visit, name, "manage")
     tokens = visit.service.identities.tokens(name)
     part = cut(len(tokens), page)
-    values = {"made": None, "typed": {}, **values, "tokens": tokens[part.start : part.end]}
+    values = {
+        "made": None,
+        "typed": {},
+        "kinds": KINDS,
+        **values,
+        "tokens": tokens[part.start : part.end],
+    }
     return visit.page("dashboard/manage.html", **frame, cut=part, **values)

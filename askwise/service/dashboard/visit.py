@@ -23,6 +23,7 @@ from askwise.service.pages.base import SESSION, form_of, page, refuse_form, sign
 from askwise.service.state import ServiceState, service_of
 
 T = TypeVar("T")
+W = TypeVar("W", bound=str)
 
 ROWS = 25
 """Rows of a table on one page."""
@@ -125,6 +126,16 @@ class Form:
         if not found.isascii() or not found.isdecimal() or not 0 < len(found) < 10:
             raise refuse_form(f"{name} is {filters.clip(found, 20)}: give a whole number from 1")
         return int(found)
+
+    def one_of(self, name: str, words: Sequence[W]) -> W | None:
+        """One of some words, or nothing."""
+        found = self.fields.get(name, "").strip()
+        for word in words:
+            if word == found:
+                return word
+        if found:
+            raise refuse_form(f"{name} is {filters.clip(found, 20)}: give {', '.join(words)}")
+        return None
 
     def seconds(self, name: str) -> float | None:
         """A number of days, as seconds, or nothing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from askwise.core.events import Kind
 from askwise.core.problem import Worker
 from tests.policies.wanting import wanting
 from tests.service.dashboard.site import NASTY, Site, form_of, words_of, work
@@ -174,3 +175,34 @@ def test_a_campaign_that_is_sure_by_agreement_alone_says_so_and_how_to_do_better
         notice = page.split("agreement becomes a probability: ")[1].split("</p>")[0]
         assert re.findall(r"task\?id=(\w+)", notice) == list(need.tasks)
         assert "the next are named here as you go on" in notice
+
+
+def test_a_worker_is_invited_with_a_kind_and_a_family(site: Site) -> None:
+    campaign = site.create()
+    form = form_of(site.page("/dashboard/cats/manage"), "/invite")
+    typed = {"worker": "gpt", "price": "0.01", "kind": "model", "family": " maker "}
+    assert "http://testserver/join/aww_" in site.send(form, **typed).text
+    (joined,) = (event for event in campaign.log() if event.kind == Kind.JOINED)
+    assert joined.workers == ({"id": "gpt", "price": "0.01", "kind": "model", "family": "maker"},)
+
+
+def test_a_worker_may_be_invited_without_a_kind_and_a_family(site: Site) -> None:
+    campaign = site.create()
+    form = form_of(site.page("/dashboard/cats/manage"), "/invite")
+    site.send(form, worker="carol", price="0.30", kind="", family="  ")
+    (joined,) = (event for event in campaign.log() if event.kind == Kind.JOINED)
+    assert joined.workers == ({"id": "carol", "price": "0.3"},)
+
+
+def test_a_kind_that_is_none_is_refused_with_what_was_typed_kept(site: Site) -> None:
+    campaign = site.create()
+    form = form_of(site.page("/dashboard/cats/manage"), "/invite")
+    reply = site.send(form, worker="r2", price="0.30", kind="robot", family="droids")
+    assert reply.status_code == 422
+    assert "kind is robot: give person, model, crowd" in words_of(reply.text)
+    assert 'value="droids"' in reply.text
+    reply = site.send(form, worker="r2", price="0.30", kind="model", family="x" * 201)
+    assert reply.status_code == 422
+    assert "family" in reply.text.split('role="alert">')[1].split("<")[0]
+    assert re.search(r'<option value="model" selected>', reply.text)
+    assert campaign.status().workers == 2
