@@ -10,6 +10,7 @@ import pytest
 from askwise import Worker
 from askwise.core.errors import UnknownName
 from askwise.core.events import Event, Kind, PlanRow
+from askwise.core.labels import Label
 from askwise.core.problem import make_problem
 from askwise.ledger import columns as c
 from askwise.ledger import queries
@@ -147,7 +148,7 @@ def test_votes_truth_and_closings_are_kept_by_task() -> None:
     log.add(Kind.CLOSED, task="u", value="yes", outcome="confident", confidence=0.9)
     assert log.ledger.book.votes[:2].tolist() == [[0, 0], [0, 1]]
     assert log.ledger.book.tasks[:2, c.TRUTH].tolist() == [-1, 0]
-    assert log.ledger.closings == {1: (1, "confident", 0.9)}
+    assert log.ledger.closings == {1: (Label(1.0, 0.9, "agreement"), "confident")}
 
 
 def test_money_pauses_and_the_end_are_kept() -> None:

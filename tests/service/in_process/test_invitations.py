@@ -59,7 +59,7 @@ def test_somebody_who_comes_back_by_a_link_is_what_they_were(
 def test_a_kind_that_is_none_and_an_empty_family_are_refused(
     client: OwnerClient, cats: str
 ) -> None:
-    for field, value in (("kind", "robot"), ("family", ""), ("family", 3)):
+    for field, value in (("kind", "robot"), ("family", ""), ("family", "  "), ("family", 3)):
         worker = {"id": "ann", "price": "0.05", field: value}
         refused = client.create(cats, workers=[worker])
         assert refused.status_code == 422
