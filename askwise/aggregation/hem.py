@@ -8,12 +8,8 @@ import numpy as np
 from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import Iterative, aggregation
 from askwise.aggregation.fitted import Fitted
-from askwise.aggregation.steps import fitted_softly, shares
-from askwise.kernels import hem
-from askwise.kernels.hem import SkillBeliefs, count_softly, refit
-
-ROUNDS = 3
-"""Rounds of EM before what is borrowed is chosen anew."""
+from askwise.aggregation.steps import fitted_softly, sized, work_of
+from askwise.kernels import Array, hem
 
 
 @aggregation.register("hem")
@@ -62,28 +58,26 @@ class HemAggregator(Iterative):
     uses_contexts: ClassVar[bool] = True
 
     def solve(self, answers: Answers) -> Fitted:
-        """Iterate."""
-        contexts = int(answers.contexts.max()) + 1
-        places = np.repeat(answers.contexts.astype(np.int64), answers.per_task)
-        pairs = places * answers.crowd + answers.workers
-        known, skill = np.unique(pairs, return_inverse=True)
-        coded = (skill, answers.labels, answers.contexts, answers.truths)
-        by_skill = hem.SkillAnswers(answers.starts, *(each.astype(np.int64) for each in coded))
-        beliefs = SkillBeliefs(
-            worker=known % answers.crowd,
-            place=known // answers.crowd,
-            counts=np.zeros((len(known), answers.classes, answers.classes)),
-            totals=np.zeros((answers.crowd, answers.classes, answers.classes)),
-            classes=np.zeros((contexts, answers.classes + 1)),
-            posterior=shares(answers),
-            shares=np.array([1.0, 0.0]),
+        """Run EM from the votes."""
+        by_skill, worker, place = answers_by_skill(answers)
+        beliefs = hem.new_beliefs(
+            len(worker), answers.crowd, answers.classes, int(answers.contexts.max()) + 1,
+            answers.tasks,
+        )._replace(worker=worker, place=place)  # fmt: skip
+        rounds = sized(hem.fit, work_of(answers))(by_skill, beliefs, self.max_iterations)
+        return fitted_softly(
+            answers, beliefs.posterior, iterations=rounds, converged=rounds < self.max_iterations
         )
-        count_softly(by_skill, beliefs)
-        sides = np.zeros(contexts)
-        iteration, converged = 0, False
-        while iteration < self.max_iterations and not converged:
-            iteration += 1
-            before = beliefs.posterior.copy()
-            refit(by_skill, beliefs, ROUNDS, sides)
-            converged = bool(np.abs(beliefs.posterior - before).max() < self.tolerance)
-        return fitted_softly(answers, beliefs.posterior, iterations=iteration, converged=converged)
+
+
+def answers_by_skill(answers: Answers) -> tuple[hem.SkillAnswers, Array, Array]:
+    """The answers, each with its skill; worker and context of each skill."""
+    places = np.repeat(answers.contexts.astype(np.int64), answers.per_task)
+    pairs = places * answers.crowd + answers.workers
+    known, skill = np.unique(pairs, return_inverse=True)
+    labels, contexts, truths = (
+        each.astype(np.int64) for each in (answers.labels, answers.contexts, answers.truths)
+    )
+    weights = np.ones(len(labels))
+    by_skill = hem.SkillAnswers(answers.starts, skill, labels, weights, contexts, truths)
+    return by_skill, known % answers.crowd, known // answers.crowd

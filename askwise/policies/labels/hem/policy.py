@@ -1,4 +1,4 @@
-"""Hierarchical EM with context sharing: ask where it pays, whoever is believed to know."""
+"""Hierarchical EM: ask where it pays, those who are believed to know."""
 
 import math
 from collections.abc import Sequence
@@ -8,27 +8,36 @@ from typing import Any, ClassVar
 import numpy as np
 
 from askwise.core.checks import real
-from askwise.core.labels import NO_LABEL, Label
+from askwise.core.labels import NO_LABEL, Label, RestsOn, told
 from askwise.core.money import MICRO, NO_CAP
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, Fact, kernel
+from askwise.kernels.hem import FULL_ROUNDS, JUDGED
 from askwise.ledger import Book, Ledger, Proposal, idle, may_put, money_left, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.queries import at_limit
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.capabilities import GoldRequest, LabelsItself, LimitsSize, Score, SuggestsGold
+from askwise.policies.gold import drawn_at_random
 from askwise.policies.labels.common import RankedPolicy, is_over
 from askwise.policies.labels.hem.beliefs import (
+    MAPPED,
     MODE,
     ROUNDS,
+    SINCE,
     State,
-    fit,
     is_due,
     learn,
     learn_truth,
     new_state,
     trust_changed,
+)
+from askwise.policies.labels.hem.confidence import (
+    CALIBRATING,
+    LEAST_TRUTHS,
+    confidence_in,
+    fit_all,
 )
 from askwise.policies.labels.hem.ranking import (
     Params,
@@ -42,31 +51,33 @@ from askwise.policies.labels.hem.ranking import (
     place_heard,
     place_if_due,
     task_to_settle,
+    test_question,
+    unit_price,
     worth,
 )
 from askwise.policies.labels.tournament import build_tree, first_task, new_tree
 
-MOST_WORK = 3_000_000
-"""The most that options**3 * workers may be: what a decision looks at, 2 to 3 s without the
-compiler.
-"""
+MOST_CELLS = 5_000_000
+"""The most that options * workers may be: what a fit goes over, and how much memory it takes."""
 
-LAST_ROUNDS = 6
-"""Rounds of EM before answers are given."""
-
-ASK, EXPERT, SETTLE = range(3)
+ASK, EXPERT, SETTLE, TEST = range(4)
 
 
 @kernel
 def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
-    """The task that is next, and whoever tells most about it for his price."""
+    """The task that is next, and the worker who tells most about it for their price."""
     money = money_left(book.totals)
     task, expert = task_to_settle(book, state, money, available)
     if expert >= 0:
         out.head[1] = SETTLE
         propose(out, task, expert, 1, 1.0)
+        return c.PROPOSED
+    task, worker = test_question(book, state, money, available)
+    if worker >= 0:
+        out.head[1] = TEST
+        propose(out, task, worker, 1, 1.0)
         return c.PROPOSED
     task = first_task(book, state.tree, state.keys, money, available)
     if task < 0:
@@ -92,11 +103,13 @@ def why_nothing(book: Book, state: State, money: int, available: Array, out: Pro
         return c.DONE_BUDGET
     settled = False
     unsettled = False
+    by_answers = False
     for task in range(book.totals[c.TASKS]):
         if state.keys[task] < math.inf:
             unsettled = True
         elif not is_over(book, task):
             settled = True
+            by_answers = by_answers or state.known[task] == 0
     if not settled:
         return idle(book, available)
     if unsettled:
@@ -109,6 +122,9 @@ def why_nothing(book: Book, state: State, money: int, available: Array, out: Pro
                     return c.DONE_LIMITS
         if not joined:
             return c.WAIT_WORKERS
+    # Sure enough by agreement alone is not the target: that is a probability.
+    if by_answers and state.meta[MAPPED] < LEAST_TRUTHS:
+        return c.DONE_AGREEMENT
     return c.DONE_TARGET
 
 
@@ -119,7 +135,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     if kind in (k.ADDED, k.JOINED):
         build_tree(state.tree, state.keys, book.totals[c.TASKS])
         if kind == k.JOINED and trust_changed(book, state):
-            fit(book, state, ROUNDS)
+            fit_all(book, state, ROUNDS)
         place_all(book, state, params)
     elif fact.task >= 0:
         if kind == k.ANSWER:
@@ -128,41 +144,55 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
             learn_truth(book, state, fact)
         place(book, state, params, fact.task)
     if is_due(book, state):
-        fit(book, state, ROUNDS)
+        fit_all(book, state, ROUNDS)
         place_heard(book, state, params)
     place_if_due(book, state, params)
+    if params.target > 0.0 and state.meta[SINCE] > 0 and nothing_left(state):
+        # An end is believed only after the fit whose labels are reported.
+        fit_all(book, state, FULL_ROUNDS)
+        place_heard(book, state, params)
+
+
+@kernel
+def nothing_left(state: State) -> bool:
+    """Whether no task is ranked to be asked about."""
+    winner = state.tree[1]
+    return bool(winner < 0 or state.keys[winner] == math.inf)
 
 
 @policies.register("hem")
 @dataclass(frozen=True)
 class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
-    """Learn who is right on what by EM that shares between contexts, and ask where it pays.
+    """Learn who is right on what, and ask where it pays.
 
-    Each worker has soft counts of right and wrong answers for each context and class; what is
-    little known of one borrows from his other classes and contexts, as much as the answers
-    themselves support. In the first half of the budget a task is pursued until it is fairly sure,
-    then the least sure comes first. The worker asked is the one believed to tell most for his
-    price: by the square of his lead over chance, with a bonus for what is not known of him. A
-    trusted worker is asked where he tells more for his price than others do, or where his answer
-    settles who is right in a context. The answers are those of EM in the end, with their
-    probability.
+    Workers' accuracies are partially pooled: that of a newcomer is the crowd's, that in a context
+    leans on the worker's in others, that on a class deviates from both as far as answers demand.
+    First few tasks are pursued until they are fairly sure, so that workers are judged by each
+    other; then every task gets an answer, and the least sure come first. Where truths are known,
+    the most promising workers are tested on them first. The worker asked is the one believed to
+    tell most for their price: by the square of their lead over chance, with a bonus for what is not
+    known of them. A trusted worker is asked where they tell more for their price than others do, or
+    where their answer settles who is right in a context.
+
+    A confidence is tempered, since answers are never quite independent, and calibrated by the
+    truths that are known: it then rests on ``calibrated``, with fewer than ten of them on
+    ``agreement``.
 
     Parameters
     ----------
     target : float
         The probability of being wrong at which a task is done: easy tasks end early, and the
-        campaign may end with money left. It is held by what is believed while asking; the last
-        rounds of EM may still move it a little. 0: spend the budget.
+        campaign may end with money left, with ``Done("target")`` where confidences are calibrated
+        and ``Done("agreement")`` where they rest on agreement alone. 0: spend the budget.
 
-    Assumes that answers are independent given the truth, and that most workers are right more
-    often than not in most contexts. Takes several options, prices, limits, known truths
-    (``truth``) and trusted workers; tasks without a context share one. Where answers can't tell
-    who is right in a context, ``needs_gold`` says so and names tasks whose truth would.
+    Assumes that most workers are right more often than not, in the mean over contexts. Takes
+    several options, prices, limits, families, known truths (``truth``) and trusted workers; tasks
+    without a context share one. ``needs_gold`` names tasks whose truth would settle who is right in
+    a context, or turn agreement into a probability.
 
-    Not for workers who agree on what is wrong: no method sees that without some truth. Not for
-    many options: a decision goes over options cubed for each worker, so options**3 * workers may
-    be 3,000,000 at most (20 options and 375 workers, 50 and 24); a larger campaign is refused, and
-    so are workers who would make it larger.
+    Not for workers who agree on what is wrong, without any truth: no method sees that. Options
+    times workers may be 5,000,000 at most; a larger campaign is refused, and so are workers who
+    would make it larger.
 
     References
     ----------
@@ -188,19 +218,22 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
     target: float = 0.0
 
     paper: ClassVar[str] = "beyond 002"
-    notes: ClassVar[tuple[str, ...]] = ("most telling worker", "expert", "expert to settle")
+    notes: ClassVar[tuple[str, ...]] = (
+        "most telling worker", "expert", "expert to settle", "test question",
+    )  # fmt: skip
     rule: ClassVar[str] = (
-        "pursue a task until it is fairly sure, in the second half of the budget the least sure "
-        "first; ask the worker who is believed to tell most for his price"
+        "test workers on tasks whose truth is known; pursue few tasks until they are fairly sure, "
+        "then all, the least sure first; ask the worker believed to tell most for their price"
     )
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
     axes: ClassVar[Axes] = {
-        "task": "keys order known posterior",
+        "task": "keys order known given posterior",
         "context worker": "skill_of",
-        "cell": "worker_of place_of counts",
-        "worker": "totals",
-        "context": "classes sides settling",
+        "cell": "worker place shown",
+        "worker": "trusted tested lift totals right seen due wrong alone",
+        "context": "shares sides settling",
     }
+    version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         real(self.target, "target", "a probability from 0 to below 1", least=0, most=0.999)
@@ -208,9 +241,9 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
     def check_size(self, options: int, workers: int) -> None:
         """Refuse more options and workers than a decision can go over."""
         self.refuse_size(
-            f"options**3 * workers with {options} options and {workers} workers",
-            options**3 * workers, MOST_WORK, "options" if options > 2 else "workers",
-            "use 'crowdsense' or 'random-pairs', or fewer options",
+            f"options * workers with {options} options and {workers} workers",
+            options * workers, MOST_CELLS, "options" if options > workers else "workers",
+            "use 'random-pairs', or fewer options",
         )  # fmt: skip
 
     def params(self) -> Params:
@@ -234,27 +267,33 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
     def labels(
         self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int], draw: Draw
     ) -> list[Label]:
-        """The most probable option after some more rounds of EM, and its probability."""
-        final = self.fitted(state, ledger)
+        """The most probable option after a fit to all answers, and its probability."""
+        final, book = self.fitted(state, ledger), ledger.book
+        rests_on: RestsOn = "calibrated" if final.meta[MAPPED] >= LEAST_TRUTHS else "agreement"
         found: list[Label] = []
         for task in tasks:
-            if ledger.book.tasks[task, c.TASK_ANSWERED] == 0 and final.known[task] == 0:
+            if final.known[task] > 0:
+                found.append(told(int(final.known[task]) - 1))
+            elif book.tasks[task, c.TASK_ANSWERED] == 0:
                 found.append(NO_LABEL)
-                continue
-            option = int(np.argmax(final.posterior[task]))
-            found.append(Label(float(option), float(final.posterior[task, option]), "agreement"))
+            else:
+                option = int(np.argmax(final.posterior[task]))
+                sure = float(confidence_in(book, final, task))
+                found.append(Label(float(option), sure, rests_on))
         return found
 
     def fitted(self, state: State, ledger: Ledger) -> State:
-        """Beliefs after the last rounds of EM, in arrays of their own."""
+        """Beliefs after a whole fit, in arrays of their own."""
         final = State(*(array.copy() for array in state))
-        fit(ledger.book, final, LAST_ROUNDS)
+        fit_all(ledger.book, final, FULL_ROUNDS)
         return final
 
     def needs_gold(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw
     ) -> list[GoldRequest]:
-        """Contexts whose answers fit nearly as well with right and wrong swapped."""
+        """Contexts whose answers fit nearly as well with right and wrong swapped, and what a target
+        needs to be a probability.
+        """
         names = {number: name for name, number in ledger.contexts.items()}
         found = []
         for at in range(ledger.total(c.CONTEXTS)):
@@ -266,6 +305,11 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
             # Where all truths are known there is nothing more to ask for.
             if tasks and is_open_side(state, at):
                 found.append(GoldRequest(names[at], tasks, "side"))
+        wanted = CALIBRATING - int((state.known > 0).sum())
+        if self.target > 0.0 and wanted > 0:
+            drawn = drawn_at_random(ledger, draw, wanted)
+            if drawn:
+                found.append(GoldRequest(None, drawn, "calibration", len(drawn)))
         return found
 
     def scores(
@@ -277,13 +321,12 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         if task < 0:
             return []
         context = int(book.tasks[task, c.CONTEXT])
-        prices = [int(price) for price in book.workers[: len(ledger.workers), c.PRICE] if price > 0]
-        unit = float(min(prices, default=0))
+        unit = float(unit_price(book))
         found = []
         for at, worker in enumerate(ledger.workers):
             details: dict[str, Any] = {
                 "optimistic_accuracy": float(optimism(book, state, context, at)),
-                "answers_here": float(state.totals[at].sum()),
+                "judged_answers": float(state.totals[at, JUDGED]),
                 "price": int(book.workers[at, c.PRICE]) / MICRO,
             }
             index = None

@@ -1,11 +1,11 @@
-"""How ``hem`` ranks tasks and workers, and when it buys an expert."""
+"""How ``hem`` ranks tasks and workers, whom it tests, and when it buys an expert."""
 
 import math
 from typing import NamedTuple
 
 from askwise.core.money import NO_CAP
 from askwise.kernels import Array, kernel, step
-from askwise.kernels.hem import HIGH, LAM, RHO, RIGHT, SURE_OF_SIDE, WRONG, accuracy, borrowed
+from askwise.kernels.hem import HIGH, SURE_OF_SIDE, mean_accuracy, strength
 from askwise.ledger import Book, may_put
 from askwise.ledger import columns as c
 from askwise.policies.labels.common import is_over
@@ -14,25 +14,36 @@ from askwise.policies.labels.hem.beliefs import (
     FITTED,
     GOLD,
     HEARD,
+    KNOWN,
     MARGIN,
     MODE,
     SUGGESTED,
     TOLD,
     State,
-    doubt,
-    judged,
 )
+from askwise.policies.labels.hem.confidence import confidence_in, judged
 from askwise.policies.labels.tournament import at_hand, rekey
 
-ENOUGH = 2.2
-"""Log-odds (with .1 an answer) up to which a task is pursued in the first half of the budget."""
+PURSUING, SPREADING = range(2)
+"""How tasks are ranked: first few are pursued, so that workers are judged by each other; then all
+get an answer, and the least sure come first."""
+
+MOST_PURSUED, LEAST_PURSUED = 0.4, 0.05
+"""The share of the budget that goes into the former: what is not needed for one answer to each
+task, within these bounds."""
+
+ANSWERS_WITHOUT_CAP = 8
+"""Answers for each worker that go into it where there is no budget."""
+
+ENOUGH, MOST_ANSWERS = 3.0, 15
+"""Log-odds (with .1 an answer), or answers, up to which a task is pursued."""
 
 PER_ANSWER = 0.1
 PER_PENDING = 0.7
-"""What an answer that is out is expected to add to the log-odds: ln 2, that of a newcomer."""
+"""What an answer that is out is expected to add to the log-odds, or a little less."""
 
-CAP, CAP_GROWTH = 5.0, 3.0
-"""A task gets at most 5 + 3 * answers / tasks answers while others have fewer."""
+MOST_TESTS = 15
+"""Known tasks that a worker is asked about at the most."""
 
 LATER = 1e6
 """Added to the key of tasks that come after all others."""
@@ -55,7 +66,7 @@ class Params(NamedTuple):
 
 @kernel
 def mode(book: Book) -> int:
-    """How tasks are ranked: which half of the budget it is, and the cap, as one number."""
+    """How tasks are ranked now: ``PURSUING`` or ``SPREADING``."""
     totals, workers = book.totals, book.workers
     count = 0
     prices = 0.0
@@ -63,12 +74,13 @@ def mode(book: Book) -> int:
         if workers[worker, c.JOINED] == 1 and workers[worker, c.TRUSTED] == 0:
             count += 1
             prices += workers[worker, c.PRICE]
-    half = 0
-    if totals[c.BUDGET] < NO_CAP:
-        few = count > 0 and float(totals[c.BUDGET]) * count <= totals[c.TASKS] * prices
-        if few or 2 * (totals[c.SPENT] + totals[c.HELD]) >= totals[c.BUDGET]:
-            half = 1
-    return 2 * int(CAP_GROWTH * totals[c.ANSWERS] / totals[c.TASKS]) + half
+    budget, used = totals[c.BUDGET], totals[c.SPENT] + totals[c.HELD]
+    if budget >= NO_CAP or prices == 0.0:
+        asked = totals[c.ANSWERS] + totals[c.PENDING]
+        return PURSUING if asked < ANSWERS_WITHOUT_CAP * count else SPREADING
+    spare = 1.0 - totals[c.TASKS] * prices / count / budget
+    share = max(LEAST_PURSUED, min(MOST_PURSUED, spare))
+    return PURSUING if used < share * budget else SPREADING
 
 
 @step
@@ -92,23 +104,21 @@ def key_of(book: Book, state: State, params: Params, task: int) -> float:
     tasks = book.tasks
     if state.known[task] > 0 or is_over(book, task):
         return math.inf
-    asked = tasks[task, c.TASK_ASKED]
+    asked, pursuing = tasks[task, c.TASK_ASKED], state.meta[MODE] == PURSUING
     if asked == 0 and tasks[task, c.TASK_ANSWERED] == 0:
-        return 0.0
+        return 0.0 if pursuing else -1.0
     pending = asked - tasks[task, c.TASK_ANSWERED]
     if pending > 0 and expert_is_out(book, task):
         return math.inf
     score = PER_ANSWER * asked + PER_PENDING * pending
     if tasks[task, c.TASK_ANSWERED] > 0:
-        if params.target > 0.0 and doubt(state, task) <= params.target:
+        if params.target > 0.0 and confidence_in(book, state, task) >= 1.0 - params.target:
             return math.inf
         score += judged(state, task)
-    level = state.meta[MODE]
-    if asked >= CAP + level // 2:
-        return 2.0 * LATER + score
-    if level % 2 == 1:
+    if not pursuing:
         return score
-    return -score if score < ENOUGH else LATER + score
+    # What was begun is brought to its end first.
+    return -asked - 0.001 * score if score < ENOUGH and asked < MOST_ANSWERS else LATER + score
 
 
 @step
@@ -133,32 +143,27 @@ def place_all(book: Book, state: State, params: Params) -> None:
 
 @step
 def place_if_due(book: Book, state: State, params: Params) -> None:
-    """Rank anew when the second half begins or the cap has grown."""
+    """Rank anew when tasks are ranked in another way from now on."""
     now = mode(book)
     if now != state.meta[MODE]:
         state.meta[MODE] = now
         place_all(book, state, params)
 
 
-@kernel
+@step
 def optimism(book: Book, state: State, context: int, worker: int) -> float:
-    """Accuracy of a worker in a context with a bonus for what is not known, mean over classes."""
-    count = book.totals[c.OPTIONS]
+    """Accuracy of a worker in a context, mean over classes, with a bonus for what is not known."""
     row = state.skill_of[context, worker] - 1
+    totals, shown, crowd = state.totals, state.shown, state.crowd
     out = book.workers[worker, c.ASKED] - book.workers[worker, c.ANSWERED]
-    lam, rho = state.shares[LAM], state.shares[RHO]
-    total = 0.0
-    for option in range(count):
-        b = borrowed(state.counts, state.totals, row, worker, lam, rho, option)
-        p = accuracy(b)
-        n = RIGHT + WRONG + b.right + b.wrong + b.right_lent + b.wrong_lent + out
-        total += p + math.sqrt(p * (1.0 - p) / (n + 1.0))
-    return total / count
+    p = mean_accuracy(totals, shown, crowd, state.lift[worker], worker, row)
+    n = strength(totals, shown, crowd, worker, row) + out
+    return p + math.sqrt(p * (1.0 - p) / (n + 1.0))
 
 
 @step
 def worth(book: Book, state: State, context: int, worker: int, unit: float) -> float:
-    """What a worker is ranked by: what he tells for his price.
+    """What a worker is ranked by: what they tell for their price.
 
     An answer that is right a little more often than by chance tells in proportion to the square of
     that little; with equal prices that ranks workers by their accuracy alone.
@@ -168,15 +173,56 @@ def worth(book: Book, state: State, context: int, worker: int, unit: float) -> f
     return edge * edge / max(price, 0.01) if edge > 0.0 else edge * max(price, 0.01)
 
 
-@kernel
-def best_worker(book: Book, state: State, task: int, money: int, available: Array) -> int:
-    """The ordinary worker who tells most about a task for his price; -1 if there is none."""
-    workers = book.workers
+@step
+def unit_price(book: Book) -> float:
+    """The lowest price above 0; 0 if there is none."""
     unit = math.inf
     for worker in range(book.totals[c.WORKERS]):
-        if workers[worker, c.JOINED] == 1 and workers[worker, c.PRICE] > 0:
-            unit = min(unit, float(workers[worker, c.PRICE]))
-    unit = unit if unit < math.inf else 0.0
+        if book.workers[worker, c.JOINED] == 1 and book.workers[worker, c.PRICE] > 0:
+            unit = min(unit, float(book.workers[worker, c.PRICE]))
+    return unit if unit < math.inf else 0.0
+
+
+@kernel
+def known_task_for(book: Book, state: State, worker: int) -> int:
+    """A task whose truth is known, for a worker to be tested on: that with the fewest answers."""
+    best = -1
+    for at in range(state.meta[HEARD]):
+        task = state.order[at]
+        if state.known[task] == 0 or book.tasks[task, c.CLOSED] == 1:
+            continue
+        fewer = best < 0 or book.tasks[task, c.TASK_ASKED] < book.tasks[best, c.TASK_ASKED]
+        if fewer and may_put(book, task, worker):
+            best = task
+    return best
+
+
+@kernel
+def test_question(book: Book, state: State, money: int, available: Array) -> tuple[int, int]:
+    """The most promising worker who is not tested enough, and a known task; -1 if there is none."""
+    best = task = -1
+    if state.meta[KNOWN] == 0 or state.meta[MODE] != PURSUING:
+        return task, best
+    top = -math.inf
+    unit = unit_price(book)
+    for worker in range(book.totals[c.WORKERS]):
+        if book.workers[worker, c.TRUSTED] == 1 or state.tested[worker] >= MOST_TESTS:
+            continue
+        if not at_hand(book, worker, money, available):
+            continue
+        found = worth(book, state, 0, worker, unit)
+        if found > top:
+            put = known_task_for(book, state, worker)
+            if put >= 0:
+                best, task, top = worker, put, found
+    return task, best
+
+
+@kernel
+def best_worker(book: Book, state: State, task: int, money: int, available: Array) -> int:
+    """The ordinary worker who tells most about a task for their price; -1 if there is none."""
+    workers = book.workers
+    unit = unit_price(book)
     best = -1
     top = -math.inf
     context = book.tasks[task, c.CONTEXT]
@@ -200,8 +246,8 @@ def entropy(p: float) -> float:
 def information(book: Book, state: State, task: int, worker: int) -> float:
     """What one answer of a worker may be expected to tell about a task, in nats.
 
-    With the bonus for what is not known of him: else an expert would be bought before anybody has
-    shown what he can do.
+    With the bonus for what is not known of them: else an expert would be bought before anybody has
+    shown what they can do.
     """
     count = book.totals[c.OPTIONS]
     right = min(HIGH, optimism(book, state, book.tasks[task, c.CONTEXT], worker))
@@ -244,7 +290,7 @@ def cheapest_expert(book: Book, task: int, money: int, available: Array) -> int:
 def expert_for(
     book: Book, state: State, task: int, other: int, money: int, available: Array
 ) -> int:
-    """The expert to ask instead of another worker, if he tells more for his price; else -1."""
+    """The expert to ask instead of another worker, if they tell more for their price; else -1."""
     expert = cheapest_expert(book, task, money, available)
     if expert < 0 or other < 0:
         return expert

@@ -1,0 +1,281 @@
+"""How sure ``hem`` is of a task: tempered, and calibrated by the truths that are known."""
+
+import math
+
+import numpy as np
+
+from askwise.kernels import Array, kernel, step
+from askwise.kernels.calibration import (
+    OF_MODELS,
+    OF_PERSONS,
+    contested_limit,
+    damping,
+    fit_map,
+    judge_workers,
+    mapped,
+    score_in,
+    temper_row,
+    told_apart,
+)
+from askwise.kernels.hem import (
+    SURE_OF_SIDE,
+    SkillAnswers,
+    SkillBeliefs,
+    agreements,
+    judge_without_truth,
+    side_margins,
+)
+from askwise.ledger import columns as c
+from askwise.ledger.columns import Book
+from askwise.policies.labels.hem.beliefs import (
+    APART,
+    CLASH,
+    FITTED,
+    H_AA,
+    H_AB,
+    H_BB,
+    HEARD,
+    INTERCEPT,
+    KEPT,
+    LOG_SLOPE,
+    MAPPED,
+    MARGIN,
+    SUGGESTED,
+    TOLD,
+    VOICES,
+    State,
+    answers_in,
+    fit_beliefs,
+    weight_of,
+)
+
+LEAST_TRUTHS = 10
+"""Known truths of answered tasks from which on a confidence is called calibrated."""
+
+CALIBRATING = 50
+"""Known truths that are asked for where a target is to be a probability."""
+
+
+@step
+def rival(row: Array, label: int) -> int:
+    """The most probable of the other options."""
+    other = 1 if label == 0 else 0
+    for option in range(len(row)):
+        if option != label and row[option] > row[other]:
+            other = option
+    return other
+
+
+@step
+def leader(row: Array) -> int:
+    """The most probable option."""
+    found = 0
+    for option in range(1, len(row)):
+        if row[option] > row[found]:
+            found = option
+    return found
+
+
+@kernel
+def voices_for(book: Book, state: State, task: int) -> tuple[float, float]:
+    """How many voices have answered a task, and how dependent they are on each other."""
+    cells, workers = book.cells, book.workers
+    count = distinct = answers = 0
+    total = unsaid = 0.0
+    cell = book.tasks[task, c.FIRST_CELL]
+    while cell >= 0:
+        worker, given = cells[cell, c.CELL_WORKER], cells[cell, c.CELL_ANSWERS]
+        if given > 0 and workers[worker, c.TRUSTED] == 0:
+            heard = False
+            family = workers[worker, c.FAMILY]
+            if family >= 0:
+                before = cells[cell, c.NEXT_CELL]
+                while before >= 0 and not heard:
+                    other = cells[before, c.CELL_WORKER]
+                    heard = bool(
+                        workers[other, c.FAMILY] == family
+                        and cells[before, c.CELL_ANSWERS] > 0
+                        and workers[other, c.TRUSTED] == 0
+                    )
+                    before = cells[before, c.NEXT_CELL]
+            if not heard:
+                distinct += 1
+                count += given if family < 0 and workers[worker, c.ONCE] == 0 else 1
+            answers += given
+            if workers[worker, c.KIND] == c.UNSAID:
+                unsaid += given
+            else:
+                own = OF_MODELS if workers[worker, c.KIND] == c.MODEL else OF_PERSONS
+                total += given * own
+        cell = cells[cell, c.NEXT_CELL]
+    if answers == 0:
+        return 0.0, OF_PERSONS
+    total += unsaid * (1.0 + min(1.0, distinct / max(1, state.meta[VOICES])))
+    return float(count), total / answers
+
+
+@kernel
+def lead_of(book: Book, task: int, label: int) -> tuple[float, float]:
+    """By how many votes an option leads the others, and how many there are: families once."""
+    cells, options = book.cells, book.totals[c.OPTIONS]
+    votes = np.zeros(options)
+    counted = 0.0
+    cell = book.tasks[task, c.FIRST_CELL]
+    while cell >= 0:
+        worker = cells[cell, c.CELL_WORKER]
+        if cells[cell, c.CELL_ANSWERS] > 0 and book.workers[worker, c.TRUSTED] == 0:
+            weight = weight_of(book, task, worker)
+            for option in range(options):
+                votes[option] += weight * cells[cell, c.VOTES + option]
+                counted += weight * cells[cell, c.VOTES + option]
+        cell = cells[cell, c.NEXT_CELL]
+    best = 0.0
+    for option in range(options):
+        if option != label:
+            best = max(best, votes[option])
+    return votes[label] - best, counted
+
+
+@kernel
+def tempered_score(book: Book, state: State, task: int, table: Array) -> float:
+    """Log-odds of the leading option in the one row of a table against the rest, tempered."""
+    voices, dependence = voices_for(book, state, task)
+    factor = damping(voices, dependence)
+    label = leader(table[0])
+    lead, counted = lead_of(book, task, label)
+    temper_row(table, 0, table.shape[1], factor, max(1.0, counted))
+    score = score_in(table, 0, table.shape[1], label)
+    return min(score, contested_limit(lead, factor, state.meta[APART] == 1))
+
+
+@kernel
+def confidence_in(book: Book, state: State, task: int) -> float:
+    """Probability that a task's leading option is right, as it is reported."""
+    if state.known[task] > 0:
+        return 1.0
+    options = book.totals[c.OPTIONS]
+    if options == 1:
+        return 1.0
+    table = np.zeros((1, options))
+    for option in range(options):
+        table[0, option] = state.posterior[task, option]
+    score = tempered_score(book, state, task, table)
+    sure = mapped(state.map[KEPT], state.map[INTERCEPT], state.map[LOG_SLOPE], score)
+    return max(sure, 1.0 / options)
+
+
+@kernel
+def calibrate(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
+    """Learn from known truths what scores are worth, and which way round contexts are."""
+    heard, options = state.meta[HEARD], book.totals[c.OPTIONS]
+    count = 0
+    for at in range(heard):
+        if answers.truth[at] >= 0 and answers.starts[at] < answers.starts[at + 1]:
+            count += 1
+    state.meta[MAPPED] = count
+    for context in range(len(state.sides)):
+        state.sides[context, TOLD] = 0.0
+    scores, right = np.zeros(count), np.zeros(count)
+    here = np.zeros(len(beliefs.worker))
+    table = np.zeros((1, options))
+    found = 0
+    for at in range(heard):
+        true = answers.truth[at]
+        if true < 0 or answers.starts[at] == answers.starts[at + 1]:
+            continue
+        judge_without_truth(answers, beliefs, at, here, table[0])
+        other = rival(table[0], true)
+        told = math.log(max(table[0, true], 1e-300) / max(table[0, other], 1e-300))
+        told = min(SURE_OF_SIDE, max(-SURE_OF_SIDE, told))
+        state.sides[answers.context[at], TOLD] += told
+        label = leader(table[0])
+        right[found] = 1.0 if label == true else 0.0
+        if abs(table[0, label] - table[0, true]) < 1e-9:
+            # Tied with the truth: right as often as a toss would be.
+            right[found] = 1.0 if label == true and table[0, other] < table[0, true] else 0.5
+        scores[found] = tempered_score(book, state, state.order[at], table)
+        found += 1
+    learned = fit_map(scores, right)
+    state.map[KEPT], state.map[INTERCEPT] = learned.kept, learned.intercept
+    state.map[LOG_SLOPE] = learned.log_slope
+    state.map[H_AA], state.map[H_AB], state.map[H_BB] = learned.h_aa, learned.h_ab, learned.h_bb
+
+
+@kernel
+def tell_apart(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
+    """See how many voices there are, and whether they differ in how often they agree."""
+    workers, total = book.workers, book.totals[c.WORKERS]
+    givers = np.zeros(len(answers.skill), np.int64)
+    for at in range(len(givers)):
+        givers[at] = beliefs.worker[answers.skill[at]]
+    judged, agreed = np.zeros(total), np.zeros(total)
+    votes = np.zeros(book.totals[c.OPTIONS])
+    judge_workers(answers.starts, givers, answers.label, votes, judged, agreed)
+    state.meta[APART] = 1 if told_apart(judged, agreed) else 0
+    families = np.zeros(total + 1, np.int64)
+    state.meta[VOICES] = 0
+    for worker in range(total):
+        if workers[worker, c.ANSWERED] == 0 or workers[worker, c.TRUSTED] == 1:
+            continue
+        family = workers[worker, c.FAMILY]
+        if family < 0 or families[family] == 0:
+            state.meta[VOICES] += 1
+        if family >= 0:
+            families[family] = 1
+
+
+@kernel
+def watch_sides(state: State, answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
+    """Note which way round contexts seem, and tasks whose truth would tell most about it."""
+    contexts = len(beliefs.shares)
+    margins, agrees = np.zeros(contexts), np.zeros(contexts)
+    side_margins(beliefs, margins)
+    agreements(beliefs, agrees)
+    state.meta[CLASH] = 0
+    for each in range(contexts):
+        state.sides[each, MARGIN] = margins[each] + state.sides[each, TOLD]
+        state.sides[each, FITTED] = 0.0
+        # Of two camps of contexts, either may be the one that is the wrong way round.
+        if agrees[each] < 0.0:
+            state.meta[CLASH] = 1
+    state.settling[:] = 0
+    for at in range(len(answers.starts) - 1):
+        state.sides[answers.context[at], FITTED] += answers.starts[at + 1] - answers.starts[at]
+        if answers.truth[at] < 0:
+            suggest(state, answers.context[at], state.order[at])
+
+
+@step
+def suggest(state: State, context: int, task: int) -> None:
+    """Take a task among the surest of its context, if it is: their truth tells most."""
+    settling = state.settling
+    place = SUGGESTED
+    while place > 0 and (
+        settling[context, place - 1] == 0
+        or judged(state, settling[context, place - 1] - 1) < judged(state, task)
+    ):
+        place -= 1
+    if place < SUGGESTED:
+        for later in range(SUGGESTED - 1, place, -1):
+            settling[context, later] = settling[context, later - 1]
+        settling[context, place] = task + 1
+
+
+@step
+def judged(state: State, task: int) -> float:
+    """Log-odds of a task's leading option against all the others, as the model has them."""
+    posterior = state.posterior
+    top = 0.0
+    for option in range(posterior.shape[1]):
+        top = max(top, posterior[task, option])
+    return math.log(top / max(1.0 - top, 1e-12))
+
+
+@kernel
+def fit_all(book: Book, state: State, rounds: int) -> None:
+    """Fit all beliefs anew: skills, posteriors, the map of confidences, sides of contexts."""
+    answers = answers_in(book, state)
+    beliefs = fit_beliefs(book, state, answers, rounds)
+    tell_apart(book, state, answers, beliefs)
+    calibrate(book, state, answers, beliefs)
+    watch_sides(state, answers, beliefs)
