@@ -180,7 +180,7 @@ def _ruled(rule: StoppingRule, problem: Problem, outcome: Outcome, draw: Draw) -
         # A rule in plain Python may close a task and name nothing.
         if option is None and (ran_out if why == "open" else why != "confident"):
             option, sure = rule.guess(problem, outcome.rule_state, ledger, task, draw)
-        said.append(Label(option, sure, "agreement"))
+        said.append(as_label((option, sure)))
     return said
 
 
