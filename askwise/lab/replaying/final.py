@@ -129,7 +129,7 @@ def _fitted(
     """Labels by the probabilities of an aggregator; those of tasks with a known truth are sure."""
     labels = spread(np.full(count, -1), np.full(count, np.nan), options)
     for answers, rows, given in _parts(ledger, split=split):
-        fitted = aggregator.solve(answers)
+        fitted = aggregator.report(answers)
         labels.named[rows] = given[fitted.labels]
         labels.confidence[rows] = fitted.confidence
         labels.probabilities[rows] = 0.0
