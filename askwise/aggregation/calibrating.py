@@ -76,13 +76,14 @@ def tempered(answers: Answers, probabilities: Array, dependence: float | None = 
         *(answers.starts, answers.workers, answers.once, answers.families, of_workers),
         *(in_all, np.zeros(families), voices, dependences),
     )
-    judged, agreed, room = np.zeros(answers.crowd), np.zeros(answers.crowd), table[0].copy()
+    judged, agreed = np.zeros(answers.crowd), np.zeros(answers.crowd)
+    room = np.zeros((2, answers.classes))
     sized(judge_workers, size)(
         *(answers.starts, answers.workers, answers.labels, room, judged, agreed)
     )
     apart = bool(told_apart(judged, agreed))
     sized(temper_rows, size)(
-        *(answers.starts, answers.labels, weights, voices, dependences, apart, room, table)
+        *(answers.starts, answers.labels, weights, voices, dependences, apart, room[0], table)
     )
     known = np.flatnonzero(answers.truths >= 0)
     table[known] = probabilities[known]

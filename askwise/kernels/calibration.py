@@ -62,6 +62,7 @@ INTERCEPT_WIDTH, SLOPE_WIDTH = 1.5, 0.7
 MOST_SCORE = 30.0
 """Scores beyond it are taken for it."""
 
+_UNKNOWN, _TIED = -2.0, -1.0
 _ROUNDS, _HALVINGS = 50, 30
 _LONGEST = 2.0
 _SETTLED = 1e-12
@@ -201,33 +202,48 @@ def temper_row(table: Array, row: int, classes: int, factor: float, answers: flo
 
 @kernel
 def judge_workers(
-    starts: Array, workers: Array, labels: Array, votes: Array, judged: Array, agreed: Array
+    starts: Array, workers: Array, labels: Array, room: Array, judged: Array, agreed: Array
 ) -> None:
     """Count how often each worker agrees with the plain vote of the others.
 
-    ``votes`` is room for a number for each class. Where the others are tied, or there are none,
+    ``room`` is two rows with a number for each class. Where the others are tied, or there are none,
     nothing is judged.
     """
-    classes = len(votes)
+    classes = room.shape[1]
     for task in range(len(starts) - 1):
         first, last = starts[task], starts[task + 1]
+        if last - first < 2:
+            continue
         for label in range(classes):
-            votes[label] = 0.0
+            room[0, label] = 0.0
+            room[1, label] = _UNKNOWN
         for at in range(first, last):
-            votes[labels[at]] += 1.0
+            room[0, labels[at]] += 1.0
         for at in range(first, last):
-            votes[labels[at]] -= 1.0
-            top, leaders = 0.0, 0
-            for label in range(classes):
-                if votes[label] > top:
-                    top, leaders = votes[label], 1
-                elif votes[label] == top:
-                    leaders += 1
-            if top > 0.0 and leaders == 1:
+            label = labels[at]
+            if room[1, label] == _UNKNOWN:
+                room[1, label] = judgement(room, classes, label)
+            if room[1, label] != _TIED:
                 judged[workers[at]] += 1.0
-                if votes[labels[at]] == top:
-                    agreed[workers[at]] += 1.0
-            votes[labels[at]] += 1.0
+                agreed[workers[at]] += room[1, label]
+
+
+@step
+def judgement(room: Array, classes: int, label: int) -> float:
+    """Whether one who gave a label has the vote of the others for it (1), against it (0), or tied.
+
+    The votes are the first row of ``room``.
+    """
+    own, top, leaders = room[0, label] - 1.0, 0.0, 0
+    for other in range(classes):
+        votes = own if other == label else room[0, other]
+        if votes > top:
+            top, leaders = votes, 1
+        elif votes == top:
+            leaders += 1
+    if top == 0.0 or leaders > 1:
+        return _TIED
+    return 1.0 if own == top else 0.0
 
 
 @kernel

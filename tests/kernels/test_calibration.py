@@ -258,10 +258,10 @@ def run(kernels, seed):
     given_labels = np.random.default_rng(seed).integers(0, 4, size=len(workers))
     evidence_of(starts, workers, once, families, room, weights)
     voices_of(starts, workers, once, families, dependence, 7, room, counts, dependences)
-    votes, judged, agreed = np.zeros(4), np.zeros(9), np.zeros(9)
+    votes, judged, agreed = np.zeros((2, 4)), np.zeros(9), np.zeros(9)
     judge(starts, workers, given_labels, votes, judged, agreed)
     apart_now = apart(judged, agreed)
-    temper(starts, given_labels, weights, counts, dependences, apart_now, votes, table)
+    temper(starts, given_labels, weights, counts, dependences, apart_now, votes[0], table)
     scores, every = np.zeros(50), np.arange(50)
     score(table, labels, every, scores)
     found = fit(scores, right)
@@ -313,7 +313,8 @@ def judged_in(tasks):
     starts = np.cumsum([0, *map(len, tasks)])
     workers, labels = (np.array([each[at] for task in tasks for each in task]) for at in range(2))
     judged, agreed = np.zeros(workers.max() + 1), np.zeros(workers.max() + 1)
-    calibration.judge_workers(starts, workers, labels, np.zeros(labels.max() + 1), judged, agreed)
+    room = np.zeros((2, labels.max() + 1))
+    calibration.judge_workers(starts, workers, labels, room, judged, agreed)
     return judged, agreed
 
 
