@@ -1,14 +1,22 @@
 """Answers as whole numbers, sorted by task: what every aggregator computes on."""
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from askwise.core.arrays import Array
+from askwise.core.compiling import hurry
+from askwise.core.problem import Worker
+from askwise.kernels.calibration import count_evidence
 from askwise.ledger import columns as c
+from askwise.ledger import vectors
 from askwise.ledger.ledger import Ledger
 
 _ROOM = 2**62
+
+_LARGE = 100_000
+"""Answers from which on counting them is compiled at once, where compiling is allowed."""
 
 
 class Answers(NamedTuple):
@@ -30,6 +38,14 @@ class Answers(NamedTuple):
         The kind of each task; all 0 where there is only one.
     crowd, classes : int
         How many workers, and how many classes.
+    kinds : array of int
+        What each worker is: ``UNSAID``, ``PERSON``, ``MODEL`` or ``CROWD`` of
+        :mod:`askwise.ledger.columns`.
+    families : array of int
+        The family of each worker, 0, 1, ... without gaps; -1 without one.
+    weights : array of float
+        What each answer counts: less than one beside others of its family, or of the same
+        person or model, to the same task. Empty where all count one.
     """
 
     starts: Array
@@ -39,6 +55,9 @@ class Answers(NamedTuple):
     contexts: Array
     crowd: int
     classes: int
+    kinds: Array
+    families: Array
+    weights: Array
 
     @property
     def tasks(self) -> int:
@@ -55,6 +74,51 @@ class Answers(NamedTuple):
         """How many answers each worker gave."""
         return np.bincount(self.workers, minlength=self.crowd)
 
+    @property
+    def evidence(self) -> Array:
+        """How many answers those to each task count for."""
+        if len(self.weights) == 0:
+            return self.per_task.astype(np.float64)
+        return np.add.reduceat(self.weights, self.starts[:-1])
+
+    @property
+    def evidence_of_workers(self) -> Array:
+        """How many answers those of each worker count for."""
+        if len(self.weights) == 0:
+            return self.per_worker
+        return np.bincount(self.workers, self.weights, minlength=self.crowd)
+
+    @property
+    def once(self) -> Array:
+        """Who has one opinion of a task, however often they are asked."""
+        return (self.kinds == c.PERSON) | (self.kinds == c.MODEL)
+
+
+class Kin(NamedTuple):
+    """What is said of a worker, where anything is."""
+
+    kind: str | None = None
+    family: str | None = None
+
+
+KINDS = {None: c.UNSAID, "person": c.PERSON, "model": c.MODEL, "crowd": c.CROWD}
+"""Numbers of the kinds of workers."""
+
+
+def kin_of(name: Any, kind: Any, family: Any) -> Kin:
+    """Take what is said of a worker; what is empty says nothing."""
+    made = Worker(str(name), 0, kind=kind or None, family=family or None)
+    return Kin(made.kind, made.family)
+
+
+def code_workers(names: Sequence[Any], said: Mapping[Any, Kin]) -> tuple[Array, Array]:
+    """Numbers of the kinds and of the families of workers, for :func:`code_answers`."""
+    families: dict[str, int] = {}
+    kin = [said.get(name, Kin()) for name in names]
+    of = [-1 if each.family is None else families.setdefault(each.family, len(families))
+          for each in kin]  # fmt: skip
+    return np.array([KINDS[each.kind] for each in kin]), np.array(of)
+
 
 def code_answers(
     tasks: Array,
@@ -64,6 +128,8 @@ def code_answers(
     truths: Array | None = None,
     contexts: Array | None = None,
     classes: int | None = None,
+    kinds: Array | None = None,
+    families: Array | None = None,
 ) -> Answers:
     """Sort answers whose tasks, workers and labels are coded 0, 1, ... without gaps.
 
@@ -77,6 +143,8 @@ def code_answers(
         For each task its kind.
     classes : int, optional
         How many classes; needed where a truth is a class that nobody gave.
+    kinds, families : arrays of int, optional
+        For each worker what they are, and their family or -1; see :class:`Answers`.
 
     Examples
     --------
@@ -100,7 +168,7 @@ def code_answers(
         sorted_labels = labels[order]
     starts = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(sorted_tasks, minlength=count), out=starts[1:])
-    return Answers(
+    answers = Answers(
         starts=starts,
         workers=sorted_workers.astype(np.int32),
         labels=sorted_labels.astype(np.int32),
@@ -108,7 +176,28 @@ def code_answers(
         contexts=np.zeros(count, np.int32) if contexts is None else contexts.astype(np.int32),
         crowd=crowd,
         classes=options,
+        kinds=np.full(crowd, c.UNSAID, np.int32) if kinds is None else kinds.astype(np.int32),
+        families=np.full(crowd, -1, np.int32) if families is None else _dense(families),
+        weights=np.zeros(0),
     )
+    return _weighted(answers)
+
+
+def _dense(families: Array) -> Array:
+    """Number families anew, without gaps."""
+    known, codes = np.unique(families, return_inverse=True)
+    return (codes - int((known < 0).sum())).clip(min=-1).astype(np.int32)
+
+
+def _weighted(answers: Answers) -> Answers:
+    """Count evidence once, where there is any to count more than once."""
+    room = np.zeros(int(answers.families.max(initial=-1)) + 1)
+    if len(room) == 0 and not answers.once.any():
+        return answers
+    weights = np.zeros(len(answers.labels))
+    count = hurry(count_evidence) if len(weights) > _LARGE else count_evidence
+    count(answers.starts, answers.workers, answers.once, answers.families, room, weights)
+    return answers if (weights == 1.0).all() else answers._replace(weights=weights)
 
 
 def answers_in(ledger: Ledger) -> tuple[Answers, Array, Array] | None:
@@ -124,7 +213,7 @@ def answers_in(ledger: Ledger) -> tuple[Answers, Array, Array] | None:
         return None
     given = book.marks[settled, c.VALUE].astype(np.int64)
     known, tasks = np.unique(book.assignments[settled, c.TASK], return_inverse=True)
-    _, workers = np.unique(book.assignments[settled, c.WORKER], return_inverse=True)
+    asked, workers = np.unique(book.assignments[settled, c.WORKER], return_inverse=True)
     truths = book.tasks[: ledger.total(c.TASKS), c.TRUTH][known]
     options = np.unique(np.concatenate([given, truths[truths >= 0]]))
     contexts = None
@@ -138,5 +227,7 @@ def answers_in(ledger: Ledger) -> tuple[Answers, Array, Array] | None:
         truths=np.where(truths >= 0, np.searchsorted(options, truths), -1),
         contexts=contexts,
         classes=len(options),
+        kinds=vectors.kinds(ledger)[asked],
+        families=vectors.families(ledger)[asked],
     )
     return answers, known, options

@@ -2,12 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from askwise.aggregation.answers import Answers, answers_in
+from askwise.aggregation.calibrating import reported
+from askwise.aggregation.features import Features, with_prediction
 from askwise.aggregation.fitted import Fitted
 from askwise.core.checks import real, whole
 from askwise.core.compiling import allowed
@@ -15,7 +17,7 @@ from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.core.labels import NO_LABEL, Label, told
 from askwise.core.problem import Problem
-from askwise.core.registry import Registry
+from askwise.core.registry import LATER, Registry
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 
@@ -73,6 +75,9 @@ class Learned:
     errors_ : DataFrame or None
         Where the method learns how workers err: the probability that a worker gives a label,
         with a row for each worker and label that he ever gave, a column for each true label.
+    rests_on_ : str
+        On what the probabilities rest: "agreement" (answers and a model of workers alone) or
+        "calibrated" (known truths of ten tasks or more as well).
     iterations_ : int
         How many iterations it took.
     converged_ : bool
@@ -85,14 +90,38 @@ class Learned:
     workers_: Any
     tasks_: Any
     errors_: Any
+    rests_on_: str
     iterations_: int
     converged_: bool
 
 
+@dataclass(frozen=True)
 class LabelAggregator(Aggregator, Learned):
-    """An aggregator that computes on all answers at once; one needs to write only ``solve``."""
+    """An aggregator that computes on all answers at once; one needs to write only ``solve``.
 
+    What is reported is not what ``solve`` finds, but what ``report`` makes of it. Labels are the
+    same. Probabilities are tempered, as answers are not as independent as models take them to be,
+    and where truths are known they are calibrated by them; :attr:`Learned.rests_on_` says which.
+
+    Parameters
+    ----------
+    temper : float, optional
+        How dependent answers are on each other: the log-odds of a task with F voices are divided
+        by 1 + temper sqrt(F - 1). By default 1 for persons and crowds, 2 for models, and 1 plus
+        the share of all voices that answered the task where nobody says what the workers are. 0
+        takes probabilities as the method finds them, and calibrates nothing.
+    """
+
+    temper: float | None = field(default=None, kw_only=True, metadata=LATER)
     uses_contexts: ClassVar[bool] = False
+    finds_shares: ClassVar[bool] = False
+    """Whether ``solve`` finds shares of votes, which are no probabilities: they stay as they are
+    until truths are known."""
+
+    def __post_init__(self) -> None:
+        if self.temper is not None:
+            valid = "a number from 0 (independent) to 1000, or leave it out"
+            real(self.temper, "temper", valid, least=0.0, most=1000.0)
 
     @abstractmethod
     def solve(self, answers: Answers) -> Fitted:
@@ -102,7 +131,26 @@ class LabelAggregator(Aggregator, Learned):
         who answered them.
         """
 
-    def fit(self, data: Any, gold: Any = None, contexts: Any = None) -> Self:
+    def report(self, answers: Answers, features: Features | None = None) -> Fitted:
+        """Solve, temper, and calibrate by the truths that are known; changes nothing.
+
+        Without truths it solves once, else three times: truths judge fits that do not know them.
+        With features of tasks, what they foretell is one more worker, the last.
+        """
+        if self.temper == 0:
+            more = answers if features is None else with_prediction(self.solve, answers, features)
+            return self.solve(more)
+        shares = self.finds_shares
+        return reported(self.solve, answers, temper=self.temper, shares=shares, features=features)
+
+    def fit(
+        self,
+        data: Any,
+        gold: Any = None,
+        contexts: Any = None,
+        workers: Any = None,
+        features: Any = None,
+    ) -> Self:
         """Learn from a table of answers.
 
         Parameters
@@ -115,29 +163,46 @@ class LabelAggregator(Aggregator, Learned):
             without an answer are passed over.
         contexts : Series or mapping of task to context, optional
             The kind of each task, for methods that use it.
+        workers : DataFrame or mapping of columns, optional
+            What workers are: the columns ``worker`` and, if wanted, ``kind`` ("person", "model" or
+            "crowd") and ``family`` (a name that workers who err together share). An empty cell
+            says nothing; workers without an answer are passed over. The answers of a family to a
+            task count as their mean and a little more.
+        features : DataFrame or mapping of task to numbers, optional
+            Features of tasks, embeddings say: a row or a sequence of numbers for each, all of the
+            same width; a DataFrame has tasks in its index or in a column ``task``. What a
+            cross-fitted regression on them foretells is one more worker, "features".
 
         Returns
         -------
         self
             With what was learned: see :class:`Learned`.
         """
-        from askwise.aggregation.frames import code_frame, learned_frames
+        from askwise.aggregation.frames import code_features, code_frame, learned_frames
 
         if contexts is not None and not self.uses_contexts:
             raise InvalidParameter(
                 f"contexts: {self.name!r} has no use for them; leave them out", field="contexts"
             )
-        answers, names = code_frame(data, gold, contexts)
+        answers, names = code_frame(data, gold, contexts, workers)
+        rows = None if features is None else code_features(features, names.tasks)
         with allowed(self.name):
-            fitted = self.solve(answers)
+            fitted = self.report(answers, rows)
         for attribute, value in learned_frames(answers, fitted, names).items():
             # Parameters are frozen; what is learned is not a parameter.
             object.__setattr__(self, attribute, value)
         return self
 
-    def fit_predict(self, data: Any, gold: Any = None, contexts: Any = None) -> Any:
+    def fit_predict(
+        self,
+        data: Any,
+        gold: Any = None,
+        contexts: Any = None,
+        workers: Any = None,
+        features: Any = None,
+    ) -> Any:
         """Learn from a table of answers; returns the label of each task, as a Series."""
-        return self.fit(data, gold, contexts).labels_
+        return self.fit(data, gold, contexts, workers, features).labels_
 
     def label(
         self, problem: Problem, ledger: Ledger, task: int, draw: Draw, beliefs: Any = None
@@ -158,11 +223,11 @@ class LabelAggregator(Aggregator, Learned):
         found = answers_in(ledger)
         if found is not None:
             answers, rows, options = found
-            fitted = self.solve(answers)
+            fitted = self.report(answers)
             named = options[fitted.labels].astype(np.float64).tolist()
             sure = fitted.confidence.tolist()
             known = {
-                row: Label(value, confidence, "agreement")
+                row: Label(value, confidence, fitted.rests_on)
                 for row, value, confidence in zip(rows.tolist(), named, sure, strict=True)
             }
         truths = [int(ledger.book.tasks[task, c.TRUTH]) for task in tasks]
@@ -180,6 +245,7 @@ class Iterative(LabelAggregator):
     tolerance: float = 1e-5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         whole(self.max_iterations, "max_iterations", least=1)
         real(self.tolerance, "tolerance", "0 or more", least=0.0)
 

@@ -1,7 +1,7 @@
 """Every worker has a confusion matrix of his own, learned by EM."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -10,7 +10,12 @@ from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import Iterative, aggregation
 from askwise.aggregation.fitted import Errors, Fitted
 from askwise.aggregation.steps import TINY, fitted_softly, shares, sized, work_of
+from askwise.core.checks import real
+from askwise.core.registry import LATER
 from askwise.kernels import Array, kernel
+
+RIGHT, WRONG = 2.0, 1.0
+"""Answers that a worker is believed to have given beforehand, where there is a prior."""
 
 
 class Pairs(NamedTuple):
@@ -45,14 +50,16 @@ def weigh(
     taken off.
     """
     classes, starts, truths = len(log_prior), answers.starts, answers.truths
+    weights, all_one = answers.weights, len(answers.weights) == 0
     taken = 0.0
     for task in range(len(starts) - 1):
         for label in range(classes):
             logs[task, label] = log_prior[label]
         for at in range(starts[task], starts[task + 1]):
             pair = pairs[at]
+            weight = 1.0 if all_one else weights[at]
             for label in range(classes):
-                logs[task, label] += log_chances[pair, label]
+                logs[task, label] += weight * log_chances[pair, label]
         truth = truths[task]
         if truth >= 0:
             most = logs[task, truth]
@@ -71,7 +78,7 @@ def weigh(
 
 @kernel
 def tally(
-    starts: Array, pairs: Array, probabilities: Array, counts: Array, sums: Array, masses: Array
+    answers: Answers, pairs: Array, probabilities: Array, counts: Array, sums: Array, masses: Array
 ) -> None:
     """E-step, second half: scale each task's row to sum to 1; then count.
 
@@ -79,7 +86,8 @@ def tally(
     those of the classes over tasks and over answers; ``masses`` are the sums of the rows
     before.
     """
-    classes = counts.shape[1]
+    classes, starts = counts.shape[1], answers.starts
+    weights, all_one = answers.weights, len(answers.weights) == 0
     for label in range(classes):
         sums[0, label] = 0.0
         sums[1, label] = 0.0
@@ -91,16 +99,21 @@ def tally(
             mass += probabilities[task, label]
         masses[task] = mass
         scale = 1.0 / mass
-        answers = starts[task + 1] - starts[task]
+        given = float(starts[task + 1] - starts[task])
+        if not all_one:
+            given = 0.0
+            for at in range(starts[task], starts[task + 1]):
+                given += weights[at]
         for label in range(classes):
             chance = probabilities[task, label] * scale
             probabilities[task, label] = chance
             sums[0, label] += chance
-            sums[1, label] += answers * chance
+            sums[1, label] += given * chance
         for at in range(starts[task], starts[task + 1]):
             pair = pairs[at]
+            weight = 1.0 if all_one else weights[at]
             for label in range(classes):
-                counts[pair, label] += probabilities[task, label]
+                counts[pair, label] += weight * probabilities[task, label]
 
 
 @kernel
@@ -151,12 +164,28 @@ class DawidSkene(Iterative):
     Where two classes are equally probable, crowd-kit names the one that its table of counts
     has first, or leaves it to rounding; here it is always the first in order.
 
+    With a ``prior`` a worker begins with answers like everybody's: 3 prior of them in each true
+    class, divided among the labels as all workers' answers in that class are, to which two right
+    ones and one wrong one are added::
+
+        m[k, c] = (sum of the counts of k in c over all workers + 2 or 1 / (K - 1)) / (their sum)
+        e[w, k, c] = (count of his k in c + 3 prior m[k, c]) / (count of his in c + 3 prior)
+
+    It then stops when no probability changes by more than ``tolerance``. Without a prior a worker
+    with few answers in a class seems never to err there, and tasks look certain. Give a prior
+    unless you compare with crowd-kit.
+
     Parameters
     ----------
     max_iterations : int
         The most iterations.
     tolerance : float
         It stops when the bound grows by less, for each answer.
+    prior : float
+        How many times three answers are there beforehand; 0 for none.
+    temper : float, optional
+        How dependent answers are on each other; see :class:`LabelAggregator`. 0 takes them for
+        independent.
 
     Assumes that a worker errs in the same way on all tasks of a class, independent of others.
     Needs a few answers of each worker in each class to learn his matrix.
@@ -184,7 +213,12 @@ class DawidSkene(Iterative):
     0.5
     """
 
+    prior: float = field(default=0.0, metadata=LATER)
     paper: ClassVar[str] = "literature"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_prior(self.prior)
 
     def solve(self, answers: Answers) -> Fitted:
         """Iterate."""
@@ -197,16 +231,26 @@ class DawidSkene(Iterative):
         totals = np.zeros((answers.crowd, answers.classes))
         sums, masses = np.zeros((2, answers.classes)), np.zeros(answers.tasks)
         probabilities = shares(answers)
-        second_half(answers.starts, pairs.of_answer, probabilities, counts, sums, masses)
-        m_step(pairs.workers, counts, totals, chances)
+        second_half(answers, pairs.of_answer, probabilities, counts, sums, masses)
+        if self.prior > 0.0:
+            np.copyto(chances, self._pooled(pairs, counts, answers.crowd))
+        else:
+            m_step(pairs.workers, counts, totals, chances)
         log_prior = log_shares(sums[0] / answers.tasks)
+        given = float(answers.evidence.sum())
         bound, converged, iteration = -np.inf, False, 0
         while iteration < self.max_iterations and not converged:
             iteration += 1
+            last = probabilities.copy() if self.prior > 0.0 else probabilities
             taken = first_half(answers, pairs.of_answer, log_prior, chances, probabilities)
             # On the whole table at once, which is several times faster than task by task.
             np.exp(probabilities, out=probabilities)
-            second_half(answers.starts, pairs.of_answer, probabilities, counts, sums, masses)
+            second_half(answers, pairs.of_answer, probabilities, counts, sums, masses)
+            if self.prior > 0.0:
+                np.copyto(chances, self._pooled(pairs, counts, answers.crowd))
+                log_prior = log_shares(sums[0] / answers.tasks)
+                converged = bool(np.abs(probabilities - last).max() < self.tolerance)
+                continue
             evidence = taken + float(np.log(masses).sum())
             expected, likelihood = m_step(pairs.workers, counts, totals, chances)
             # The logarithm of the evidence, less the expectation of what it sums.
@@ -214,12 +258,30 @@ class DawidSkene(Iterative):
             log_prior = log_shares(sums[0] / answers.tasks)
             before = bound
             # The prior once for each answer: see above.
-            bound = (likelihood + float(sums[1] @ log_prior) + entropy) / len(answers.labels)
+            bound = (likelihood + float(sums[1] @ log_prior) + entropy) / given
             converged = bool(bound - before < self.tolerance)
         errors = Errors(pairs.workers, pairs.labels, np.exp(chances))
         return fitted_softly(
             answers, probabilities, iterations=iteration, converged=converged, errors=errors
         )
+
+    def _pooled(self, pairs: Pairs, counts: Array, crowd: int) -> Array:
+        """M-step with a prior: logarithms of chances that are drawn to those of all workers."""
+        classes = counts.shape[1]
+        pooled = np.full((classes, classes), WRONG / max(1, classes - 1))
+        np.fill_diagonal(pooled, RIGHT)
+        np.add.at(pooled, pairs.labels, counts)
+        pooled /= pooled.sum(axis=0)
+        totals = np.zeros((crowd, classes))
+        np.add.at(totals, pairs.workers, counts)
+        added = (RIGHT + WRONG) * self.prior
+        found = (counts + added * pooled[pairs.labels]) / (totals[pairs.workers] + added)
+        return np.log(np.maximum(found, TINY))
+
+
+def check_prior(prior: object) -> None:
+    """Take what prior answers are multiplied by."""
+    real(prior, "prior", "a number from 0 (none) to 1e6", least=0.0, most=1e6)
 
 
 def log_shares(shares: Array) -> Array:

@@ -9,6 +9,12 @@ import numpy as np
 from scipy.special import betaincinv
 
 from askwise.core.arrays import Array
+from askwise.core.labels import RestsOn
+from askwise.kernels.calibration import ConfidenceMap
+
+AGREEMENT: RestsOn = "agreement"
+CALIBRATED: RestsOn = "calibrated"
+"""What confidences rest on."""
 
 TIE = 1e-9
 """Classes whose probabilities differ by less are tied; the first of them is named."""
@@ -32,6 +38,24 @@ class Errors(NamedTuple):
     chances: Array
 
 
+class Calibration(NamedTuple):
+    """What known truths say of confidences.
+
+    Attributes
+    ----------
+    truths : int
+        How many there were.
+    map : ConfidenceMap
+        How scores are turned into probabilities.
+    scores : array
+        The scores of the tasks without a truth: tempered log-odds of the label against the rest.
+    """
+
+    truths: int
+    map: ConfidenceMap
+    scores: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """Classes of tasks and quality of workers.
@@ -52,6 +76,14 @@ class Fitted:
         What the method itself calls its parameters: weights, abilities, difficulties.
     errors : Errors, optional
         How workers err, where the method learns that.
+    named : array of int, optional
+        The class named for each task, where it was found before confidences were tempered: two
+        classes may then be closer to each other than a tie.
+    rests_on : "agreement" or "calibrated"
+        On what the probabilities rest: on answers and a model of workers alone, or on known
+        truths as well.
+    calibration : Calibration, optional
+        How truths have changed them, where there were any.
     """
 
     probabilities: Array
@@ -62,11 +94,14 @@ class Fitted:
     of_workers: Mapping[str, Array] = field(default_factory=dict)
     of_tasks: Mapping[str, Array] = field(default_factory=dict)
     errors: Errors | None = None
+    named: Array | None = None
+    rests_on: RestsOn = AGREEMENT
+    calibration: Calibration | None = None
 
     @cached_property
     def labels(self) -> Array:
         """The most probable class of each task; of those tied the first."""
-        return first_largest(self.probabilities)
+        return first_largest(self.probabilities) if self.named is None else self.named
 
     @cached_property
     def confidence(self) -> Array:

@@ -5,12 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askwise.aggregation.answers import Answers, code_answers
+from askwise.aggregation.answers import Answers, Kin, code_answers, code_workers, kin_of
+from askwise.aggregation.features import FORETOLD, Features, features_of
 from askwise.aggregation.fitted import Fitted
 from askwise.core.arrays import Array
-from askwise.core.errors import InvalidParameter
+from askwise.core.errors import InvalidParameter, nearest
 
 COLUMNS = ("task", "worker", "label")
+OF_WORKERS = ("worker", "kind", "family")
 
 
 class Names(NamedTuple):
@@ -33,7 +35,9 @@ def _pandas() -> Any:
     return pandas
 
 
-def code_frame(data: Any, gold: Any = None, contexts: Any = None) -> tuple[Answers, Names]:
+def code_frame(
+    data: Any, gold: Any = None, contexts: Any = None, workers: Any = None
+) -> tuple[Answers, Names]:
     """Code a table with the columns task, worker and label; names are sorted."""
     pandas = _pandas()
     codes: dict[str, Array] = {}
@@ -59,11 +63,15 @@ def code_frame(data: Any, gold: Any = None, contexts: Any = None) -> tuple[Answe
                 field="contexts",
             )
         kinds = pandas.factorize(found, sort=True)[0]
+    said = None if workers is None else _said_of(pandas, workers, names["worker"])
+    of_workers = (None, None) if said is None else code_workers(list(names["worker"]), said)
     answers = code_answers(
         *(codes["task"], codes["worker"], codes["label"]),
         truths=truths,
         contexts=kinds,
         classes=len(labels),
+        kinds=of_workers[0],
+        families=of_workers[1],
     )
     return answers, Names(names["task"], names["worker"], labels)
 
@@ -100,6 +108,60 @@ def _coded(pandas: Any, data: Any, column: str) -> tuple[Array, Any]:
             field=column,
         )
     return codes, pandas.Index(names, name=column)
+
+
+def _said_of(pandas: Any, workers: Any, known: Any) -> dict[Any, Kin]:
+    """What a table says of workers; empty cells say nothing."""
+    columns = workers.columns if hasattr(workers, "columns") else workers
+    if not isinstance(workers, Mapping) and not hasattr(workers, "columns"):
+        raise InvalidParameter(
+            f"workers is a {type(workers).__name__}: give a DataFrame, or a mapping of columns, "
+            "with worker and, if wanted, kind and family",
+            field="workers",
+        )
+    for column in columns:
+        if column not in OF_WORKERS:
+            raise InvalidParameter(
+                f"workers has a column {column!r}: {nearest(str(column), OF_WORKERS)}",
+                field=str(column),
+            )
+    if "worker" not in columns:
+        raise InvalidParameter("workers has no column 'worker': name them", field="worker")
+    table = pandas.DataFrame({name: pandas.Series(workers[name]) for name in columns})
+    said: dict[Any, Kin] = {}
+    for row in table.astype(object).where(table.notna(), None).to_dict("records"):
+        name = row["worker"]
+        if name is None:
+            raise InvalidParameter("workers has a row without a worker: name them", field="worker")
+        if name in said:
+            raise InvalidParameter(f"workers names {_plain(name)!r} twice", field="worker")
+        said[name] = kin_of(name, row.get("kind"), row.get("family"))
+    if said and not any(name in said for name in known):
+        raise InvalidParameter(
+            f"workers has nobody in common with data: its first is {_plain(next(iter(said)))!r}, "
+            f"data's first is {_plain(known[0])!r}",
+            field="workers",
+        )
+    return said
+
+
+def code_features(features: Any, tasks: Any) -> Features:
+    """Features of tasks as an array; refuses what is ragged, no number, or of unknown tasks."""
+    pandas = _pandas()
+    if hasattr(features, "columns"):
+        table = features.set_index("task") if "task" in features.columns else features
+        given = list(zip(table.index, table.itertuples(index=False, name=None), strict=True))
+    elif isinstance(features, Mapping):
+        given = list(features.items())
+    else:
+        raise InvalidParameter(
+            f"features is a {type(features).__name__}: give a DataFrame with a row for each task, "
+            "or a mapping of task to numbers",
+            field="features",
+        )
+    index = pandas.Index(tasks)
+    places = index.get_indexer([task for task, _ in given])
+    return features_of(given, places.tolist(), _plain(tasks[0]))
 
 
 def _dense(values: Any) -> tuple[Array, Array] | None:
@@ -166,6 +228,10 @@ def learned_frames(answers: Answers, fitted: Fitted, names: Names) -> dict[str, 
     """What was found, in names: the attributes of `askwise.aggregation.Learned`."""
     pandas = _pandas()
     tasks, workers, labels = names
+    if len(fitted.counts) > len(workers):
+        # The last is what features foretell.
+        name = FORETOLD if FORETOLD not in workers else f"{FORETOLD} of tasks"
+        workers = pandas.Index([*workers, name], name="worker")
     low, high = fitted.interval
     named = labels.take(fitted.labels)
     errors = None
@@ -197,6 +263,7 @@ def learned_frames(answers: Answers, fitted: Fitted, names: Names) -> dict[str, 
             }
         ),
         "errors_": errors,
+        "rests_on_": fitted.rests_on,
         "iterations_": fitted.iterations,
         "converged_": fitted.converged,
     }

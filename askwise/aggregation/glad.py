@@ -99,6 +99,9 @@ class Glad(Iterative):
         The most iterations of conjugate gradients in one M-step.
     climb_tolerance : float
         An M-step ends when no slope is larger.
+    temper : float, optional
+        How dependent answers are on each other; see :class:`LabelAggregator`. 0 takes them for
+        independent.
 
     Assumes that workers err evenly, and that an able worker is better at every task.
 

@@ -29,6 +29,9 @@ class HemAggregator(Iterative):
         The most iterations, of three rounds of EM each.
     tolerance : float
         It stops when no probability changes by more.
+    temper : float, optional
+        How dependent answers are on each other; see :class:`LabelAggregator`. 0 takes them for
+        independent.
 
     Assumes that answers are independent given the truth, and that most workers are right more
     often than not in most contexts. Give the ``contexts`` of tasks if there are any.

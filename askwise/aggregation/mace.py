@@ -134,6 +134,9 @@ class Mace(Iterative):
         How different the beginnings are.
     seed : int
         Of the beginnings.
+    temper : float, optional
+        How dependent answers are on each other; see :class:`LabelAggregator`. 0 takes them for
+        independent.
 
     Assumes that who knows is right, and that guesses do not depend on the task.
 

@@ -1,16 +1,19 @@
 """The option that most answers gave."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.aggregation.answers import Answers
-from askwise.aggregation.base import Aggregator, LabelAggregator, aggregation
-from askwise.aggregation.fitted import Fitted
+from askwise.aggregation.answers import Answers, answers_in
+from askwise.aggregation.base import LabelAggregator, aggregation
+from askwise.aggregation.calibrating import ENOUGH
+from askwise.aggregation.fitted import TIE, Fitted
 from askwise.aggregation.steps import fitted_by_vote, shares
+from askwise.core.arrays import Array
 from askwise.core.checks import one_of
-from askwise.core.draws import Draw
+from askwise.core.draws import Draw, uniform
 from askwise.core.labels import NO_LABEL, Label, told
 from askwise.core.problem import Problem
 from askwise.kernels.votes import leading_option
@@ -23,7 +26,9 @@ from askwise.ledger.ledger import Ledger
 class Majority(LabelAggregator):
     """The option with the most votes; its confidence is its share of them.
 
-    A task whose truth is known has that.
+    A task whose truth is known has that. A share says how agreed an option is, not how probable;
+    where truths are known, they turn shares into probabilities. The votes of a family of workers
+    count as their mean and a little more.
 
     Parameters
     ----------
@@ -32,6 +37,9 @@ class Majority(LabelAggregator):
         the answer does not change from one look to the next. The first of the options tied is
         what paper 000 names (Eq. 1: the second only if it has more votes). On a table of
         answers, which has no seed, it is always the first label, as crowd-kit has it.
+    temper : float, optional
+        0 reports shares also where truths are known; else these calibrate them, see
+        :class:`LabelAggregator`.
 
     Assumes that every worker is as good as any other, and better than chance.
 
@@ -57,8 +65,10 @@ class Majority(LabelAggregator):
 
     ties: str = "draw"
     paper: ClassVar[str] = "practice"
+    finds_shares: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         one_of(self.ties, "ties", ("draw", "first"))
 
     def solve(self, answers: Answers) -> Fitted:
@@ -69,6 +79,41 @@ class Majority(LabelAggregator):
         self, problem: Problem, ledger: Ledger, task: int, draw: Draw, beliefs: Any = None
     ) -> Label:
         """Count the task's votes."""
+        return self.labels(problem, ledger, [task], draw, beliefs)[0]
+
+    def labels(
+        self,
+        problem: Problem,
+        ledger: Ledger,
+        tasks: Sequence[int],
+        draw: Draw,
+        beliefs: Any = None,
+    ) -> list[Label]:
+        """Count votes; where there are families or truths, these say what votes are worth."""
+        truths = ledger.book.tasks[: ledger.total(c.TASKS), c.TRUTH]
+        few = self.temper == 0 or int((truths >= 0).sum()) < ENOUGH
+        if few and not ledger.families:
+            # Task by task: none has to do with another's votes.
+            return [self._count(problem, ledger, task, draw) for task in tasks]
+        found = answers_in(ledger)
+        known: dict[int, int] = {}
+        if found is not None:
+            answers, rows, options = found
+            fitted = self.report(answers)
+            known = {int(row): at for at, row in enumerate(rows)}
+        named: list[Label] = []
+        for task in tasks:
+            if truths[task] >= 0:
+                named.append(told(int(truths[task])))
+            elif task not in known:
+                named.append(NO_LABEL)
+            else:
+                row = fitted.probabilities[known[task]]
+                option = self._named(row, draw, task)
+                named.append(Label(float(options[option]), float(row[option]), fitted.rests_on))
+        return named
+
+    def _count(self, problem: Problem, ledger: Ledger, task: int, draw: Draw) -> Label:
         truth = int(ledger.book.tasks[task, c.TRUTH])
         if truth >= 0:
             return told(truth)
@@ -82,5 +127,9 @@ class Majority(LabelAggregator):
             option = leading_option(votes, task, 0, len(problem.options), draw, task)
         return Label(float(option), float(votes[task, option] / answered), "agreement")
 
-    # Task by task: none has to do with another's votes.
-    labels = Aggregator.labels
+    def _named(self, row: Array, draw: Draw, task: int) -> int:
+        """The most probable class; a tie is broken as one of votes is."""
+        leaders = np.flatnonzero(row >= row.max() - TIE)
+        if self.ties == "first" or len(leaders) == 1:
+            return int(leaders[0])
+        return int(leaders[min(int(uniform(draw, task) * len(leaders)), len(leaders) - 1)])

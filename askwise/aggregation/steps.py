@@ -13,6 +13,9 @@ from askwise.core.compiling import Function, hurry, kernel, step
 TINY = 1e-10
 """Probabilities below are taken for this, so that no answer is impossible."""
 
+ALL_ONE: Array = np.zeros(0)
+"""Stands for the weights of answers that all count one."""
+
 _LARGE = 100_000
 """Cells in one pass from which on a kernel is compiled at once, where compiling is allowed."""
 
@@ -59,8 +62,12 @@ def normalise_logs(probabilities: Array, task: int, classes: int) -> float:
 
 @kernel
 def share_votes(answers: Answers, weights: Array, probabilities: Array) -> None:
-    """Share of the weight that each class gets; plain shares where all weights are zero."""
+    """Share of the weight that each class gets; plain shares where all weights are zero.
+
+    An answer has the weight of its giver, and less beside others of their family.
+    """
     starts, labels, truths = answers.starts, answers.labels, answers.truths
+    counted, all_one = answers.weights, len(answers.weights) == 0
     classes = probabilities.shape[1]
     for task in range(len(starts) - 1):
         if truths[task] >= 0:
@@ -71,25 +78,34 @@ def share_votes(answers: Answers, weights: Array, probabilities: Array) -> None:
             probabilities[task, label] = 0.0
         for at in range(starts[task], starts[task + 1]):
             weight = weights[answers.workers[at]]
+            if not all_one:
+                weight *= counted[at]
             probabilities[task, labels[at]] += weight
             total += weight
         if total <= 0.0:
+            total = 0.0
             for at in range(starts[task], starts[task + 1]):
-                probabilities[task, labels[at]] += 1.0
-            total = float(starts[task + 1] - starts[task])
+                one = 1.0 if all_one else counted[at]
+                probabilities[task, labels[at]] += one
+                total += one
         for label in range(classes):
             probabilities[task, label] /= total
 
 
 @kernel
-def count_right(answers: Answers, probabilities: Array, right: Array) -> None:
-    """How many answers of each worker are right: a sum of probabilities."""
+def count_right(answers: Answers, probabilities: Array, weights: Array, right: Array) -> None:
+    """How many answers of each worker are right: a sum of probabilities, with these weights.
+
+    Without any weight each answer counts one.
+    """
     starts, workers, labels = answers.starts, answers.workers, answers.labels
+    all_one = len(weights) == 0
     for worker in range(len(right)):
         right[worker] = 0.0
     for task in range(len(starts) - 1):
         for at in range(starts[task], starts[task + 1]):
-            right[workers[at]] += probabilities[task, labels[at]]
+            one = 1.0 if all_one else weights[at]
+            right[workers[at]] += one * probabilities[task, labels[at]]
 
 
 @kernel
@@ -115,10 +131,10 @@ def shares(answers: Answers, weights: Array | None = None) -> Array:
     return probabilities
 
 
-def right_answers(answers: Answers, probabilities: Array) -> Array:
+def right_answers(answers: Answers, probabilities: Array, weights: Array = ALL_ONE) -> Array:
     """How many answers of each worker are right, as a sum of probabilities."""
     right = np.zeros(answers.crowd)
-    sized(count_right, work_of(answers))(answers, probabilities, right)
+    sized(count_right, work_of(answers))(answers, probabilities, weights, right)
     return right
 
 

@@ -23,6 +23,12 @@ class Wawa(LabelAggregator):
     order. A worker who gave the same label to the same task twice has it counted once for his
     skill there, here twice. Where nobody's skill is above zero, the plain vote stands.
 
+    Parameters
+    ----------
+    temper : float, optional
+        0 reports shares also where truths are known; else these calibrate them, see
+        :class:`LabelAggregator`.
+
     Assumes that most workers are right on most tasks, and nothing else.
 
     Not as a probability: a share of the weight says how agreed a label is, not how probable
@@ -48,6 +54,7 @@ class Wawa(LabelAggregator):
     """
 
     paper: ClassVar[str] = "practice"
+    finds_shares: ClassVar[bool] = True
 
     def solve(self, answers: Answers) -> Fitted:
         """Vote twice."""

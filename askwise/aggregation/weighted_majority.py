@@ -43,6 +43,9 @@ class WeightedMajority(LabelAggregator):
     prior : float
         Answers added for each class; above 0, so that a worker who always agreed has no
         infinite weight.
+    temper : float, optional
+        How dependent answers are on each other; see :class:`LabelAggregator`. 0 takes them for
+        independent.
 
     Assumes that most workers are right on most tasks, that they are independent and err evenly.
 
@@ -75,6 +78,7 @@ class WeightedMajority(LabelAggregator):
     paper: ClassVar[str] = "literature"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         one_of(self.learn, "learn", ("votes", "truths"))
         whole(self.max_iterations, "max_iterations", least=1)
         real(self.prior, "prior", "a number from 1e-6 to 1e6", least=1e-6, most=1e6)

@@ -38,6 +38,9 @@ class ZeroBasedSkill(LabelAggregator):
         After how many iterations the rate is reduced.
     factor : float
         By how much.
+    temper : float, optional
+        0 reports shares also where truths are known; else these calibrate them, see
+        :class:`LabelAggregator`.
 
     Assumes that most workers are right on most tasks, and nothing else.
 
@@ -66,8 +69,10 @@ class ZeroBasedSkill(LabelAggregator):
     patience: int = 20
     factor: float = 0.5
     paper: ClassVar[str] = "practice"
+    finds_shares: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         whole(self.max_iterations, "max_iterations", least=1)
         real(self.rate, "rate", "a number from 1e-6 to 1", least=1e-6, most=1.0)
         whole(self.patience, "patience", least=1)

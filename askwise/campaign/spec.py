@@ -13,7 +13,7 @@ from typing import Any
 from askwise.aggregation import Aggregator, aggregation
 from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, nearest
 from askwise.core.problem import Problem, make_problem
-from askwise.core.registry import spec_of
+from askwise.core.registry import spec_of, stored_spec
 from askwise.mechanisms import Mechanism, mechanisms
 from askwise.policies import AsksCrowds, LabelsItself, Policy, policies
 from askwise.stopping import StoppingRule, stopping
@@ -45,7 +45,7 @@ class Spec:
             **self.problem.to_json(),
             "policy": spec_of(self.policy),
             "stopping": None if self.rule is None else spec_of(self.rule),
-            "aggregation": None if self.aggregator is None else spec_of(self.aggregator),
+            "aggregation": None if self.aggregator is None else stored_spec(self.aggregator),
             "mechanism": spec_of(self.mechanism),
             "seed": self.seed,
             "lease": self.lease,

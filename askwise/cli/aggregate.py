@@ -14,6 +14,8 @@ from askwise.cli.outputs import command_line, pages, progress, settings_of, show
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from askwise.core.problem import Worker
+    from askwise.core.scoring import Bin
     from askwise.data import LabelTable
     from askwise.lab.aggregating.labels import Aggregated, Truths
 
@@ -47,6 +49,14 @@ def aggregate(
     contexts: Path | None = option(
         None, "FILE", "Kinds of tasks (task, context), for methods that use them."
     ),
+    workers: Path | None = option(
+        None,
+        "FILE",
+        "What workers are (worker, kind, family): those of a family err together, and count less.",
+    ),
+    features: Path | None = option(
+        None, "FILE", "Features of tasks (task and columns of numbers), as one more worker."
+    ),
     duplicates: str = option(
         "keep",
         "WHAT",
@@ -77,6 +87,8 @@ def aggregate(
         "gold": _truths(table, gold),
         "learned": _truths(table, learn_from),
         "contexts": _contexts(contexts),
+        "workers": _workers_in(workers),
+        "features": _features(features),
     }
     if method == ALL:
         names = methods()
@@ -97,6 +109,7 @@ def aggregate(
         one = run(table, made, **given)
         tell("aggregating", 1, 1)
     files = {"gold": gold, "learn_from": learn_from, "contexts": contexts}
+    files |= {"workers": workers, "features": features}
     spelled = [f"{key}={value}" for key, value in chosen.items()]
     command = command_line(
         *("aggregate", labels),
@@ -147,6 +160,18 @@ def _contexts(path: Path | None) -> dict[str, str] | None:
     return None if path is None else read_contexts(path)
 
 
+def _workers_in(path: Path | None) -> dict[str, Worker] | None:
+    from askwise.data import read_kin
+
+    return None if path is None else read_kin(path)
+
+
+def _features(path: Path | None) -> dict[str, tuple[float, ...]] | None:
+    from askwise.data import read_features
+
+    return None if path is None else read_features(path)
+
+
 def _write(
     found: Aggregated, out: Path | None, workers_out: Path | None, page: Path | None, command: str
 ) -> list[Path]:
@@ -184,6 +209,14 @@ def _print_lines(found: Aggregated) -> None:
     if found.accuracy is not None:
         accuracy = found.accuracy
         line("accuracy", accuracy.mean, accuracy.low, accuracy.high, len(found.measured))
+    if found.scores is not None:
+        line("ties", found.scores.ties)
+        line("ece", found.scores.ece)
+        line("log_loss", found.scores.log_loss)
+        line("brier", found.scores.brier)
+        for each in found.scores.bins:
+            line("reliability", each.confidence, each.right, each.tasks)
+    line("rests_on", found.fitted.rests_on, found.truths)
     for each in found.to_json()["least_sure"]:
         line("unsure", each["task"], each["label"], each["confidence"])
     for word, group in (("best", found.ranked()[:SHOWN]), ("worst", found.worst(SHOWN))):
@@ -202,6 +235,9 @@ def _show(found: Aggregated) -> None:
 
     output.show(output.grid(facts(found)))
     output.show(*(Text(remark, style="yellow") for remark in found.remarks()))
+    if found.scores is not None:
+        output.show(Text("\nHow often labels are right, by confidence:", style="bold"))
+        output.show(_reliability(found.scores.bins))
     output.show(Text("\nLeast sure:", style="bold"), _tasks(found))
     ranked = found.ranked()
     groups = {"Workers, best first": ranked}
@@ -226,6 +262,13 @@ def _tasks(found: Aggregated) -> Any:
             )
             for at in found.least_sure(SHOWN)
         ),
+    )
+
+
+def _reliability(bins: Sequence[Bin]) -> Any:
+    return output.table(
+        (">confidence", ">right", ">tasks"),
+        ((f"{each.confidence:.3f}", f"{each.right:.3f}", each.tasks) for each in bins),
     )
 
 
@@ -256,8 +299,9 @@ def _show_all(found: Sequence[Aggregated], as_json: bool) -> None:
     for each in found:
         accuracy = ("", "") if each.accuracy is None else interval(each.accuracy)
         other = int((each.fitted.labels != vote.fitted.labels).sum())
-        records.append(
-            (each.method, *accuracy, f"{each.agreement:.3f}", other, each.fitted.iterations)
-        )
-    columns = ("method", ">accuracy", ">95% interval", ">agreement", ">not the vote's")
-    output.show_records((*columns, ">iterations"), records)
+        scores = ("", "")
+        if each.scores is not None and each.scores.ece is not None:
+            scores = (str(each.scores.ties), f"{each.scores.ece:.3f}")
+        records.append((each.method, *accuracy, f"{each.agreement:.3f}", other, *scores))
+    columns = ("method", ">accuracy", ">95% interval", ">agreement", ">not vote", ">ties", ">ECE")
+    output.show_records(columns, records)

@@ -180,6 +180,24 @@ def spec_of(entry: Any) -> dict[str, Any]:
     return {"name": entry.name, **parameters_of(entry)}
 
 
+LATER: dict[str, Any] = {"later": True}
+"""The metadata of a parameter that was added to entries which logs name: see ``stored_spec``."""
+
+
+def stored_spec(entry: Any) -> dict[str, Any]:
+    """Write a registered instance as logs keep it.
+
+    A parameter that came later (``field(metadata=LATER)``) is left out where it has its default,
+    so that a log is the same as before there was any.
+    """
+    unchanged = {
+        field.name
+        for field in dataclasses.fields(entry)
+        if field.metadata.get("later") and getattr(entry, field.name) == field.default
+    }
+    return {name: value for name, value in spec_of(entry).items() if name not in unchanged}
+
+
 def from_label(label: str) -> str | dict[str, Any]:
     """Read ``name`` or ``name(k=v,...)`` as what ``Registry.make`` takes.
 

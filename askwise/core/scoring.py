@@ -99,8 +99,7 @@ def calibration_error(confidence: Array, right: Array, bins: int = BINS) -> floa
     """
     if len(confidence) == 0:
         return None
-    # Rounding may leave a share such as 1 - .7 a little below the edge it is on.
-    places = np.clip(np.floor(confidence * bins + TIE).astype(np.int64), 0, bins - 1)
+    places = _places(confidence, bins)
     gaps = np.bincount(places, confidence - right, minlength=bins)
     return float(np.abs(gaps).sum() / len(confidence))
 
@@ -119,6 +118,54 @@ def log_loss(probabilities: Array, truths: Array) -> float | None:
         return None
     chances = probabilities[np.arange(len(truths)), truths]
     return float(-np.log(np.clip(chances, LEAST, 1.0)).mean())
+
+
+def brier_score(probabilities: Array, truths: Array) -> float | None:
+    """Mean of the summed squares of what probabilities are away from the truth; None of none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> brier_score(np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([0, 0]))
+    0.25
+    """
+    if len(truths) == 0:
+        return None
+    away = probabilities.copy()
+    away[np.arange(len(truths)), truths] -= 1.0
+    return float((away * away).sum(axis=1).mean())
+
+
+class Bin(NamedTuple):
+    """Tasks of similar confidence: how many, how sure in the mean, and how often right."""
+
+    tasks: int
+    confidence: float
+    right: float
+
+
+def reliability(confidence: Array, right: Array, bins: int = BINS) -> list[Bin]:
+    """The bins of :func:`calibration_error` that are not empty, the least sure first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> reliability(np.array([0.95, 0.91, 0.62]), np.array([1.0, 0.0, 1.0]))[0]
+    Bin(tasks=1, confidence=0.62, right=1.0)
+    """
+    places = _places(confidence, bins)
+    found = []
+    for place in np.unique(places):
+        here = places == place
+        sure, share = float(confidence[here].mean()), float(right[here].mean())
+        found.append(Bin(int(here.sum()), sure, share))
+    return found
+
+
+def _places(confidence: Array, bins: int) -> Array:
+    """The bin of each confidence."""
+    # Rounding may leave a share such as 1 - .7 a little below the edge it is on.
+    return np.clip(np.floor(confidence * bins + TIE).astype(np.int64), 0, bins - 1)
 
 
 class Scores(NamedTuple):

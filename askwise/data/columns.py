@@ -7,7 +7,7 @@ import json
 import math
 import os
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,9 @@ from askwise.core.files import write_atomic
 from askwise.data.tables import columns_of, csv_rows, read_text
 
 ENDINGS = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet")
+
+Wanted = Callable[[Sequence[str]], list[str]]
+"""Says which of a file's columns are read."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -51,8 +54,11 @@ def read_columns(
     optional: Sequence[str] = (),
     *,
     only: bool = False,
+    every: bool = False,
 ) -> Columns:
     """Read the named columns of a file; others are passed over, or refused with ``only``.
+
+    With ``every``, all other columns are read as well.
 
     Raises
     ------
@@ -63,12 +69,17 @@ def read_columns(
     """
     file = Path(path)
     ending = _ending(file)
+
+    def wanted(names: Sequence[str]) -> list[str]:
+        more = [name for name in names if name not in needed] if every else optional
+        return columns_of(file, names, needed, more, only=only)
+
     if ending == ".parquet":
-        found = _read_parquet(file, needed, optional, only)
+        found = _read_parquet(file, wanted)
     elif ending.startswith(".jsonl"):
-        found = _read_json_lines(file, needed, optional, only)
+        found = _read_json_lines(file, needed, wanted, only)
     else:
-        found = _read_csv(file, needed, optional, only)
+        found = _read_csv(file, needed, wanted)
     if not found.lines:
         raise InvalidProblem(
             f"{file} has no row below its columns: give at least one", field="file"
@@ -93,11 +104,10 @@ def _ending(path: Path) -> str:
     )
 
 
-def _read_csv(path: Path, needed: Sequence[str], optional: Sequence[str], only: bool) -> Columns:
+def _read_csv(path: Path, needed: Sequence[str], wanted: Wanted) -> Columns:
     rows = csv_rows(path, needed)
     _, names = next(rows)
-    wanted = columns_of(path, names, needed, optional, only=only)
-    found: dict[str, list[str]] = {name: [] for name in wanted}
+    found: dict[str, list[str]] = {name: [] for name in wanted(names)}
     places = [(column.append, names.index(name)) for name, column in found.items()]
     lines = array("q")
     for line, cells in rows:
@@ -107,9 +117,7 @@ def _read_csv(path: Path, needed: Sequence[str], optional: Sequence[str], only: 
     return Columns(path, found, lines)
 
 
-def _read_json_lines(
-    path: Path, needed: Sequence[str], optional: Sequence[str], only: bool
-) -> Columns:
+def _read_json_lines(path: Path, needed: Sequence[str], wanted: Wanted, only: bool) -> Columns:
     lists: dict[str, list[str]] = {}
     lines = array("q")
     for number, line in enumerate(read_text(path).split("\n"), 1):
@@ -129,8 +137,7 @@ def _read_json_lines(
             )
         if not lists:
             # The first line says which of the optional fields there are.
-            wanted = columns_of(path, list(record), needed, optional, only=only)
-            lists = {name: [] for name in wanted}
+            lists = {name: [] for name in wanted(list(record))}
         elif only and (more := record.keys() - lists.keys()):
             raise InvalidProblem(
                 f"{path}, line {number}: {min(more)!r} is not in the first line; give all lines "
@@ -147,15 +154,13 @@ def _read_json_lines(
     return Columns(path, lists, lines)
 
 
-def _read_parquet(
-    path: Path, needed: Sequence[str], optional: Sequence[str], only: bool
-) -> Columns:
+def _read_parquet(path: Path, wanted: Wanted) -> Columns:
     arrow, parquet = _arrow()
     try:
         with parquet.ParquetFile(path) as file:
             names = list(file.schema_arrow.names)
-            wanted = columns_of(path, names, needed, optional, only=only)
-            table = file.read(columns=wanted)
+            read = wanted(names)
+            table = file.read(columns=read)
     except arrow.lib.ArrowException as error:
         raise InvalidProblem(
             f"{path} can't be read as Parquet ({error}): write it anew", field="file"
@@ -165,7 +170,7 @@ def _read_parquet(
             _said(value, name, path, "row", row)
             for row, value in enumerate(table.column(name).to_pylist(), 1)
         ]
-        for name in wanted
+        for name in read
     }
     return Columns(path, cells, range(1, table.num_rows + 1))
 

@@ -285,15 +285,89 @@ def read_recorded_workers(path: str | os.PathLike[str]) -> list[Worker]:
     return list(made.values())
 
 
+def read_kin(path: str | os.PathLike[str]) -> dict[str, Worker]:
+    """Read what workers are from a file with the columns ``worker``, ``kind`` and ``family``.
+
+    The latter two may be missing or empty; other columns, prices say, are passed over. The workers
+    that are returned cost nothing.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "workers.csv")
+    ...     _ = file.write_text("worker,kind,family\\nann,person,\\ngpt-a,model,gpt\\n")
+    ...     read_kin(file)["gpt-a"].family
+    'gpt'
+    """
+    found = read_columns(path, ("worker",), ("kind", "family"))
+    if len(found.cells) == 1:
+        raise InvalidProblem(
+            f"{found.source} has no column 'kind' or 'family': say what workers are, or leave the "
+            "file out",
+            field="kind",
+        )
+    made: dict[str, Worker] = {}
+    for row, name in enumerate(found.cells["worker"]):
+        with placed(found.place(row)):
+            if name in made:
+                raise InvalidProblem(f"worker {name!r} is there already", field="worker")
+            said = {key: found.cells[key][row] for key in found.cells if key != "worker"}
+            made[name] = worker_of_text({"id": name, "price": "0", **said})
+    return made
+
+
+def read_features(path: str | os.PathLike[str]) -> dict[str, tuple[float, ...]]:
+    """Read features of tasks from a file with a column ``task`` and columns of numbers.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "features.csv")
+    ...     _ = file.write_text("task,length,colour\\nt1,3,0.5\\n")
+    ...     read_features(file)
+    {'t1': (3.0, 0.5)}
+    """
+    found = read_columns(path, ("task",), every=True)
+    names = [name for name in found.cells if name != "task"]
+    if not names:
+        raise InvalidProblem(
+            f"{found.source} has no column beside 'task': give features as numbers",
+            field="features",
+        )
+    made: dict[str, tuple[float, ...]] = {}
+    for row, task in enumerate(found.cells["task"]):
+        with placed(found.place(row)):
+            if task in made:
+                raise InvalidProblem(f"task {task!r} is there already", field="task")
+            made[task] = tuple(_number(found.cells[name][row], name) for name in names)
+    return made
+
+
+def _number(text: str, name: str) -> float:
+    number = value_of(text, float, "a number", name, name)
+    if not math.isfinite(number):
+        raise InvalidProblem(f"{name} is {text!r}: give a finite number", field=name)
+    return number
+
+
 def write_answers(
     path: str | os.PathLike[str],
     tasks: Sequence[str],
     labels: Sequence[str],
     confidence: Sequence[float],
+    rests_on: Sequence[str] | None = None,
 ) -> Path:
-    """Write a table ``task,label,confidence``; the ending of the path names the format."""
+    """Write a table ``task,label,confidence``; the ending of the path names the format.
+
+    If it is said on what confidences rest, a column ``rests_on`` follows.
+    """
     shown = [round(float(each), 9) for each in confidence]
-    return write_columns(path, {"task": tasks, "label": labels, "confidence": shown})
+    columns: dict[str, Sequence[Any]] = {"task": tasks, "label": labels, "confidence": shown}
+    if rests_on is not None:
+        columns["rests_on"] = rests_on
+    return write_columns(path, columns)
 
 
 def write_workers(

@@ -12,7 +12,10 @@ one; this counts about sqrt(F) / r of them. The dependence r is 1 for persons an
 models. Where nobody says what the workers are it is 1 plus the share of all voices that answered
 the task: if everybody answers everything, no answer ever comes from outside the panel, and an error
 that all share can't be seen. No single answer counts for more than that of a worker who is right
-97 times in 100.
+97 times in 100. A label that does not lead the plain vote rests on the skills that a model sees in
+workers, and EM sees skills in noise: it is believed with .8 at most, and with .7 where workers do
+not differ in how often they agree with the vote of the others; each vote by which it leads raises
+this by a sure answer, tempered.
 
 *Families*: the m answers of a family to a task count m / (1 + (m - 1) .4) times their mean; prompts
 of one model have errors that correlate by .4.
@@ -48,16 +51,21 @@ UNSAID = -1.0
 SURE = math.log(0.97 / 0.03)
 """The most that one answer adds to the log-odds of a class against another."""
 
+_HAIR, _TIE = 1e-6, 1e-9
+CONTESTED, CONTESTED_BY_SKILL = math.log(0.7 / 0.3) - _HAIR, math.log(0.8 / 0.2) - _HAIR
+"""The most log-odds of a label that does not lead the vote: where skills can't be told apart, and
+where they can."""
+
 INTERCEPT_WIDTH, SLOPE_WIDTH = 1.5, 0.7
 """Standard deviations of a and b before any truth."""
 
 MOST_SCORE = 30.0
 """Scores beyond it are taken for it."""
 
+_UNKNOWN, _TIED = -2.0, -1.0
 _ROUNDS, _HALVINGS = 50, 30
 _LONGEST = 2.0
 _SETTLED = 1e-12
-_TIE = 1e-9
 
 
 class ConfidenceMap(NamedTuple):
@@ -193,17 +201,117 @@ def temper_row(table: Array, row: int, classes: int, factor: float, answers: flo
 
 
 @kernel
-def temper_rows(
-    starts: Array, weights: Array, voices: Array, dependences: Array, table: Array
+def judge_workers(
+    starts: Array, workers: Array, labels: Array, room: Array, judged: Array, agreed: Array
 ) -> None:
-    """Temper the rows of a table of probabilities, one for each task, in place."""
+    """Count how often each worker agrees with the plain vote of the others.
+
+    ``room`` is two rows with a number for each class. Where the others are tied, or there are none,
+    nothing is judged.
+    """
+    classes = room.shape[1]
+    for task in range(len(starts) - 1):
+        first, last = starts[task], starts[task + 1]
+        if last - first < 2:
+            continue
+        for label in range(classes):
+            room[0, label] = 0.0
+            room[1, label] = _UNKNOWN
+        for at in range(first, last):
+            room[0, labels[at]] += 1.0
+        for at in range(first, last):
+            label = labels[at]
+            if room[1, label] == _UNKNOWN:
+                room[1, label] = judgement(room, classes, label)
+            if room[1, label] != _TIED:
+                judged[workers[at]] += 1.0
+                agreed[workers[at]] += room[1, label]
+
+
+@step
+def judgement(room: Array, classes: int, label: int) -> float:
+    """Whether one who gave a label has the vote of the others for it (1), against it (0), or tied.
+
+    The votes are the first row of ``room``.
+    """
+    own, top, leaders = room[0, label] - 1.0, 0.0, 0
+    for other in range(classes):
+        votes = own if other == label else room[0, other]
+        if votes > top:
+            top, leaders = votes, 1
+        elif votes == top:
+            leaders += 1
+    if top == 0.0 or leaders > 1:
+        return _TIED
+    return 1.0 if own == top else 0.0
+
+
+@kernel
+def told_apart(judged: Array, agreed: Array) -> bool:
+    """Whether workers differ in how often they agree with the others, beyond chance.
+
+    By the chi-squared statistic, at three standard deviations.
+    """
+    tries = hits = 0.0
+    freedom = -1.0
+    for worker in range(len(judged)):
+        tries += judged[worker]
+        hits += agreed[worker]
+        if judged[worker] > 0.0:
+            freedom += 1.0
+    if freedom < 1.0 or hits == 0.0 or hits == tries:
+        return False
+    share = hits / tries
+    total = 0.0
+    for worker in range(len(judged)):
+        if judged[worker] > 0.0:
+            away = agreed[worker] - share * judged[worker]
+            total += away * away / (judged[worker] * share * (1.0 - share))
+    return total - freedom > 3.0 * math.sqrt(2.0 * freedom)
+
+
+@step
+def contested_limit(lead: float, factor: float, apart: bool) -> float:
+    """The most log-odds of a label that leads the plain vote by so many votes."""
+    least = CONTESTED_BY_SKILL if apart else CONTESTED
+    return least + factor * SURE * max(0.0, lead)
+
+
+@kernel
+def temper_rows(
+    starts: Array,
+    labels: Array,
+    weights: Array,
+    voices: Array,
+    dependences: Array,
+    apart: bool,
+    votes: Array,
+    table: Array,
+) -> None:
+    """Temper the rows of a table of probabilities, one for each task, in place.
+
+    ``votes`` is room for a number for each class.
+    """
     classes = table.shape[1]
     for task in range(len(starts) - 1):
+        for label in range(classes):
+            votes[label] = 0.0
         counted = 0.0
         for at in range(starts[task], starts[task + 1]):
+            votes[labels[at]] += weights[at]
             counted += weights[at]
         factor = damping(voices[task], dependences[task])
         temper_row(table, task, classes, factor, max(1.0, counted))
+        named, best = 0, 0.0
+        for label in range(1, classes):
+            if table[task, label] > table[task, named]:
+                named = label
+        for label in range(classes):
+            if label != named:
+                best = max(best, votes[label])
+        limit = contested_limit(votes[named] - best, factor, apart)
+        if score_in(table, task, classes, named) > limit:
+            set_confidence(table, task, classes, named, sigmoid(limit))
 
 
 @step
@@ -308,8 +416,8 @@ def mapped(kept: float, intercept: float, log_slope: float, score: float) -> flo
 def set_confidence(table: Array, row: int, classes: int, label: int, confidence: float) -> None:
     """Give the named class of a row a probability; the others share the rest as they did.
 
-    The named class stays the most probable: none of the others gets more, those tied with it get
-    the same, and a probability below one in so many classes is taken for that.
+    The named class stays the most probable, by a hair at least: those tied with it get the same,
+    all others less, and a probability below one in so many classes is taken for that.
     """
     if classes == 1:
         table[row, 0] = 1.0
@@ -320,10 +428,11 @@ def set_confidence(table: Array, row: int, classes: int, label: int, confidence:
         tied += abs(table[row, other] - top) < _TIE
     if tied == classes:
         return
-    sure = min(max(confidence, 1.0 / classes), 1.0 / tied)
+    sure = min(max(confidence, (1.0 + 2.0 * _HAIR) / classes), 1.0 / tied)
+    most = sure * (1.0 - _HAIR)
     left, mass, others = 1.0 - tied * sure, 0.0, 0
-    # What would be above the named class is cut there, and marked by its sign until all are done;
-    # the rest of it goes to those below.
+    # What would be above the named class is cut below it, and marked by its sign until all are
+    # done; the rest of it goes to those below.
     for _ in range(classes):
         mass, others = 0.0, 0
         for other in range(classes):
@@ -334,14 +443,16 @@ def set_confidence(table: Array, row: int, classes: int, label: int, confidence:
         before = left
         for other in range(classes):
             chance = table[row, other]
-            if chance > 0.0 and abs(chance - top) >= _TIE and chance / mass * before > sure:
+            if chance > 0.0 and abs(chance - top) >= _TIE and chance / mass * before > most:
                 table[row, other] = -1.0
-                left -= sure
+                left -= most
         if left == before:
             break
     for other in range(classes):
         chance = table[row, other]
-        if abs(chance - top) < _TIE or chance < 0.0:
+        if chance < 0.0:
+            table[row, other] = most
+        elif abs(chance - top) < _TIE:
             table[row, other] = sure
         elif mass > 0.0:
             table[row, other] = max(0.0, left) * (chance / mass)

@@ -18,7 +18,7 @@ TABLE = {
 
 
 def test_weights_of_known_truths_overrule_the_majority() -> None:
-    learner = aggregation.make({"name": "weighted-majority", "learn": "truths"})
+    learner = aggregation.make({"name": "weighted-majority", "learn": "truths", "temper": 0})
     found = learner.fit(TABLE, gold={"t1": "a", "t2": "a"})
     # Of two told tasks ann has 2 right, the others 0: (2 + 1) / (0 + 1) against (0 + 1) / (2 + 1).
     assert found.workers_["weight"].tolist() == pytest.approx([math.log(3)] + [-math.log(3)] * 2)

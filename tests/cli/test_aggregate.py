@@ -57,9 +57,13 @@ def test_it_says_what_was_read_and_how_good_it_is(call: Call, labels: str, gold:
     ]  # fmt: skip
     assert found["duplicates"] == ["0"]
     assert found["method"] == ["majority"]
-    # 4 of 5 right (of the tied t1 the first label is named). Wilson, with z * z = 3.8415:
-    # (.8 + .38415 +- 1.96 sqrt(.032 + .038415)) / 1.7683 = .6697 +- .2941.
-    assert found["accuracy"] == ["0.8", "0.375535", "0.963776", "5"]
+    # 3.5 of 5 right: t1 is tied between two labels. Wilson, with z * z = 3.8415:
+    # (.7 + .38415 +- 1.96 sqrt(.042 + .038415)) / 1.7683 = .6131 +- .3143.
+    assert found["accuracy"] == ["0.7", "0.298791", "0.927416", "5"]
+    assert found["ties"] == ["1"]
+    # .5 on the tied one; .75 on three that are right; 1 on one that is wrong.
+    assert float(found["ece"][0]) == pytest.approx((3 * 0.25 + 1) / 5)
+    assert found["rests_on"] == ["agreement", "0"]
     # 2 + 3 + 3 + 3 + 4 of the 20 answers are the label named.
     assert found["agreement"] == ["0.75"]
     assert "1 truth to measure with of tasks without an answer" in found["remark"][0]
@@ -139,7 +143,7 @@ def test_all_methods_are_compared(call: Call, call_json: Call, labels: str, gold
     assert "mean" not in names
     assert {"dawid-skene", "majority", "glad"} <= set(names)
     vote = next(line.split("\t") for line in lines if line.startswith("majority"))
-    assert (vote[1], vote[4]) == ("0.800", "0")
+    assert (vote[1], vote[4]) == ("0.700", "0")
     assert [each["method"] for each in call_json("aggregate", labels, "--method", "all")] == names
 
 
@@ -279,3 +283,79 @@ def test_neither_pandas_nor_the_lab_is_needed_for_labels(labels: str) -> None:
     )
     assert (ran.returncode, ran.stderr) == (0, "")
     assert len(read("a.csv")) == 5
+
+
+def test_reliability_and_what_confidences_rest_on_are_told(
+    call: Call, call_json: Call, workplace: Path
+) -> None:
+    rows, told = ["task,worker,label"], ["task,label"]
+    for task in range(60):
+        # Three workers; the third is wrong on every fourth task, the second on every tenth.
+        truth = "ab"[task % 2]
+        wrong = "ba"[task % 2]
+        given = (truth, wrong if task % 10 == 0 else truth, wrong if task % 4 == 0 else truth)
+        rows += [f"t{task:02},w{at},{label}" for at, label in enumerate(given)]
+        told.append(f"t{task:02},{truth}")
+    (workplace / "l.csv").write_text("\n".join(rows) + "\n")
+    (workplace / "g.csv").write_text("\n".join(told) + "\n")
+    (workplace / "known.csv").write_text("\n".join(told[:21]) + "\n")
+    plain = call_json("aggregate", "l.csv", "--gold", "g.csv")
+    assert plain["rests_on"] == "agreement"
+    assert plain["truths"] == 0
+    assert sum(each["tasks"] for each in plain["reliability"]) == 60
+    assert {"ece", "log_loss", "brier", "ties"} <= plain.keys()
+    taught = call_json("aggregate", "l.csv", "--gold", "g.csv", "--learn-from", "known.csv")
+    assert (taught["rests_on"], taught["truths"]) == ("calibrated", 20)
+    assert taught["band"] < plain["band"]
+    assert taught["band_with_more_truths"]["band"] < taught["band"]
+    call("aggregate", "l.csv", "--learn-from", "known.csv", "--out", "a.csv")
+    assert [row["rests_on"] for row in read("a.csv")] == ["truth"] * 20 + ["calibrated"] * 40
+    code, text = helpers.on_terminal("aggregate", "l.csv", "--gold", "g.csv")
+    assert code == 0
+    assert "How often labels are right, by confidence:" in text
+    assert "20 truths to learn from" in " ".join(text.split())
+
+
+def test_families_count_once(call_json: Call, workplace: Path) -> None:
+    rows = ["task,worker,label"]
+    for task in range(4):
+        rows += [f"t{task},copy{at},a" for at in range(3)]
+        rows += [f"t{task},own{at},b" for at in range(2)]
+    (workplace / "l.csv").write_text("\n".join(rows) + "\n")
+    crowd = "worker,kind,family\n" + "".join(f"copy{at},model,one\n" for at in range(3))
+    (workplace / "w.csv").write_text(crowd)
+    plain = call_json("aggregate", "l.csv", "--method", "majority")
+    assert {each["label"] for each in plain["least_sure"]} == {"a"}
+    # Three of one family count 5/3, two of their own 2.
+    counted = call_json("aggregate", "l.csv", "--method", "majority", "--workers", "w.csv")
+    assert {each["label"] for each in counted["least_sure"]} == {"b"}
+    assert counted["least_sure"][0]["confidence"] == pytest.approx(2 / (2 + 5 / 3))
+
+
+def test_features_are_one_more_worker(call_json: Call, workplace: Path, labels: str) -> None:
+    lines = [f"t{at},{at % 2},{at * 0.5}" for at in range(1, 6)]
+    (workplace / "f.csv").write_text("task,x,y\n" + "\n".join(lines) + "\n")
+    found = call_json("aggregate", labels, "--features", "f.csv", "--workers-out", "w.csv")
+    assert [row["worker"] for row in read("w.csv")] == ["w1", "w2", "w3", "w4", "features"]
+    assert found["workers"] == 4
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("workers", "worker,kind\nw1,robot\n", "kind of worker 'w1' is 'robot'"),
+        ("workers", "worker,kind\nw1,person\nw1,model\n", "worker 'w1' is there already"),
+        ("workers", "worker,price\nw1,2\n", "has no column 'kind' or 'family'"),
+        ("workers", "worker,kind\nzoe,person\n", "nobody in common"),
+        ("features", "task,x\nt1,1\nt77,2\n", "features has task 't77', which has no answer"),
+        ("features", "task,x\nt1,1\nt2,much\n", "line 3: x is 'much': give a number"),
+        ("features", "task,x\nt1,1\nt2,nan\n", "line 3: x is 'nan': give a finite number"),
+        ("features", "task,x\nt1,1\nt1,2\n", "line 3: task 't1' is there already"),
+        ("features", "task\nt1\n", "has no column beside 'task'"),
+    ],
+)  # fmt: skip
+def test_tables_of_workers_and_features_are_checked(
+    file: str, text: str, said: str, refusal: Call, labels: str, workplace: Path
+) -> None:
+    (workplace / "given.csv").write_text(text)
+    assert said in refusal("aggregate", labels, f"--{file}", "given.csv")

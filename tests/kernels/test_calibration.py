@@ -221,7 +221,8 @@ def test_the_rest_is_shared_as_before_and_never_more_than_the_label_has():
     assert table[0].tolist() == pytest.approx([0.7, 0.15, 0.1, 0.05])
     # .3 for the label leaves .7, of which the second would have .408: it has .3, the others .4.
     set_confidence(table, 1, 4, 0, 0.3)
-    assert table[1].tolist() == pytest.approx([0.3, 0.3, 0.24, 0.16])
+    assert table[1].tolist() == pytest.approx([0.3, 0.3, 0.24, 0.16], abs=1e-6)
+    assert table[1, 0] > table[1, 1] + 1e-7
     # Two tied classes stay tied, whatever the map says.
     set_confidence(table, 2, 4, 0, 0.9)
     assert table[2].tolist() == pytest.approx([0.5, 0.5, 0.0, 0.0])
@@ -253,20 +254,36 @@ def everything(seed):
 def run(kernels, seed):
     starts, workers, (once, families, dependence), table, spaces, labels, right = everything(seed)
     room, weights, counts, dependences = spaces
-    evidence_of, voices_of, temper, fit, score, place = kernels
+    evidence_of, voices_of, judge, apart, temper, fit, score, place = kernels
+    given_labels = np.random.default_rng(seed).integers(0, 4, size=len(workers))
     evidence_of(starts, workers, once, families, room, weights)
     voices_of(starts, workers, once, families, dependence, 7, room, counts, dependences)
-    temper(starts, weights, counts, dependences, table)
+    votes, judged, agreed = np.zeros((2, 4)), np.zeros(9), np.zeros(9)
+    judge(starts, workers, given_labels, votes, judged, agreed)
+    apart_now = apart(judged, agreed)
+    temper(starts, given_labels, weights, counts, dependences, apart_now, votes[0], table)
     scores, every = np.zeros(50), np.arange(50)
     score(table, labels, every, scores)
     found = fit(scores, right)
     place(found.kept, found.intercept, found.log_slope, labels, every, table)
-    return [*weights, *counts, *dependences, *scores, *found, *table.ravel()]
+    return [
+        *judged,
+        *agreed,
+        apart_now,
+        *weights,
+        *counts,
+        *dependences,
+        *scores,
+        *found,
+        *table.ravel(),
+    ]
 
 
 ALL = (
     calibration.count_evidence,
     calibration.count_voices,
+    calibration.judge_workers,
+    calibration.told_apart,
     temper_rows,
     fit_map,
     calibration.score_rows,
@@ -281,3 +298,52 @@ def test_compiled_and_plain_agree_to_the_last_bit():
         with forced():
             compiled = run(ALL, seed)
         assert compiled == run(plain, seed)
+
+
+def test_no_map_makes_a_tie_of_what_is_none():
+    table = np.array([[0.51, 0.49], [0.4, 0.6]])
+    set_confidence(table, 0, 2, 0, 0.1)
+    set_confidence(table, 1, 2, 1, 0.5)
+    assert (table[[0, 1], [0, 1]] - table[[0, 1], [1, 0]] > 1e-7).all()
+    assert table.ravel().tolist() == pytest.approx([0.5] * 4, abs=1e-5)
+
+
+def judged_in(tasks):
+    """Judgements of three workers and more; a task is a list of pairs of worker and label."""
+    starts = np.cumsum([0, *map(len, tasks)])
+    workers, labels = (np.array([each[at] for task in tasks for each in task]) for at in range(2))
+    judged, agreed = np.zeros(workers.max() + 1), np.zeros(workers.max() + 1)
+    room = np.zeros((2, labels.max() + 1))
+    calibration.judge_workers(starts, workers, labels, room, judged, agreed)
+    return judged, agreed
+
+
+def test_workers_are_judged_by_the_vote_of_the_others():
+    # 0 and 1 agree, 2 does not: to 0 and 1 the others are tied, 2 has both against them.
+    judged, agreed = judged_in([[(0, 1), (1, 1), (2, 0)], [(0, 1)]])
+    assert judged.tolist() == [0.0, 0.0, 1.0]
+    assert agreed.tolist() == [0.0, 0.0, 0.0]
+    judged, agreed = judged_in([[(0, 1), (1, 1), (2, 1), (3, 0)]])
+    assert (judged.tolist(), agreed.tolist()) == ([1.0] * 4, [1.0, 1.0, 1.0, 0.0])
+
+
+def test_chance_tells_nobody_apart_and_a_difference_does():
+    rng = np.random.default_rng(2)
+    tries = np.full(50, 40.0)
+    assert not calibration.told_apart(tries, rng.binomial(40, 0.7, size=50).astype(float))
+    skills = np.where(np.arange(50) < 25, 0.6, 0.8)
+    assert calibration.told_apart(tries, rng.binomial(40, skills).astype(float))
+    for judged, agreed in (([0.0], [0.0]), ([5.0], [2.0]), ([5.0, 4.0], [5.0, 4.0])):
+        assert not calibration.told_apart(np.array(judged), np.array(agreed))
+
+
+def test_a_label_that_does_not_lead_the_vote_is_believed_little():
+    assert calibration.sigmoid(calibration.contested_limit(0.0, 0.2, False)) <= 0.7
+    assert calibration.sigmoid(calibration.contested_limit(-3.0, 0.2, True)) <= 0.8
+    # Two votes ahead of ten: two sure answers more, a quarter of each.
+    found = calibration.contested_limit(2.0, 0.25, False) - calibration.CONTESTED
+    assert found == pytest.approx(SURE / 2)
+    starts, labels = np.array([0, 4]), np.array([0, 0, 1, 1])
+    table = np.array([[0.999, 0.001]])
+    temper_rows(starts, labels, np.ones(4), np.array([4.0]), np.ones(1), False, np.zeros(2), table)
+    assert table[0, 0] == pytest.approx(0.7, abs=1e-5)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from askwise.aggregation.fitted import CALIBRATED
 from askwise.data.labels import write_answers, write_workers
 from askwise.figures import Row
 from askwise.lab import report
@@ -22,10 +23,11 @@ SERIES, IDEAL = "labels", "as often right as confident"
 
 
 def write_labels(found: Aggregated, path: Path) -> Path:
-    """Write the label and confidence of each task."""
+    """Write the label and confidence of each task, and on what that rests."""
     names = found.table.label_names
     labels = [names[at] for at in found.fitted.labels]
-    return write_answers(path, found.table.task_names, labels, list(found.fitted.confidence))
+    sure = list(found.fitted.confidence)
+    return write_answers(path, found.table.task_names, labels, sure, found.rests_on())
 
 
 def write_crowd(found: Aggregated, path: Path) -> Path:
@@ -34,14 +36,14 @@ def write_crowd(found: Aggregated, path: Path) -> Path:
     low, high = fitted.interval
     measures = {"quality": fitted.quality, "low": low, "high": high, **fitted.of_workers}
     columns = {name: list(values) for name, values in measures.items()}
-    return write_workers(path, found.table.worker_names, list(fitted.counts), columns)
+    return write_workers(path, found.worker_names, list(fitted.counts), columns)
 
 
 def write_aggregate_page(found: Aggregated, directory: Path, command: str) -> Path:
     """Write report.html, figure.png and figure.svg; returns the page."""
     table = found.table
     tasks = count(len(table.task_names), "task")
-    workers = count(len(table.worker_names), "worker")
+    workers = count(len(found.worker_names), "worker")
     rows, caption = _calibration(found) if found.measured else _spread(found)
     lowest = min(row.x for row in rows)
     ideal = report.dashed(IDEAL, "share", (lowest, lowest), (1.0, 1.0))
@@ -57,7 +59,7 @@ def write_aggregate_page(found: Aggregated, directory: Path, command: str) -> Pa
         highlight=[SERIES],
     )
     shown_tasks = min(SHOWN_TASKS, len(table.task_names))
-    shown_workers = min(SHOWN_WORKERS, len(table.worker_names))
+    shown_workers = min(SHOWN_WORKERS, len(found.worker_names))
     return report.write_page(
         directory,
         "aggregate.html",
@@ -95,6 +97,14 @@ def facts(found: Aggregated) -> Iterator[tuple[str, str]]:
     if found.accuracy is not None:
         measured = count(len(found.measured), "task")
         yield "accuracy", "{} {}".format(*interval(found.accuracy)) + f" on {measured}"
+    if found.scores is not None:
+        scores = found.scores
+        tied = count(scores.ties, "tie")
+        yield "ties", f"{tied}, counted by share"
+        if scores.ece is not None and scores.log_loss is not None and scores.brier is not None:
+            told = f"{scores.ece:.3f}, log loss {scores.log_loss:.3f}, Brier {scores.brier:.3f}"
+            yield "calibration error", told
+    yield "confidence rests on", found.basis()
     yield "agreement", f"{percent(found.agreement)} of the answers are the label named"
 
 
@@ -139,13 +149,13 @@ def _calibration(found: Aggregated) -> tuple[list[Row], str]:
     rows = []
     for group in np.unique(groups):
         part = groups == group
-        share = wilson(int(right[part].sum()), int(part.sum()))
+        share = wilson(float(right[part].sum()), int(part.sum()))
         x = float(sure[part].mean())
         rows.append(Row("", SERIES, x, "share", share.mean, share.low, share.high, int(part.sum())))
     return rows, (
         f"Accuracy on {count(len(tasks), 'task')} with a known truth, in groups of similar "
         "confidence, with 95% intervals. On the dashed line labels are right as often as "
-        "they are confident; below it they are too sure."
+        f"they are confident; below it they are too sure. {rests_said(found)}"
     )
 
 
@@ -158,4 +168,11 @@ def _spread(found: Aggregated) -> tuple[list[Row], str]:
         Row("", SERIES, float(x), "share", float(y), float(y), float(y), len(sure))
         for x, y in zip(grid, shares, strict=True)
     ]
-    return rows, "The share of tasks whose label has at most this confidence."
+    return rows, f"The share of tasks whose label has at most this confidence. {rests_said(found)}"
+
+
+def rests_said(found: Aggregated) -> str:
+    """A sentence about what confidences rest on."""
+    if found.fitted.rests_on == CALIBRATED:
+        return f"Confidences are calibrated by {count(found.truths, 'known truth')}."
+    return "Confidences are agreement of answers under a model of workers, not probabilities."

@@ -1,27 +1,40 @@
 """Labels of recorded answers: aggregated, measured against known truths, put into words."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from askwise.aggregation import Fitted, LabelAggregator, aggregation, code_answers
+from askwise.aggregation.answers import Kin, code_workers
+from askwise.aggregation.calibrating import NORMAL, band_width
+from askwise.aggregation.features import FORETOLD, features_of
 from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.problem import Worker
 from askwise.core.registry import label_of
+from askwise.core.scoring import (
+    Bin,
+    Labels,
+    brier_score,
+    calibration_error,
+    log_loss,
+    reliability,
+    right_shares,
+)
 from askwise.data.labels import LabelTable
 from askwise.lab.planning.files import count
 from askwise.lab.planning.plan import Estimate
 
-NORMAL = 1.959963984540054
-"""The normal quantile of a 95% interval."""
+MORE = 20
+"""Truths of which it is said what they would be worth."""
 
 
-def wilson(hits: int, tries: int) -> Estimate:
-    """A share with Wilson's 95% interval.
+def wilson(hits: float, tries: int) -> Estimate:
+    """A share with Wilson's 95% interval; a tie may be right by a part.
 
     Examples
     --------
@@ -55,6 +68,29 @@ class Truths:
     source: str
 
 
+class Measured(NamedTuple):
+    """How good labels and confidences are, on tasks whose truth is known.
+
+    Attributes
+    ----------
+    right : mapping of int to float
+        How right the label of each task is.
+    ties : int
+        How many of them are tied.
+    ece, log_loss, brier : float or None
+        Expected calibration error, log loss and Brier score.
+    bins : list of Bin
+        How often labels of similar confidence are right.
+    """
+
+    right: Mapping[int, float]
+    ties: int
+    ece: float | None
+    log_loss: float | None
+    brier: float | None
+    bins: list[Bin]
+
+
 @dataclass(frozen=True, eq=False)
 class Aggregated:
     """Labels found for a table of answers, and how good they are as far as it is known.
@@ -80,23 +116,86 @@ class Aggregated:
     learned: Truths | None
 
     @cached_property
-    def measured(self) -> dict[int, bool]:
-        """Whether each task was labelled right, where that is known and was not given."""
+    def _measured(self) -> Measured | None:
         if self.gold is None:
-            return {}
+            return None
         given = {} if self.learned is None else self.learned.by_task
-        names = self.table.label_names
-        return {
-            at: names[self.fitted.labels[at]] == self.gold.by_task[task]
+        rows = [
+            at
             for at, task in enumerate(self.table.task_names)
             if task in self.gold.by_task and task not in given
-        }
+        ]
+        if not rows:
+            return None
+        names = self.table.label_names
+        told = [self.gold.by_task[self.table.task_names[at]] for at in rows]
+        # A truth that nobody gave is a class without any probability.
+        every = (*names, *sorted(set(told) - set(names)))
+        code = {name: at for at, name in enumerate(every)}
+        truths = np.array([code[name] for name in told])
+        probabilities = np.zeros((len(rows), len(every)))
+        probabilities[:, : len(names)] = self.fitted.probabilities[rows]
+        named, sure = self.fitted.labels[rows], self.fitted.confidence[rows]
+        right, tied = right_shares(Labels(named, sure, probabilities), truths)
+        return Measured(
+            dict(zip(rows, right.tolist(), strict=True)),
+            ties=int(tied.sum()),
+            ece=calibration_error(sure, right),
+            log_loss=log_loss(probabilities, truths),
+            brier=brier_score(probabilities, truths),
+            bins=reliability(sure, right),
+        )
+
+    @property
+    def measured(self) -> Mapping[int, float]:
+        """How right each task is labelled, where that is known and was not given.
+
+        From 0 to 1: of k labels that are tied each is right once in k.
+        """
+        return {} if self._measured is None else self._measured.right
+
+    @property
+    def scores(self) -> Measured | None:
+        """How good labels and confidences are, where that is known."""
+        return self._measured
 
     @property
     def accuracy(self) -> Estimate | None:
-        """The share of measured tasks that are labelled right."""
+        """The share of measured tasks that are labelled right, ties by share."""
         right = self.measured
         return wilson(sum(right.values()), len(right)) if right else None
+
+    @property
+    def worker_names(self) -> tuple[str, ...]:
+        """All workers; the last is what features foretell, where there are any."""
+        names = self.table.worker_names
+        if len(self.fitted.counts) == len(names):
+            return names
+        return (*names, FORETOLD if FORETOLD not in names else f"{FORETOLD} of tasks")
+
+    @property
+    def truths(self) -> int:
+        """How many truths confidences are calibrated by."""
+        return 0 if self.fitted.calibration is None else self.fitted.calibration.truths
+
+    def rests_on(self) -> list[str]:
+        """On what the confidence of each task rests."""
+        given = {} if self.learned is None else self.learned.by_task
+        word = self.fitted.rests_on
+        return ["truth" if task in given else word for task in self.table.task_names]
+
+    def basis(self) -> str:
+        """On what confidences rest, and what more truths would be worth."""
+        now, then = band_width(self.fitted), band_width(self.fitted, MORE)
+        if self.truths:
+            from_what = f"{self.fitted.rests_on}, by {count(self.truths, 'truth')}"
+            more = f"{MORE} more truths"
+        else:
+            from_what, more = "agreement alone, without a truth", f"{MORE} truths to learn from"
+        return (
+            f"{from_what}. {more}, of tasks drawn at random, would narrow the 95% interval of a "
+            f"confidence from +-{now:.2f} to +-{then:.2f} in the mean"
+        )
 
     @cached_property
     def agreement(self) -> float:
@@ -154,6 +253,7 @@ class Aggregated:
     def to_json(self) -> dict[str, Any]:
         """As plain values, for programs."""
         table, fitted, accuracy = self.table, self.fitted, self.accuracy
+        scores = self.scores
         return {
             "source": table.source,
             "tasks": len(table.task_names),
@@ -168,6 +268,15 @@ class Aggregated:
             "accuracy": None
             if accuracy is None
             else {**accuracy.to_json(), "tasks": len(self.measured)},
+            "ties": None if scores is None else scores.ties,
+            "ece": None if scores is None else scores.ece,
+            "log_loss": None if scores is None else scores.log_loss,
+            "brier": None if scores is None else scores.brier,
+            "reliability": [] if scores is None else [each._asdict() for each in scores.bins],
+            "rests_on": fitted.rests_on,
+            "truths": self.truths,
+            "band": band_width(fitted),
+            "band_with_more_truths": {"truths": MORE, "band": band_width(fitted, MORE)},
             "agreement": self.agreement,
             "least_sure": [self._task(at) for at in self.least_sure(10)],
             "best_workers": [self.worker(at) for at in self.ranked()[:5]],
@@ -187,7 +296,7 @@ class Aggregated:
         """What is known of a worker."""
         low, high = self.fitted.interval
         return {
-            "worker": self.table.worker_names[at],
+            "worker": self.worker_names[at],
             "answers": int(self.fitted.counts[at]),
             "quality": float(self.fitted.quality[at]),
             "low": float(low[at]),
@@ -203,6 +312,8 @@ def aggregate(
     gold: Truths | None = None,
     learned: Truths | None = None,
     contexts: Mapping[str, str] | None = None,
+    workers: Mapping[str, Worker] | None = None,
+    features: Mapping[str, Sequence[float]] | None = None,
 ) -> Aggregated:
     """Label the tasks of a table.
 
@@ -218,6 +329,10 @@ def aggregate(
         Truths that the method learns from.
     contexts : mapping of task to context, optional
         The kind of every task, for methods that use it.
+    workers : mapping of a name to a Worker, optional
+        Of which kinds and families workers are; those without an answer are passed over.
+    features : mapping of task to numbers, optional
+        Features of tasks, whose prediction is one more worker.
     """
     known, truths = table.knowing({} if learned is None else learned.by_task)
     kinds = None
@@ -228,14 +343,31 @@ def aggregate(
                 f"contexts lack task {missing!r}: give every task's", field="contexts"
             )
         _, kinds = np.unique([contexts[task] for task in table.task_names], return_inverse=True)
+    of_workers: tuple[Any, Any] = (None, None)
+    if workers is not None:
+        if not any(name in workers for name in table.worker_names):
+            raise InvalidProblem(
+                f"workers has nobody in common with {table.source}: it has "
+                f"{next(iter(workers), None)!r}, the other has {table.worker_names[0]!r}",
+                field="workers",
+            )
+        said = {name: Kin(each.kind, each.family) for name, each in workers.items()}
+        of_workers = code_workers(table.worker_names, said)
     answers = code_answers(
         *(known.tasks, known.workers, known.labels),
         truths=truths,
         contexts=kinds,
         classes=len(known.label_names),
+        kinds=of_workers[0],
+        families=of_workers[1],
     )
+    rows = None
+    if features is not None:
+        place = {task: at for at, task in enumerate(table.task_names)}
+        places = [place.get(task, -1) for task in features]
+        rows = features_of(list(features.items()), places, table.task_names[0])
     with allowed(method.name):
-        fitted = method.solve(answers)
+        fitted = method.report(answers, rows)
     return Aggregated(known, label_of(method), fitted, gold, learned)
 
 

@@ -146,7 +146,7 @@ def _fitted(
     """Labels by the probabilities of an aggregator."""
     labels = spread(np.full(count, -1), np.full(count, np.nan), options)
     for answers, rows, given in _parts(ledger, split=split):
-        fitted = aggregator.solve(answers)
+        fitted = aggregator.report(answers)
         labels.named[rows] = given[fitted.labels]
         labels.confidence[rows] = fitted.confidence
         labels.probabilities[rows] = 0.0

@@ -1,0 +1,228 @@
+"""Whether confidences mean what they say, before and after truths are known (beyond 002)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from askwise.aggregation import Answers, Fitted, LabelAggregator, code_answers
+from askwise.core.arrays import Array
+from askwise.core.compiling import allowed
+from askwise.core.errors import InvalidParameter
+from askwise.core.registry import from_label
+from askwise.core.scoring import (
+    BINS,
+    Labels,
+    brier_score,
+    calibration_error,
+    log_loss,
+    reliability,
+    right_shares,
+)
+from askwise.figures import Row
+from askwise.lab.aggregating.labels import make_method
+from askwise.lab.experiment import Cell, Experiment, Figure, experiments
+from askwise.lab.papers.labels.studies.recorded import MOST_TASKS
+from askwise.lab.papers.labels.studies.sets import (
+    STAND_IN,
+    LabelSet,
+    about_sets,
+    check_sets,
+    read_set,
+    sets_in,
+    stand_in,
+)
+from askwise.lab.results import mean_row
+
+METRICS = ("ece", "log_loss", "brier", "accuracy")
+
+RELIABILITY = "reliability"
+
+LEAST_LEFT = 50
+"""Tasks with a known truth that must be left to measure on."""
+
+RAW = "as found"
+"""What a method says with temper=0."""
+
+
+@experiments.register("labels-calibration")
+@dataclass(frozen=True)
+class LabelsCalibration(Experiment):
+    """How far confidences are from how often labels are right, without truths and with some.
+
+    Parameters
+    ----------
+    methods : names
+        Aggregators.
+    truths : numbers
+        How many truths are told, drawn at random in each replication; what is left is measured.
+    sets : names
+        Which sets of the folder; every one by default.
+    data : folder
+        As in ``labels-real``.
+    most_tasks : int
+        Tasks used of a larger set, those with gold first; 0 for all.
+    """
+
+    methods: tuple[str, ...] = (
+        "majority",
+        "one-coin(prior=1)",
+        "dawid-skene",
+        "dawid-skene(prior=1)",
+        "hem",
+    )
+    truths: tuple[int, ...] = (0, 20, 50, 100)
+    sets: tuple[str, ...] = ()
+    data: str = ""
+    most_tasks: int = MOST_TASKS
+
+    reps: ClassVar[int] = 10
+    chunk: ClassVar[int] = 1
+    title: ClassVar[str] = "Confidences that mean what they say (beyond 002)"
+    reproduces: ClassVar[str] = "beyond 002"
+    summary: ClassVar[str] = (
+        "Models of workers take answers for independent, and are too sure. How far is their "
+        "confidence from how often they are right: as they find it, tempered as it is reported "
+        "without any truth, and calibrated by 20, 50 and 100 truths of tasks drawn at random?"
+    )
+    figures: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "ece",
+            "truths told",
+            "expected calibration error",
+            "The mean distance of confidence and accuracy, in ten bins of equal width, over the "
+            "tasks whose truth was not told; with 95% intervals. A perfect score has about .02.",
+        ),
+        Figure(
+            RELIABILITY,
+            "confidence",
+            "share that is right",
+            "How often labels of similar confidence are right, without truths and with the most.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        check_sets(self.data, self.sets)
+        for label in self.methods:
+            make_method(from_label(label))
+        for told in self.truths:
+            if told < 0:
+                raise InvalidParameter(
+                    f"truths is {told}: give numbers of truths, 0 or more", field="truths"
+                )
+
+    def label_sets(self) -> list[LabelSet]:
+        """Those named, or all."""
+        if not self.data:
+            return [stand_in()]
+        named = sets_in(self.data, self.sets)
+        return [read_set(str(path), self.most_tasks) for path in named.values()]
+
+    def cells(self) -> list[Cell]:
+        """A cell a set, and one for the notes."""
+        names = [each.name for each in self.label_sets() if each.recording is not None]
+        if not names:
+            raise InvalidParameter(
+                f"data is {self.data!r}: no set in it has options and gold.csv", field="data"
+            )
+        return [*(Cell(name, 0.0) for name in names), Cell("", 0.0)]
+
+    def sample(self, cell: Cell, seed: int, replication: int) -> Array:
+        """Measures of each method as found, and after each number of truths; then reliability."""
+        if not cell.panel:
+            return np.zeros(0)
+        recording = self._set(cell.panel).recording
+        assert recording is not None
+        coded = code_answers(
+            *(recording.task, recording.worker, recording.label), classes=recording.options
+        )
+        known = np.random.default_rng((seed, replication)).permutation(
+            np.flatnonzero(recording.truth >= 0)
+        )
+        found = []
+        for label in self.methods:
+            method = make_method(from_label(label))
+            raw = _measured(replace(method, temper=0), coded, recording.truth, known, 0)
+            told = [_measured(method, coded, recording.truth, known, n) for n in self.truths]
+            found.append(np.concatenate([each for pair in (raw, *told) for each in pair]))
+        return np.concatenate(found)
+
+    def _set(self, name: str) -> LabelSet:
+        if name == STAND_IN:
+            return stand_in()
+        return read_set(str(Path(self.data) / name), self.most_tasks)
+
+    def rows(self, cell: Cell, samples: Array, seed: int) -> list[Row]:
+        """Means over the replications; what could not be measured is left out."""
+        if not cell.panel:
+            return [row for each in self.label_sets() for row in each.notes()]
+        found: list[Row] = []
+        shape = (len(samples), len(self.methods), 1 + len(self.truths), len(METRICS) + BINS)
+        measured = samples.reshape(shape)
+        for at, label in enumerate(self.methods):
+            for place, told in enumerate((None, *self.truths)):
+                series = f"{label}, {RAW}" if told is None else label
+                block = measured[:, at, place]
+                x = float(told or 0)
+                for column, metric in enumerate(METRICS):
+                    values = block[:, column]
+                    if not np.isnan(values).any():
+                        found.append(
+                            mean_row(values, panel=cell.panel, series=series, x=x, metric=metric)
+                        )
+                if told in (0, max(self.truths)):
+                    found += _reliability(cell.panel, f"{label}, {told} truths", block)
+        return found
+
+    def differences(self, rows: Sequence[Row]) -> list[str]:
+        """What was used, and the mean over the sets."""
+        said = about_sets(rows)
+        for label in self.methods:
+            parts = [f"as found {_mean_of(rows, f'{label}, {RAW}', 0.0)}"]
+            parts += [f"{told} truths {_mean_of(rows, label, float(told))}" for told in self.truths]
+            said.append(f"{label}, calibration error in the mean of the sets: {', '.join(parts)}.")
+        said.append(
+            f"A set is measured after so many truths if {LEAST_LEFT} tasks or more are left to "
+            "measure on."
+        )
+        return said
+
+
+def _measured(
+    method: LabelAggregator, coded: Answers, truth: Array, known: Array, told: int
+) -> tuple[Array, Array]:
+    """The measures, and in each bin of confidence the share that is right."""
+    left = known[told:]
+    if len(left) < LEAST_LEFT:
+        return np.full(len(METRICS), np.nan), np.full(BINS, np.nan)
+    given = np.full(len(truth), -1)
+    given[known[:told]] = truth[known[:told]]
+    with allowed(method.name):
+        fitted: Fitted = method.report(coded._replace(truths=given.astype(np.int32)))
+    chances, sure = fitted.probabilities[left], fitted.confidence[left]
+    right, _ = right_shares(Labels(fitted.labels[left], sure, chances), truth[left])
+    scores = (calibration_error(sure, right), log_loss(chances, truth[left]))
+    measures = [*scores, brier_score(chances, truth[left]), float(right.mean())]
+    shares = np.full(BINS, np.nan)
+    for each in reliability(sure, right):
+        shares[min(BINS - 1, int(each.confidence * BINS))] = each.right
+    return np.array(measures, np.float64), shares
+
+
+def _reliability(panel: str, series: str, block: Array) -> list[Row]:
+    """Shares that are right, in the bins that have tasks in some replication."""
+    found = []
+    for place in range(BINS):
+        shares = block[:, len(METRICS) + place]
+        shares = shares[~np.isnan(shares)]
+        if len(shares):
+            x = round((place + 0.5) / BINS, 2)
+            found.append(mean_row(shares, panel=panel, series=series, x=x, metric=RELIABILITY))
+    return found
+
+
+def _mean_of(rows: Sequence[Row], series: str, x: float) -> str:
+    errors = [row.mean for row in rows if (row.series, row.x, row.metric) == (series, x, "ece")]
+    return f"{np.mean(errors):.3f}" if errors else "not measured"
