@@ -37,11 +37,12 @@ VOTE_SHARE = 0.7
 FULL_ROUNDS = 20
 """Rounds of EM at the most, where it is run to its end."""
 
-SETTLED = 1e-3
+SETTLED = 5e-3
 """It ends when no probability changes by more."""
 
-MANY = 12
-"""With more classes, those that nobody named for a task share one likelihood."""
+MANY = 8
+"""With more classes, those that nobody named for a task share one likelihood, and no table has a
+number for each skill, class and answer."""
 
 NEGLIGIBLE = 1e-9
 """Probabilities below it teach nothing."""
@@ -101,9 +102,8 @@ def count_in(
 
 
 @kernel
-def learn_skills(answers: SkillAnswers, beliefs: SkillBeliefs, here: Array) -> None:
-    """M-step: count answers anew; ``here`` has the accuracy believed of each skill, and gets it."""
-    starts, skill, label = answers.starts, answers.skill, answers.label
+def forget_skills(beliefs: SkillBeliefs) -> None:
+    """Set all counts to nothing."""
     beliefs.shown[:] = 0.0
     beliefs.totals[:] = 0.0
     beliefs.right[:] = 0.0
@@ -113,15 +113,70 @@ def learn_skills(answers: SkillAnswers, beliefs: SkillBeliefs, here: Array) -> N
     beliefs.alone[:] = 0.0
     beliefs.errors[:] = 0.0
     beliefs.crowd[RIGHT] = beliefs.crowd[JUDGED] = 0.0
+
+
+@kernel
+def count_answers(
+    starts: Array, skill: Array, label: Array, truth: Array, posterior: Array, counts: Array
+) -> None:
+    """Count judged answers by skill, class and what was said."""
+    classes = posterior.shape[1]
+    counts[:] = 0.0
     for task in range(len(starts) - 1):
         first, last = starts[task], starts[task + 1]
-        amount = counted_by(last - first, answers.truth[task] >= 0)
-        if amount == 0.0:
-            if last > first:
-                beliefs.alone[beliefs.worker[skill[first]], label[first]] += 1.0
-            continue
-        for at in range(first, last):
-            count_in(beliefs, skill[at], task, label[at], here[skill[at]], amount)
+        amount = counted_by(last - first, truth[task] >= 0)
+        if amount > 0.0:
+            for at in range(first, last):
+                for c in range(classes):
+                    counts[skill[at], c, label[at]] += amount * posterior[task, c]
+
+
+@kernel
+def sum_counts(beliefs: SkillBeliefs, counts: Array, here: Array) -> None:
+    """Make of counts by skill what is believed of workers and of the crowd."""
+    shown, totals, right, seen = beliefs.shown, beliefs.totals, beliefs.right, beliefs.seen
+    due, wrong, errors, crowd = beliefs.due, beliefs.wrong, beliefs.errors, beliefs.crowd
+    classes = counts.shape[1]
+    for row in range(len(counts)):
+        worker = beliefs.worker[row]
+        for c in range(classes):
+            for a in range(classes):
+                mass = counts[row, c, a]
+                shown[row, JUDGED] += mass
+                seen[worker, c] += mass
+                due[worker, c] += mass * here[row]
+                if a == c:
+                    shown[row, RIGHT] += mass
+                    right[worker, c] += mass
+                else:
+                    wrong[worker, a] += mass
+                    errors[c, a] += mass
+                    errors[c, c] += mass
+        totals[worker, RIGHT] += shown[row, RIGHT]
+        totals[worker, JUDGED] += shown[row, JUDGED]
+        crowd[RIGHT] += shown[row, RIGHT]
+        crowd[JUDGED] += shown[row, JUDGED]
+
+
+@kernel
+def learn_skills(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, here: Array) -> None:
+    """M-step: count answers anew; ``here`` has the accuracy believed of each skill, and gets it.
+
+    ``counts`` is room for them by skill, class and answer; with many classes it is empty.
+    """
+    starts, skill, label, truth = answers.starts, answers.skill, answers.label, answers.truth
+    forget_skills(beliefs)
+    if len(counts) > 0:
+        count_answers(starts, skill, label, truth, beliefs.posterior, counts)
+        sum_counts(beliefs, counts, here)
+    for task in range(len(starts) - 1):
+        first, last = starts[task], starts[task + 1]
+        amount = counted_by(last - first, truth[task] >= 0)
+        if amount == 0.0 and last > first:
+            beliefs.alone[beliefs.worker[skill[first]], label[first]] += 1.0
+        elif len(counts) == 0:
+            for at in range(first, last):
+                count_in(beliefs, skill[at], task, label[at], here[skill[at]], amount)
     rate_crowd(beliefs.crowd, beliefs.posterior.shape[1])
     for row in range(len(here)):
         here[row] = accuracy_here(
@@ -178,7 +233,7 @@ def weigh_answer(
         )  # fmt: skip
 
 
-@step
+@kernel
 def weigh_named(
     answers: SkillAnswers, beliefs: SkillBeliefs, task: int, like: float, here: Array, logs: Array
 ) -> None:
@@ -252,9 +307,56 @@ def weigh_task(
 
 
 @kernel
-def judge_tasks(answers: SkillAnswers, beliefs: SkillBeliefs, here: Array, logs: Array) -> float:
-    """E-step: posteriors of all tasks with an answer and no truth; returns the largest change."""
+def foretell(beliefs: SkillBeliefs, like: float, here: Array, logs: Array) -> None:
+    """Logarithms of the probabilities of all answers, by skill and true class."""
+    totals, right, seen, due = beliefs.totals, beliefs.right, beliefs.seen, beliefs.due
+    wrong, alone, errors, crowd = beliefs.wrong, beliefs.alone, beliefs.errors, beliefs.crowd
+    classes = logs.shape[1]
+    for row in range(len(logs)):
+        worker = beliefs.worker[row]
+        elsewhere = accuracy_elsewhere(totals, crowd, worker)
+        for c in range(classes):
+            for a in range(classes):
+                logs[row, c, a] = log_chance(
+                    totals, right, seen, due, wrong, alone, errors, crowd, like, elsewhere,
+                    here[row], worker, c, a,
+                )  # fmt: skip
+
+
+@kernel
+def judge_by(
+    answers: SkillAnswers, shares: Array, foretold: Array, posterior: Array, logs: Array
+) -> float:
+    """Posteriors of all tasks with an answer and no truth; returns the largest change."""
+    starts, skill, label, weight = answers.starts, answers.skill, answers.label, answers.weight
+    context, truth = answers.context, answers.truth
+    moved = 0.0
+    for task in range(len(starts) - 1):
+        first, last = starts[task], starts[task + 1]
+        if first == last or truth[task] >= 0:
+            continue
+        for c in range(len(logs)):
+            said = shares[context[task], c]
+            for at in range(first, last):
+                said += weight[at] * foretold[skill[at], c, label[at]]
+            logs[c] = said
+        moved = max(moved, posterior_of(logs, posterior, task))
+    return moved
+
+
+@kernel
+def judge_tasks(
+    answers: SkillAnswers, beliefs: SkillBeliefs, foretold: Array, here: Array, logs: Array
+) -> float:
+    """E-step: posteriors of all tasks with an answer and no truth; returns the largest change.
+
+    ``foretold`` is room for a number for each skill, class and answer; with many classes it is
+    empty.
+    """
     like = like_others(len(beliefs.shares))
+    if len(foretold) > 0:
+        foretell(beliefs, like, here, foretold)
+        return judge_by(answers, beliefs.shares, foretold, beliefs.posterior, logs)
     moved = 0.0
     for task in range(len(answers.starts) - 1):
         if answers.starts[task] < answers.starts[task + 1] and answers.truth[task] < 0:
@@ -287,6 +389,8 @@ def fit(answers: SkillAnswers, beliefs: SkillBeliefs, rounds: int) -> int:
     skills = len(beliefs.worker)
     here = np.zeros(skills)
     logs = np.zeros(classes)
+    # One table serves counts and what they foretell: neither outlives its step.
+    table = np.zeros((skills if classes <= MANY else 0, classes, classes))
     begin(answers, beliefs)
     learn_shares(answers, beliefs)
     beliefs.crowd[RIGHT] = beliefs.crowd[JUDGED] = 0.0
@@ -307,10 +411,10 @@ def fit(answers: SkillAnswers, beliefs: SkillBeliefs, rounds: int) -> int:
             beliefs.crowd[LENT] = leaning if stage == 0 else LIKE_ELSEWHERE
         for _ in range(rounds):
             used += 1
-            learn_skills(answers, beliefs, here)
-            if judge_tasks(answers, beliefs, here, logs) < SETTLED:
+            learn_skills(answers, beliefs, table, here)
+            if judge_tasks(answers, beliefs, table, here, logs) < SETTLED:
                 break
-    learn_skills(answers, beliefs, here)
+    learn_skills(answers, beliefs, table, here)
     return used
 
 

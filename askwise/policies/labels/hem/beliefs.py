@@ -90,7 +90,7 @@ class State(NamedTuple):
     scratch: Array
 
 
-@step
+@kernel
 def beliefs_in(state: State) -> SkillBeliefs:
     """The part of the state that the model is about."""
     return SkillBeliefs(
@@ -162,7 +162,7 @@ def of_family(book: Book, task: int, family: int) -> float:
     return float(count)
 
 
-@step
+@kernel
 def weight_of(book: Book, task: int, worker: int) -> float:
     """What an answer of a worker counts as evidence for a task: families err together."""
     family = book.workers[worker, c.FAMILY]
@@ -191,7 +191,7 @@ def judge(book: Book, state: State, task: int, logs: Array) -> None:
         cell = cells[cell, c.NEXT_CELL]
 
 
-@step
+@kernel
 def lift(book: Book, state: State, worker: int) -> None:
     """Bring a worker's accuracy in the mean over classes up to date."""
     state.lift[worker] = lift_of(beliefs_in(state), worker, book.totals[c.CONTEXTS])

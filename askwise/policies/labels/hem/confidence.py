@@ -209,8 +209,8 @@ def tell_apart(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBe
     for at in range(len(givers)):
         givers[at] = beliefs.worker[answers.skill[at]]
     judged, agreed = np.zeros(total), np.zeros(total)
-    votes = np.zeros(book.totals[c.OPTIONS])
-    judge_workers(answers.starts, givers, answers.label, votes, judged, agreed)
+    room = np.zeros((2, book.totals[c.OPTIONS]))
+    judge_workers(answers.starts, givers, answers.label, room, judged, agreed)
     state.meta[APART] = 1 if told_apart(judged, agreed) else 0
     families = np.zeros(total + 1, np.int64)
     state.meta[VOICES] = 0
