@@ -34,6 +34,18 @@ assert callable(providers._get_local_constants)
 providers._get_local_constants = lambda: providers.Constants()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With ``SHUFFLE=7`` in the environment, run files and the tests in them in another order."""
+    if seed := os.environ.get("SHUFFLE"):
+        by_file: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            by_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
+        order = random.Random(seed)
+        files = order.sample(list(by_file.values()), len(by_file))
+        items[:] = [item for tests in files for item in order.sample(tests, len(tests))]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Draw the same seeds each time; refuse to show something of the compiler without it."""
