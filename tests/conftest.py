@@ -10,6 +10,7 @@ os.environ.setdefault("ASKWISE_JIT", "0")
 
 import random
 import secrets
+import signal
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -20,6 +21,11 @@ from hypothesis.internal.conjecture import providers
 
 from askwise.core.compiling import PLAIN
 from tests.servers import NoServer, new_database, shared_server
+
+# Started in the background, as by nohup, a process and all that it starts ignore Ctrl-C; tests send
+# it to processes of theirs.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The first call of a kernel compiles it, so neither a deadline nor a pace means anything.
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -32,6 +38,21 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 # even if those are not to be random: what a test tries would depend on the tests before it.
 assert callable(providers._get_local_constants)
 providers._get_local_constants = lambda: providers.Constants()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With ``SHUFFLE=7`` in the environment, run files and the tests in them in another order.
+
+    Before pytest brings together what shares a costly fixture: it does so in the new order.
+    """
+    if seed := os.environ.get("SHUFFLE"):
+        by_file: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            by_file.setdefault(item.nodeid.partition("::")[0], []).append(item)
+        order = random.Random(seed)
+        files = order.sample(list(by_file.values()), len(by_file))
+        items[:] = [item for tests in files for item in order.sample(tests, len(tests))]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -298,8 +298,7 @@ class Campaign:
     def task(self, task: str) -> Task:
         """A task as it was added, with its payload."""
         with self.reading() as state:
-            found: Task = state.ledger.tasks[state.ledger.task_at(task)]
-            return found
+            return state.ledger.tasks[state.ledger.task_at(task)]
 
     def over(self) -> Done | None:
         """Why there is nothing more to ask, if so, and nothing is out; changes nothing.
@@ -353,8 +352,7 @@ class Campaign:
     @property
     def spec(self) -> dict[str, Any]:
         """The campaign as created, as JSON."""
-        raw: dict[str, Any] = json.loads(self._spec.to_json())
-        return raw
+        return json.loads(self._spec.to_json())
 
     def __repr__(self) -> str:
         return f"<Campaign {self.name!r} policy={self._spec.policy.name!r}>"

@@ -143,5 +143,4 @@ def reply_again(known: Reply, request: str) -> dict[str, Any]:
             field="key",
             reason="key_reused",
         )
-    reply: dict[str, Any] = json.loads(known.body)
-    return reply
+    return json.loads(known.body)

@@ -17,18 +17,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from askwise.campaign import folding
-from askwise.campaign.requests import (
-    Action,
-    HalfDone,
-    Overtaken,
-    Request,
-    Work,
-    check_key,
-    failure_of,
-    interrupted,
-    reply_again,
-)
+from askwise.campaign import folding, requests
+from askwise.campaign.requests import Action, HalfDone, Overtaken, Request, Work
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState, version_of
 from askwise.campaign.verbs import Verbs
@@ -103,7 +93,7 @@ class Writer:
     def write(self, text: str, key: str | None, action: Action[T]) -> T:
         """Do a write in a transaction, perhaps with others; on any failure nothing has happened."""
         if key is not None:
-            check_key(key)
+            requests.check_key(key)
         request = Request(text, key, action)
         try:
             with self._turn:
@@ -176,7 +166,7 @@ class Writer:
         finally:
             for request in group:
                 if not request.done:
-                    request.fail(interrupted())
+                    request.fail(requests.interrupted())
                 if request is not leader:
                     request.woken.release()
 
@@ -241,7 +231,7 @@ class Writer:
             if isinstance(error, HalfDone | Overtaken):
                 raise
             for request in group:
-                request.fail(request.error or failure_of(error, group))
+                request.fail(request.error or requests.failure_of(error, group))
             if not isinstance(error, Exception):
                 raise
             return
@@ -281,7 +271,7 @@ class Writer:
         before = state.seq
         try:
             if request.key in known:
-                kept = reply_again(known[request.key], request.text)
+                kept = requests.reply_again(known[request.key], request.text)
                 request.succeed(request.action.recall(state, kept))
                 return
             verbs = Verbs(self.name, state, now, request.key)

@@ -43,8 +43,7 @@ class Catalogue:
 
     def names(self) -> list[str]:
         """All entries, by name."""
-        names: list[str] = self._entries().names()
-        return names
+        return self._entries().names()
 
     def describe(self, name: str) -> Described:
         """What can be said of an entry: what all have, and what is of its kind."""

@@ -196,8 +196,7 @@ class RemoteCampaign:
     @property
     def spec(self) -> dict[str, Any]:
         """The campaign as created, as JSON."""
-        raw: dict[str, Any] = self._transport.read(f"{self._path}/spec")
-        return raw
+        return self._transport.read(f"{self._path}/spec")
 
     # What a service has beside.
 

@@ -86,5 +86,4 @@ def verify(
             "sent again, or a clock is wrong",
             field="header",
         )
-    read: dict[str, Any] = json.loads(sent)
-    return read
+    return json.loads(sent)

@@ -22,8 +22,8 @@ def answers_in(table: Array, row: int, first: int, options: int) -> int:
 
 
 @step
-def lead_in(table: Array, row: int, first: int, options: int) -> int:
-    """By how many votes the first option leads the second: gap times answers."""
+def two_largest(table: Array, row: int, first: int, options: int) -> tuple[int, int]:
+    """The votes of the two leading options, of two or more."""
     top = second = -1
     for option in range(options):
         votes = table[row, first + option]
@@ -32,6 +32,13 @@ def lead_in(table: Array, row: int, first: int, options: int) -> int:
             top = votes
         elif votes > second:
             second = votes
+    return top, second
+
+
+@step
+def lead_in(table: Array, row: int, first: int, options: int) -> int:
+    """By how many votes the first option leads the second: gap times answers."""
+    top, second = two_largest(table, row, first, options)
     return top - second
 
 

@@ -13,7 +13,7 @@ from askwise.core.errors import UnknownName, nearest
 from askwise.core.events import Event, Fact, Kind
 from askwise.core.labels import Label, as_label
 from askwise.core.money import NO_CAP, to_micro
-from askwise.core.problem import UNLIMITED, Problem, Task, Worker
+from askwise.core.problem import KINDS, UNLIMITED, Problem, Task, Worker
 from askwise.core.reasons import Reason
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
@@ -37,12 +37,8 @@ _BY_ROW = {
 }
 """The arrays that grow, each with the total that says how many of its rows are in use."""
 
-_KINDS: dict[str | None, int] = {
-    None: c.UNSAID,
-    "person": c.PERSON,
-    "model": c.MODEL,
-    "crowd": c.CROWD,
-}
+_KINDS = (None, *KINDS)
+"""What a worker may be said to be, in the order of its numbers in the columns."""
 
 _NAMELESS = Task("unit")
 """The one task of a campaign that buys units of work; it has a row and no name."""
@@ -196,9 +192,7 @@ class Ledger:
         at = int(transitions.advance(self.book, kind, task, worker, number, value, event.seq))
         assert at != transitions.MISFIT, f"event {event.seq} does not follow from those before it"
         # As `as_fact` does in a compiled fold; a kernel's call would cost more than the rest here.
-        if kind in ABOUT_ASSIGNMENTS:
-            task = int(self.book.assignments[at, c.TASK])
-        return Fact(kind, task, worker, np.nan if kind == k.ASKED else value, note, at)
+        return transitions.as_fact(self.book, kind, task, worker, value, note, at)
 
     def read(self, event: Event, plan: PlanRows) -> Entry:
         """An event in numbers, as ``transitions.advance`` takes it, and what no kernel reads noted.
@@ -279,7 +273,7 @@ class Ledger:
         self.book.totals[c.ASKED_ONCE] -= row[c.ONCE]
         row[c.ONCE] = self.problem.asks_once(worker)
         self.book.totals[c.ASKED_ONCE] += row[c.ONCE]
-        row[c.KIND] = _KINDS[worker.kind]
+        row[c.KIND] = _KINDS.index(worker.kind)
         row[c.FAMILY] = -1
         if worker.family is not None:
             row[c.FAMILY] = self.families.setdefault(worker.family, len(self.families))
@@ -299,17 +293,12 @@ class Ledger:
         before = self.total(c.TASKS)
         after = before + len(tasks)
         self._grow_rows(("tasks", "votes"), after)
-        unknown = [
-            c.TASK_LAST, c.TRUTH, c.FIRST_CELL, c.VOICE,
-            c.NEXT_ALIKE, c.NAMED,
-        ]  # fmt: skip
+        unknown = [c.TASK_LAST, c.TRUTH, c.FIRST_CELL, c.VOICE, c.NEXT_ALIKE, c.NAMED]
         self.book.tasks[before:after, unknown] = -1
         self.book.totals[c.TASKS] = after
         self.book.totals[c.OPEN] += len(tasks)
-        self._grow_rows(
-            ("offers",),
-            self.total(c.OFFERS) + sum(len(task.workers or ()) for task in tasks),
-        )
+        named = sum(len(task.workers or ()) for task in tasks)
+        self._grow_rows(("offers",), self.total(c.OFFERS) + named)
         for at, task in enumerate(tasks, before):
             if not self.problem.taskless:
                 self._task_index[task.id] = at

@@ -137,6 +137,28 @@ def room(book: Book, worker: int, money: int) -> int:
 
 
 @step
+def can_be_asked(book: Book, worker: int) -> bool:
+    """Whether a worker is in the campaign and within their limit."""
+    workers = book.workers
+    within = workers[worker, c.ASKED] < workers[worker, c.LIMIT]
+    return bool(workers[worker, c.JOINED] == 1 and within)
+
+
+@step
+def at_hand(book: Book, worker: int, money: int, available: Array) -> bool:
+    """Whether a worker is there, within their limit and affordable."""
+    if available[worker] == 0 or not can_be_asked(book, worker):
+        return False
+    return bool(book.workers[worker, c.PRICE] <= money)
+
+
+@step
+def may_come(book: Book, task: int, worker: int) -> bool:
+    """Whether an answer of a worker to a task may still come: there, within limit, may be asked."""
+    return can_be_asked(book, worker) and may_put(book, task, worker)
+
+
+@step
 def at_limit(book: Book, worker: int) -> bool:
     """Whether a worker has reached their limit.
 

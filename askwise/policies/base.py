@@ -11,8 +11,8 @@ from askwise.core.choices import Done, Wait
 from askwise.core.errors import InvalidProblem, TooLarge
 from askwise.core.problem import Problem, Worker
 from askwise.core.registry import Registry
-from askwise.kernels import Array, Draw, Fact
-from askwise.ledger import Ledger, Proposal
+from askwise.kernels import Array, Draw, Fact, step
+from askwise.ledger import Book, Ledger, Proposal
 from askwise.ledger import columns as c
 from askwise.ledger.proposals import new_proposal
 from askwise.ledger.queries import IDLE
@@ -51,6 +51,18 @@ class NoSettings(NamedTuple):
     """The parameters of a policy that has none: compiled code takes no empty tuple."""
 
     none: int = 0
+
+
+class Nothing(NamedTuple):
+    """The beliefs of a policy that has none."""
+
+    none: Array
+
+
+@step
+def learn_nothing(book: Book, state: Any, params: Any, fact: Fact, draw: Draw) -> None:
+    """The absorbing kernel of a policy that facts teach nothing."""
+    return
 
 
 @dataclass(frozen=True)
@@ -113,9 +125,9 @@ class Policy(ABC):
     def grow(self, state: State, ledger: Ledger) -> State:
         """Copy beliefs into larger arrays after workers or tasks were added."""
         grown = {}
-        for name, axes in self._axes():
+        for name, sizes in self._along_axes(ledger):
             array = getattr(state, name)
-            due = tuple(len(getattr(ledger.book, _AXES[axis][0])) for axis in axes)
+            due = tuple(room for room, _ in sizes)
             if any(have < want for have, want in zip(array.shape, due, strict=False)):
                 larger = np.zeros((*due, *array.shape[len(due) :]), array.dtype)
                 larger[tuple(slice(size) for size in array.shape)] = array
@@ -125,15 +137,20 @@ class Policy(ABC):
     def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
         """The part of the beliefs that counts: what snapshots keep and equality is about."""
         kept = dict(state._asdict())
-        for name, axes in self._axes():
-            kept[name] = kept[name][tuple(slice(ledger.total(_AXES[axis][1])) for axis in axes)]
+        for name, sizes in self._along_axes(ledger):
+            kept[name] = kept[name][tuple(slice(count) for _, count in sizes)]
         return kept
 
-    def _axes(self) -> Iterator[tuple[str, list[str]]]:
-        """Each field that ``axes`` names, with its axes."""
+    def size_along(self, axis: str, ledger: Ledger) -> tuple[int, int]:
+        """How many rows there is room for along an axis, and how many are in use."""
+        array, count = _AXES[axis]
+        return len(getattr(ledger.book, array)), ledger.total(count)
+
+    def _along_axes(self, ledger: Ledger) -> Iterator[tuple[str, list[tuple[int, int]]]]:
+        """Each field that ``axes`` names, with its size along each of its axes."""
         for axes, names in self.axes.items():
             for name in names.split():
-                yield name, axes.split()
+                yield name, [self.size_along(axis, ledger) for axis in axes.split()]
 
     def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
         """Rebuild beliefs from what ``used`` gave."""
@@ -159,6 +176,10 @@ class KernelPolicy(Policy):
     def params(self) -> Any:
         """Hyper-parameters as a NamedTuple of plain numbers, as the kernels take them."""
         return NoSettings()
+
+    def start(self, problem: Problem, ledger: Ledger) -> State:
+        """Nothing to believe, unless a policy says otherwise."""
+        return Nothing(np.zeros(0))
 
     def choose(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array

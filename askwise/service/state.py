@@ -27,5 +27,4 @@ class ServiceState:
 
 def service_of(request: Request) -> ServiceState:
     """The state of the application that a request came to."""
-    found: ServiceState = request.app.state.service
-    return found
+    return request.app.state.service

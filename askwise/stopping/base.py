@@ -16,7 +16,7 @@ from askwise.core.money import NO_CAP, Amount, from_micro, to_micro
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.core.registry import Registry
 from askwise.kernels import Array, Draw, Fact, step, uniform
-from askwise.ledger import Book, Ledger, may_put
+from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
 
 # What judging may say.
@@ -232,14 +232,6 @@ def amount_above_0(amount: Amount, field: str) -> str:
     if micro == 0:
         raise InvalidParameter(f"{field} is 0: give an amount above 0", field=field)
     return str(from_micro(micro))
-
-
-@step
-def may_come(book: Book, task: int, worker: int) -> bool:
-    """Whether an answer of a worker to a task may still come: there, within limit, may be asked."""
-    workers = book.workers
-    here = workers[worker, c.JOINED] == 1 and workers[worker, c.ASKED] < workers[worker, c.LIMIT]
-    return bool(here and may_put(book, task, worker))
 
 
 @step

@@ -9,6 +9,7 @@ from askwise.kernels import Array, Draw, step
 from askwise.kernels.votes import exceeds
 from askwise.ledger import Book
 from askwise.ledger import columns as c
+from askwise.ledger.queries import may_come
 from askwise.stopping import base
 from askwise.stopping.base import CONFIDENT, GO_ON, LOW_CONFIDENCE, OPTION, stopping
 from askwise.stopping.single import SingleCrowdRule, Votes, all_votes, lead_of, name_leader
@@ -172,7 +173,7 @@ def agreed_of_all(book: Book, params: Params, task: int, draw: Draw, ruling: Arr
         return code
     more = book.tasks[task, c.TASK_ASKED] - book.tasks[task, c.TASK_ANSWERED]
     for worker in range(totals[c.WORKERS]):
-        if base.may_come(book, task, worker):
+        if may_come(book, task, worker):
             if workers[worker, c.ONCE] == 0:
                 return code
             more += 1

@@ -9,6 +9,7 @@ from askwise.core.money import Amount, to_micro
 from askwise.kernels import Array, Draw, kernel, step
 from askwise.ledger import Book, cell_of
 from askwise.ledger import columns as c
+from askwise.ledger.queries import may_come
 from askwise.stopping import base
 from askwise.stopping.base import CONFIDENT, GO_ON, KernelRule, stopping
 from askwise.stopping.evidence import log_evidence
@@ -125,7 +126,7 @@ def can_go_on(book: Book, task: int, worker: int) -> bool:
     got four answers a crowd is passed over by the policy, and no reason to go on; so is a person or
     model among them.
     """
-    if not base.may_come(book, task, worker):
+    if not may_come(book, task, worker):
         return False
     if book.totals[c.REPEAT] == 0:
         return True

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.service.audit import audit
 from tests.service.conftest import Serve
 from tests.service.load import Link, Told
@@ -60,6 +62,13 @@ def work(service: Served, number: int, told: Told, unclean: list[str]) -> None:
         link.close()
 
 
+# A process takes seconds to start: each law is shown on one store, and on the other in the slow
+# suite.
+
+
+@pytest.mark.parametrize(
+    "store_url", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
+)
 def test_a_stop_lets_requests_under_way_end_and_the_next_start_goes_on(
     store_url: str, serve: Serve
 ) -> None:
@@ -86,6 +95,9 @@ def test_a_stop_lets_requests_under_way_end_and_the_next_start_goes_on(
     assert "Traceback" not in service.errors.read_text()
 
 
+@pytest.mark.parametrize(
+    "store_url", ["postgres", pytest.param("sqlite", marks=pytest.mark.slow)], indirect=True
+)
 def test_two_processes_serve_one_store(store_url: str, serve: Serve) -> None:
     service = serve(store_url, 2)
     first, second = wait_for_children(service)

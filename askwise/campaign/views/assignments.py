@@ -78,8 +78,7 @@ def places_out(ledger: Ledger, worker: str | None = None) -> list[int]:
     wanted = rows[:, c.STATUS] == c.OUT
     if worker is not None:
         wanted &= rows[:, c.WORKER] == ledger.worker_at(worker)
-    found: list[int] = np.flatnonzero(wanted).tolist()
-    return found
+    return np.flatnonzero(wanted).tolist()
 
 
 def assignment_at(name: str, ledger: Ledger, at: int) -> Assignment:

@@ -5,69 +5,26 @@ import numpy as np
 from askwise.core.compiling import kernel, step
 from askwise.kernels.knapsack import inputs
 from askwise.kernels.knapsack.inputs import Array, Limits, Numbers
-from askwise.kernels.knapsack.ordering import ascending
+from askwise.kernels.knapsack.ordering import ascending, marked
 
 # A few items fill a knapsack as a rule, and finding the best of all so often is cheaper than
-# setting up a heap; the heap takes over after that and keeps the worst case at n log n.
+# sorting them; the rest is sorted after that, which keeps the worst case at n log n.
 _SCANS = 8
-# So few items are never worth a heap.
+# So few items are never worth sorting.
 _FEW = 32
 
 
 @kernel
-def _before(density: float, item: int, other_density: float, other_item: int) -> bool:
-    """Tell whether an item precedes another: by density, ties by the lower index."""
-    return density > other_density or (density == other_density and item < other_item)
-
-
-@kernel
-def _sift(densities: Array, items: Array, size: int, hole: int) -> None:
-    """Let the entry at ``hole`` sink until its children come after it."""
-    density = densities[hole]
-    item = items[hole]
-    while True:
-        child = 2 * hole + 1
-        if child >= size:
-            break
-        right = child + 1
-        if right < size and _before(densities[right], items[right], densities[child], items[child]):
-            child = right
-        if not _before(densities[child], items[child], density, item):
-            break
-        densities[hole] = densities[child]
-        items[hole] = items[child]
-        hole = child
-    densities[hole] = density
-    items[hole] = item
-
-
-@kernel
-def _greedy_by_heap(
+def _greedy_in_order(
     densities: Array, weights: Array, limits: Array, left: int, counts: Array
 ) -> int:
     """Go on with the items that have not been dealt with (density not negative)."""
-    items = np.empty(densities.shape[0], np.int64)
-    size = 0
-    lightest = left
-    for i in range(densities.shape[0]):
-        if densities[i] >= 0.0 and weights[i] <= left:
-            densities[size] = densities[i]
-            items[size] = i
-            size += 1
-            lightest = min(lightest, weights[i])
-    for hole in range(size // 2 - 1, -1, -1):
-        _sift(densities, items, size, hole)
-    while size > 0 and lightest <= left:
-        i = items[0]
+    rest = marked((densities >= 0.0) & (weights <= left))
+    for i in rest[ascending(-densities[rest])]:
         if weights[i] <= left:
             take = min(limits[i], left // weights[i])
             counts[i] = take
             left -= take * weights[i]
-        size -= 1
-        if size > 0:
-            densities[0] = densities[size]
-            items[0] = items[size]
-            _sift(densities, items, size, 0)
     return left
 
 
@@ -96,7 +53,7 @@ def fill_by_density(
         densities[best] = -1.0
     if n <= _FEW:
         return left
-    return _greedy_by_heap(densities, weights, limits, left, counts)
+    return _greedy_in_order(densities, weights, limits, left, counts)
 
 
 @kernel

@@ -49,8 +49,7 @@ class Chosen:
     @property
     def inner(self) -> StoppingRule:
         """The rule that has the dial."""
-        inner: StoppingRule = getattr(self.rule, "inner", self.rule)
-        return inner
+        return getattr(self.rule, "inner", self.rule)
 
     @property
     def dial(self) -> str:
@@ -72,8 +71,7 @@ class Chosen:
     @property
     def value(self) -> Value:
         """Where the dial is."""
-        found: Value = getattr(self.inner, self.dial)
-        return found
+        return getattr(self.inner, self.dial)
 
     def turned(self, value: Value) -> StoppingRule:
         """The rule with its dial at a value."""

@@ -15,9 +15,10 @@ from askwise.core.problem import Problem
 from askwise.kernels.knapsack import cover_greedy
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
+from askwise.ledger.queries import can_be_asked
 from askwise.policies.assured.base import BoundingPolicy
 from askwise.policies.assured.choosing import find_task
-from askwise.policies.assured.common import FIXED, FRESH, Params, State, has_room
+from askwise.policies.assured.common import FIXED, FRESH, Params, State
 from askwise.policies.assured.sets import cheapest_set, critical_bids, critical_bids_exact
 from askwise.policies.base import policies
 
@@ -150,7 +151,7 @@ class CcbFixed(BoundingPolicy, SetsCriticalBids):
         size, book = ledger.total(c.WORKERS), ledger.book
         allowed = np.zeros(size, np.bool_)
         if find_task(book, state.tasks, int(state.tally[FRESH]), allowed) < 0:
-            allowed[:] = [has_room(book.workers, at) for at in range(size)]
+            allowed[:] = [can_be_asked(book, at) for at in range(size)]
         pool = np.flatnonzero(allowed)
         lower, _ = self.interval(state, ledger)
         costs, qualities = book.workers[pool, c.RANKED_AT], lower[pool]

@@ -9,9 +9,9 @@ from askwise.kernels import Array, Draw, uniform
 from askwise.kernels.knapsack.ordering import ascending
 from askwise.ledger import Book, Proposal, propose
 from askwise.ledger import columns as c
-from askwise.ledger.queries import may_answer, money_left
+from askwise.ledger.queries import can_be_asked, may_answer, money_left
 from askwise.policies.assured import common as a
-from askwise.policies.assured.common import Params, State, bound, goes_to_all, has_room
+from askwise.policies.assured.common import Params, State, bound, goes_to_all
 from askwise.policies.assured.sets.kernels import (
     INFEASIBLE,
     cheapest_into,
@@ -48,10 +48,10 @@ def is_affordable(book: Book, chosen: Array) -> bool:
 @heavy_kernel
 def find_members(book: Book, task: int, members: Array, allowed: Array) -> None:
     """Mark who has answered a task or is about to, and who else may be asked about it."""
-    assignments, workers = book.assignments, book.workers
+    assignments = book.assignments
     for worker in range(members.shape[0]):
         members[worker] = False
-        allowed[worker] = has_room(workers, worker) and may_answer(book, task, worker)
+        allowed[worker] = can_be_asked(book, worker) and may_answer(book, task, worker)
     at = book.tasks[task, c.TASK_LAST]
     while at >= 0:
         worker, status = assignments[at, c.WORKER], assignments[at, c.STATUS]
@@ -107,22 +107,16 @@ def mend(book: Book, state: State, params: Params, wanted: Array) -> int:
 @heavy_kernel
 def find_task(book: Book, begun: Array, start: int, allowed: Array) -> int:
     """Find the first task that was not begun and somebody can be asked about; mark them."""
-    tasks, offers, workers = book.tasks, book.offers, book.workers
     for task in range(start, book.totals[c.TASKS]):
-        if tasks[task, c.CLOSED] == 1 or begun[task, a.NOTE] > 0:
+        if book.tasks[task, c.CLOSED] == 1 or begun[task, a.NOTE] > 0:
             continue
-        first, count = tasks[task, c.FIRST_OFFER], tasks[task, c.NAMED]
         found = False
         for worker in range(allowed.shape[0]):
-            allowed[worker] = count < 0 and has_room(workers, worker)
-            found = found or allowed[worker]
-        for at in range(first, first + count):
-            worker = offers[at]
-            allowed[worker] = has_room(workers, worker)
+            allowed[worker] = can_be_asked(book, worker) and may_answer(book, task, worker)
             found = found or allowed[worker]
         if found:
             return task
-        if count < 0:
+        if book.tasks[task, c.NAMED] < 0:
             # Nobody has room.
             return -1
     return -1
@@ -147,7 +141,7 @@ def end(book: Book, state: State) -> int:
     for worker in range(totals[c.WORKERS]):
         if workers[worker, c.JOINED] == 1:
             joined = True
-            limited = limited or not has_room(workers, worker)
+            limited = limited or not can_be_asked(book, worker)
     if not joined:
         return c.WAIT_WORKERS
     return c.DONE_LIMITS if limited else c.DONE_TARGET

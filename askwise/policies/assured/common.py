@@ -136,14 +136,6 @@ def bound(state: State, params: Params, lower: Array, upper: Array) -> None:
 
 
 @step
-def has_room(workers: Array, worker: int) -> bool:
-    """Whether a worker is there and below his limit."""
-    return bool(
-        workers[worker, c.JOINED] == 1 and workers[worker, c.ASKED] < workers[worker, c.LIMIT]
-    )
-
-
-@step
 def goes_to_all(params: Params, note: int) -> bool:
     """Whether a task begun with a note is put to everybody who can be asked."""
     return note == UNREACHABLE or (note == EXPLORE and params.rule != NS)

@@ -5,9 +5,9 @@ from askwise.kernels import Draw, Fact
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
-from askwise.ledger.queries import asked_before, may_answer
+from askwise.ledger.queries import asked_before, can_be_asked, may_answer
 from askwise.policies.assured import common as a
-from askwise.policies.assured.common import Params, State, answers_out, has_room, record
+from askwise.policies.assured.common import Params, State, answers_out, record
 
 
 @step
@@ -108,7 +108,7 @@ def lose_planned(book: Book, state: State, worker: int) -> None:
 def is_for_all(book: Book, task: int) -> bool:
     """Whether a task may be put to everybody who is there and below his limit."""
     for worker in range(book.totals[c.WORKERS]):
-        if has_room(book.workers, worker) and not may_answer(book, task, worker):
+        if can_be_asked(book, worker) and not may_answer(book, task, worker):
             return False
     return True
 
@@ -119,7 +119,7 @@ def is_intact(book: Book, state: State) -> bool:
     if state.tally[a.SETTLED] == 0:
         return False
     for worker in range(book.totals[c.WORKERS]):
-        if state.workers[worker, a.IN_SET] == 1 and not has_room(book.workers, worker):
+        if state.workers[worker, a.IN_SET] == 1 and not can_be_asked(book, worker):
             return False
     return True
 
@@ -153,7 +153,7 @@ def drop_unasked(book: Book, state: State, task: int) -> None:
         # Rows are in the order of workers.
         if row < book.totals[c.PLAN_ROWS] and plan[row, c.PLAN_WORKER] == worker:
             row += 1
-        elif has_room(book.workers, worker) and may_answer(book, task, worker):
+        elif can_be_asked(book, worker) and may_answer(book, task, worker):
             workers[worker, a.DROPPED] = 1
 
 

@@ -38,14 +38,7 @@ def choose_largest_total(
         return c.PROPOSED
     if book.totals[c.PENDING] > 0:
         return c.WAIT_ANSWERS
-    best = -1
-    best_total = -1.0
-    money = money_left(book.totals)
-    for worker in range(book.totals[c.WORKERS]):
-        units = room(book, worker, money)
-        total = common.mean(state.beliefs, worker) * units
-        if units > 0 and total > best_total:
-            best, best_total = worker, total
+    best = common.best_worker(book, state.beliefs, True)
     if best >= 0 and common.give_all_to(book, best, out):
         return c.PROPOSED
     return idle(book, available)

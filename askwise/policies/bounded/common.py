@@ -244,6 +244,22 @@ def propose_by_density(book: Book, beliefs: Array, capacity: int, out: Proposal)
 
 
 @kernel
+def best_worker(book: Book, beliefs: Array, by_total: bool) -> int:
+    """Who promises most, per price or in all that they can still do; ties by index, -1: nobody."""
+    money = money_left(book.totals)
+    best = -1
+    highest = -1.0
+    for worker in range(book.totals[c.WORKERS]):
+        units = room(book, worker, money)
+        if units > 0:
+            promise = mean(beliefs, worker)
+            promise = promise * units if by_total else promise / book.workers[worker, c.PRICE]
+            if promise > highest:
+                best, highest = worker, promise
+    return best
+
+
+@kernel
 def give_all_to(book: Book, worker: int, out: Proposal) -> bool:
     """Propose as much work for one worker as limit and the money allow."""
     units = room(book, worker, money_left(book.totals))

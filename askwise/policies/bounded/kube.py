@@ -10,15 +10,8 @@ from askwise.kernels.knapsack import exact_into, fill_by_density
 from askwise.ledger import Book, Ledger, Proposal, has_task, idle, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
-from askwise.policies.bounded.common import (
-    COUNT,
-    SUM,
-    BoundedPolicy,
-    Indices,
-    State,
-    learn,
-    price_of,
-)
+from askwise.policies.bounded import common
+from askwise.policies.bounded.common import COUNT, SUM, BoundedPolicy, Indices, State
 
 
 class Params(NamedTuple):
@@ -123,7 +116,7 @@ def choose_exactly(
 @step
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Keep sums and counts."""
-    learn(book, state, fact)
+    common.learn(book, state, fact)
 
 
 @dataclass(frozen=True)
@@ -156,7 +149,7 @@ class _Kube(BoundedPolicy):
             if seen > 0:
                 bound = float(state.beliefs[at, SUM]) / seen + factor * math.sqrt(twice_log / seen)
                 details["upper_bound"] = low + (high - low) * bound
-                index = bound / price_of(ledger, at)
+                index = bound / common.price_of(ledger, at)
             yield index, details
 
 

@@ -17,10 +17,11 @@ from askwise.core.compiling import bind
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, Fact, step
+from askwise.kernels.votes import answers_in, two_largest
 from askwise.ledger import Book, Ledger, Proposal, cell_of, idle, may_put, money_left, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.queries import ahead, next_task
+from askwise.ledger.queries import ahead, at_hand, next_task
 from askwise.policies.base import Axes, KernelPolicy
 from askwise.policies.capabilities import AsksCrowds, Explains, LimitsSize, Score
 
@@ -68,17 +69,7 @@ class Heard(NamedTuple):
 @step
 def may_ask(book: Book, task: int, worker: int, money: int, available: Array) -> bool:
     """Whether a crowd may be asked about a question now."""
-    return has_turn(book, worker, money, available) and may_put(book, task, worker)
-
-
-@step
-def has_turn(book: Book, worker: int, money: int, available: Array) -> bool:
-    """Whether a crowd is there, below its limit and affordable."""
-    workers = book.workers
-    here = available[worker] == 1 and workers[worker, c.JOINED] == 1
-    if not here or workers[worker, c.ASKED] >= workers[worker, c.LIMIT]:
-        return False
-    return bool(workers[worker, c.PRICE] <= money)
+    return at_hand(book, worker, money, available) and may_put(book, task, worker)
 
 
 @step
@@ -93,7 +84,7 @@ def next_question(book: Book, available: Array) -> int:
     money = money_left(totals)
     best = -1
     for worker in range(totals[c.WORKERS]):
-        if has_turn(book, worker, money, available):
+        if at_hand(book, worker, money, available):
             if book.workers[worker, c.ONCE] == 0 and totals[c.OPEN_NAMED] == 0:
                 return book.queue[1]
             task = next_task(book, worker)
@@ -142,23 +133,14 @@ def record(state: State, worker: int, options: int, memory: Memory) -> tuple[flo
 @step
 def heard(book: Book, state: State, memory: Memory, task: int, worker: int) -> Heard:
     """What a crowd said about a question, with its record on others as a prior."""
-    counts = state.counts
     options = book.totals[c.OPTIONS]
     cell = cell_of(book, task, worker)
-    top = 0.0
-    second = 0.0
-    total = 0.0
+    top = second = total = 0.0
     out = 0
     if cell >= 0:
         out = book.cells[cell, c.CELL_OUT]
-        for option in range(options):
-            votes = counts[cell, option]
-            total += votes
-            if votes > top:
-                second = top
-                top = votes
-            elif votes > second:
-                second = votes
+        total = answers_in(state.counts, cell, 0, options)
+        top, second = two_largest(state.counts, cell, 0, options)
     leading, other = record(state, worker, options, memory)
     return Heard(top + leading, second + other, total + leading + (options - 1) * other, out)
 
@@ -198,13 +180,10 @@ def index_of(
     raise NotImplementedError
 
 
-def ask_largest(
-    book: Book, state: Any, params: Any, draw: Draw, available: Array, out: Proposal
-) -> int:
-    """Ask the crowd with the largest index, ties by the lowest number."""
-    task = next_question(book, available)
-    if task < 0:
-        return idle(book, available)
+def propose_largest(
+    book: Book, state: Any, params: Any, task: int, draw: Draw, available: Array, out: Proposal
+) -> None:
+    """Propose the crowd with the largest index, ties by the lowest number."""
     money = money_left(book.totals)
     unit = price_unit(book)
     best = -1
@@ -215,12 +194,35 @@ def ask_largest(
             if best < 0 or index > best_index:
                 best, best_index = worker, index
     propose(out, task, best, 1, 1.0)
+
+
+def largest(index: Callable[..., float]) -> Callable[..., None]:
+    """Propose by an index: a kernel that takes what ``index_of`` does."""
+    return bind(propose_largest, index.__name__, inline=True, index_of=index)
+
+
+def propose_for(
+    book: Book, state: Any, params: Any, task: int, draw: Draw, available: Array, out: Proposal
+) -> None:
+    """Propose a crowd for a question that one may be asked: a policy's own when bound."""
+    raise NotImplementedError
+
+
+def ask_about_next(
+    book: Book, state: Any, params: Any, draw: Draw, available: Array, out: Proposal
+) -> int:
+    """Ask a crowd about the question that is next."""
+    task = next_question(book, available)
+    if task < 0:
+        return idle(book, available)
+    propose_for(book, state, params, task, draw, available, out)
     return c.PROPOSED
 
 
-def largest(index: Callable[..., float]) -> Callable[..., int]:
-    """Choose by an index: a kernel that takes what ``index_of`` does."""
-    return bind(ask_largest, index.__name__, inline=True, index_of=index)
+def choosing(propose: Callable[..., None]) -> Callable[..., int]:
+    """Choose by a kernel that takes what ``propose_for`` does."""
+    label = f"{propose.__module__}.{propose.__name__}"
+    return bind(ask_about_next, label, inline=True, propose_for=propose)
 
 
 MOST_DRAWS = 50_000
@@ -236,22 +238,6 @@ class SurveyPolicy(KernelPolicy, Explains, AsksCrowds):
     paper: ClassVar[str] = PAPER
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
     needs_budget: ClassVar[bool] = False
-
-    def start(self, problem: Problem, ledger: Ledger) -> Any:
-        """Nothing to remember, unless a policy says otherwise."""
-        return Nothing(np.zeros(0))
-
-
-class Nothing(NamedTuple):
-    """Beliefs of a policy that has none."""
-
-    none: Array
-
-
-@step
-def learn_nothing(book: Book, state: Any, params: Any, fact: Fact, draw: Draw) -> None:
-    """Answers teach nothing."""
-    return
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from askwise.kernels import Array, Draw, kernel
 from askwise.kernels.likelihood import distance_from_top
-from askwise.ledger import Book, Proposal, idle, money_left, propose
+from askwise.ledger import Book, Proposal, money_left, propose
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds import common
@@ -47,13 +47,10 @@ def telling(responses: Array, worker: int, options: int, first: int, second: int
 
 
 @kernel
-def choose(
-    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
-) -> int:
+def propose_most_telling(
+    book: Book, state: State, params: Params, task: int, draw: Draw, available: Array, out: Proposal
+) -> None:
     """Sample how the crowds answer; ask who then tells most between the two best options."""
-    task = common.next_question(book, available)
-    if task < 0:
-        return idle(book, available)
     crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
     first, second = leading_two(book, task)
     responses = np.empty((crowds, options))
@@ -69,7 +66,6 @@ def choose(
             if best < 0 or told > best_told:
                 best, best_told = worker, told
     propose(out, task, best, 1, np.nan)
-    return c.PROPOSED
 
 
 @policies.register("glr-directed")
@@ -122,7 +118,7 @@ class GlrDirected(SamplingPolicy):
         "of the question asked least, draw each crowd's answers from what is believed of them and "
         "ask who would move fastest, per price, the likelihood margin between the best two options"
     )
-    kernels: ClassVar[Kernels] = Kernels(choose, learn)
+    kernels: ClassVar[Kernels] = Kernels(common.choosing(propose_most_telling), learn)
 
     def index(self, book: Book, state: State, task: int, worker: int, draw: Draw) -> float | None:
         """How fast the margin would move per price, by the sample."""

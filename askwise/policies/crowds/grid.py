@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from askwise.kernels import Array, Fact, kernel, step
+from askwise.kernels.votes import answers_in, lead_in
 from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
@@ -95,18 +96,8 @@ def shares_of(arm: int, parts: int, crowds: int, shares: Array) -> None:
 @kernel
 def gap_of(arms: Array, task: int, arm: int, options: int) -> float:
     """Empirical gap of the answers that an arm brought; 0 without any."""
-    top = 0.0
-    second = 0.0
-    total = 0.0
-    for option in range(options):
-        votes = arms[task, arm, ARM_VOTES + option]
-        total += votes
-        if votes > top:
-            second = top
-            top = votes
-        elif votes > second:
-            second = votes
-    return (top - second) / total if total > 0.0 else 0.0
+    total = answers_in(arms[task], arm, ARM_VOTES, options)
+    return lead_in(arms[task], arm, ARM_VOTES, options) / total if total > 0.0 else 0.0
 
 
 @kernel

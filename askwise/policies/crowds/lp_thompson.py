@@ -7,7 +7,7 @@ import numpy as np
 
 from askwise.core.draws import gamma
 from askwise.kernels import Array, Draw, kernel, uniform
-from askwise.ledger import Book, Proposal, cell_of, idle, money_left
+from askwise.ledger import Book, Proposal, cell_of, money_left
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds import common
@@ -37,13 +37,10 @@ def sample_responses(
 
 
 @kernel
-def choose(
-    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
-) -> int:
+def draw_from_best(
+    book: Book, state: State, params: Params, task: int, draw: Draw, available: Array, out: Proposal
+) -> None:
     """Sample distributions, find their best mixture, draw a crowd from it."""
-    task = common.next_question(book, available)
-    if task < 0:
-        return idle(book, available)
     crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
     responses = np.empty((crowds, options))
     sample_responses(book, state, params.memory, task, draw, responses)
@@ -62,7 +59,6 @@ def choose(
     chance = uniform(draw, 64 * crowds * options)
     draw_crowd(book, weights, task, chance, available, out)
     out.odds[0] = np.nan
-    return c.PROPOSED
 
 
 @policies.register("lp-thompson")
@@ -115,7 +111,7 @@ class LpThompson(SamplingPolicy):
         "of the question asked least, draw each crowd's answers from what is believed of them, "
         "find the mixture of crowds with the largest gap per root of price, draw a crowd from it"
     )
-    kernels: ClassVar[Kernels] = Kernels(choose, learn)
+    kernels: ClassVar[Kernels] = Kernels(common.choosing(draw_from_best), learn)
 
     def check_size(self, options: int, workers: int) -> None:
         """Refuse more mixtures than a decision can try."""

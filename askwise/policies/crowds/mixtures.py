@@ -134,14 +134,12 @@ def best_mixture_any(
     """
     best = -math.inf
     best_option = -1
-    for crowd in range(responses.shape[0]):
-        weights_out[crowd] = 0.0
+    weights_out[:] = 0.0
     for option in range(responses.shape[1]):
         value = best_mixture(responses, prices, usable, option, scratch_weights)
         if value > best:
             best, best_option = value, option
-            for crowd in range(responses.shape[0]):
-                weights_out[crowd] = scratch_weights[crowd]
+            weights_out[:] = scratch_weights
     return best_option
 
 

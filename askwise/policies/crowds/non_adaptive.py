@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -10,12 +10,12 @@ from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter, UnknownName, nearest
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, kernel, step, uniform
-from askwise.ledger import Book, Ledger, Proposal, cell_of, idle, money_left, propose
+from askwise.ledger import Book, Ledger, Proposal, cell_of, money_left, propose
 from askwise.ledger import columns as c
-from askwise.policies.base import Axes, Kernels, NoSettings, policies
+from askwise.policies.base import Axes, Kernels, NoSettings, Nothing, learn_nothing, policies
 from askwise.policies.capabilities import Score
 from askwise.policies.crowds import common
-from askwise.policies.crowds.common import Nothing, SurveyPolicy, may_ask, next_question
+from askwise.policies.crowds.common import SurveyPolicy, choosing, largest, may_ask
 
 
 class Weights(NamedTuple):
@@ -52,15 +52,11 @@ def draw_crowd(
 
 
 @step
-def choose(
-    book: Book, state: Weights, params: NoSettings, draw: Draw, available: Array, out: Proposal
-) -> int:
-    """Draw by weight."""
-    task = next_question(book, available)
-    if task < 0:
-        return idle(book, available)
+def draw_by_share(
+    book: Book, state: Weights, params: Any, task: int, draw: Draw, available: Array, out: Proposal
+) -> None:
+    """Propose a crowd drawn by its fixed weight."""
     draw_crowd(book, state.weights, task, uniform(draw, 0), available, out)
-    return c.PROPOSED
 
 
 @dataclass(frozen=True)
@@ -69,7 +65,7 @@ class DrawingPolicy(SurveyPolicy):
 
     axes: ClassVar[Axes] = {"worker": "weights"}
     notes: ClassVar[tuple[str, ...]] = ("drawn",)
-    kernels: ClassVar[Kernels] = Kernels(choose, common.learn_nothing)
+    kernels: ClassVar[Kernels] = Kernels(choosing(draw_by_share), learn_nothing)
 
     def weights(self, ledger: Ledger) -> Array:
         """How often to draw each crowd of the start, up to a factor; newcomers have no weight."""
@@ -168,25 +164,15 @@ class NonAdaptive(DrawingPolicy):
 
 
 @kernel
-def draw_by_price(book: Book, task: int, draw: Draw, available: Array, out: Proposal) -> None:
+def draw_by_price(
+    book: Book, state: Any, params: Any, task: int, draw: Draw, available: Array, out: Proposal
+) -> None:
     """Propose a crowd drawn with probability proportional to one over its price."""
     weights = out.real[0]
     unit = common.price_unit(book)
     for worker in range(book.totals[c.WORKERS]):
         weights[worker] = 1.0 / common.ranked_price(book, worker, unit)
     draw_crowd(book, weights, task, uniform(draw, 0), available, out)
-
-
-@kernel
-def choose_by_price(
-    book: Book, state: Nothing, params: NoSettings, draw: Draw, available: Array, out: Proposal
-) -> int:
-    """Draw by one over price."""
-    task = next_question(book, available)
-    if task < 0:
-        return idle(book, available)
-    draw_by_price(book, task, draw, available, out)
-    return c.PROPOSED
 
 
 @policies.register("rand-rr")
@@ -222,7 +208,7 @@ class RandRr(SurveyPolicy):
 
     notes: ClassVar[tuple[str, ...]] = ("drawn",)
     rule: ClassVar[str] = "of the question asked least, ask a crowd drawn by one over its price"
-    kernels: ClassVar[Kernels] = Kernels(choose_by_price, common.learn_nothing)
+    kernels: ClassVar[Kernels] = Kernels(choosing(draw_by_price), learn_nothing)
 
 
 @step
@@ -264,4 +250,4 @@ class RoundRobin(SurveyPolicy):
 
     notes: ClassVar[tuple[str, ...]] = ("in turn",)
     rule: ClassVar[str] = "of the question asked least, ask the crowd asked least about it"
-    kernels: ClassVar[Kernels] = Kernels(common.largest(seldom_asked), common.learn_nothing)
+    kernels: ClassVar[Kernels] = Kernels(choosing(largest(seldom_asked)), learn_nothing)

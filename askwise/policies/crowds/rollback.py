@@ -57,7 +57,7 @@ def choose(
             out.head[1] = EXPLOIT
             return c.PROPOSED
         out.head[1] = ROLL_BACK
-    draw_by_price(book, task, draw, available, out)
+    draw_by_price(book, state, params, task, draw, available, out)
     return c.PROPOSED
 
 

@@ -84,17 +84,16 @@ def sampled_index(
     return common.per_root(gap, common.ranked_price(book, worker, unit))
 
 
-ask_largest_sample = largest(sampled_index)
+largest_sample = largest(sampled_index)
 
 
 @step
-def choose(
-    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
-) -> int:
-    """Sample every crowd's gap, ask the largest per root of price."""
-    code = ask_largest_sample(book, state, params, draw, available, out)
+def propose_largest_sample(
+    book: Book, state: State, params: Params, task: int, draw: Draw, available: Array, out: Proposal
+) -> None:
+    """Sample every crowd's gap, propose the largest per root of price."""
+    largest_sample(book, state, params, task, draw, available, out)
     out.odds[0] = np.nan
-    return code
 
 
 @policies.register("virt-thompson")
@@ -143,5 +142,5 @@ class VirtThompson(SamplingPolicy):
         "of the question asked least, draw each crowd's gap from what is believed of it and ask "
         "the largest draw per root of its price"
     )
-    kernels: ClassVar[Kernels] = Kernels(choose, learn)
+    kernels: ClassVar[Kernels] = Kernels(common.choosing(propose_largest_sample), learn)
     ranks_by: ClassVar = sampled_index

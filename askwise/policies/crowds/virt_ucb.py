@@ -10,7 +10,7 @@ from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds import common
-from askwise.policies.crowds.common import LearningPolicy, Memory, State, largest, learn
+from askwise.policies.crowds.common import LearningPolicy, Memory, State, choosing, largest, learn
 
 
 class Params(NamedTuple):
@@ -94,7 +94,7 @@ class VirtUcb(LearningPolicy):
         "of the question asked least, ask the crowd with the largest (gap + C / sqrt(answers)) "
         "per root of its price; a crowd never asked comes first"
     )
-    kernels: ClassVar[Kernels] = Kernels(largest(virtual_index), learn)
+    kernels: ClassVar[Kernels] = Kernels(choosing(largest(virtual_index)), learn)
     ranks_by: ClassVar = virtual_index
 
     def __post_init__(self) -> None:

@@ -8,12 +8,12 @@ import numpy as np
 
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
-from askwise.ledger import Book, Ledger, Proposal, idle
+from askwise.ledger import Book, Ledger, Proposal
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.crowds import grid
-from askwise.policies.crowds.common import SurveyPolicy, next_question, price_unit
+from askwise.policies.crowds.common import SurveyPolicy, choosing, price_unit
 from askwise.policies.crowds.grid import CROWDS, PHASE, PLAYED, State, phase_at, shares_of
 from askwise.policies.crowds.non_adaptive import draw_crowd
 
@@ -113,13 +113,10 @@ def radius(phase: int, times: float) -> float:
 
 
 @kernel
-def choose(
-    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
-) -> int:
+def draw_from_arm(
+    book: Book, state: State, params: Params, task: int, draw: Draw, available: Array, out: Proposal
+) -> None:
     """Take the arm to play and draw a crowd from its mixture."""
-    task = next_question(book, available)
-    if task < 0:
-        return idle(book, available)
     crowds = book.totals[c.WORKERS]
     asked = book.tasks[task, c.TASK_ASKED]
     arm = arm_to_play(book, state, params, task, asked)
@@ -127,7 +124,6 @@ def choose(
     shares = np.empty(crowds)
     shares_of(arm, parts, crowds, shares)
     draw_crowd(book, shares, task, uniform(draw, 0), available, out)
-    return c.PROPOSED
 
 
 @kernel
@@ -148,9 +144,9 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 class GridPolicy(SurveyPolicy):
     """Base: mixtures on a grid are the arms of a bandit, empirical gaps its rewards."""
 
-    axes: ClassVar[Axes] = {"task": "arms phases", "assignment": "arm_of"}
+    axes: ClassVar[Axes] = {"task point": "arms", "task": "phases", "assignment": "arm_of"}
     notes: ClassVar[tuple[str, ...]] = ("drawn from a mixture",)
-    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+    kernels: ClassVar[Kernels] = Kernels(choosing(draw_from_arm), absorb)
 
     def start(self, problem: Problem, ledger: Ledger) -> State:
         """No arm played."""
@@ -160,29 +156,12 @@ class GridPolicy(SurveyPolicy):
         phases = np.zeros((len(book.tasks), 4), np.int64)
         return State(arms, phases, np.zeros((len(book.assignments), 2), np.int64))
 
-    def grow(self, state: State, ledger: Ledger) -> State:
-        """Room for new questions, assignments, and for the arms of new crowds."""
-        grown: State = super().grow(state, ledger)
-        needed = grid.most_points(len(ledger.book.workers))
-        if grown.arms.shape[1] < needed:
-            wider = np.zeros((len(grown.arms), needed, grown.arms.shape[2]))
-            wider[:, : grown.arms.shape[1]] = grown.arms
-            grown = grown._replace(arms=wider)
-        return grown
-
-    def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
-        """Without the spare arms."""
-        kept = super().used(state, ledger)
-        kept["arms"] = kept["arms"][:, : grid.most_points(ledger.total(c.WORKERS))]
-        return kept
-
-    def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
-        """Put the arms back into their wider rows."""
-        fresh = self.start(problem, ledger)
-        wide = np.zeros((len(kept["arms"]), *fresh.arms.shape[1:]))
-        wide[:, : kept["arms"].shape[1]] = kept["arms"]
-        restored: State = super().restore(problem, ledger, {**kept, "arms": wide})
-        return restored
+    def size_along(self, axis: str, ledger: Ledger) -> tuple[int, int]:
+        """As many points of the grid as the crowds make."""
+        if axis != "point":
+            return super().size_along(axis, ledger)
+        room, count = super().size_along("worker", ledger)
+        return int(grid.most_points(room)), int(grid.most_points(count))
 
 
 @policies.register("virt-uniform")

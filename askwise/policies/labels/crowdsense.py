@@ -12,11 +12,11 @@ from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, kernel, step
 from askwise.ledger import Book, Ledger, Proposal, money_left, propose
 from askwise.ledger import columns as c
+from askwise.ledger.queries import at_hand
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.capabilities import LabelsItself
 from askwise.policies.labels.common import Opinion, draw_below, out_for, voted
 from askwise.policies.labels.in_turn import AGREED, JUDGED, InTurnPolicy, is_left, turn_kernels
-from askwise.policies.labels.tournament import at_hand
 
 FIRST = 3
 """So many are asked at first: two of the highest quality and one at random."""

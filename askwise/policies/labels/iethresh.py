@@ -12,11 +12,10 @@ from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, kernel, step
 from askwise.ledger import Book, Ledger, Proposal, propose
 from askwise.ledger import columns as c
-from askwise.ledger.queries import asked_before, money_left
+from askwise.ledger.queries import asked_before, at_hand, money_left
 from askwise.policies.base import Kernels, policies
 from askwise.policies.labels.common import Opinion, majority
 from askwise.policies.labels.in_turn import AGREED, JUDGED, InTurnPolicy, is_left, turn_kernels
-from askwise.policies.labels.tournament import at_hand
 
 
 class State(NamedTuple):

@@ -13,10 +13,9 @@ from askwise.kernels import Array, Draw, Fact
 from askwise.ledger import Book, Ledger, Proposal
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.queries import asked_before, may_answer, money_left
+from askwise.ledger.queries import asked_before, can_be_asked, may_answer, money_left
 from askwise.policies.base import Axes, Kernels
 from askwise.policies.labels.common import LabelPolicy, out_for
-from askwise.policies.labels.tournament import can_be_asked
 
 # Columns of `shown`: how many answers of a worker were judged, and how many agreed with the vote.
 JUDGED, AGREED = range(2)

@@ -2,33 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-import numpy as np
-
-from askwise.core.problem import Problem
-from askwise.kernels import Array, Draw, Fact, kernel, step
+from askwise.kernels import Array, Draw, kernel, step
 from askwise.ledger import Book, Ledger, Proposal, propose
 from askwise.ledger import columns as c
-from askwise.ledger.queries import idle, may_put, money_left, tasks_for, tasks_left
-from askwise.policies.base import Kernels, policies
+from askwise.ledger.queries import at_hand, idle, may_put, money_left, tasks_for, tasks_left
+from askwise.policies.base import Kernels, NoSettings, Nothing, learn_nothing, policies
 from askwise.policies.labels.common import LabelPolicy, Opinion, draw_below
-from askwise.policies.labels.tournament import at_hand
 
 ATTEMPTS = 64
 """Draws of a task before the tasks of a worker are counted through."""
-
-
-class State(NamedTuple):
-    """Nothing is believed."""
-
-    none: Array
-
-
-class Params(NamedTuple):
-    """Nothing to set."""
-
-    none: int
 
 
 @step
@@ -79,7 +63,7 @@ def draw_task(book: Book, worker: int, left: int, draw: Draw) -> int:
 
 @step
 def choose(
-    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+    book: Book, state: Nothing, params: NoSettings, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Draw a worker by the number of tasks that he has left, then one of them."""
     money = money_left(book.totals)
@@ -94,11 +78,6 @@ def choose(
             break
         place -= left
     return c.PROPOSED
-
-
-@step
-def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
-    """Learn nothing: the ledger counts what is left."""
 
 
 @policies.register("random-pairs")
@@ -136,17 +115,9 @@ class RandomPairs(LabelPolicy):
     notes: ClassVar[tuple[str, ...]] = ("drawn",)
     rule: ClassVar[str] = "ask a pair of task and worker drawn from all that may be asked"
     version: ClassVar[int] = 2
-    kernels: ClassVar[Kernels] = Kernels(choose, absorb)
+    kernels: ClassVar[Kernels] = Kernels(choose, learn_nothing)
 
-    def params(self) -> Params:
-        """Nothing to set."""
-        return Params(0)
-
-    def start(self, problem: Problem, ledger: Ledger) -> State:
-        """Nothing to keep."""
-        return State(np.zeros(0))
-
-    def opinions(self, state: State, ledger: Ledger, available: Array) -> Iterator[Opinion]:
+    def opinions(self, state: Nothing, ledger: Ledger, available: Array) -> Iterator[Opinion]:
         """How likely each worker is to be asked."""
         money = int(money_left(ledger.book.totals))
         total = int(pairs_at_hand(ledger.book, money, available))

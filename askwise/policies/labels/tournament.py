@@ -11,6 +11,7 @@ import numpy as np
 from askwise.kernels import Array, kernel, step
 from askwise.ledger import Book, has_task, may_put
 from askwise.ledger import columns as c
+from askwise.ledger.queries import at_hand as at_hand
 
 
 def new_tree(rows: int) -> Array:
@@ -56,22 +57,6 @@ def rekey(tree: Array, keys: Array, task: int, key: float) -> None:
     while node >= 1:
         play(tree, keys, 0, node)
         node //= 2
-
-
-@step
-def can_be_asked(book: Book, worker: int) -> bool:
-    """Whether a worker is in the campaign and within their limit."""
-    workers = book.workers
-    within = workers[worker, c.ASKED] < workers[worker, c.LIMIT]
-    return bool(workers[worker, c.JOINED] == 1 and within)
-
-
-@step
-def at_hand(book: Book, worker: int, money: int, available: Array) -> bool:
-    """Whether a worker is there, within their limit and affordable."""
-    if available[worker] == 0 or not can_be_asked(book, worker):
-        return False
-    return bool(book.workers[worker, c.PRICE] <= money)
 
 
 @step

@@ -14,7 +14,7 @@ from askwise.kernels.knapsack import fill_by_density
 from askwise.ledger import Book, Ledger, Proposal, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.queries import idle, may_put, money_left, room, tasks_for
+from askwise.ledger.queries import idle, may_come, money_left, room, tasks_for
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.bounded.kube import draw_from_plan
 from askwise.policies.capabilities import NeedsStopping, Score
@@ -41,10 +41,8 @@ class Params(NamedTuple):
 @step
 def somebody_left(book: Book, task: int) -> bool:
     """Whether anyone who joined could still be asked about a task, money and presence apart."""
-    workers = book.workers
     for worker in range(book.totals[c.WORKERS]):
-        left = workers[worker, c.LIMIT] - workers[worker, c.ASKED]
-        if workers[worker, c.JOINED] == 1 and left > 0 and may_put(book, task, worker):
+        if may_come(book, task, worker):
             return True
     return False
 
@@ -253,8 +251,7 @@ class BKube(LimitedPolicy, NeedsStopping):
     def record(self, state: State, ledger: Ledger, task: int) -> Array:
         """What is known of the workers in a task's context."""
         context = int(ledger.book.tasks[task, c.CONTEXT]) if self.by_context else 0
-        found: Array = state.beliefs[context]
-        return found
+        return state.beliefs[context]
 
     def scores(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array

@@ -13,22 +13,8 @@ from askwise.ledger import Book, Ledger, Proposal, propose
 from askwise.ledger import columns as c
 from askwise.ledger.queries import idle, may_put, money_left, next_task, room
 from askwise.policies.base import Axes, Kernels, policies
-from askwise.policies.bounded.common import (
-    EXPLOIT,
-    NOBODY,
-    PASSES,
-    ROUNDS,
-    STAGE,
-    cheapest_first,
-    exploration_left,
-    give_all_to,
-    go_on_with_the_one,
-    keep_stage,
-    mean,
-    propose_by_density,
-    share_of,
-)
-from askwise.policies.bounded.common import State as Stages
+from askwise.policies.bounded import common as bounded
+from askwise.policies.bounded.common import EXPLOIT, PASSES, ROUNDS, STAGE
 from askwise.policies.capabilities import PlansForAll, Score
 from askwise.policies.crowds.common import may_ask, next_question
 from askwise.policies.limited.common import AGREED, COUNT, LimitedPolicy, learn
@@ -65,13 +51,13 @@ def explore(book: Book, phase: Array, share: int, available: Array, out: Proposa
     if task < 0:
         return False
     budget = book.totals[c.BUDGET]
-    allowance = min(exploration_left(book, share), money_left(book.totals))
+    allowance = min(bounded.exploration_left(book, share), money_left(book.totals))
     cost = 0
     for worker in range(book.totals[c.WORKERS]):
         if may_ask(book, task, worker, budget, available):
             cost += book.workers[worker, c.PRICE]
     out.head[1] = ROUNDS if phase[STAGE] == ROUNDS and cost <= allowance else PASSES
-    for worker in cheapest_first(book, out):
+    for worker in bounded.cheapest_first(book, out):
         if may_ask(book, task, worker, budget, available):
             price = book.workers[worker, c.PRICE]
             if price > allowance:
@@ -86,7 +72,7 @@ def try_everyone(book: Book, out: Proposal) -> bool:
     """One task to everyone who had none yet, from the cheapest up while there is money."""
     money = money_left(book.totals)
     task = -1
-    for worker in cheapest_first(book, out):
+    for worker in bounded.cheapest_first(book, out):
         if book.workers[worker, c.ASKED] > 0 or room(book, worker, money) <= 0:
             continue
         if task < 0:
@@ -100,29 +86,13 @@ def try_everyone(book: Book, out: Proposal) -> bool:
 
 
 @kernel
-def best_worker(book: Book, beliefs: Array, by_total: bool) -> int:
-    """Who promises most, per price or in all that he can still do; ties by index, -1: nobody."""
-    money = money_left(book.totals)
-    best = -1
-    highest = -1.0
-    for worker in range(book.totals[c.WORKERS]):
-        units = room(book, worker, money)
-        if units > 0:
-            promise = mean(beliefs, worker)
-            promise = promise * units if by_total else promise / book.workers[worker, c.PRICE]
-            if promise > highest:
-                best, highest = worker, promise
-    return best
-
-
-@kernel
 def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Explore, wait for all answers, then assign what the money buys in one step (section 6)."""
     if params.exploitation != KNAPSACK:
-        code = go_on_with_the_one(book, Stages(state.beliefs, state.phase), out)
-        if code != NOBODY:
+        code = bounded.go_on_with_the_one(book, bounded.State(state.beliefs, state.phase), out)
+        if code != bounded.NOBODY:
             return code
     if params.share == TRIAL:
         # At any stage: newcomers get their trial.
@@ -133,11 +103,11 @@ def choose(
     if book.totals[c.PENDING] > 0:
         return c.WAIT_ANSWERS
     if params.exploitation == KNAPSACK:
-        if propose_by_density(book, state.beliefs, money_left(book.totals), out):
+        if bounded.propose_by_density(book, state.beliefs, money_left(book.totals), out):
             return c.PROPOSED
     else:
-        best = best_worker(book, state.beliefs, params.exploitation == SINGLE_BY_TOTAL)
-        if best >= 0 and give_all_to(book, best, out):
+        best = bounded.best_worker(book, state.beliefs, params.exploitation == SINGLE_BY_TOTAL)
+        if best >= 0 and bounded.give_all_to(book, best, out):
             return c.PROPOSED
     return idle(book, available)
 
@@ -146,7 +116,7 @@ def choose(
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Judge an answer by the vote; follow the stages."""
     learn(book, state.beliefs, state.given, params.inference, fact, draw)
-    keep_stage(book, Stages(state.beliefs, state.phase), fact)
+    bounded.keep_stage(book, bounded.State(state.beliefs, state.phase), fact)
 
 
 @dataclass(frozen=True)
@@ -189,7 +159,7 @@ class _EpsilonFirst(LimitedPolicy, PlansForAll):
         found = []
         for at, worker in enumerate(ledger.workers):
             count, price = float(state.beliefs[at, COUNT]), worker.micro / MICRO
-            value = float(mean(state.beliefs, at))
+            value = float(bounded.mean(state.beliefs, at))
             details = {"answers": count, "value": value, "price": price}
             if count > 0:
                 details["accuracy"] = float(state.beliefs[at, AGREED]) / count
@@ -258,7 +228,7 @@ class LabelBoundedEpsilonFirst(_EpsilonFirst):
 
     def share(self) -> int:
         """Of the budget, for exploration, in exact parts."""
-        return share_of(self.epsilon, "epsilon")
+        return bounded.share_of(self.epsilon, "epsilon")
 
 
 @policies.register("label-epsilon-first")

@@ -30,8 +30,7 @@ _MADE = "made"
 
 def status_of(service: ServiceState, name: str) -> dict[str, Any]:
     """A campaign at a glance, as JSON."""
-    shown: dict[str, Any] = service.campaigns.view(name, "status", Campaign.status)[1].to_json()
-    return shown
+    return service.campaigns.view(name, "status", Campaign.status)[1].to_json()
 
 
 def fields_of(media: str, body: bytes) -> dict[str, Any]:

@@ -43,8 +43,7 @@ class Visit:
     @property
     def overviews(self) -> Overviews:
         """What is worked out for all who watch."""
-        found: Overviews = self.request.app.state.overviews
-        return found
+        return self.request.app.state.overviews
 
     def filled(self, text: str) -> str:
         """Give each form the token of this browser and a key of its own."""

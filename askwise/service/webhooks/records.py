@@ -104,8 +104,7 @@ class Delivery:
     @property
     def payload(self) -> dict[str, Any]:
         """What is sent, read."""
-        read: dict[str, Any] = json.loads(self.body)
-        return read
+        return json.loads(self.body)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON."""

@@ -11,48 +11,15 @@ from unittest import mock
 import pytest
 
 from askwise import Worker
-from askwise.core.errors import AskwiseError
-from askwise.data.labels import LabelTable, read_labels
 from askwise.lab.replaying.bench import Bench, Grade
 from askwise.lab.replaying.files import headline, lines, saving_text, sure_lines, write_replay
 from askwise.lab.replaying.measures import Measures
-from askwise.lab.replaying.replay import EVERYTHING, Replay, Saving, recording_of, replay
+from askwise.lab.replaying.replay import EVERYTHING, Saving, recording_of
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
 from askwise.lab.worlds.recorded import shuffled
 from askwise.policies import policies
-
-ANSWERS = """
-t0 ann yes, t0 bob yes, t0 eve no,
-t1 ann no, t1 bob yes,
-t2 eve no,
-t3 ann yes, t3 eve yes
-"""
-GOLD = {"t0": "yes", "t1": "no", "t2": "yes", "t9": "no"}
-"""Right by majority, tied, wrong; t3 has none, and t9 no answer."""
-
-PRICES = [Worker("ann", 1), Worker("bob", 2), Worker("eve", "0.5"), Worker("zoe", 9)]
-
-Make = Any
-
-
-@pytest.fixture
-def make(tmp_path: Path) -> Make:
-    """Write answers down as a table and read it."""
-
-    def table(answers: str = ANSWERS, **more: Any) -> LabelTable:
-        file = tmp_path / "labels.csv"
-        rows = [",".join(each.split()) for each in answers.strip().split(",") if each.strip()]
-        file.write_text("task,worker,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
-        return read_labels(file, **more)
-
-    return table
-
-
-def run(table: LabelTable, gold: Any = None, **more: Any) -> Replay:
-    raw: dict[str, Any] = {"against": ["random-pairs"], "budget": 4, "runs": 2, **more}
-    return replay(table, GOLD if gold is None else gold, **raw)
-
+from tests.lab.replaying.recordings import GOLD, PRICES, Make, run
 
 # A table by hand.
 
@@ -263,67 +230,6 @@ def test_accuracy_is_the_same_in_the_curve_and_in_the_measures(make: Make) -> No
     assert {(each.series, each.budget): each.accuracy for each in found.measures} == curve
 
 
-# Truths that are told.
-
-
-def many(tasks: int = 12) -> tuple[str, dict[str, str]]:
-    """Answers of two who are right and two who are wrong: only truths tell who is who."""
-    said = {"ann": "yes no", "bob": "yes no", "eve": "no yes", "max": "no yes"}
-    rows = [
-        f"t{at} {who} {answers.split()[at % 2]}"
-        for at in range(tasks)
-        for who, answers in said.items()
-    ]
-    return ", ".join(rows), {f"t{at}": ("yes", "no")[at % 2] for at in range(tasks)}
-
-
-@pytest.mark.parametrize(
-    "policy", ["random-pairs with dawid-skene", "random-pairs with weighted-majority(learn=truths)"]
-)
-def test_truths_teach_those_who_learn_and_others_pass_them_over(make: Make, policy: str) -> None:
-    answers, gold = many()
-    against = ["random-pairs with majority"]
-    told = run(make(answers), gold, budget=48, policy=policy, against=against, truths=4)
-    assert told.final(policy).mean == 1.0
-    assert told.final(against[0]).mean == 0.5
-    assert (told.truths, told.measured, told.everything[0]) == (4, 8, 0.5)
-    assert told.final_measures(against[0]).ties == 8
-    assert any("Truths told at the start of each run, at no cost: 4." in r for r in told.remarks)
-    none = run(make(answers), gold, budget=48, policy=policy, against=against)
-    assert none.final(policy).mean == 0.5
-    assert (none.truths, none.measured) == (0, 12)
-
-
-def test_the_same_truths_are_told_to_all_policies_and_others_in_another_run(make: Make) -> None:
-    answers, gold = many()
-    seen: list[tuple[int, str, list[tuple[int, int]]]] = []
-    grade = Bench.grade
-
-    def listening(bench: Bench, each: Any, budget: Any, seed: int, number: int, *more: Any) -> Any:
-        seen.append((number, each.series, bench.truths))
-        return grade(bench, each, budget, seed, number, *more)
-
-    with mock.patch.object(Bench, "grade", listening):
-        run(make(answers), gold, truths=3, runs=2)
-    by_run = [{str(truths) for number, _, truths in seen if number == run} for run in (0, 1)]
-    assert [len(each) for each in by_run] == [1, 1]
-    assert by_run[0] != by_run[1]
-    assert len({series for _, series, _ in seen}) == 2
-
-
-def test_everything_is_measured_where_nothing_is_told(make: Make) -> None:
-    # In each run one of t0 (right), t1 (tied) and t2 (wrong) is told: the mean of what is left.
-    found = run(make(), truths=1, runs=4)
-    assert found.measured == 2
-    assert found.everything[0] in {total / 8 for total in range(2, 7)}
-
-
-def test_a_policy_that_waits_for_truths_is_told_and_that_is_said(make: Make) -> None:
-    found = run(make(), policy="ccb-ns", against=["random-pairs"])
-    (remark,) = (each for each in found.remarks if "waits for truths" in each)
-    assert remark.startswith("ccb-ns waits for truths and is told those of tasks that it asked")
-
-
 # What is odd and goes.
 
 
@@ -375,68 +281,7 @@ def test_a_policy_may_be_given_an_aggregator(make: Make) -> None:
     assert [name for name, _ in lines(found)] == ["random-pairs with majority", EVERYTHING]
 
 
-# What is refused.
-
-BAD: dict[str, tuple[dict[str, Any], str, str]] = {
-    "no price": ({"prices": PRICES[:2]}, "worker 'eve' of .* has none; add a line", "prices"),
-    "too little money": (
-        {"prices": [Worker(name, 3) for name in ("ann", "bob", "eve")], "budget": "2.5"},
-        "budget is 2.5: it buys nothing, the cheapest worker costs 3",
-        "budget",
-    ),
-    "no money": ({"budget": 0}, "budget is 0: give an amount above 0", "budget"),
-    "bad money": ({"budget": "some"}, "budget is 'some'", "budget"),
-    "a worker without a line": (
-        {"workers": PRICES[:2]},
-        "workers: worker 'eve' of .* is not among them; add a line",
-        "workers",
-    ),
-    "prices twice": (
-        {"workers": PRICES, "prices": PRICES},
-        "workers and prices both say what an answer costs: give one of them",
-        "workers",
-    ),
-    "more truths than half": (
-        {"truths": 2},
-        "truths is 2: 3 tasks have gold, and at least half of them are needed to measure by; "
-        "give 1 at most",
-        "truths",
-    ),
-    "negative truths": ({"truths": -1}, "truths is -1", "truths"),
-    "an unknown rule": ({"stop": "led"}, "stopping 'led' is not known", "stopping"),
-    "a bad rule": ({"stop": "lead(margin=2)"}, "'lead' has no parameter 'margin'", "margin"),
-    "a rule that costs too much": (
-        {"stop": "lead(cap=1)", "prices": PRICES},
-        "cap is 1: an answer of worker 'w1' costs 2",
-        "cap",
-    ),
-    "no rule": ({"against": ["b-kube"]}, "stop is missing: policy 'b-kube' stays", "stop"),
-    "no run": ({"runs": 0}, "runs is 0", "runs"),
-    "no window": ({"window": 0}, "window is 0", "window"),
-    "a seed": ({"seed": -1}, "seed is -1: give a whole number from 0", "seed"),
-    "a rival twice": ({"against": ["hem"]}, "against names 'hem' twice", "against"),
-    "an unknown policy": ({"policy": "hum"}, "policy 'hum' is not known", "policy"),
-    "gold of other tasks": ({"gold": {"t77": "yes"}}, "no task in common with .*'t0'", "gold"),
-    "no gold": ({"gold": {}}, "gold has no task in common", "gold"),
-    "a policy for two options": (
-        {"against": ["optkg"], "gold": {"t0": "maybe"}},
-        "options has 3 names: policy 'optkg' works on two",
-        "options",
-    ),
-}
-
-
-@pytest.mark.parametrize("fault", BAD)
-def test_what_is_wrong_is_named(fault: str, make: Make) -> None:
-    changes, said, field = BAD[fault]
-    with pytest.raises(AskwiseError, match=said) as caught:
-        run(make(), **changes)
-    assert caught.value.field == field
-
-
-def test_one_label_is_nothing_to_choose_from(make: Make) -> None:
-    with pytest.raises(AskwiseError, match="one label, 'yes': nothing to choose from"):
-        run(make("t0 ann yes, t0 bob yes"), {"t0": "yes"})
+# What the crowd is said to be, and what is told on the way.
 
 
 def test_limits_in_the_file_of_prices_are_kept(make: Make) -> None:

@@ -23,7 +23,7 @@ from askwise.lab.worlds.labellers import (
     spammer_hammer,
 )
 
-TASKS, WORKERS = 3000, 20
+TASKS, WORKERS = 900, 20
 
 
 def tasks(options: int = 2, contexts: int = 3) -> tuple[np.ndarray, np.ndarray]:

@@ -119,14 +119,14 @@ def test_a_smaller_bonus_lets_values_decide() -> None:
 
 
 def test_an_answer_that_makes_a_tie_agrees_half_of_the_time() -> None:
-    # Over 200 seeds: 100 expected, five standard deviations are 35.
+    # Over 80 seeds: 40 expected, five standard deviations are 22.
     agreed = 0
-    for seed in range(200):
+    for seed in range(80):
         campaign = labelling(seed=seed)
         say(campaign, "a", "x")
         say(campaign, "b", "y")
         agreed += scores(campaign)["b"].details["accuracy"] == 1.0
-    assert 65 <= agreed <= 135
+    assert 18 <= agreed <= 62
 
 
 def test_a_truth_that_was_told_judges_in_place_of_the_vote() -> None:

@@ -15,25 +15,11 @@ import numpy as np
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.knapsack.ordering import ascending, common_unit, marked
-from askwise.policies.assured.sets import codes
+from askwise.policies.assured.sets import codes, pools, relaxation
 from askwise.policies.assured.sets.first import first_of_cheapest
 from askwise.policies.assured.sets.inputs import GREEDY
 from askwise.policies.assured.sets.needs import gains_of, need_of
-from askwise.policies.assured.sets.pools import (
-    Staff,
-    are_useful,
-    at_price,
-    preferable,
-    staff_at,
-    worth_of,
-)
 from askwise.policies.assured.sets.probability import Goal, error_by_code, prefix_error
-from askwise.policies.assured.sets.relaxation import (
-    bound_of_size,
-    improve_by_swaps,
-    set_by_ratio,
-    set_of_size,
-)
 from askwise.policies.assured.sets.search import (
     CHEAPEST,
     FIRST,
@@ -60,13 +46,13 @@ def least_error(code: int, ties: float, q: Array) -> float:
 
 @heavy_kernel
 def _search_size(
-    goal: Goal, wanted: Size, pool: Array, staff: Staff, most: int, work: int, members: Array
+    goal: Goal, wanted: Size, pool: Array, staff: pools.Staff, most: int, work: int, members: Array
 ) -> tuple[int, int]:
     """Search the sets of one size for one that costs at most ``most``; the best into members."""
     size, need, price = wanted
     here = pool[ascending(staff.c[pool] - price * staff.g[pool])]
-    ranked = staff_at(staff, here)
-    keys = at_price(ranked, price)
+    ranked = pools.staff_at(staff, here)
+    keys = pools.at_price(ranked, price)
     # Whoever raises the bound too far by himself stays out, and all after him.
     bound = price * need
     scale = abs(bound)
@@ -79,7 +65,7 @@ def _search_size(
         if raised - ROUNDING * (scale + ranked.c[kept]) > most:
             break
         kept += 1
-    nobody, kept_ones = staff_at(staff, pool[:0]), staff_at(staff, here[:kept])
+    nobody, kept_ones = pools.staff_at(staff, pool[:0]), pools.staff_at(staff, here[:kept])
     cost, work = complete(goal, wanted, nobody, kept_ones, most, work, members)
     if cost >= 0:
         for k in range(size):
@@ -104,13 +90,13 @@ def find_cheapest(
     unit = common_unit(costs)
     whole = costs // unit
     # In order of cost, of equal cost the most able first; without those who are of no use.
-    worth = worth_of(code, q)
-    by_worth = marked(are_useful(goal, worth))
+    worth = pools.worth_of(code, q)
+    by_worth = marked(pools.are_useful(goal, worth))
     by_worth = by_worth[ascending(-worth[by_worth])]
     top = worth[by_worth]
     order = by_worth[ascending(whole[by_worth])]
-    staff = Staff(whole[order], q[order], worth[order], gains_of(code, limit, q[order]))
-    better = preferable(staff.worth)
+    staff = pools.Staff(whole[order], q[order], worth[order], gains_of(code, limit, q[order]))
+    better = pools.preferable(staff.worth)
 
     count = order.shape[0]
     bounds = np.full(count + 1, math.inf)
@@ -121,7 +107,7 @@ def find_cheapest(
     members = order[:0]
     taken = np.empty(count, np.bool_)
     if code == codes.WEIGHTED and count > codes.MAX_OUTCOMES:
-        best = set_by_ratio(limit, staff, taken)
+        best = relaxation.set_by_ratio(limit, staff, taken)
         if best < 0:
             return NONE, 0.0
         members = marked(taken)
@@ -140,17 +126,17 @@ def find_cheapest(
         if odd_only and size % 2 == 0:
             continue
         pool = marked(better < size)
-        here = staff_at(staff, pool)
+        here = pools.staff_at(staff, pool)
         needs[size] = need_of(goal, size, here.g)
-        bounds[size], prices[size] = bound_of_size(here, size, needs[size])
+        bounds[size], prices[size] = relaxation.bound_of_size(here, size, needs[size])
         if bounds[size] == math.inf or (best >= 0 and bounds[size] > best - 1):
             continue
         if code == codes.WEIGHTED and size > codes.MAX_OUTCOMES:
             continue
         taken = np.empty(pool.shape[0], np.bool_)
-        cost = set_of_size(goal, here, size, taken)
+        cost = relaxation.set_of_size(goal, here, size, taken)
         if cost >= 0 and (best < 0 or cost < best):
-            best = cost - improve_by_swaps(goal, here, size, taken)
+            best = cost - relaxation.improve_by_swaps(goal, here, size, taken)
             members = pool[taken]
     if best < 0:
         return NONE, 0.0

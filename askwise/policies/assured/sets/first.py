@@ -14,16 +14,8 @@ import numpy as np
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.knapsack.ordering import ascending, marked
-from askwise.policies.assured.sets import codes
+from askwise.policies.assured.sets import codes, pools
 from askwise.policies.assured.sets.needs import gains_of, need_of
-from askwise.policies.assured.sets.pools import (
-    Staff,
-    are_useful,
-    at_price,
-    least,
-    preferable,
-    staff_at,
-)
 from askwise.policies.assured.sets.probability import Goal, error_by_code, prefix_error
 from askwise.policies.assured.sets.relaxation import bound_of_size
 from askwise.policies.assured.sets.search import ROUNDING, Size, complete
@@ -50,7 +42,7 @@ def _most_members(c: Array, cost: int) -> int:
 
 @heavy_kernel
 def _keep_candidates(
-    goal: Goal, staff: Staff, usable: Array, odd_only: bool, cost: int
+    goal: Goal, staff: pools.Staff, usable: Array, odd_only: bool, cost: int
 ) -> Eligible:
     """See who can be in a set of this cost that may come first."""
     c = staff.c
@@ -62,12 +54,12 @@ def _keep_candidates(
     # makes a set cheaper or moves its list forward.
     order = ascending(c)
     order = order[usable[order]]
-    better = preferable(staff.worth[order])
+    better = pools.preferable(staff.worth[order])
     for size in range(1, most + 1):
         pool = order[better < size]
         if pool.shape[0] < size or (odd_only and size % 2 == 0):
             continue
-        here = staff_at(staff, pool)
+        here = pools.staff_at(staff, pool)
         need = need_of(goal, size, here.g)
         if need == math.inf:
             continue
@@ -77,8 +69,8 @@ def _keep_candidates(
             continue
         needs[size] = need
         prices[size] = price
-        keys = at_price(here, price)
-        last = least(keys, size - 1)
+        keys = pools.at_price(here, price)
+        last = pools.least(keys, size - 1)
         for k in range(pool.shape[0]):
             if bound + max(0.0, keys[k] - last) - slack <= cost and here.c[k] <= cost:
                 alive[size, pool[k]] = True
@@ -104,7 +96,13 @@ def _complete_for_nothing(goal: Goal, q: Array, start: int) -> int:
 
 @heavy_kernel
 def _can_begin_with(
-    goal: Goal, staff: Staff, able: Eligible, begun: Array, money: int, work: int, witness: Array
+    goal: Goal,
+    staff: pools.Staff,
+    able: Eligible,
+    begun: Array,
+    money: int,
+    work: int,
+    witness: Array,
 ) -> tuple[bool, int]:
     """Whether some set of the cost begins with this list; ``witness`` receives the rest of it.
 
@@ -123,7 +121,7 @@ def _can_begin_with(
         if more > 0:
             witness[free[:more]] = True
         return more >= 0, work
-    forced = staff_at(staff, begun)
+    forced = pools.staff_at(staff, begun)
     members = np.empty(n, np.int64)
     for size in range(start + 1, able.alive.shape[0]):
         alive = able.alive[size]
@@ -133,9 +131,9 @@ def _can_begin_with(
             return False, -1
         wanted = Size(size, able.needs[size], able.prices[size])
         here = marked(later & alive & (c <= money))
-        here = here[ascending(at_price(staff_at(staff, here), wanted.price))]
+        here = here[ascending(pools.at_price(pools.staff_at(staff, here), wanted.price))]
         work -= 8 * here.shape[0]
-        added = staff_at(staff, here)
+        added = pools.staff_at(staff, here)
         found, work = complete(goal, wanted, forced, added, money, work, members)
         if found >= 0:
             witness[here[members[: size - start]]] = True
@@ -152,9 +150,9 @@ def first_of_cheapest(
     """Turn a cheapest set, of this cost, into the first of all such; False if work ran out."""
     code, ties, limit = goal
     n = c.shape[0]
-    usable = are_useful(goal, worth) | (c == 0)
+    usable = pools.are_useful(goal, worth) | (c == 0)
     odd_only = c.min() > 0 and code in (codes.MAJORITY, codes.MOST_LIKELY)
-    staff = Staff(c, q, worth, gains_of(code, limit, q))
+    staff = pools.Staff(c, q, worth, gains_of(code, limit, q))
     able = _keep_candidates(goal, staff, usable, odd_only, cost)
     ever = np.zeros(n, np.bool_)
     for size in range(1, able.alive.shape[0]):
@@ -179,8 +177,7 @@ def first_of_cheapest(
                 i += 1
                 continue
             witness[list_so_far] = True
-            for k in range(n):
-                chosen[k] = witness[k]
+            chosen[:] = witness
         begun[size] = i
         size += 1
         money -= c[i]

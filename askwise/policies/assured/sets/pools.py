@@ -75,31 +75,8 @@ def staff_at(staff: Staff, places: Array) -> Staff:
 
 @heavy_kernel
 def least(values: Array, rank: int) -> float:
-    """Return the value that ``rank`` others come before, by quickselect."""
-    rest = values.copy()
-    left = 0
-    right = rest.shape[0] - 1
-    while left < right:
-        a, b, c = rest[left], rest[(left + right) // 2], rest[right]
-        pivot = max(min(a, b), min(max(a, b), c))
-        i = left
-        j = right
-        while i <= j:
-            while rest[i] < pivot:
-                i += 1
-            while rest[j] > pivot:
-                j -= 1
-            if i <= j:
-                rest[i], rest[j] = rest[j], rest[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            right = j
-        elif rank >= i:
-            left = i
-        else:
-            return rest[rank]
-    return rest[left]
+    """Return the value that ``rank`` others come before."""
+    return np.partition(values, rank)[rank]
 
 
 @heavy_kernel

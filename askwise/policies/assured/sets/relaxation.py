@@ -93,8 +93,7 @@ def set_of_size(goal: Goal, staff: Staff, size: int, taken: Array) -> int:
         return -1
     cost_low, gained_low = _take_at(0.0, staff, size, tried)
     if _meets(goal, staff.q[tried]):
-        for i in range(taken.shape[0]):
-            taken[i] = tried[i]
+        taken[:] = tried
         return cost_low
     for _ in range(_STEPS):
         if gained_high <= gained_low or cost_high <= cost_low:
@@ -106,8 +105,7 @@ def set_of_size(goal: Goal, staff: Staff, size: int, taken: Array) -> int:
             break
         if _meets(goal, staff.q[tried]):
             cost_high, gained_high = cost, gained
-            for i in range(taken.shape[0]):
-                taken[i] = tried[i]
+            taken[:] = tried
         else:
             cost_low, gained_low = cost, gained
     return cost_high

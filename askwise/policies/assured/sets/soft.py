@@ -151,6 +151,5 @@ def softest_into(
             value += costs[worker]
         if value < best:
             best = value
-            for worker in range(chosen.shape[0]):
-                chosen[worker] = trial[worker]
+            chosen[:] = trial
     return best

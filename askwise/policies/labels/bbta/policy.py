@@ -12,13 +12,13 @@ from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, kernel, uniform
 from askwise.ledger import Book, Ledger, Proposal, propose
 from askwise.ledger import columns as c
-from askwise.ledger.queries import asked_before, idle, may_answer, may_put, money_left
+from askwise.ledger.queries import asked_before, at_hand, idle, may_answer, may_put, money_left
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.capabilities import LabelsItself
 from askwise.policies.labels.bbta import losses
 from askwise.policies.labels.bbta.losses import Params, State, is_explored, weigh
 from askwise.policies.labels.common import Opinion, RankedPolicy, voted
-from askwise.policies.labels.tournament import at_hand, first_task, new_tree
+from askwise.policies.labels.tournament import first_task, new_tree
 
 EXPLORATION, ADAPTIVE = range(2)
 

@@ -15,13 +15,14 @@ from askwise.kernels import Array, Draw, kernel, step
 from askwise.ledger import Book, Ledger, idle, may_put, money_left
 from askwise.ledger import columns as c
 from askwise.ledger.proposals import Proposal, new_proposal, propose
+from askwise.ledger.queries import at_hand
 from askwise.policies.base import Kernels, policies
 from askwise.policies.capabilities import LabelsItself
 from askwise.policies.labels.common import LabelPolicy, Opinion, draw_below
 from askwise.policies.labels.optkg import ranks as r
 from askwise.policies.labels.optkg.moments import doubt, gain, strength
 from askwise.policies.labels.optkg.ranks import Params, State, best_pair
-from askwise.policies.labels.tournament import anyone_at_hand, at_hand
+from askwise.policies.labels.tournament import anyone_at_hand
 
 
 @step

@@ -21,10 +21,10 @@ from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
-from askwise.ledger.queries import may_answer, may_put
+from askwise.ledger.queries import at_hand, can_be_asked, may_answer, may_put
 from askwise.policies.labels.common import out_for
 from askwise.policies.labels.optkg.moments import doubt, gain, strength, task_after, worker_after
-from askwise.policies.labels.tournament import at_hand, can_be_asked, play, wins
+from askwise.policies.labels.tournament import play, wins
 
 POSITIVE = 1
 """Index of the option that stands for the paper's +1; index 0 stands for -1."""

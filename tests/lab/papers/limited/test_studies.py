@@ -209,7 +209,7 @@ def test_the_rounded_plan_by_hand() -> None:
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
-        ("limited-labels", {"tasks": "50", "budgets": "300", "contenders": ",".join(SERIES[:3])}),
+        ("limited-labels", {"tasks": "20", "budgets": "100", "contenders": ",".join(SERIES[:3])}),
         pytest.param(
             "limited-regret",
             {"budgets": "100,1000"},
