@@ -11,7 +11,7 @@ import numpy as np
 from askwise.kernels import Array, kernel, step
 from askwise.ledger import Book, has_task, may_put
 from askwise.ledger import columns as c
-from askwise.ledger.queries import at_hand as at_hand
+from askwise.ledger.queries import at_hand
 
 
 def new_tree(rows: int) -> Array:

@@ -8,6 +8,7 @@ from askwise.kernels import Array, kernel, step
 from askwise.kernels.hem import HIGH, SURE_OF_SIDE, mean_accuracy, strength
 from askwise.ledger import Book, may_put
 from askwise.ledger import columns as c
+from askwise.ledger.queries import at_hand
 from askwise.policies.labels.common import is_over
 from askwise.policies.labels.hem.beliefs import (
     CLASH,
@@ -22,7 +23,7 @@ from askwise.policies.labels.hem.beliefs import (
     State,
 )
 from askwise.policies.labels.hem.confidence import confidence_in, judged
-from askwise.policies.labels.tournament import at_hand, rekey
+from askwise.policies.labels.tournament import rekey
 
 PURSUING, SPREADING = range(2)
 """How tasks are ranked: first few are pursued, so that workers are judged by each other; then all
