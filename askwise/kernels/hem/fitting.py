@@ -132,10 +132,10 @@ def count_answers(
 
 
 @kernel
-def sum_counts(beliefs: SkillBeliefs, counts: Array, here: Array) -> None:
-    """Make of counts by skill what is believed of workers and of the crowd."""
+def sum_counts(beliefs: SkillBeliefs, counts: Array) -> None:
+    """Make of counts by skill what workers and the crowd have shown."""
     shown, totals, right, seen = beliefs.shown, beliefs.totals, beliefs.right, beliefs.seen
-    due, wrong, errors, crowd = beliefs.due, beliefs.wrong, beliefs.errors, beliefs.crowd
+    wrong, errors, crowd = beliefs.wrong, beliefs.errors, beliefs.crowd
     classes = counts.shape[1]
     for row in range(len(counts)):
         worker = beliefs.worker[row]
@@ -144,7 +144,6 @@ def sum_counts(beliefs: SkillBeliefs, counts: Array, here: Array) -> None:
                 mass = counts[row, c, a]
                 shown[row, JUDGED] += mass
                 seen[worker, c] += mass
-                due[worker, c] += mass * here[row]
                 if a == c:
                     shown[row, RIGHT] += mass
                     right[worker, c] += mass
@@ -159,8 +158,35 @@ def sum_counts(beliefs: SkillBeliefs, counts: Array, here: Array) -> None:
 
 
 @kernel
+def sum_due(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, here: Array) -> None:
+    """Sum up how many answers would be right on each class at the accuracies in contexts.
+
+    At those that the same answers show: by accuracies of a round before, all classes would seem to
+    deviate the same way where accuracies have moved.
+    """
+    starts, skill, truth = answers.starts, answers.skill, answers.truth
+    due, posterior = beliefs.due, beliefs.posterior
+    for row in range(len(counts)):
+        worker = beliefs.worker[row]
+        for c in range(counts.shape[1]):
+            for a in range(counts.shape[1]):
+                due[worker, c] += counts[row, c, a] * here[row]
+    if len(counts) > 0:
+        return
+    for task in range(len(starts) - 1):
+        first, last = starts[task], starts[task + 1]
+        amount = counted_by(last - first, truth[task] >= 0)
+        if amount > 0.0:
+            for at in range(first, last):
+                share = amount * here[skill[at]]
+                worker = beliefs.worker[skill[at]]
+                for c in range(posterior.shape[1]):
+                    due[worker, c] += share * posterior[task, c]
+
+
+@kernel
 def learn_skills(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, here: Array) -> None:
-    """M-step: count answers anew; ``here`` has the accuracy believed of each skill, and gets it.
+    """M-step: count answers anew; ``here`` gets the accuracy believed of each skill.
 
     ``counts`` is room for them by skill, class and answer; with many classes it is empty.
     """
@@ -168,7 +194,7 @@ def learn_skills(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, he
     forget_skills(beliefs)
     if len(counts) > 0:
         count_answers(starts, skill, label, truth, beliefs.posterior, counts)
-        sum_counts(beliefs, counts, here)
+        sum_counts(beliefs, counts)
     for task in range(len(starts) - 1):
         first, last = starts[task], starts[task + 1]
         amount = counted_by(last - first, truth[task] >= 0)
@@ -176,12 +202,14 @@ def learn_skills(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, he
             beliefs.alone[beliefs.worker[skill[first]], label[first]] += 1.0
         elif len(counts) == 0:
             for at in range(first, last):
-                count_in(beliefs, skill[at], task, label[at], here[skill[at]], amount)
+                # What is due comes after: it takes the accuracies that are counted here.
+                count_in(beliefs, skill[at], task, label[at], 0.0, amount)
     rate_crowd(beliefs.crowd, beliefs.posterior.shape[1])
     for row in range(len(here)):
         here[row] = accuracy_here(
             beliefs.totals, beliefs.shown, beliefs.crowd, beliefs.worker[row], row
         )
+    sum_due(answers, beliefs, counts, here)
 
 
 @kernel
@@ -393,11 +421,6 @@ def fit(answers: SkillAnswers, beliefs: SkillBeliefs, rounds: int) -> int:
     table = np.zeros((skills if classes <= MANY else 0, classes, classes))
     begin(answers, beliefs)
     learn_shares(answers, beliefs)
-    beliefs.crowd[RIGHT] = beliefs.crowd[JUDGED] = 0.0
-    beliefs.totals[:] = 0.0
-    rate_crowd(beliefs.crowd, classes)
-    for row in range(skills):
-        here[row] = accuracy_elsewhere(beliefs.totals, beliefs.crowd, beliefs.worker[row])
     judged = 0.0
     for task in range(len(answers.starts) - 1):
         count = answers.starts[task + 1] - answers.starts[task]
@@ -424,26 +447,25 @@ def judge_without_truth(
 ) -> None:
     """Write the posterior that a task would have if its truth were not known.
 
-    What its truth taught about those who answered it does not count either. ``here`` is room for a
-    number for each skill.
+    What its truth taught about those who answered it does not count either; beliefs are left as
+    they were. ``here`` is room for two numbers for each skill.
     """
     first, last = answers.starts[task], answers.starts[task + 1]
     skill, label = answers.skill, answers.label
     amount = counted_by(last - first, True)
     for at in range(first, last):
         row = skill[at]
-        here[row] = accuracy_here(
+        here[1, row] = accuracy_here(
             beliefs.totals, beliefs.shown, beliefs.crowd, beliefs.worker[row], row
         )
     for at in range(first, last):
-        count_in(beliefs, skill[at], task, label[at], here[skill[at]], -amount)
+        count_in(beliefs, skill[at], task, label[at], here[1, skill[at]], -amount)
     for at in range(first, last):
         row = skill[at]
-        here[row] = accuracy_here(
+        here[0, row] = accuracy_here(
             beliefs.totals, beliefs.shown, beliefs.crowd, beliefs.worker[row], row
         )
-    weigh_task(answers, beliefs, task, like_others(len(beliefs.shares)), here, logs)
+    weigh_task(answers, beliefs, task, like_others(len(beliefs.shares)), here[0], logs)
     for at in range(first, last):
-        row = skill[at]
-        count_in(beliefs, row, task, label[at], here[row], amount)
+        count_in(beliefs, skill[at], task, label[at], here[1, skill[at]], amount)
     normalise(logs)

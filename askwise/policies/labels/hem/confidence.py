@@ -176,7 +176,7 @@ def calibrate(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBel
     for context in range(len(state.sides)):
         state.sides[context, TOLD] = 0.0
     scores, right = np.zeros(count), np.zeros(count)
-    here = np.zeros(len(beliefs.worker))
+    here = np.zeros((2, len(beliefs.worker)))
     table = np.zeros((1, options))
     found = 0
     for at in range(heard):
