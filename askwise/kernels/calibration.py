@@ -29,8 +29,8 @@ either as agreement says, or by a map with normal priors on a and b; k is the pr
 former after the truths. Without any truth it is sigmoid(s).
 
 The constants are round numbers at a flat optimum of the mean calibration error over 20 sets of
-recorded answers, of people and of models; the page on calibration has the figures, and what leaving
-sets out would have chosen.
+recorded answers, of people and of models; the page on what a confidence means has the figures, and
+what leaving sets out would have chosen.
 """
 
 import math

@@ -80,13 +80,15 @@ def _parts(ledger: Ledger, *, split: bool) -> Iterator[tuple[Answers, Array, Arr
     for context in np.unique(answers.contexts):
         mine = answers.contexts[task_of] == context
         places, coded = np.unique(task_of[mine], return_inverse=True)
-        _, workers = np.unique(answers.workers[mine], return_inverse=True)
+        crowd, workers = np.unique(answers.workers[mine], return_inverse=True)
         truths = answers.truths[places]
         given = np.unique(np.concatenate([answers.labels[mine], truths[truths >= 0]]))
         part = code_answers(
             *(coded, workers, np.searchsorted(given, answers.labels[mine])),
             truths=np.where(truths >= 0, np.searchsorted(given, truths), -1),
             classes=len(given),
+            kinds=answers.kinds[crowd],
+            families=answers.families[crowd],
         )
         yield part, rows[places], options[given]
 

@@ -219,7 +219,9 @@ def _reliability(panel: str, series: str, block: Array) -> list[Row]:
         shares = shares[~np.isnan(shares)]
         if len(shares):
             x = round((place + 0.5) / BINS, 2)
-            found.append(mean_row(shares, panel=panel, series=series, x=x, metric=RELIABILITY))
+            row = mean_row(shares, panel=panel, series=series, x=x, metric=RELIABILITY)
+            # They are shares, whatever Student's interval says.
+            found.append(replace(row, ci_low=max(0.0, row.ci_low), ci_high=min(1.0, row.ci_high)))
     return found
 
 
