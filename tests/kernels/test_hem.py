@@ -10,6 +10,7 @@ from askwise.kernels.hem import (
     JUDGED,
     MEAN,
     RIGHT,
+    SETTLED,
     SkillAnswers,
     SkillBeliefs,
     fit,
@@ -77,7 +78,8 @@ def test_a_fit_is_that_of_a_plain_reading(
     given, contexts, truths = random_table(seed, classes, places, told, weighted)
     answers, beliefs = coded(given, contexts, classes, truths)
     reading = Reading(given, contexts, classes, truths)
-    assert fit(answers, beliefs, FULL_ROUNDS) == reading.fit(FULL_ROUNDS)
+    used, _ = fit(answers, beliefs, FULL_ROUNDS, SETTLED)
+    assert used == reading.fit(FULL_ROUNDS)
     for task in range(len(contexts)):
         expected = reading.q.get(task, [1.0 / classes] * classes)
         np.testing.assert_allclose(beliefs.posterior[task], expected, rtol=0, atol=1e-9)
@@ -107,7 +109,7 @@ def same_counts(beliefs: SkillBeliefs, reading: Reading) -> None:
 def test_an_accuracy_in_the_mean_over_classes_is_that_of_a_plain_reading() -> None:
     given, contexts, truths = random_table(5, 3, 2, 3)
     answers, beliefs = coded(given, contexts, 3, truths)
-    fit(answers, beliefs, FULL_ROUNDS)
+    fit(answers, beliefs, FULL_ROUNDS, SETTLED)
     reading = Reading(given, contexts, 3, truths)
     reading.fit(FULL_ROUNDS)
     for w in range(5):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from askwise.kernels.hem import (
     FULL_ROUNDS,
+    SETTLED,
     SkillBeliefs,
     agreements,
     count_in,
@@ -40,7 +41,7 @@ def fitted(
     table: list[Given], contexts: list[int], classes: int, truths: dict[int, int] | None = None
 ) -> SkillBeliefs:
     answers, beliefs = coded(table, contexts, classes, truths)
-    fit(answers, beliefs, FULL_ROUNDS)
+    fit(answers, beliefs, FULL_ROUNDS, SETTLED)
     return beliefs
 
 
@@ -65,7 +66,7 @@ def test_probabilities_of_a_task_add_up_to_one(table) -> None:
 def test_what_is_taken_back_and_counted_in_again_leaves_everything_as_it_was(table) -> None:
     rows, contexts, truths = table
     answers, beliefs = coded(rows, contexts, 9, truths)
-    fit(answers, beliefs, FULL_ROUNDS)
+    fit(answers, beliefs, FULL_ROUNDS, SETTLED)
     before = [each.copy() for each in beliefs]
     for amount in (-1.0, 1.0):
         count_in(beliefs, answers.skill[0], rows[0].task, answers.label[0], 0.6, amount)

@@ -1,10 +1,10 @@
 """The model of ``hem``: what workers show, what answers tell, and how both are fitted."""
 
+from askwise.kernels.hem.counting import SkillAnswers, count_in, counted_by
 from askwise.kernels.hem.fitting import (
     FULL_ROUNDS,
-    SkillAnswers,
-    count_in,
-    counted_by,
+    MANY,
+    SETTLED,
     fit,
     judge_without_truth,
     posterior_of,
@@ -34,8 +34,10 @@ __all__ = [
     "JUDGED",
     "LENT",
     "LOW",
+    "MANY",
     "MEAN",
     "RIGHT",
+    "SETTLED",
     "SURE_OF_SIDE",
     "SkillAnswers",
     "SkillBeliefs",

@@ -18,6 +18,7 @@ from askwise.kernels.calibration import (
     told_apart,
 )
 from askwise.kernels.hem import (
+    FULL_ROUNDS,
     SURE_OF_SIDE,
     SkillAnswers,
     SkillBeliefs,
@@ -43,6 +44,7 @@ from askwise.policies.labels.hem.beliefs import (
     SUGGESTED,
     TOLD,
     VOICES,
+    WHOLE,
     State,
     answers_in,
     fit_beliefs,
@@ -276,6 +278,7 @@ def fit_all(book: Book, state: State, rounds: int) -> None:
     """Fit all beliefs anew: skills, posteriors, the map of confidences, sides of contexts."""
     answers = answers_in(book, state)
     beliefs = fit_beliefs(book, state, answers, rounds)
+    state.meta[WHOLE] = 1 if rounds >= FULL_ROUNDS else 0
     tell_apart(book, state, answers, beliefs)
     calibrate(book, state, answers, beliefs)
     watch_sides(state, answers, beliefs)
