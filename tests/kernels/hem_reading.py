@@ -45,6 +45,7 @@ class Reading:
         self.shares: dict[int, list[float]] = {}
         self.lent: float | None = None if self.places == 1 else 3.0
         self.m = max(0.7, 1.0 / classes + 0.02)
+        self.due_on: dict[tuple[int, int], float] = defaultdict(float)
         self.empty()
 
     # What answers count, and what they show.
@@ -65,17 +66,18 @@ class Reading:
         self.judged_in: dict[tuple[int, int], float] = defaultdict(float)
         self.right_on: dict[tuple[int, int], float] = defaultdict(float)
         self.judged_on: dict[tuple[int, int], float] = defaultdict(float)
-        self.due_on: dict[tuple[int, int], float] = defaultdict(float)
         self.alone: dict[tuple[int, int], float] = defaultdict(float)
         self.wrong: dict[tuple[int, int], float] = defaultdict(float)
         self.errors: dict[tuple[int, int], float] = defaultdict(float)
 
-    def count(self) -> None:
-        """Count all answers anew."""
+    def count(self, left_out: int | None = None) -> None:
+        """Count all answers anew; those to one task may be left out."""
         self.empty()
         amounts = {task: self.counts(task) for task in {each.task for each in self.given}}
         for task, w, a, _ in self.given:
             s, amount = self.contexts[task], amounts[task]
+            if task == left_out:
+                continue
             if amount == 0.0:
                 self.alone[w, a] += 1.0
                 continue
@@ -183,8 +185,14 @@ class Reading:
         """Count by the posteriors; what is due on a class is by the accuracies that makes."""
         self.count()
         self.m = self.crowd()
-        for task, w, _, _ in self.given:
-            mass = self.counts(task) * self.accuracy_in(w, self.contexts[task])
+        self.due_on.clear()
+        for task in {each.task for each in self.given}:
+            self.make_due(task, 1.0)
+
+    def make_due(self, task: int, sign: float) -> None:
+        """Say how often those who answered a task should be right on it, as they are elsewhere."""
+        for _, w, _, _ in self.answers_to(task):
+            mass = sign * self.counts(task) * self.accuracy_in(w, self.contexts[task])
             for c in range(self.classes):
                 self.due_on[w, c] += mass * self.q[task][c]
 

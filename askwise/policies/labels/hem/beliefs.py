@@ -7,6 +7,8 @@ import numpy as np
 from askwise.kernels import Array, Fact, kernel, step
 from askwise.kernels.calibration import WITHIN_FAMILY, family_share
 from askwise.kernels.hem import (
+    LENT,
+    LIKE_ELSEWHERE,
     MANY,
     SETTLED,
     SkillAnswers,
@@ -292,6 +294,12 @@ def learn_truth(book: Book, state: State, fact: Fact) -> None:
     if book.tasks[fact.task, c.TASK_ANSWERED] == 0 and state.known[fact.task] == 0:
         hear_of(state, fact.task)
     know(book, state, fact.task, int(fact.value))
+
+
+@step
+def part_contexts(book: Book, state: State) -> None:
+    """Let accuracies in a context differ from those elsewhere, where there are several."""
+    state.crowd[LENT] = LIKE_ELSEWHERE if book.totals[c.CONTEXTS] > 1 else -1.0
 
 
 @step

@@ -33,6 +33,7 @@ from askwise.policies.labels.hem.beliefs import (
     learn,
     learn_truth,
     new_state,
+    part_contexts,
     trust_changed,
 )
 from askwise.policies.labels.hem.confidence import (
@@ -144,6 +145,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     kind = fact.kind
     if kind in (k.ADDED, k.JOINED):
         build_tree(state.tree, state.keys, book.totals[c.TASKS])
+        part_contexts(book, state)
         if kind == k.JOINED and trust_changed(book, state):
             fit_all(book, state, ROUNDS)
         place_all(book, state, params)
@@ -259,6 +261,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         book = ledger.book
         state = new_state(book, max(1, len(problem.options)), new_tree(len(book.tasks)))
         build_tree(state.tree, state.keys, ledger.total(c.TASKS))
+        part_contexts(book, state)
         state.meta[MODE] = mode(book)
         return state
 
