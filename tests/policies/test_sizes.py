@@ -13,7 +13,7 @@ from askwise.store import MemoryStore
 
 # Policy, options, the most workers at that number of options, and what the message names.
 LIMITS: list[tuple[str, int, int, tuple[str, ...]]] = [
-    ("hem", 100, 3, ("options**3 * workers", "100 options", "4,000,000", "3,000,000")),
+    ("hem", 1000, 5000, ("options * workers", "1000 options", "5,00", "5,000,000")),
     ("lp-thompson", 10, 13, ("mixtures", "14 workers", "300,000", "virt-thompson")),
     ("glr-directed", 1000, 50, ("options * workers", "51,000", "50,000", "virt-ucb")),
     ("virt-thompson", 1000, 50, ("options * workers", "51,000", "50,000", "virt-ucb")),
@@ -60,6 +60,12 @@ def test_workers_who_make_a_campaign_too_large_do_not_join(
     campaign.leave("w0")
     with pytest.raises(TooLarge):
         campaign.add(workers=workers(1, most + 1))
+
+
+def test_more_options_than_workers_are_too_many_by_their_square() -> None:
+    create("hem", 2236, 2)
+    with pytest.raises(TooLarge, match=r"options \* options with 2237 options"):
+        create("hem", 2237, 2)
 
 
 def test_a_benchmark_is_not_told_of_more_crowds_than_it_can_mix() -> None:

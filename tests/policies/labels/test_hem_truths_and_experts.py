@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from askwise import Worker
-from askwise.core.choices import Done, Wait
+from askwise import Campaign, Worker
+from askwise.core.choices import Batch, Done, Wait
+from askwise.core.events import Kind
 from askwise.policies.labels.hem.beliefs import GOLD
 from tests.policies.folded import state_of
 from tests.policies.labels.campaigns import all_numbers, campaign_of, run, vet
@@ -19,9 +22,9 @@ def test_who_comes_back_with_another_trust_is_counted_by_it(before: bool) -> Non
     campaign.leave("w0")
     campaign.add(workers=[Worker("w0", 1, trusted=not before)])
     state = all_numbers(campaign).beliefs
-    # Both answers count in full now, or not at all any more.
-    assert state.totals[0].sum() == pytest.approx(2.0 if before else 0.0)
-    assert (state.counts >= 0.0).all()
+    # Two tasks with a truth each, by which their answers are judged now; or no answer that counts.
+    assert state.totals[0].tolist() == ([6.0, 6.0] if before else [0.0, 0.0])
+    assert state.alone[0].tolist() == [0.0, 0.0]
     campaign.truth("t0", "no")
     assert isinstance(run(campaign, lambda task, worker: "no")[1], Done)
     all_numbers(campaign)
@@ -37,7 +40,7 @@ def test_a_free_expert_is_asked_also_where_everybody_is_free() -> None:
 def test_nobody_is_asked_what_an_expert_is_being_asked(repeat: bool) -> None:
     staff = [Worker("w0", 1), Worker("w1", 1), vet(), vet("prof")]
     campaign = campaign_of(staff, 3, repeat=repeat)
-    batch = campaign.ask(9)
+    batch = campaign.ask(3, ["vet", "prof"])
     assert [(each.task, each.worker) for each in batch] == [
         ("t0", "vet"), ("t1", "vet"), ("t2", "vet"),
     ]  # fmt: skip
@@ -62,8 +65,10 @@ def test_a_truth_overrules_an_expert_and_counts_once() -> None:
     campaign.truth("t0", "no")
     state = all_numbers(campaign)
     assert state.beliefs.sides[0, GOLD] == 1.0
-    # Who agreed with the expert was wrong.
-    assert state.beliefs.counts[0].tolist() == [[0.0, 1.0], [0.0, 0.0]]
+    # Who agreed with the expert was wrong, which counts three times.
+    assert state.beliefs.totals[0].tolist() == [0.0, 3.0]
+    assert state.beliefs.wrong[0].tolist() == [0.0, 3.0]
+    assert state.beliefs.seen[0].tolist() == [3.0, 0.0]
     assert (campaign.answers()[0].value, campaign.answers()[0].confidence) == ("no", 1.0)
 
 
@@ -84,7 +89,7 @@ def test_answers_to_a_closed_task_and_its_truth_teach_about_those_who_gave_them(
     for work in batch:
         campaign.tell(work.id, "yes")
     state = all_numbers(campaign).beliefs
-    assert state.totals[:2, 0, 1].tolist() == [1.0, 1.0]
+    assert state.wrong[:2].tolist() == [[0.0, 3.0]] * 2
     assert {task for task, _ in run(campaign, lambda task, worker: "no")[0]} == {"t1"}
 
 
@@ -92,6 +97,110 @@ def test_no_gold_is_asked_for_where_all_truths_are_known() -> None:
     campaign = campaign_of(14, "aa", budget=1000)
     run(campaign, lambda task, worker: ("no", "yes")[int(worker[1:]) % 2])
     campaign.truth("t0", "yes")
-    assert [need.tasks for need in campaign.status().needs_gold] == [("t1",)]
+    for need in campaign.status().needs_gold:
+        assert need.tasks == ("t1",)
     campaign.truth("t1", "yes")
     assert campaign.status().needs_gold == ()
+
+
+def test_a_truth_told_late_counts_three_times_for_all_who_answered() -> None:
+    campaign = campaign_of(3, 1, budget=3)
+    run(campaign, lambda task, worker: "no" if worker == "w2" else "yes")
+    campaign.truth("t0", "no")
+    state = all_numbers(campaign).beliefs
+    assert state.totals[:3].tolist() == [[0.0, 3.0], [0.0, 3.0], [3.0, 3.0]]
+    assert campaign.answers()[0].rests_on == "truth"
+
+
+# Test questions.
+
+
+def known_tasks_put_in(campaign: Campaign) -> list[tuple[str, str]]:
+    """Which known tasks were put to whom."""
+    known: set[str] = set()
+    found = []
+    for event in campaign.log():
+        if event.kind == Kind.TRUTH:
+            known.add(str(event.task))
+        elif event.kind == Kind.ASKED and str(event.task) in known:
+            found.append((str(event.task), str(event.worker)))
+    return found
+
+
+def campaign_with_truths(tasks: int = 60, known: int = 20, **more: Any) -> Campaign:
+    campaign = campaign_of(3, tasks, **{"budget": 400, **more})
+    for task in range(known):
+        campaign.truth(f"t{task}", ("no", "yes")[task % 2])
+    return campaign
+
+
+def test_workers_are_tested_on_known_tasks_first_and_15_times_at_the_most() -> None:
+    campaign = campaign_with_truths()
+    asked, _ = run(campaign, lambda task, worker: "yes")
+    tests = known_tasks_put_in(campaign)
+    assert asked[: len(tests)] == tests, "before any other question"
+    assert {worker: [who for _, who in tests].count(worker) for worker in ("w0", "w1", "w2")} == {
+        "w0": 15, "w1": 15, "w2": 15,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("handed_out", [1, 5, 90])
+def test_tests_that_are_out_count_too(handed_out: int) -> None:
+    campaign = campaign_with_truths()
+    while isinstance(batch := campaign.ask(handed_out), Batch) and len(campaign.log()) < 300:
+        for each in batch:
+            campaign.tell(each.id, "yes")
+    workers = [worker for _, worker in known_tasks_put_in(campaign)]
+    assert max(workers.count(name) for name in ("w0", "w1", "w2")) == 15
+
+
+def test_the_known_task_with_the_fewest_answers_is_next() -> None:
+    campaign = campaign_with_truths(known=4)
+    batch = campaign.ask(4, ["w0"])
+    assert {each.task for each in batch} == {"t0", "t1", "t2", "t3"}
+
+
+def test_nobody_is_tested_once_tasks_are_no_longer_pursued() -> None:
+    campaign = campaign_of(3, 60, budget=60)
+    run(campaign, lambda task, worker: "yes", most=10)
+    for task in range(20):
+        campaign.truth(f"t{task}", "yes")
+    run(campaign, lambda task, worker: "yes")
+    assert known_tasks_put_in(campaign) == []
+
+
+def test_nobody_is_tested_where_no_task_is_left_to_ask_about() -> None:
+    campaign = campaign_of(3, 4)
+    for task in range(4):
+        campaign.truth(f"t{task}", "yes")
+    assert campaign.ask() == Done("target")
+
+
+def test_a_known_task_that_is_closed_is_no_test_question() -> None:
+    campaign = campaign_with_truths(known=3)
+    campaign.close("t1")
+    run(campaign, lambda task, worker: "yes", most=20)
+    assert {task for task, _ in known_tasks_put_in(campaign)} == {"t0", "t2"}
+
+
+def test_who_fails_tests_is_asked_less() -> None:
+    def answer(task: str, worker: str) -> str:
+        right = ("no", "yes")[int(task[1:]) % 2]
+        return "no" if worker == "w0" else right
+
+    campaign = campaign_with_truths(100, budget=200)
+    asked, _ = run(campaign, answer)
+    after = [worker for _, worker in asked[45:]]
+    assert after.count("w0") < min(after.count("w1"), after.count("w2")) / 2
+
+
+def test_an_expert_is_bought_where_they_tell_more_for_their_price() -> None:
+    for price, bought in ((1, True), (50, False)):
+        campaign = campaign_of([Worker("w0", 1), Worker("w1", 1), vet(price=price)], 3)
+        (work,) = campaign.ask()
+        assert (work.worker == "vet") == bought
+        campaign.tell(work.id, "yes")
+        if bought:
+            state = state_of(campaign).beliefs
+            assert state.posterior[0].tolist() == [0.0, 1.0]
+            assert state.known[0] == 2

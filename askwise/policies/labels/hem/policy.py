@@ -62,7 +62,8 @@ from askwise.policies.labels.hem.ranking import (
 from askwise.policies.labels.tournament import build_tree, first_task, new_tree
 
 MOST_CELLS = 5_000_000
-"""The most that options * workers may be: what a fit goes over, and how much memory it takes."""
+"""The most that options * workers and options * options may be: what a fit goes over, and how much
+memory it takes."""
 
 ASK, EXPERT, SETTLE, TEST = range(4)
 
@@ -197,8 +198,8 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
     a context, or turn agreement into a probability.
 
     Not for workers who agree on what is wrong, without any truth: no method sees that. Options
-    times workers may be 5,000,000 at most; a larger campaign is refused, and so are workers who
-    would make it larger.
+    times workers, and options times options, may be 5,000,000 at most; a larger campaign is
+    refused, and so are workers who would make it larger.
 
     References
     ----------
@@ -246,10 +247,11 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
 
     def check_size(self, options: int, workers: int) -> None:
         """Refuse more options and workers than a decision can go over."""
+        what = "options * options" if options > workers else "options * workers"
         self.refuse_size(
-            f"options * workers with {options} options and {workers} workers",
-            options * workers, MOST_CELLS, "options" if options > workers else "workers",
-            "use 'random-pairs', or fewer options",
+            f"{what} with {options} options and {workers} workers",
+            options * max(options, workers), MOST_CELLS,
+            "options" if options > workers else "workers", "use 'random-pairs', or fewer options",
         )  # fmt: skip
 
     def params(self) -> Params:
@@ -262,6 +264,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         state = new_state(book, max(1, len(problem.options)), new_tree(len(book.tasks)))
         build_tree(state.tree, state.keys, ledger.total(c.TASKS))
         part_contexts(book, state)
+        state.trusted[:] = book.workers[:, c.TRUSTED]
         state.meta[MODE] = mode(book)
         return state
 
