@@ -15,18 +15,18 @@ from askwise.kernels import Array, hem
 @aggregation.register("hem")
 @dataclass(frozen=True)
 class HemAggregator(Iterative):
-    """Learn who is right on what by EM that shares between classes and contexts.
+    """Learn who is right on what by EM with partially pooled accuracies.
 
-    Each worker has soft counts of right and wrong answers on each class in each context, and four
-    right ones and two wrong ones to begin with. Counts borrow: ``lam`` of what the worker showed on
-    the other classes, ``rho`` of what he showed in the other contexts, each as much as foretells
-    the counts best. With two classes, a context in which the workers seem wrong more often than
-    right is turned round. The shares of classes are learned for each context.
+    A worker's accuracy is that of the crowd until their own answers say otherwise. Their accuracy
+    in a context leans on that in the others, their accuracy on a class deviates from both as far as
+    answers demand. Only answers that something else judges count: another answer to the task, or
+    its truth. So the only answer to a task is never contradicted. The page on how ``hem`` works
+    derives the model.
 
     Parameters
     ----------
     max_iterations : int
-        The most iterations, of three rounds of EM each.
+        The most rounds of EM. With contexts it runs twice, so many rounds at the most each time.
     tolerance : float
         It stops when no probability changes by more.
     temper : float, optional
@@ -41,7 +41,7 @@ class HemAggregator(Iterative):
     References
     ----------
     The model of A. Dawid, A. Skene, *Maximum likelihood estimation of observer error-rates using
-    the EM algorithm*, 1979, with borrowed counts; the policy ``hem`` asks by the same beliefs.
+    the EM algorithm*, 1979, with pooled accuracies; the policy ``hem`` asks by the same beliefs.
 
     Examples
     --------
@@ -55,8 +55,8 @@ class HemAggregator(Iterative):
     ['a', 'b', 'a']
     """
 
-    max_iterations: int = 30
-    tolerance: float = 1e-4
+    max_iterations: int = hem.FULL_ROUNDS
+    tolerance: float = hem.SETTLED
     paper: ClassVar[str] = "ours"
     uses_contexts: ClassVar[bool] = True
 
@@ -67,9 +67,10 @@ class HemAggregator(Iterative):
             len(worker), answers.crowd, answers.classes, int(answers.contexts.max()) + 1,
             answers.tasks,
         )._replace(worker=worker, place=place)  # fmt: skip
-        rounds = sized(hem.fit, work_of(answers))(by_skill, beliefs, self.max_iterations)
+        run = sized(hem.fit, work_of(answers))
+        rounds, settled = run(by_skill, beliefs, self.max_iterations, self.tolerance)
         return fitted_softly(
-            answers, beliefs.posterior, iterations=rounds, converged=rounds < self.max_iterations
+            answers, beliefs.posterior, iterations=int(rounds), converged=bool(settled)
         )
 
 
@@ -81,6 +82,6 @@ def answers_by_skill(answers: Answers) -> tuple[hem.SkillAnswers, Array, Array]:
     labels, contexts, truths = (
         each.astype(np.int64) for each in (answers.labels, answers.contexts, answers.truths)
     )
-    weights = np.ones(len(labels))
+    weights = answers.weights if len(answers.weights) else np.ones(len(labels))
     by_skill = hem.SkillAnswers(answers.starts, skill, labels, weights, contexts, truths)
     return by_skill, known % answers.crowd, known // answers.crowd

@@ -1,10 +1,10 @@
 """The model of ``hem``: what workers show, what answers tell, and how both are fitted."""
 
+from askwise.kernels.hem.counting import SkillAnswers, count_in, counted_by
 from askwise.kernels.hem.fitting import (
     FULL_ROUNDS,
-    SkillAnswers,
-    count_in,
-    counted_by,
+    MANY,
+    SETTLED,
     fit,
     judge_without_truth,
     posterior_of,
@@ -16,6 +16,7 @@ from askwise.kernels.hem.skills import (
     HIGH,
     JUDGED,
     LENT,
+    LIKE_ELSEWHERE,
     LOW,
     MEAN,
     RIGHT,
@@ -34,9 +35,12 @@ __all__ = [
     "HIGH",
     "JUDGED",
     "LENT",
+    "LIKE_ELSEWHERE",
     "LOW",
+    "MANY",
     "MEAN",
     "RIGHT",
+    "SETTLED",
     "SURE_OF_SIDE",
     "SkillAnswers",
     "SkillBeliefs",

@@ -5,28 +5,22 @@ context in which most workers are wrong would otherwise be taken the wrong way r
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
+from askwise.kernels.hem.counting import SkillAnswers, count_in, counted_by, learn_skills
 from askwise.kernels.hem.skills import (
-    JUDGED,
     LENT,
     LIKE_ELSEWHERE,
-    RIGHT,
     SkillBeliefs,
     accuracy_elsewhere,
     accuracy_here,
     like_others,
     log_chance,
     log_chance_unseen,
-    rate_crowd,
 )
-
-TRUTH_WEIGHT = 3.0
-"""What an answer that a truth judges counts, where one that others judge counts once."""
 
 EVEN_SHARES = 2.0
 """Tasks of each class that a context is believed to have beforehand."""
@@ -38,150 +32,11 @@ FULL_ROUNDS = 20
 """Rounds of EM at the most, where it is run to its end."""
 
 SETTLED = 5e-3
-"""It ends when no probability changes by more."""
+"""It has ended when no probability changes by more."""
 
 MANY = 8
 """With more classes, those that nobody named for a task share one likelihood, and no table has a
 number for each skill, class and answer."""
-
-NEGLIGIBLE = 1e-9
-"""Probabilities below it teach nothing."""
-
-
-class SkillAnswers(NamedTuple):
-    """Answers by task: skill, label and weight of each, and the tasks' contexts and known truth.
-
-    ``weight`` is what an answer counts as evidence for its task: less than one where others of its
-    family said something too. ``truth`` is -1 where it is not known.
-    """
-
-    starts: Array
-    skill: Array
-    label: Array
-    weight: Array
-    context: Array
-    truth: Array
-
-
-@step
-def counted_by(answers: int, known: bool) -> float:
-    """What each answer to a task counts for the skill of its giver: 0 where nothing judges it."""
-    if known:
-        return TRUTH_WEIGHT
-    return 1.0 if answers > 1 else 0.0
-
-
-@step
-def count_in(
-    beliefs: SkillBeliefs, row: int, task: int, label: int, here: float, amount: float
-) -> None:
-    """Let a judged answer count, by the posterior of its task; take it back with less than 0.
-
-    ``here`` is the accuracy that was believed of its giver in the task's context.
-    """
-    worker, posterior = beliefs.worker[row], beliefs.posterior
-    right, seen, due, errors = beliefs.right, beliefs.seen, beliefs.due, beliefs.errors
-    hit = amount * posterior[task, label]
-    beliefs.shown[row, RIGHT] += hit
-    beliefs.shown[row, JUDGED] += amount
-    beliefs.totals[worker, RIGHT] += hit
-    beliefs.totals[worker, JUDGED] += amount
-    beliefs.crowd[RIGHT] += hit
-    beliefs.crowd[JUDGED] += amount
-    right[worker, label] += hit
-    beliefs.wrong[worker, label] += amount - hit
-    for c in range(posterior.shape[1]):
-        mass = amount * posterior[task, c]
-        if abs(mass) < NEGLIGIBLE:
-            continue
-        seen[worker, c] += mass
-        due[worker, c] += mass * here
-        if c != label:
-            errors[c, label] += mass
-            errors[c, c] += mass
-
-
-@kernel
-def forget_skills(beliefs: SkillBeliefs) -> None:
-    """Set all counts to nothing."""
-    beliefs.shown[:] = 0.0
-    beliefs.totals[:] = 0.0
-    beliefs.right[:] = 0.0
-    beliefs.seen[:] = 0.0
-    beliefs.due[:] = 0.0
-    beliefs.wrong[:] = 0.0
-    beliefs.alone[:] = 0.0
-    beliefs.errors[:] = 0.0
-    beliefs.crowd[RIGHT] = beliefs.crowd[JUDGED] = 0.0
-
-
-@kernel
-def count_answers(
-    starts: Array, skill: Array, label: Array, truth: Array, posterior: Array, counts: Array
-) -> None:
-    """Count judged answers by skill, class and what was said."""
-    classes = posterior.shape[1]
-    counts[:] = 0.0
-    for task in range(len(starts) - 1):
-        first, last = starts[task], starts[task + 1]
-        amount = counted_by(last - first, truth[task] >= 0)
-        if amount > 0.0:
-            for at in range(first, last):
-                for c in range(classes):
-                    counts[skill[at], c, label[at]] += amount * posterior[task, c]
-
-
-@kernel
-def sum_counts(beliefs: SkillBeliefs, counts: Array, here: Array) -> None:
-    """Make of counts by skill what is believed of workers and of the crowd."""
-    shown, totals, right, seen = beliefs.shown, beliefs.totals, beliefs.right, beliefs.seen
-    due, wrong, errors, crowd = beliefs.due, beliefs.wrong, beliefs.errors, beliefs.crowd
-    classes = counts.shape[1]
-    for row in range(len(counts)):
-        worker = beliefs.worker[row]
-        for c in range(classes):
-            for a in range(classes):
-                mass = counts[row, c, a]
-                shown[row, JUDGED] += mass
-                seen[worker, c] += mass
-                due[worker, c] += mass * here[row]
-                if a == c:
-                    shown[row, RIGHT] += mass
-                    right[worker, c] += mass
-                else:
-                    wrong[worker, a] += mass
-                    errors[c, a] += mass
-                    errors[c, c] += mass
-        totals[worker, RIGHT] += shown[row, RIGHT]
-        totals[worker, JUDGED] += shown[row, JUDGED]
-        crowd[RIGHT] += shown[row, RIGHT]
-        crowd[JUDGED] += shown[row, JUDGED]
-
-
-@kernel
-def learn_skills(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, here: Array) -> None:
-    """M-step: count answers anew; ``here`` has the accuracy believed of each skill, and gets it.
-
-    ``counts`` is room for them by skill, class and answer; with many classes it is empty.
-    """
-    starts, skill, label, truth = answers.starts, answers.skill, answers.label, answers.truth
-    forget_skills(beliefs)
-    if len(counts) > 0:
-        count_answers(starts, skill, label, truth, beliefs.posterior, counts)
-        sum_counts(beliefs, counts, here)
-    for task in range(len(starts) - 1):
-        first, last = starts[task], starts[task + 1]
-        amount = counted_by(last - first, truth[task] >= 0)
-        if amount == 0.0 and last > first:
-            beliefs.alone[beliefs.worker[skill[first]], label[first]] += 1.0
-        elif len(counts) == 0:
-            for at in range(first, last):
-                count_in(beliefs, skill[at], task, label[at], here[skill[at]], amount)
-    rate_crowd(beliefs.crowd, beliefs.posterior.shape[1])
-    for row in range(len(here)):
-        here[row] = accuracy_here(
-            beliefs.totals, beliefs.shown, beliefs.crowd, beliefs.worker[row], row
-        )
 
 
 @kernel
@@ -222,49 +77,26 @@ def trust_in_shares(answers: int) -> float:
 @step
 def weigh_answer(
     beliefs: SkillBeliefs, row: int, label: int, weight: float, like: float, here: float,
-    logs: Array,
+    named: Array, logs: Array,
 ) -> None:  # fmt: skip
-    """Add what an answer says of each class to their logarithms."""
+    """Add what an answer says of each class to their logarithms.
+
+    Classes that are not ``named`` are taken as one.
+    """
     totals, wrong, worker = beliefs.totals, beliefs.wrong, beliefs.worker[row]
     right, seen, due, alone = beliefs.right, beliefs.seen, beliefs.due, beliefs.alone
     elsewhere = accuracy_elsewhere(totals, beliefs.crowd, worker)
+    unnamed = 0.0
+    if len(logs) > MANY:
+        unnamed = weight * log_chance_unseen(totals, wrong, here, worker, label)
     for c in range(len(logs)):
-        logs[c] += weight * log_chance(
-            totals, right, seen, due, wrong, alone, beliefs.errors, beliefs.crowd, like, elsewhere,
-            here, worker, c, label,
-        )  # fmt: skip
-
-
-@kernel
-def weigh_named(
-    answers: SkillAnswers, beliefs: SkillBeliefs, task: int, like: float, here: Array, logs: Array
-) -> None:
-    """The same of all answers to a task, where classes that nobody named are taken as one."""
-    skill, label, weight = answers.skill, answers.label, answers.weight
-    totals, wrong = beliefs.totals, beliefs.wrong
-    first, last = answers.starts[task], answers.starts[task + 1]
-    unseen = 0.0
-    for at in range(first, last):
-        worker = beliefs.worker[skill[at]]
-        unseen += weight[at] * log_chance_unseen(totals, wrong, here[skill[at]], worker, label[at])
-    for at in range(first, last):
-        c = label[at]
-        again = False
-        for before in range(first, at):
-            again = again or label[before] == c
-        if again:
-            continue
-        logs[c] -= unseen
-        for other in range(first, last):
-            row = skill[other]
-            worker = beliefs.worker[row]
-            elsewhere = accuracy_elsewhere(totals, beliefs.crowd, worker)
-            logs[c] += weight[other] * log_chance(
-                totals, beliefs.right, beliefs.seen, beliefs.due, wrong, beliefs.alone,
-                beliefs.errors, beliefs.crowd, like, elsewhere, here[row], worker, c, label[other],
+        if named[c]:
+            logs[c] += weight * log_chance(
+                totals, right, seen, due, wrong, alone, beliefs.errors, beliefs.crowd, like,
+                elsewhere, here, worker, c, label,
             )  # fmt: skip
-    for c in range(len(logs)):
-        logs[c] += unseen
+        else:
+            logs[c] += unnamed
 
 
 @step
@@ -292,21 +124,28 @@ def posterior_of(logs: Array, posterior: Array, task: int) -> float:
     return moved
 
 
-@step
+@kernel
 def weigh_task(
-    answers: SkillAnswers, beliefs: SkillBeliefs, task: int, like: float, here: Array, logs: Array
-) -> None:
-    """Write what its answers say of each class of a task, as logarithms, whatever its truth."""
+    answers: SkillAnswers, beliefs: SkillBeliefs, task: int, like: float, here: Array, named: Array,
+    logs: Array,
+) -> None:  # fmt: skip
+    """Write what its answers say of each class of a task, as logarithms, whatever its truth.
+
+    With many classes, those that nobody named are taken as one; ``named`` is room to mark them.
+    """
+    first, last = answers.starts[task], answers.starts[task + 1]
     context = answers.context[task]
-    power = trust_in_shares(answers.starts[task + 1] - answers.starts[task])
+    named[:] = len(logs) <= MANY
+    for at in range(first, last):
+        named[answers.label[at]] = True
+    power = trust_in_shares(last - first)
     for c in range(len(logs)):
         logs[c] = power * beliefs.shares[context, c]
-    if len(logs) > MANY:
-        weigh_named(answers, beliefs, task, like, here, logs)
-    else:
-        for at in range(answers.starts[task], answers.starts[task + 1]):
-            row = answers.skill[at]
-            weigh_answer(beliefs, row, answers.label[at], answers.weight[at], like, here[row], logs)
+    for at in range(first, last):
+        row = answers.skill[at]
+        weigh_answer(
+            beliefs, row, answers.label[at], answers.weight[at], like, here[row], named, logs
+        )
 
 
 @kernel
@@ -362,9 +201,10 @@ def judge_tasks(
         foretell(beliefs, like, here, foretold)
         return judge_by(answers, beliefs.shares, foretold, beliefs.posterior, logs)
     moved = 0.0
+    named = np.zeros(len(logs), np.bool_)
     for task in range(len(answers.starts) - 1):
         if answers.starts[task] < answers.starts[task + 1] and answers.truth[task] < 0:
-            weigh_task(answers, beliefs, task, like, here, logs)
+            weigh_task(answers, beliefs, task, like, here, named, logs)
             moved = max(moved, posterior_of(logs, beliefs.posterior, task))
     return moved
 
@@ -387,8 +227,14 @@ def begin(answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
 
 
 @kernel
-def fit(answers: SkillAnswers, beliefs: SkillBeliefs, rounds: int) -> int:
-    """Run EM from the votes, so many rounds at the most; returns how many it took."""
+def fit(
+    answers: SkillAnswers, beliefs: SkillBeliefs, rounds: int, settled: float
+) -> tuple[int, bool]:
+    """Run EM from the votes; returns how many rounds it took, and whether it settled.
+
+    It has settled when no probability changes by more than ``settled``. With contexts it runs
+    twice, so many ``rounds`` at the most each time.
+    """
     contexts, classes = beliefs.shares.shape
     skills = len(beliefs.worker)
     here = np.zeros(skills)
@@ -397,18 +243,13 @@ def fit(answers: SkillAnswers, beliefs: SkillBeliefs, rounds: int) -> int:
     table = np.zeros((skills if classes <= MANY else 0, classes, classes))
     begin(answers, beliefs)
     learn_shares(answers, beliefs)
-    beliefs.crowd[RIGHT] = beliefs.crowd[JUDGED] = 0.0
-    beliefs.totals[:] = 0.0
-    rate_crowd(beliefs.crowd, classes)
-    for row in range(skills):
-        here[row] = accuracy_elsewhere(beliefs.totals, beliefs.crowd, beliefs.worker[row])
     judged = 0.0
     for task in range(len(answers.starts) - 1):
         count = answers.starts[task + 1] - answers.starts[task]
         judged += count * counted_by(count, answers.truth[task] >= 0)
     # Leaning on accuracies elsewhere as much as on those in the context itself, to begin with.
     leaning = max(1.0, judged / max(1, skills))
-    used = 0
+    used, moved = 0, 0.0
     for stage in range(2 if contexts > 1 else 1):
         beliefs.crowd[LENT] = -1.0
         if contexts > 1:
@@ -416,10 +257,11 @@ def fit(answers: SkillAnswers, beliefs: SkillBeliefs, rounds: int) -> int:
         for _ in range(rounds):
             used += 1
             learn_skills(answers, beliefs, table, here)
-            if judge_tasks(answers, beliefs, table, here, logs) < SETTLED:
+            moved = judge_tasks(answers, beliefs, table, here, logs)
+            if moved < settled:
                 break
     learn_skills(answers, beliefs, table, here)
-    return used
+    return used, moved < settled
 
 
 @kernel
@@ -428,26 +270,26 @@ def judge_without_truth(
 ) -> None:
     """Write the posterior that a task would have if its truth were not known.
 
-    What its truth taught about those who answered it does not count either. ``here`` is room for a
-    number for each skill.
+    What its truth taught about those who answered it does not count either; beliefs are left as
+    they were. ``here`` is room for two numbers for each skill.
     """
     first, last = answers.starts[task], answers.starts[task + 1]
     skill, label = answers.skill, answers.label
     amount = counted_by(last - first, True)
     for at in range(first, last):
         row = skill[at]
-        here[row] = accuracy_here(
+        here[1, row] = accuracy_here(
             beliefs.totals, beliefs.shown, beliefs.crowd, beliefs.worker[row], row
         )
     for at in range(first, last):
-        count_in(beliefs, skill[at], task, label[at], here[skill[at]], -amount)
+        count_in(beliefs, skill[at], task, label[at], here[1, skill[at]], -amount)
     for at in range(first, last):
         row = skill[at]
-        here[row] = accuracy_here(
+        here[0, row] = accuracy_here(
             beliefs.totals, beliefs.shown, beliefs.crowd, beliefs.worker[row], row
         )
-    weigh_task(answers, beliefs, task, like_others(len(beliefs.shares)), here, logs)
+    like, named = like_others(len(beliefs.shares)), np.zeros(len(logs), np.bool_)
+    weigh_task(answers, beliefs, task, like, here[0], named, logs)
     for at in range(first, last):
-        row = skill[at]
-        count_in(beliefs, row, task, label[at], here[row], amount)
+        count_in(beliefs, skill[at], task, label[at], here[1, skill[at]], amount)
     normalise(logs)

@@ -100,7 +100,7 @@ def new_beliefs(skills: int, workers: int, classes: int, contexts: int, tasks: i
     by_class = np.zeros((5, workers, classes))
     crowd = np.zeros(4)
     crowd[MEAN] = max(CROWD_ACCURACY, 1.0 / max(1, classes) + ABOVE_CHANCE)
-    crowd[LENT] = LIKE_ELSEWHERE
+    crowd[LENT] = LIKE_ELSEWHERE if contexts > 1 else -1.0
     return SkillBeliefs(
         worker=np.zeros(skills, np.int64),
         place=np.zeros(skills, np.int64),

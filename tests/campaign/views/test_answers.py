@@ -114,9 +114,11 @@ class Calibrated(Majority):
 
     name: ClassVar[str] = "calibrated"
 
-    def label(self, *arguments: Any, **named: Any) -> Label:
-        label = super().label(*arguments, **named)
-        return label if label.value is None else label._replace(rests_on="calibrated")
+    def labels(self, *arguments: Any, **named: Any) -> list[Label]:
+        return [
+            label if label.value is None else label._replace(rests_on="calibrated")
+            for label in super().labels(*arguments, **named)
+        ]
 
 
 class Pairs(Majority):

@@ -7,6 +7,10 @@ import numpy as np
 from askwise.kernels import Array, Fact, kernel, step
 from askwise.kernels.calibration import WITHIN_FAMILY, family_share
 from askwise.kernels.hem import (
+    LENT,
+    LIKE_ELSEWHERE,
+    MANY,
+    SETTLED,
     SkillAnswers,
     SkillBeliefs,
     accuracy_here,
@@ -27,8 +31,9 @@ from askwise.ledger.columns import Book
 # Columns of `meta`: tasks with an answer or a truth; skills (pairs of context and worker with an
 # answer); what was learned since the last fit, in answers; how tasks are ranked; whether in some
 # context those seem wrong who seem right in others; tasks whose truth is known; how many of them
-# the map of confidences rests on; voices that were heard; whether skills can be told apart.
-HEARD, SKILLS, SINCE, MODE, CLASH, KNOWN, MAPPED, VOICES, APART = range(9)
+# the map of confidences rests on; voices that were heard; whether skills can be told apart; whether
+# the last fit was run to its end.
+HEARD, SKILLS, SINCE, MODE, CLASH, KNOWN, MAPPED, VOICES, APART, WHOLE = range(10)
 
 # Columns of `sides`: log-odds that known truths, and answers and truths together, give to a
 # context being the right way round; how many truths are known; answers when it was fitted.
@@ -177,6 +182,9 @@ def judge(book: Book, state: State, task: int, logs: Array) -> None:
     beliefs = beliefs_in(state)
     like = like_others(book.totals[c.CONTEXTS])
     power = trust_in_shares(state.given[task])
+    named = np.ones(len(logs), np.bool_)
+    if len(logs) > MANY:
+        name_options(book, task, named)
     for option in range(len(logs)):
         logs[option] = power * state.shares[context, option]
     cell = book.tasks[task, c.FIRST_CELL]
@@ -189,7 +197,21 @@ def judge(book: Book, state: State, task: int, logs: Array) -> None:
             for option in range(len(logs)):
                 votes = cells[cell, c.VOTES + option]
                 if votes > 0:
-                    weigh_answer(beliefs, row, option, weight * votes, like, here, logs)
+                    weigh_answer(beliefs, row, option, weight * votes, like, here, named, logs)
+        cell = cells[cell, c.NEXT_CELL]
+
+
+@kernel
+def name_options(book: Book, task: int, named: Array) -> None:
+    """Say which options an ordinary worker named for a task."""
+    cells = book.cells
+    named[:] = False
+    cell = book.tasks[task, c.FIRST_CELL]
+    while cell >= 0:
+        if book.workers[cells[cell, c.CELL_WORKER], c.TRUSTED] == 0:
+            for option in range(len(named)):
+                if cells[cell, c.VOTES + option] > 0:
+                    named[option] = True
         cell = cells[cell, c.NEXT_CELL]
 
 
@@ -210,6 +232,22 @@ def lift_all(book: Book, state: State, task: int) -> None:
 
 
 @kernel
+def is_new_voice(book: Book, worker: int) -> bool:
+    """Whether nobody else of a worker's family has answered anything."""
+    workers = book.workers
+    for other in range(book.totals[c.WORKERS]):
+        if (
+            other != worker
+            and workers[worker, c.FAMILY] >= 0
+            and workers[other, c.FAMILY] == workers[worker, c.FAMILY]
+            and workers[other, c.ANSWERED] > 0
+            and workers[other, c.TRUSTED] == 0
+        ):
+            return False
+    return True
+
+
+@kernel
 def learn(book: Book, state: State, fact: Fact) -> None:
     """Judge a task anew after an answer, and let all answers to it count by that."""
     task, worker, answer = fact.task, fact.worker, int(fact.value)
@@ -221,7 +259,7 @@ def learn(book: Book, state: State, fact: Fact) -> None:
         if book.tasks[task, c.TRUTH] < 0:
             know(book, state, task, answer)
         return
-    if book.workers[worker, c.ANSWERED] == 1:
+    if book.workers[worker, c.ANSWERED] == 1 and is_new_voice(book, worker):
         state.meta[VOICES] += 1
     count_task(book, state, task, -1.0, worker, answer)
     state.given[task] += 1
@@ -258,6 +296,12 @@ def learn_truth(book: Book, state: State, fact: Fact) -> None:
     if book.tasks[fact.task, c.TASK_ANSWERED] == 0 and state.known[fact.task] == 0:
         hear_of(state, fact.task)
     know(book, state, fact.task, int(fact.value))
+
+
+@step
+def part_contexts(book: Book, state: State) -> None:
+    """Let accuracies in a context differ from those elsewhere, where there are several."""
+    state.crowd[LENT] = LIKE_ELSEWHERE if book.totals[c.CONTEXTS] > 1 else -1.0
 
 
 @step
@@ -322,7 +366,7 @@ def fit_beliefs(book: Book, state: State, answers: SkillAnswers, rounds: int) ->
         state.alone[:workers], state.errors, state.crowd,
         state.shares[: book.totals[c.CONTEXTS]], np.zeros((heard, count)),
     )  # fmt: skip
-    fit(answers, beliefs, rounds)
+    fit(answers, beliefs, rounds, SETTLED)
     for at in range(heard):
         state.posterior[state.order[at], :count] = beliefs.posterior[at]
     for worker in range(workers):
@@ -349,6 +393,6 @@ def new_state(book: Book, options: int, tree: Array) -> State:
         sides=np.zeros((contexts, 4)),
         settling=np.zeros((contexts, SUGGESTED), np.int64),
         map=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
-        meta=np.zeros(9, np.int64),
+        meta=np.zeros(10, np.int64),
         scratch=np.zeros(options),
     )

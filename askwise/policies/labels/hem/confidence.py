@@ -18,6 +18,7 @@ from askwise.kernels.calibration import (
     told_apart,
 )
 from askwise.kernels.hem import (
+    FULL_ROUNDS,
     SURE_OF_SIDE,
     SkillAnswers,
     SkillBeliefs,
@@ -43,6 +44,7 @@ from askwise.policies.labels.hem.beliefs import (
     SUGGESTED,
     TOLD,
     VOICES,
+    WHOLE,
     State,
     answers_in,
     fit_beliefs,
@@ -176,7 +178,7 @@ def calibrate(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBel
     for context in range(len(state.sides)):
         state.sides[context, TOLD] = 0.0
     scores, right = np.zeros(count), np.zeros(count)
-    here = np.zeros(len(beliefs.worker))
+    here = np.zeros((2, len(beliefs.worker)))
     table = np.zeros((1, options))
     found = 0
     for at in range(heard):
@@ -276,6 +278,7 @@ def fit_all(book: Book, state: State, rounds: int) -> None:
     """Fit all beliefs anew: skills, posteriors, the map of confidences, sides of contexts."""
     answers = answers_in(book, state)
     beliefs = fit_beliefs(book, state, answers, rounds)
+    state.meta[WHOLE] = 1 if rounds >= FULL_ROUNDS else 0
     tell_apart(book, state, answers, beliefs)
     calibrate(book, state, answers, beliefs)
     watch_sides(state, answers, beliefs)

@@ -22,15 +22,18 @@ from askwise.policies.capabilities import GoldRequest, LabelsItself, LimitsSize,
 from askwise.policies.gold import drawn_at_random
 from askwise.policies.labels.common import RankedPolicy, is_over
 from askwise.policies.labels.hem.beliefs import (
+    HEARD,
     MAPPED,
     MODE,
     ROUNDS,
     SINCE,
+    WHOLE,
     State,
     is_due,
     learn,
     learn_truth,
     new_state,
+    part_contexts,
     trust_changed,
 )
 from askwise.policies.labels.hem.confidence import (
@@ -45,6 +48,7 @@ from askwise.policies.labels.hem.ranking import (
     expert_for,
     is_open_side,
     mode,
+    nothing_left,
     optimism,
     place,
     place_all,
@@ -81,7 +85,7 @@ def choose(
         return c.PROPOSED
     task = first_task(book, state.tree, state.keys, money, available)
     if task < 0:
-        return why_nothing(book, state, money, available, out)
+        return why_nothing(book, state, params, money, available, out)
     worker = best_worker(book, state, task, money, available)
     expert = expert_for(book, state, task, worker, money, available)
     out.head[1] = ASK if expert < 0 else EXPERT
@@ -90,7 +94,9 @@ def choose(
 
 
 @kernel
-def why_nothing(book: Book, state: State, money: int, available: Array, out: Proposal) -> int:
+def why_nothing(
+    book: Book, state: State, params: Params, money: int, available: Array, out: Proposal
+) -> int:
     """Why nobody is asked: tasks that are settled count as done though they are open."""
     everyone = out.whole[0]
     for worker in range(book.totals[c.WORKERS]):
@@ -110,6 +116,12 @@ def why_nothing(book: Book, state: State, money: int, available: Array, out: Pro
         elif not is_over(book, task):
             settled = True
             by_answers = by_answers or state.known[task] == 0
+        elif book.tasks[task, c.CLOSED] == 0 and state.known[task] == 0 and not unsettled:
+            # Everyone was asked about it, and that may not have been enough.
+            unsettled = bool(
+                book.tasks[task, c.TASK_ANSWERED] == 0
+                or confidence_in(book, state, task) < 1.0 - params.target
+            )
     if not settled:
         return idle(book, available)
     if unsettled:
@@ -120,8 +132,7 @@ def why_nothing(book: Book, state: State, money: int, available: Array, out: Pro
                 joined = True
                 if at_limit(book, worker):
                     return c.DONE_LIMITS
-        if not joined:
-            return c.WAIT_WORKERS
+        return c.DONE_TASKS if joined else c.WAIT_WORKERS
     # Sure enough by agreement alone is not the target: that is a probability.
     if by_answers and state.meta[MAPPED] < LEAST_TRUTHS:
         return c.DONE_AGREEMENT
@@ -134,6 +145,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     kind = fact.kind
     if kind in (k.ADDED, k.JOINED):
         build_tree(state.tree, state.keys, book.totals[c.TASKS])
+        part_contexts(book, state)
         if kind == k.JOINED and trust_changed(book, state):
             fit_all(book, state, ROUNDS)
         place_all(book, state, params)
@@ -147,17 +159,11 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
         fit_all(book, state, ROUNDS)
         place_heard(book, state, params)
     place_if_due(book, state, params)
-    if params.target > 0.0 and state.meta[SINCE] > 0 and nothing_left(state):
+    news = state.meta[SINCE] > 0 or (state.meta[HEARD] > 0 and state.meta[WHOLE] == 0)
+    if params.target > 0.0 and news and nothing_left(state):
         # An end is believed only after the fit whose labels are reported.
         fit_all(book, state, FULL_ROUNDS)
         place_heard(book, state, params)
-
-
-@kernel
-def nothing_left(state: State) -> bool:
-    """Whether no task is ranked to be asked about."""
-    winner = state.tree[1]
-    return bool(winner < 0 or state.keys[winner] == math.inf)
 
 
 @policies.register("hem")
@@ -255,6 +261,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         book = ledger.book
         state = new_state(book, max(1, len(problem.options)), new_tree(len(book.tasks)))
         build_tree(state.tree, state.keys, ledger.total(c.TASKS))
+        part_contexts(book, state)
         state.meta[MODE] = mode(book)
         return state
 

@@ -152,6 +152,13 @@ def place_if_due(book: Book, state: State, params: Params) -> None:
 
 
 @step
+def nothing_left(state: State) -> bool:
+    """Whether no task is ranked to be asked about."""
+    winner = state.tree[1]
+    return bool(winner < 0 or state.keys[winner] == math.inf)
+
+
+@step
 def optimism(book: Book, state: State, context: int, worker: int) -> float:
     """Accuracy of a worker in a context, mean over classes, with a bonus for what is not known."""
     row = state.skill_of[context, worker] - 1
@@ -198,18 +205,33 @@ def known_task_for(book: Book, state: State, worker: int) -> int:
     return best
 
 
+@step
+def tests_of(book: Book, state: State, worker: int) -> int:
+    """How many known tasks a worker was asked about, those that are out among them."""
+    workers, assignments = book.workers, book.assignments
+    count = state.tested[worker]
+    out = workers[worker, c.ASKED] - workers[worker, c.ANSWERED]
+    at = workers[worker, c.LAST]
+    while at >= 0 and out > 0:
+        if assignments[at, c.STATUS] == c.OUT:
+            out -= 1
+            count += state.known[assignments[at, c.TASK]] > 0
+        at = assignments[at, c.BEFORE_OF_WORKER]
+    return count
+
+
 @kernel
 def test_question(book: Book, state: State, money: int, available: Array) -> tuple[int, int]:
     """The most promising worker who is not tested enough, and a known task; -1 if there is none."""
     best = task = -1
-    if state.meta[KNOWN] == 0 or state.meta[MODE] != PURSUING:
+    if state.meta[KNOWN] == 0 or state.meta[MODE] != PURSUING or nothing_left(state):
         return task, best
     top = -math.inf
     unit = unit_price(book)
     for worker in range(book.totals[c.WORKERS]):
-        if book.workers[worker, c.TRUSTED] == 1 or state.tested[worker] >= MOST_TESTS:
+        if book.workers[worker, c.TRUSTED] == 1 or not at_hand(book, worker, money, available):
             continue
-        if not at_hand(book, worker, money, available):
+        if tests_of(book, state, worker) >= MOST_TESTS:
             continue
         found = worth(book, state, 0, worker, unit)
         if found > top:
