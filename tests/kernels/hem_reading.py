@@ -154,19 +154,17 @@ class Reading:
                 said = [self.truths[task]]
             for a in said:
                 votes[self.contexts[task]][a] += 1.0 / len(said)
-        answers, tasks = len(self.given), len({each.task for each in self.given})
-        power = (answers - tasks) / answers if answers else 0.0
-        self.shares = {
-            s: [power * math.log(each / sum(row)) for each in row] for s, row in votes.items()
-        }
+        self.shares = {s: [math.log(each / sum(row)) for each in row] for s, row in votes.items()}
 
     def posterior(self, task: int) -> list[float]:
         s, answers = self.contexts[task], self.answers_to(task)
         shares = self.shares.get(s, [0.0] * self.classes)
         named = {each.label for each in answers}
+        count = len(answers)
+        power = min(1.0, 1.5 * (count - 1) / count) if count else 1.0
         logs = []
         for c in range(self.classes):
-            log = shares[c]
+            log = power * shares[c]
             for _, w, a, weight in answers:
                 if self.classes > 8 and c not in named:
                     log += weight * math.log(self.chance_unnamed(w, s, a))

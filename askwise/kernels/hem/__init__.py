@@ -8,6 +8,7 @@ from askwise.kernels.hem.fitting import (
     fit,
     judge_without_truth,
     posterior_of,
+    trust_in_shares,
     weigh_answer,
 )
 from askwise.kernels.hem.sides import SURE_OF_SIDE, agreements, side_margins
@@ -57,5 +58,6 @@ __all__ = [
     "rate_crowd",
     "side_margins",
     "strength",
+    "trust_in_shares",
     "weigh_answer",
 ]

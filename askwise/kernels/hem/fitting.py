@@ -41,17 +41,14 @@ number for each skill, class and answer."""
 
 @kernel
 def learn_shares(answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
-    """What is believed of a class before any answer: its share of the answers.
+    """What is believed of a class before any answer: its share of the answers, each task once.
 
-    Each task counts once. It is raised to a power between 0, where no task has two answers, and 1:
-    what nobody has judged says nothing about classes. Posteriors have no part in it, or a class
-    that is believed common would become more so.
+    Posteriors have no part in it, or a class that is believed common would become more so.
     """
     starts, shares = answers.starts, beliefs.shares
     contexts, classes = shares.shape
     tasks = np.zeros(contexts)
     shares[:] = 0.0
-    heard = given = 0
     for task in range(len(starts) - 1):
         count = starts[task + 1] - starts[task]
         truth, context = answers.truth[task], answers.context[task]
@@ -62,14 +59,19 @@ def learn_shares(answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
             tasks[context] += 1.0
             for at in range(starts[task], starts[task + 1]):
                 shares[context, answers.label[at]] += 1.0 / count
-        if count > 0:
-            heard += 1
-            given += count
-    power = (given - heard) / given if given > 0 else 0.0
     for context in range(contexts):
         total = EVEN_SHARES * classes + tasks[context]
         for c in range(classes):
-            shares[context, c] = power * math.log((EVEN_SHARES + shares[context, c]) / total)
+            shares[context, c] = math.log((EVEN_SHARES + shares[context, c]) / total)
+
+
+@step
+def trust_in_shares(answers: int) -> float:
+    """The power to which shares are raised for a task: none with one answer, all with three.
+
+    So the only answer to a task is never contradicted by what others were answered.
+    """
+    return min(1.0, 1.5 * (answers - 1.0) / answers) if answers > 0 else 1.0
 
 
 @step
@@ -136,8 +138,9 @@ def weigh_task(
     named[:] = len(logs) <= MANY
     for at in range(first, last):
         named[answers.label[at]] = True
+    power = trust_in_shares(last - first)
     for c in range(len(logs)):
-        logs[c] = beliefs.shares[context, c]
+        logs[c] = power * beliefs.shares[context, c]
     for at in range(first, last):
         row = answers.skill[at]
         weigh_answer(
@@ -174,8 +177,9 @@ def judge_by(
         first, last = starts[task], starts[task + 1]
         if first == last or truth[task] >= 0:
             continue
+        power = trust_in_shares(last - first)
         for c in range(len(logs)):
-            said = shares[context[task], c]
+            said = power * shares[context[task], c]
             for at in range(first, last):
                 said += weight[at] * foretold[skill[at], c, label[at]]
             logs[c] = said

@@ -22,6 +22,7 @@ from askwise.kernels.hem import (
     new_beliefs,
     posterior_of,
     rate_crowd,
+    trust_in_shares,
     weigh_answer,
 )
 from askwise.ledger import columns as c
@@ -180,11 +181,12 @@ def judge(book: Book, state: State, task: int, logs: Array) -> None:
     cells, context = book.cells, book.tasks[task, c.CONTEXT]
     beliefs = beliefs_in(state)
     like = like_others(book.totals[c.CONTEXTS])
+    power = trust_in_shares(state.given[task])
     named = np.ones(len(logs), np.bool_)
     if len(logs) > MANY:
         name_options(book, task, named)
     for option in range(len(logs)):
-        logs[option] = state.shares[context, option]
+        logs[option] = power * state.shares[context, option]
     cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
         worker = cells[cell, c.CELL_WORKER]
