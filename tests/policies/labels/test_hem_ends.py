@@ -105,7 +105,7 @@ def test_what_is_reported_is_what_was_decided_by(seed: int, told: int) -> None:
         if beliefs.keys[task] == np.inf and book.tasks[task, 1] < 9:
             assert answer.confidence >= 0.85
             done += 1
-    assert done >= 15
+    assert done >= 10
     if end.why in ("target", "agreement"):
         assert min(answer.confidence for answer in reported.values()) >= 0.85
 
