@@ -8,14 +8,14 @@ task are multiplied by::
 
 for F voices. A worker is a voice; of a crowd every answer is one; m workers of a family who err
 together are m / (1 + (m - 1) .4). F independent voices would count F times as much as one, F copies
-of one voice as much as one; this counts about sqrt(F) / r of them. The dependence r is 1 for persons
-and crowds and 2 for models. Where nobody says what the workers are it is 1 plus the share of all
-voices that answered the task: if everybody answers everything, no answer ever comes from outside
-the panel, and an error that all share can't be seen. No single answer counts for more than that of a worker who is right
-97 times in 100. A label that does not lead the plain vote rests on the skills that a model sees in
-workers, and EM sees skills in noise: it is believed with .8 at most, and with .7 where workers do
-not differ in how often they agree with the vote of the others; each vote by which it leads raises
-this by a sure answer, tempered.
+of one voice as much as one; this counts about sqrt(F) / r of them. The dependence r is 1 for
+persons and crowds and 2 for models. Where nobody says what the workers are it is 1 plus the share
+of all voices that answered the task: if everybody answers everything, no answer ever comes from
+outside the panel, and an error that all share can't be seen. No single answer counts for more than
+that of a worker who is right 97 times in 100. A label that does not lead the plain vote rests on
+the skills that a model sees in workers, and EM sees skills in noise: it is believed with .8 at
+most, and with .7 where workers do not differ in how often they agree with the vote of the others;
+each vote by which it leads raises this by a sure answer, tempered.
 
 *Families*: the m answers of a family to a task count m / (1 + (m - 1) .4) times their mean; prompts
 of one model have errors that correlate by .4.

@@ -43,6 +43,7 @@ class Reading:
         self.places = max(contexts) + 1 if places is None else places
         self.q: dict[int, list[float]] = {}
         self.shares: dict[int, list[float]] = {}
+        self.overlap = 0.0
         self.lent: float | None = None if self.places == 1 else 3.0
         self.m = max(0.7, 1.0 / classes + 0.02)
         self.due_on: dict[tuple[int, int], float] = defaultdict(float)
