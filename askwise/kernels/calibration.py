@@ -6,16 +6,16 @@ task are multiplied by::
 
     1 / (1 + r sqrt(F - 1))
 
-for F voices. A voice is a worker, or a family of workers who err together; of a crowd every answer
-is one. F independent voices would count F times as much as one, F copies of one voice as much as
-one; this counts about sqrt(F) / r of them. The dependence r is 1 for persons and crowds and 2 for
-models. Where nobody says what the workers are it is 1 plus the share of all voices that answered
-the task: if everybody answers everything, no answer ever comes from outside the panel, and an error
-that all share can't be seen. No single answer counts for more than that of a worker who is right
-97 times in 100. A label that does not lead the plain vote rests on the skills that a model sees in
-workers, and EM sees skills in noise: it is believed with .8 at most, and with .7 where workers do
-not differ in how often they agree with the vote of the others; each vote by which it leads raises
-this by a sure answer, tempered.
+for F voices. A worker is a voice; of a crowd every answer is one; m workers of a family who err
+together are m / (1 + (m - 1) .4). F independent voices would count F times as much as one, F copies
+of one voice as much as one; this counts about sqrt(F) / r of them. The dependence r is 1 for
+persons and crowds and 2 for models. Where nobody says what the workers are it is 1 plus the share
+of all voices that answered the task: if everybody answers everything, no answer ever comes from
+outside the panel, and an error that all share can't be seen. No single answer counts for more than
+that of a worker who is right 97 times in 100. A label that does not lead the plain vote rests on
+the skills that a model sees in workers, and EM sees skills in noise: it is believed with .8 at
+most, and with .7 where workers do not differ in how often they agree with the vote of the others;
+each vote by which it leads raises this by a sure answer, tempered.
 
 *Families*: the m answers of a family to a task count m / (1 + (m - 1) .4) times their mean; prompts
 of one model have errors that correlate by .4.
@@ -156,20 +156,21 @@ def count_voices(
         for at in range(first, last):
             if families[workers[at]] >= 0:
                 seen[families[workers[at]]] = 0.0
-        count = distinct = 0
+        count, distinct = 0.0, 0
         for at in range(first, last):
-            worker = workers[at]
+            worker, family = workers[at], families[workers[at]]
             again = at > first and workers[at - 1] == worker
-            if families[worker] >= 0:
-                if seen[families[worker]] == 0.0:
-                    count += 1
-                    distinct += 1
-                seen[families[worker]] = 1.0
-            else:
-                if not again:
-                    distinct += 1
-                if not again or not once[worker]:
-                    count += 1
+            distinct += seen[family] == 0.0 if family >= 0 else not again
+            if again and once[worker]:
+                continue
+            if family < 0:
+                count += 1.0
+                continue
+            # One more of a family adds what the others leave of it.
+            said = seen[family]
+            count += (said + 1.0) * family_share(said + 1.0, WITHIN_FAMILY)
+            count -= said * family_share(said, WITHIN_FAMILY)
+            seen[family] += 1.0
         unsaid = 1.0 + min(1.0, distinct / max(1, in_all))
         total = 0.0
         for at in range(first, last):

@@ -43,6 +43,7 @@ class Reading:
         self.places = max(contexts) + 1 if places is None else places
         self.q: dict[int, list[float]] = {}
         self.shares: dict[int, list[float]] = {}
+        self.overlap = 0.0
         self.lent: float | None = None if self.places == 1 else 3.0
         self.m = max(0.7, 1.0 / classes + 0.02)
         self.due_on: dict[tuple[int, int], float] = defaultdict(float)
@@ -154,6 +155,8 @@ class Reading:
                 said = [self.truths[task]]
             for a in said:
                 votes[self.contexts[task]][a] += 1.0 / len(said)
+        given, heard = len(self.given), len({each.task for each in self.given})
+        self.overlap = min(1.0, 1.5 * (given - heard) / given) if given else 0.0
         self.shares = {s: [math.log(each / sum(row)) for each in row] for s, row in votes.items()}
 
     def posterior(self, task: int) -> list[float]:
@@ -162,6 +165,7 @@ class Reading:
         named = {each.label for each in answers}
         count = len(answers)
         power = min(1.0, 1.5 * (count - 1) / count) if count else 1.0
+        power = max(power, self.overlap)
         logs = []
         for c in range(self.classes):
             log = power * shares[c]

@@ -14,6 +14,7 @@ from askwise.kernels.hem.counting import SkillAnswers, count_in, counted_by, lea
 from askwise.kernels.hem.skills import (
     LENT,
     LIKE_ELSEWHERE,
+    SHARED,
     SkillBeliefs,
     accuracy_elsewhere,
     accuracy_here,
@@ -24,6 +25,9 @@ from askwise.kernels.hem.skills import (
 
 EVEN_SHARES = 2.0
 """Tasks of each class that a context is believed to have beforehand."""
+
+OVERLAP = 1.5
+"""Shares of classes count in full with three answers a task: 1.5 (n - 1) / n."""
 
 VOTE_SHARE = 0.7
 """How far posteriors follow the votes to begin with; the rest is even."""
@@ -49,8 +53,11 @@ def learn_shares(answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
     contexts, classes = shares.shape
     tasks = np.zeros(contexts)
     shares[:] = 0.0
+    given = heard = 0
     for task in range(len(starts) - 1):
         count = starts[task + 1] - starts[task]
+        given += count
+        heard += count > 0
         truth, context = answers.truth[task], answers.context[task]
         if truth >= 0:
             shares[context, truth] += 1.0
@@ -63,15 +70,19 @@ def learn_shares(answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
         total = EVEN_SHARES * classes + tasks[context]
         for c in range(classes):
             shares[context, c] = math.log((EVEN_SHARES + shares[context, c]) / total)
+    beliefs.crowd[SHARED] = min(1.0, OVERLAP * (given - heard) / given) if given > 0 else 0.0
 
 
 @step
-def trust_in_shares(answers: int) -> float:
-    """The power to which shares are raised for a task: none with one answer, all with three.
+def trust_in_shares(crowd: Array, answers: int) -> float:
+    """The power to which shares are raised for a task.
 
-    So the only answer to a task is never contradicted by what others were answered.
+    None with one answer, all with three: by the answers that tasks have in the mean, or by its own
+    if these are more. So where no task has two, the only answer to a task is never contradicted by
+    what others were answered.
     """
-    return min(1.0, 1.5 * (answers - 1.0) / answers) if answers > 0 else 1.0
+    own = min(1.0, OVERLAP * (answers - 1.0) / answers) if answers > 0 else 1.0
+    return max(crowd[SHARED], own)
 
 
 @step
@@ -138,7 +149,7 @@ def weigh_task(
     named[:] = len(logs) <= MANY
     for at in range(first, last):
         named[answers.label[at]] = True
-    power = trust_in_shares(last - first)
+    power = trust_in_shares(beliefs.crowd, last - first)
     for c in range(len(logs)):
         logs[c] = power * beliefs.shares[context, c]
     for at in range(first, last):
@@ -167,7 +178,12 @@ def foretell(beliefs: SkillBeliefs, like: float, here: Array, logs: Array) -> No
 
 @kernel
 def judge_by(
-    answers: SkillAnswers, shares: Array, foretold: Array, posterior: Array, logs: Array
+    answers: SkillAnswers,
+    shares: Array,
+    crowd: Array,
+    foretold: Array,
+    posterior: Array,
+    logs: Array,
 ) -> float:
     """Posteriors of all tasks with an answer and no truth; returns the largest change."""
     starts, skill, label, weight = answers.starts, answers.skill, answers.label, answers.weight
@@ -177,7 +193,7 @@ def judge_by(
         first, last = starts[task], starts[task + 1]
         if first == last or truth[task] >= 0:
             continue
-        power = trust_in_shares(last - first)
+        power = trust_in_shares(crowd, last - first)
         for c in range(len(logs)):
             said = power * shares[context[task], c]
             for at in range(first, last):
@@ -199,7 +215,7 @@ def judge_tasks(
     like = like_others(len(beliefs.shares))
     if len(foretold) > 0:
         foretell(beliefs, like, here, foretold)
-        return judge_by(answers, beliefs.shares, foretold, beliefs.posterior, logs)
+        return judge_by(answers, beliefs.shares, beliefs.crowd, foretold, beliefs.posterior, logs)
     moved = 0.0
     named = np.zeros(len(logs), np.bool_)
     for task in range(len(answers.starts) - 1):

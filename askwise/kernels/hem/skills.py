@@ -46,10 +46,10 @@ LIKE_CROWD_ERRORS = 4.0
 LOW, HIGH = 0.01, 0.99
 """Nobody is believed to be more often wrong or right than this."""
 
-RIGHT, JUDGED, MEAN, LENT = range(4)
-"""Columns of ``shown`` and ``totals`` (the first two), and places in ``crowd`` (all four): right
-answers and judged ones, then the crowd's accuracy and what an accuracy elsewhere is worth (below 0:
-there is one context)."""
+RIGHT, JUDGED, MEAN, LENT, SHARED = range(5)
+"""Columns of ``shown`` and ``totals`` (the first two), and places in ``crowd`` (all five): right
+answers and judged ones, then the crowd's accuracy, what an accuracy elsewhere is worth (below 0:
+there is one context), and the power to which shares of classes are raised at least."""
 
 
 class SkillBeliefs(NamedTuple):
@@ -73,7 +73,7 @@ class SkillBeliefs(NamedTuple):
     errors : array, classes x classes
         Wrong answers of the crowd by true class and answer; their sum where both are one.
     crowd : array
-        See ``RIGHT, JUDGED, MEAN, LENT``.
+        See ``RIGHT, JUDGED, MEAN, LENT, SHARED``.
     shares : array, contexts x classes
         Logarithm of what is believed of a class before any answer.
     posterior : array, tasks x classes
@@ -98,7 +98,7 @@ class SkillBeliefs(NamedTuple):
 def new_beliefs(skills: int, workers: int, classes: int, contexts: int, tasks: int) -> SkillBeliefs:
     """Nothing believed yet, with room for so many of each."""
     by_class = np.zeros((5, workers, classes))
-    crowd = np.zeros(4)
+    crowd = np.zeros(5)
     crowd[MEAN] = max(CROWD_ACCURACY, 1.0 / max(1, classes) + ABOVE_CHANCE)
     crowd[LENT] = LIKE_ELSEWHERE if contexts > 1 else -1.0
     return SkillBeliefs(

@@ -173,7 +173,8 @@ def test_five_prompts_of_one_model_say_less_than_five_workers() -> None:
         run(campaign, lambda task, worker: ("no", "yes")[int(task[1:]) % 2])
         posterior = state_of(campaign).beliefs.posterior[:6]
         assert posterior.argmax(axis=1).tolist() == [0, 1] * 3
-        found.append(posterior.max(axis=1))
+        sure = [answer.confidence for answer in campaign.answers()]
+        found.append(np.array([posterior.max(axis=1), sure]))
     assert (found[1] < found[0]).all()
 
 

@@ -181,7 +181,7 @@ def judge(book: Book, state: State, task: int, logs: Array) -> None:
     cells, context = book.cells, book.tasks[task, c.CONTEXT]
     beliefs = beliefs_in(state)
     like = like_others(book.totals[c.CONTEXTS])
-    power = trust_in_shares(state.given[task])
+    power = trust_in_shares(state.crowd, state.given[task])
     named = np.ones(len(logs), np.bool_)
     if len(logs) > MANY:
         name_options(book, task, named)

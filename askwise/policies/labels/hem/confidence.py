@@ -82,27 +82,15 @@ def leader(row: Array) -> int:
 def voices_for(book: Book, state: State, task: int) -> tuple[float, float]:
     """How many voices have answered a task, and how dependent they are on each other."""
     cells, workers = book.cells, book.workers
-    count = distinct = answers = 0
-    total = unsaid = 0.0
+    distinct = answers = 0
+    count = total = unsaid = 0.0
     cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
         worker, given = cells[cell, c.CELL_WORKER], cells[cell, c.CELL_ANSWERS]
         if given > 0 and workers[worker, c.TRUSTED] == 0:
-            heard = False
-            family = workers[worker, c.FAMILY]
-            if family >= 0:
-                before = cells[cell, c.NEXT_CELL]
-                while before >= 0 and not heard:
-                    other = cells[before, c.CELL_WORKER]
-                    heard = bool(
-                        workers[other, c.FAMILY] == family
-                        and cells[before, c.CELL_ANSWERS] > 0
-                        and workers[other, c.TRUSTED] == 0
-                    )
-                    before = cells[before, c.NEXT_CELL]
-            if not heard:
-                distinct += 1
-                count += given if family < 0 and workers[worker, c.ONCE] == 0 else 1
+            distinct += 1
+            heard = 1 if workers[worker, c.ONCE] == 1 else given
+            count += heard * weight_of(book, task, worker)
             answers += given
             if workers[worker, c.KIND] == c.UNSAID:
                 unsaid += given
@@ -113,7 +101,7 @@ def voices_for(book: Book, state: State, task: int) -> tuple[float, float]:
     if answers == 0:
         return 0.0, OF_PERSONS
     total += unsaid * (1.0 + min(1.0, distinct / max(1, state.meta[VOICES])))
-    return float(count), total / answers
+    return count, total / answers
 
 
 @kernel
@@ -214,16 +202,10 @@ def tell_apart(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBe
     room = np.zeros((2, book.totals[c.OPTIONS]))
     judge_workers(answers.starts, givers, answers.label, room, judged, agreed)
     state.meta[APART] = 1 if told_apart(judged, agreed) else 0
-    families = np.zeros(total + 1, np.int64)
     state.meta[VOICES] = 0
     for worker in range(total):
-        if workers[worker, c.ANSWERED] == 0 or workers[worker, c.TRUSTED] == 1:
-            continue
-        family = workers[worker, c.FAMILY]
-        if family < 0 or families[family] == 0:
+        if workers[worker, c.ANSWERED] > 0 and workers[worker, c.TRUSTED] == 0:
             state.meta[VOICES] += 1
-        if family >= 0:
-            families[family] = 1
 
 
 @kernel
