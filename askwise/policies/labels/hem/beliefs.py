@@ -63,7 +63,8 @@ class State(NamedTuple):
     heard of; ``known`` has the true option plus one; ``given`` how many answers a task has, without
     those of experts; ``trusted`` who counts as an expert; ``tested`` how many known tasks a worker
     was asked about; ``lift`` a worker's accuracy in the mean over classes (0: nothing shown yet);
-    ``skill_of`` a skill plus one (0: none); ``settling`` tasks plus one. ``scratch`` is room for
+    ``blind`` what answers say of a known task, whatever its truth; ``skill_of`` a skill plus one (0:
+    none); ``settling`` tasks plus one. ``scratch`` is room for
     logarithms and holds nothing between facts.
     """
 
@@ -89,6 +90,7 @@ class State(NamedTuple):
     crowd: Array
     shares: Array
     posterior: Array
+    blind: Array
     sides: Array
     settling: Array
     map: Array
@@ -263,10 +265,11 @@ def learn(book: Book, state: State, fact: Fact) -> None:
         state.meta[VOICES] += 1
     count_task(book, state, task, -1.0, worker, answer)
     state.given[task] += 1
+    judge(book, state, task, state.scratch)
     if state.known[task] > 0:
         state.tested[worker] += 1
+        posterior_of(state.scratch, state.blind, task)
     else:
-        judge(book, state, task, state.scratch)
         posterior_of(state.scratch, state.posterior, task)
     count_task(book, state, task, 1.0, -1, -1)
     rate_crowd(state.crowd, book.totals[c.OPTIONS])
@@ -281,6 +284,8 @@ def know(book: Book, state: State, task: int, true: int) -> None:
         state.sides[book.tasks[task, c.CONTEXT], GOLD] += 1.0
         state.meta[KNOWN] += 1
     count_task(book, state, task, -1.0, -1, -1)
+    judge(book, state, task, state.scratch)
+    posterior_of(state.scratch, state.blind, task)
     state.known[task] = true + 1
     for option in range(book.totals[c.OPTIONS]):
         state.posterior[task, option] = 1.0 if option == true else 0.0
@@ -390,6 +395,7 @@ def new_state(book: Book, options: int, tree: Array) -> State:
         lift=np.zeros(workers),
         skill_of=np.zeros((contexts, workers), np.int64),
         **beliefs._asdict(),
+        blind=np.zeros((rows, options)),
         sides=np.zeros((contexts, 4)),
         settling=np.zeros((contexts, SUGGESTED), np.int64),
         map=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]),

@@ -140,15 +140,14 @@ def tempered_score(book: Book, state: State, task: int, table: Array) -> float:
 
 @kernel
 def confidence_in(book: Book, state: State, task: int) -> float:
-    """Probability that a task's leading option is right, as it is reported."""
-    if state.known[task] > 0:
-        return 1.0
+    """Probability that the option which a task's answers favour is right, as it is reported."""
     options = book.totals[c.OPTIONS]
     if options == 1:
         return 1.0
+    believed = state.blind if state.known[task] > 0 else state.posterior
     table = np.zeros((1, options))
     for option in range(options):
-        table[0, option] = state.posterior[task, option]
+        table[0, option] = believed[task, option]
     score = tempered_score(book, state, task, table)
     sure = mapped(state.map[KEPT], state.map[INTERCEPT], state.map[LOG_SLOPE], score)
     return max(sure, 1.0 / options)
@@ -160,8 +159,8 @@ def calibrate(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBel
     heard, options = state.meta[HEARD], book.totals[c.OPTIONS]
     count = 0
     for at in range(heard):
-        if answers.truth[at] >= 0 and answers.starts[at] < answers.starts[at + 1]:
-            count += 1
+        if answers.starts[at] < answers.starts[at + 1]:
+            count += book.tasks[state.order[at], c.TRUTH] >= 0
     state.meta[MAPPED] = count
     for context in range(len(state.sides)):
         state.sides[context, TOLD] = 0.0
@@ -173,17 +172,23 @@ def calibrate(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBel
         true = answers.truth[at]
         if true < 0 or answers.starts[at] == answers.starts[at + 1]:
             continue
+        task = state.order[at]
         judge_without_truth(answers, beliefs, at, here, table[0])
+        for option in range(options):
+            state.blind[task, option] = table[0, option]
         other = rival(table[0], true)
         told = math.log(max(table[0, true], 1e-300) / max(table[0, other], 1e-300))
         told = min(SURE_OF_SIDE, max(-SURE_OF_SIDE, told))
         state.sides[answers.context[at], TOLD] += told
+        if book.tasks[task, c.TRUTH] < 0:
+            # What experts said is about tasks that answers left in doubt.
+            continue
         label = leader(table[0])
         right[found] = 1.0 if label == true else 0.0
         if abs(table[0, label] - table[0, true]) < 1e-9:
             # Tied with the truth: right as often as a toss would be.
             right[found] = 1.0 if label == true and table[0, other] < table[0, true] else 0.5
-        scores[found] = tempered_score(book, state, state.order[at], table)
+        scores[found] = tempered_score(book, state, task, table)
         found += 1
     learned = fit_map(scores, right)
     state.map[KEPT], state.map[INTERCEPT] = learned.kept, learned.intercept
@@ -247,11 +252,11 @@ def suggest(state: State, context: int, task: int) -> None:
 
 @step
 def judged(state: State, task: int) -> float:
-    """Log-odds of a task's leading option against all the others, as the model has them."""
-    posterior = state.posterior
+    """Log-odds of the option that a task's answers favour, as the model has them."""
+    believed = state.blind if state.known[task] > 0 else state.posterior
     top = 0.0
-    for option in range(posterior.shape[1]):
-        top = max(top, posterior[task, option])
+    for option in range(believed.shape[1]):
+        top = max(top, believed[task, option])
     return math.log(top / max(1.0 - top, 1e-12))
 
 

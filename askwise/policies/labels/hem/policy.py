@@ -79,7 +79,7 @@ def choose(
         out.head[1] = SETTLE
         propose(out, task, expert, 1, 1.0)
         return c.PROPOSED
-    task, worker = test_question(book, state, money, available)
+    task, worker = test_question(book, state, params, money, available)
     if worker >= 0:
         out.head[1] = TEST
         propose(out, task, worker, 1, 1.0)
@@ -234,7 +234,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
     )
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
     axes: ClassVar[Axes] = {
-        "task": "keys order known given posterior",
+        "task": "keys order known given posterior blind",
         "context worker": "skill_of",
         "cell": "worker place shown",
         "worker": "trusted tested lift totals right seen due wrong alone",

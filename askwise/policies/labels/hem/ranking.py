@@ -99,15 +99,26 @@ def expert_is_out(book: Book, task: int) -> bool:
     return False
 
 
+@step
+def calibrates(book: Book, params: Params, task: int) -> bool:
+    """Whether a known task is asked about as if it were not: that shows what a confidence is worth.
+
+    With a target, and if its truth was told: an expert is asked where answers leave doubts, so what
+    experts said would show too little.
+    """
+    return bool(params.target > 0.0 and book.tasks[task, c.TRUTH] >= 0)
+
+
 @kernel
 def key_of(book: Book, state: State, params: Params, task: int) -> float:
     """Rank of a task: lowest first, infinite for one that is not to be asked about."""
     tasks = book.tasks
-    if state.known[task] > 0 or is_over(book, task):
+    if is_over(book, task) or (state.known[task] > 0 and not calibrates(book, params, task)):
         return math.inf
     asked, pursuing = tasks[task, c.TASK_ASKED], state.meta[MODE] == PURSUING
     if asked == 0 and tasks[task, c.TASK_ANSWERED] == 0:
-        return 0.0 if pursuing else -1.0
+        fresh = 0.0 if pursuing else -1.0
+        return fresh if state.known[task] == 0 else fresh - 0.5
     pending = asked - tasks[task, c.TASK_ANSWERED]
     if pending > 0 and expert_is_out(book, task):
         return math.inf
@@ -221,7 +232,9 @@ def tests_of(book: Book, state: State, worker: int) -> int:
 
 
 @kernel
-def test_question(book: Book, state: State, money: int, available: Array) -> tuple[int, int]:
+def test_question(
+    book: Book, state: State, params: Params, money: int, available: Array
+) -> tuple[int, int]:
     """The most promising worker who is not tested enough, and a known task; -1 if there is none."""
     best = task = -1
     if state.meta[KNOWN] == 0 or state.meta[MODE] != PURSUING or nothing_left(state):
