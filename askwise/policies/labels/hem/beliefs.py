@@ -63,9 +63,9 @@ class State(NamedTuple):
     heard of; ``known`` has the true option plus one; ``given`` how many answers a task has, without
     those of experts; ``trusted`` who counts as an expert; ``tested`` how many known tasks a worker
     was asked about; ``lift`` a worker's accuracy in the mean over classes (0: nothing shown yet);
-    ``blind`` what answers say of a known task, whatever its truth; ``skill_of`` a skill plus one (0:
-    none); ``settling`` tasks plus one. ``scratch`` is room for
-    logarithms and holds nothing between facts.
+    ``blind`` what answers say of a known task, whatever its truth; ``skill_of`` a skill plus one
+    (0: none); ``settling`` tasks plus one. ``scratch`` is room for logarithms and holds nothing
+    between facts.
     """
 
     keys: Array
