@@ -117,8 +117,7 @@ def key_of(book: Book, state: State, params: Params, task: int) -> float:
         return math.inf
     asked, pursuing = tasks[task, c.TASK_ASKED], state.meta[MODE] == PURSUING
     if asked == 0 and tasks[task, c.TASK_ANSWERED] == 0:
-        fresh = 0.0 if pursuing else -1.0
-        return fresh if state.known[task] == 0 else fresh - 0.5
+        return 0.0 if pursuing else -1.0
     pending = asked - tasks[task, c.TASK_ANSWERED]
     if pending > 0 and expert_is_out(book, task):
         return math.inf
