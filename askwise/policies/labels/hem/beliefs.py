@@ -32,8 +32,8 @@ from askwise.ledger.columns import Book
 # answer); what was learned since the last fit, in answers; how tasks are ranked; whether in some
 # context those seem wrong who seem right in others; tasks whose truth is known; how many of them
 # the map of confidences rests on; voices that were heard; whether skills can be told apart; whether
-# the last fit was run to its end.
-HEARD, SKILLS, SINCE, MODE, CLASH, KNOWN, MAPPED, VOICES, APART, WHOLE = range(10)
+# the last fit was run to its end; whether truths may only lower a confidence.
+HEARD, SKILLS, SINCE, MODE, CLASH, KNOWN, MAPPED, VOICES, APART, WHOLE, CAUTIOUS = range(11)
 
 # Columns of `sides`: log-odds that known truths, and answers and truths together, give to a
 # context being the right way round; how many truths are known; answers when it was fitted.
@@ -399,6 +399,6 @@ def new_state(book: Book, options: int, tree: Array) -> State:
         sides=np.zeros((contexts, 4)),
         settling=np.zeros((contexts, SUGGESTED), np.int64),
         map=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
-        meta=np.zeros(10, np.int64),
+        meta=np.zeros(11, np.int64),
         scratch=np.zeros(options),
     )

@@ -14,6 +14,7 @@ from askwise.kernels.calibration import (
     judge_workers,
     mapped,
     score_in,
+    sigmoid,
     temper_row,
     told_apart,
 )
@@ -30,6 +31,7 @@ from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.policies.labels.hem.beliefs import (
     APART,
+    CAUTIOUS,
     CLASH,
     FITTED,
     H_AA,
@@ -150,6 +152,9 @@ def confidence_in(book: Book, state: State, task: int) -> float:
         table[0, option] = believed[task, option]
     score = tempered_score(book, state, task, table)
     sure = mapped(state.map[KEPT], state.map[INTERCEPT], state.map[LOG_SLOPE], score)
+    if state.meta[CAUTIOUS] == 1:
+        # Raised by what tasks with many answers show, tasks would end with few.
+        sure = min(sure, sigmoid(score))
     return max(sure, 1.0 / options)
 
 

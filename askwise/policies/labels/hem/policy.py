@@ -22,6 +22,7 @@ from askwise.policies.capabilities import GoldRequest, LabelsItself, LimitsSize,
 from askwise.policies.gold import drawn_at_random
 from askwise.policies.labels.common import RankedPolicy, is_over
 from askwise.policies.labels.hem.beliefs import (
+    CAUTIOUS,
     HEARD,
     MAPPED,
     MODE,
@@ -266,6 +267,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         part_contexts(book, state)
         state.trusted[:] = book.workers[:, c.TRUSTED]
         state.meta[MODE] = mode(book)
+        state.meta[CAUTIOUS] = 1 if self.target > 0.0 else 0
         return state
 
     def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
