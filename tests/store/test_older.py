@@ -24,6 +24,10 @@ from tests.store.older import make
 OLDER = Path(make.__file__).parent
 REPLIES = 38
 SEEN: dict[str, Any] = json.loads((OLDER / "seen.json").read_text(encoding="utf-8"))
+# How sure `hem` is has another model behind it since; what it answers, asks and pays is the same.
+for answer in SEEN["labels"]["answers"]:
+    if answer["confidence"] not in (None, 1.0):
+        del answer["confidence"]
 
 
 @pytest.fixture
