@@ -169,7 +169,7 @@ class DawidSkene(Iterative):
     ones and one wrong one are added::
 
         m[k, c] = (sum of the counts of k in c over all workers + 2 or 1 / (K - 1)) / (their sum)
-        e[w, k, c] = (count of his k in c + 3 prior m[k, c]) / (count of his in c + 3 prior)
+        e[w, k, c] = (count of their k in c + 3 prior m[k, c]) / (count of theirs in c + 3 prior)
 
     It then stops when no probability changes by more than ``tolerance``. Without a prior a worker
     with few answers in a class seems never to err there, and tasks look certain. Give a prior

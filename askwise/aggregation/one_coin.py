@@ -78,7 +78,7 @@ class OneCoin(Iterative):
     With a ``prior`` of 1 each worker begins with two right answers and one wrong one, the
     distribution Beta(2, 1), and all classes are equally probable beforehand::
 
-        s[w] = (sum of q[t, k] over his answers k + 2 prior) / (answers + 3 prior)
+        s[w] = (sum of q[t, k] over their answers k + 2 prior) / (answers + 3 prior)
 
     It then stops when no probability changes by more than ``tolerance``. Without a prior EM
     believes in workers who are always right, and in a class share that rewards itself: on a few

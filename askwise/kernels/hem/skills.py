@@ -197,7 +197,7 @@ def error_share(totals: Array, wrong: Array, errors: Array, worker: int, c: int,
 def lift_of(beliefs: SkillBeliefs, worker: int, contexts: int) -> float:
     """How often a worker is right over all contexts, in the mean over classes.
 
-    Whoever gives one answer whatever is asked is right no more often than by chance in this mean.
+    A worker who always gives the same answer is right no more often than by chance in this mean.
     """
     crowd = beliefs.crowd
     elsewhere = accuracy_elsewhere(beliefs.totals, crowd, worker)
