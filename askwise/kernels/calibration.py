@@ -59,6 +59,10 @@ where they can."""
 INTERCEPT_WIDTH, SLOPE_WIDTH = 1.5, 0.7
 """Standard deviations of a and b before any truth."""
 
+CAUTION = 0.2
+"""What the odds that agreement means what it says are multiplied by, where a target is at stake:
+those runs reach it in which a few truths happen to speak for agreement."""
+
 MOST_SCORE = 30.0
 """Scores beyond it are taken for it."""
 
@@ -411,6 +415,24 @@ def mapped(kept: float, intercept: float, log_slope: float, score: float) -> flo
     """The probability that a label with this score is right."""
     moved = sigmoid(intercept + math.exp(log_slope) * score)
     return kept * sigmoid(score) + (1.0 - kept) * moved
+
+
+@step
+def mapped_low(found: ConfidenceMap, score: float) -> float:
+    """The same for one who does not want to be too sure.
+
+    The map is one standard error lower than the truths say, and a fifth as likely beforehand not to
+    be needed.
+    """
+    slope = math.exp(found.log_slope)
+    moved = slope * score
+    p_aa = found.h_aa + 1.0 / (INTERCEPT_WIDTH * INTERCEPT_WIDTH)
+    p_bb = found.h_bb + 1.0 / (SLOPE_WIDTH * SLOPE_WIDTH)
+    det = p_aa * p_bb - found.h_ab * found.h_ab
+    spread = (p_bb - 2.0 * moved * found.h_ab + moved * moved * p_aa) / det
+    low = sigmoid(found.intercept + moved - math.sqrt(spread))
+    kept = CAUTION * found.kept / (1.0 - found.kept + CAUTION * found.kept)
+    return kept * sigmoid(score) + (1.0 - kept) * low
 
 
 @step

@@ -122,7 +122,7 @@ class Reading:
         return odds(shown) / odds(usual)
 
     def accuracy_on(self, w: int, s: int, c: int) -> float:
-        lifted = odds(self.accuracy_in(w, s)) * self.factor(w, c)
+        lifted = odds(self.accuracy_in(w, s)) * self.factor(w, c) ** 0.8
         return between(lifted / (1.0 + lifted))
 
     def spread(self, w: int, c: int, a: int) -> float:
@@ -177,6 +177,29 @@ class Reading:
             logs.append(log)
         total = sum(math.exp(log - max(logs)) for log in logs)
         return [math.exp(log - max(logs)) / total for log in logs]
+
+    def held_out(self, task: int) -> list[float]:
+        """The posterior by what those who answered a task showed in others."""
+        due = dict(self.due_on)
+        self.make_due(task, -1.0)
+        self.count(left_out=task)
+        found = self.posterior(task)
+        self.count()
+        self.due_on = defaultdict(float, due)
+        return found
+
+    def ease(self, w: int) -> float:
+        """By how much more than believed the others were right who answered a worker's tasks."""
+        found = []
+        for task in {each.task for each in self.given if each.worker == w}:
+            s = self.contexts[task]
+            lead = [
+                (each.worker, self.q[task][each.label] - self.accuracy_in(each.worker, s))
+                for each in self.answers_to(task)
+            ]
+            if len(lead) > 1:
+                found.append(sum(up for v, up in lead if v != w) / (len(lead) - 1))
+        return sum(found) / (20.0 + len(found))
 
     def certain(self, task: int) -> list[float]:
         return [float(c == self.truths[task]) for c in range(self.classes)]

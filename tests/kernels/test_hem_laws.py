@@ -9,16 +9,19 @@ from hypothesis import strategies as st
 
 from askwise.kernels.hem import (
     FULL_ROUNDS,
+    JUDGED,
+    RIGHT,
     SETTLED,
     SkillBeliefs,
     agreements,
     count_in,
     fit,
-    judge_without_truth,
+    judge_held_out,
     lift_of,
+    rate_ease,
     side_margins,
 )
-from tests.kernels.hem_reading import Given
+from tests.kernels.hem_reading import Given, Reading
 from tests.kernels.test_hem import coded, random_table
 
 
@@ -70,10 +73,46 @@ def test_what_is_taken_back_and_counted_in_again_leaves_everything_as_it_was(tab
     before = [each.copy() for each in beliefs]
     for amount in (-1.0, 1.0):
         count_in(beliefs, answers.skill[0], rows[0].task, answers.label[0], 0.6, amount)
-    for task in truths:
-        judge_without_truth(answers, beliefs, task, np.zeros((2, len(beliefs.worker))), np.zeros(9))
+    for task in range(len(contexts)):
+        judge_held_out(answers, beliefs, task, np.zeros((2, len(beliefs.worker))), np.zeros(9))
     for name, old, new in zip(SkillBeliefs._fields, before, beliefs, strict=True):
         np.testing.assert_allclose(new, old, rtol=0, atol=1e-12, err_msg=name)
+
+
+def test_a_task_is_held_out_as_if_its_answers_had_taught_nothing() -> None:
+    truth, table, contexts = crowd(6, 40, [0.9, 0.8, 0.7, 0.6])
+    answers, beliefs = coded(table, contexts, 2)
+    fit(answers, beliefs, FULL_ROUNDS, SETTLED)
+    reading = Reading(table, contexts, 2)
+    reading.fit(FULL_ROUNDS)
+    room, found = np.zeros((2, len(beliefs.worker))), np.zeros(2)
+    for task in range(40):
+        judge_held_out(answers, beliefs, task, room, found)
+        np.testing.assert_allclose(found, reading.held_out(task), rtol=0, atol=1e-9)
+        label = beliefs.posterior[task].argmax()
+        assert found[label] <= beliefs.posterior[task, label] + 1e-9
+
+
+def test_who_is_asked_about_contested_tasks_alone_is_seen_to_have_had_hard_ones() -> None:
+    rng = np.random.default_rng(1)
+    truth, hard = rng.integers(2, size=400), rng.random(400) < 0.4
+    right = rng.random((400, 4)) < np.where(hard, 0.55, 0.9)[:, None]
+    said = np.where(right, truth[:, None], 1 - truth[:, None])
+    contested = said[:, 0] != said[:, 1]
+    table = [
+        Given(t, w, int(said[t, w])) for t in range(400) for w in range(4) if w < 2 or contested[t]
+    ]
+    answers, beliefs = coded(table, [0] * 400, 2)
+    fit(answers, beliefs, FULL_ROUNDS, SETTLED)
+    shown = beliefs.totals[:, RIGHT] / beliefs.totals[:, JUDGED]
+    ease = np.zeros(4)
+    rate_ease(answers, beliefs, np.zeros(len(answers.skill)), ease)
+    reading = Reading(table, [0] * 400, 2)
+    reading.fit(FULL_ROUNDS)
+    assert ease == pytest.approx([reading.ease(w) for w in range(4)], abs=1e-9)
+    # All four are equally good; the last two show less, for they had the hard tasks.
+    assert shown[2:].mean() < shown[:2].mean() - 0.1
+    assert ease[2:].mean() < -0.1 < 0.0 < ease[:2].mean()
 
 
 def test_three_classes_are_found() -> None:

@@ -1,12 +1,12 @@
 """The model of ``hem``: what workers show, what answers tell, and how both are fitted."""
 
-from askwise.kernels.hem.counting import SkillAnswers, count_in, counted_by
+from askwise.kernels.hem.counting import SkillAnswers, count_in, counted_by, rate_ease
 from askwise.kernels.hem.fitting import (
     FULL_ROUNDS,
     MANY,
     SETTLED,
     fit,
-    judge_without_truth,
+    judge_held_out,
     posterior_of,
     trust_in_shares,
     weigh_answer,
@@ -49,13 +49,14 @@ __all__ = [
     "count_in",
     "counted_by",
     "fit",
-    "judge_without_truth",
+    "judge_held_out",
     "lift_of",
     "like_others",
     "mean_accuracy",
     "new_beliefs",
     "posterior_of",
     "rate_crowd",
+    "rate_ease",
     "side_margins",
     "strength",
     "trust_in_shares",

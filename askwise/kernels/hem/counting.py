@@ -2,12 +2,17 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.kernels.hem.skills import JUDGED, RIGHT, SkillBeliefs, accuracy_here, rate_crowd
 
 TRUTH_WEIGHT = 3.0
 """What an answer that a truth judges counts, where one that others judge counts once."""
+
+LIKE_ANYWHERE = 20.0
+"""Judged answers until which a worker's tasks are believed to be as easy as those of others."""
 
 NEGLIGIBLE = 1e-9
 """Probabilities below it teach nothing."""
@@ -175,3 +180,33 @@ def learn_skills(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, he
             beliefs.totals, beliefs.shown, beliefs.crowd, beliefs.worker[row], row
         )
     sum_due(answers, beliefs, counts, here)
+
+
+@kernel
+def rate_ease(answers: SkillAnswers, beliefs: SkillBeliefs, here: Array, ease: Array) -> None:
+    """See how much easier each worker's tasks were than those of others.
+
+    By how much more often than they are believed to, in the mean, those were right who answered the
+    same tasks. ``here`` is room for a number for each answer.
+    """
+    starts, skill, label = answers.starts, answers.skill, answers.label
+    counted = np.zeros(len(ease))
+    ease[:] = 0.0
+    for task in range(len(starts) - 1):
+        first, last = starts[task], starts[task + 1]
+        if last - first < 2:
+            continue
+        total = 0.0
+        for at in range(first, last):
+            row = skill[at]
+            expected = accuracy_here(
+                beliefs.totals, beliefs.shown, beliefs.crowd, beliefs.worker[row], row
+            )
+            here[at] = beliefs.posterior[task, label[at]] - expected
+            total += here[at]
+        for at in range(first, last):
+            worker = beliefs.worker[skill[at]]
+            ease[worker] += (total - here[at]) / (last - first - 1)
+            counted[worker] += 1.0
+    for worker in range(len(ease)):
+        ease[worker] /= LIKE_ANYWHERE + counted[worker]

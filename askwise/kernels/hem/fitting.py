@@ -281,17 +281,17 @@ def fit(
 
 
 @kernel
-def judge_without_truth(
+def judge_held_out(
     answers: SkillAnswers, beliefs: SkillBeliefs, task: int, here: Array, logs: Array
 ) -> None:
-    """Write the posterior that a task would have if its truth were not known.
+    """Write the posterior of a task by what those who answered it showed in other tasks.
 
-    What its truth taught about those who answered it does not count either; beliefs are left as
-    they were. ``here`` is room for two numbers for each skill.
+    Its truth has no part in it, where it is known. Beliefs are left as they were; ``here`` is room
+    for two numbers for each skill.
     """
     first, last = answers.starts[task], answers.starts[task + 1]
     skill, label = answers.skill, answers.label
-    amount = counted_by(last - first, True)
+    amount = counted_by(last - first, answers.truth[task] >= 0)
     for at in range(first, last):
         row = skill[at]
         here[1, row] = accuracy_here(
@@ -299,6 +299,7 @@ def judge_without_truth(
         )
     for at in range(first, last):
         count_in(beliefs, skill[at], task, label[at], here[1, skill[at]], -amount)
+        beliefs.alone[beliefs.worker[skill[at]], label[at]] -= amount == 0.0
     for at in range(first, last):
         row = skill[at]
         here[0, row] = accuracy_here(
@@ -308,4 +309,5 @@ def judge_without_truth(
     weigh_task(answers, beliefs, task, like, here[0], named, logs)
     for at in range(first, last):
         count_in(beliefs, skill[at], task, label[at], here[1, skill[at]], amount)
+        beliefs.alone[beliefs.worker[skill[at]], label[at]] += amount == 0.0
     normalise(logs)

@@ -31,6 +31,10 @@ LIKE_OTHER_CLASSES = 6.0
 MOST_LIKE_OTHERS = 60.0
 """The most of them: with many contexts, classes and contexts are hard to tell apart."""
 
+CLASS_SHARE = 0.8
+"""How much of a deviation on a class an answer is judged by, in log-odds: some of it explains other
+things than the truth, however many answers there are."""
+
 CROWD_ACCURACY, CROWD_ANSWERS = 0.7, 100.0
 """What is believed of the crowd's accuracy beforehand, and how many answers that is worth."""
 
@@ -231,7 +235,7 @@ def log_chance(
 ) -> float:  # fmt: skip
     """Logarithm of the probability that a worker answers a when c is true."""
     odds = odds_on_class(right, seen, due, alone, crowd, like, elsewhere, worker, c)
-    accuracy = accuracy_on(here, odds)
+    accuracy = accuracy_on(here, odds**CLASS_SHARE)
     if a == c:
         return math.log(accuracy)
     if wrong.shape[1] == 2:

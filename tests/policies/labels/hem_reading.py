@@ -20,6 +20,9 @@ class LiveReading(Reading):
         self.tested = [0] * len(prices)
         # The accuracy in the mean over classes is kept until the worker, or a fit, has news.
         self.mean: dict[int, float] = {}
+        self.easier = [0.0] * len(prices)
+        # Posteriors by what givers showed in other tasks, whatever the truth.
+        self.held: dict[int, list[float]] = {}
         self.heard: list[int] = []
         self.news, self.fits = 0, 0
 
@@ -37,10 +40,11 @@ class LiveReading(Reading):
         self.count(left_out=task)
         self.given.append(Given(task, worker, label))
         self.weigh_families(task)
+        self.held[task] = self.posterior(task)
         if task in self.truths:
             self.tested[worker] += 1
         else:
-            self.q[task] = self.posterior(task)
+            self.q[task] = self.held[task]
         self.settle(task)
         self.learned(1)
 
@@ -67,6 +71,8 @@ class LiveReading(Reading):
         if self.news >= max(30, 0.1 * len(self.given)):
             self.fit(6)
             self.mean = {worker: self.mean_of(worker) for worker in range(len(self.prices))}
+            self.easier = [self.ease(worker) for worker in range(len(self.prices))]
+            self.held = {task: self.held_out(task) for task in {each.task for each in self.given}}
             self.news, self.fits = 0, self.fits + 1
 
     def weigh_families(self, task: int) -> None:
@@ -92,7 +98,7 @@ class LiveReading(Reading):
         asked = len(self.answers_to(task))
         if asked == 0:
             return (1 if self.pursues() else 0, 0.0, 0.0)
-        top = max(self.q[task])
+        top = max(self.held[task])
         score = math.log(top / (1.0 - top)) + 0.1 * asked
         if not self.pursues():
             return (1, score, 0.0)
@@ -107,7 +113,7 @@ class LiveReading(Reading):
         """Accuracy in a context with its standard deviation, less chance."""
         mean = self.mean.get(w, self.m)
         lifted = odds(mean) * odds(self.accuracy_in(w, s)) / odds(self.accuracy(w))
-        p = between(lifted / (1.0 + lifted))
+        p = between(between(lifted / (1.0 + lifted)) - self.easier[w])
         rests_on = 4.0 + self.judged[w]
         if self.lent is not None:
             here = self.judged_in[w, s]

@@ -110,7 +110,7 @@ def test_who_presses_one_button_is_asked_less_than_half_as_often_as_others(
     _, outcome = accuracy_of(policies.make("hem"), recording, 400)
     given, mean = shares_of(outcome, 6), outcome.state.lift
     assert given[0] < given[1:].mean() / 2
-    assert mean[0] < 0.62 < mean[1:6].mean()
+    assert mean[0] < 0.66 < mean[1:6].mean()
 
 
 def test_a_worker_who_joins_later_is_tried_and_then_ranked_by_what_they_show() -> None:

@@ -22,6 +22,7 @@ from askwise.kernels.hem import (
     new_beliefs,
     posterior_of,
     rate_crowd,
+    rate_ease,
     trust_in_shares,
     weigh_answer,
 )
@@ -32,7 +33,7 @@ from askwise.ledger.columns import Book
 # answer); what was learned since the last fit, in answers; how tasks are ranked; whether in some
 # context those seem wrong who seem right in others; tasks whose truth is known; how many of them
 # the map of confidences rests on; voices that were heard; whether skills can be told apart; whether
-# the last fit was run to its end; whether truths may only lower a confidence.
+# the last fit was run to its end; whether confidences are by a map that is a standard error lower.
 HEARD, SKILLS, SINCE, MODE, CLASH, KNOWN, MAPPED, VOICES, APART, WHOLE, CAUTIOUS = range(11)
 
 # Columns of `sides`: log-odds that known truths, and answers and truths together, give to a
@@ -63,7 +64,8 @@ class State(NamedTuple):
     heard of; ``known`` has the true option plus one; ``given`` how many answers a task has, without
     those of experts; ``trusted`` who counts as an expert; ``tested`` how many known tasks a worker
     was asked about; ``lift`` a worker's accuracy in the mean over classes (0: nothing shown yet);
-    ``blind`` what answers say of a known task, whatever its truth; ``skill_of`` a skill plus one
+    ``ease`` how much easier their tasks were than those of others; ``blind`` what answers say of a
+    task by what their givers showed in others, whatever its truth; ``skill_of`` a skill plus one
     (0: none); ``settling`` tasks plus one. ``scratch`` is room for logarithms and holds nothing
     between facts.
     """
@@ -76,6 +78,7 @@ class State(NamedTuple):
     trusted: Array
     tested: Array
     lift: Array
+    ease: Array
     skill_of: Array
     worker: Array
     place: Array
@@ -266,11 +269,11 @@ def learn(book: Book, state: State, fact: Fact) -> None:
     count_task(book, state, task, -1.0, worker, answer)
     state.given[task] += 1
     judge(book, state, task, state.scratch)
+    posterior_of(state.scratch, state.blind, task)
     if state.known[task] > 0:
         state.tested[worker] += 1
-        posterior_of(state.scratch, state.blind, task)
     else:
-        posterior_of(state.scratch, state.posterior, task)
+        state.posterior[task] = state.blind[task]
     count_task(book, state, task, 1.0, -1, -1)
     rate_crowd(state.crowd, book.totals[c.OPTIONS])
     lift_all(book, state, task)
@@ -376,6 +379,7 @@ def fit_beliefs(book: Book, state: State, answers: SkillAnswers, rounds: int) ->
         state.posterior[state.order[at], :count] = beliefs.posterior[at]
     for worker in range(workers):
         lift(book, state, worker)
+    rate_ease(answers, beliefs, np.zeros(len(answers.skill)), state.ease[:workers])
     state.meta[SINCE] = 0
     return beliefs
 
@@ -393,6 +397,7 @@ def new_state(book: Book, options: int, tree: Array) -> State:
         trusted=np.zeros(workers, np.int64),
         tested=np.zeros(workers, np.int64),
         lift=np.zeros(workers),
+        ease=np.zeros(workers),
         skill_of=np.zeros((contexts, workers), np.int64),
         **beliefs._asdict(),
         blind=np.zeros((rows, options)),

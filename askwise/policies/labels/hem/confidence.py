@@ -8,13 +8,14 @@ from askwise.kernels import Array, kernel, step
 from askwise.kernels.calibration import (
     OF_MODELS,
     OF_PERSONS,
+    ConfidenceMap,
     contested_limit,
     damping,
     fit_map,
     judge_workers,
     mapped,
+    mapped_low,
     score_in,
-    sigmoid,
     temper_row,
     told_apart,
 )
@@ -24,7 +25,7 @@ from askwise.kernels.hem import (
     SkillAnswers,
     SkillBeliefs,
     agreements,
-    judge_without_truth,
+    judge_held_out,
     side_margins,
 )
 from askwise.ledger import columns as c
@@ -140,21 +141,30 @@ def tempered_score(book: Book, state: State, task: int, table: Array) -> float:
     return min(score, contested_limit(lead, factor, state.meta[APART] == 1))
 
 
+@step
+def map_in(state: State) -> ConfidenceMap:
+    """How scores are turned into probabilities, as the truths say."""
+    found = state.map
+    return ConfidenceMap(
+        found[KEPT], found[INTERCEPT], found[LOG_SLOPE], found[H_AA], found[H_AB], found[H_BB]
+    )
+
+
 @kernel
 def confidence_in(book: Book, state: State, task: int) -> float:
     """Probability that the option which a task's answers favour is right, as it is reported."""
     options = book.totals[c.OPTIONS]
     if options == 1:
         return 1.0
-    believed = state.blind if state.known[task] > 0 else state.posterior
     table = np.zeros((1, options))
     for option in range(options):
-        table[0, option] = believed[task, option]
+        table[0, option] = state.blind[task, option]
     score = tempered_score(book, state, task, table)
-    sure = mapped(state.map[KEPT], state.map[INTERCEPT], state.map[LOG_SLOPE], score)
-    if state.meta[CAUTIOUS] == 1:
-        # Raised by what tasks with many answers show, tasks would end with few.
-        sure = min(sure, sigmoid(score))
+    learned = map_in(state)
+    if state.meta[CAUTIOUS] == 1 and state.meta[MAPPED] >= LEAST_TRUTHS:
+        sure = mapped_low(learned, score)
+    else:
+        sure = mapped(learned.kept, learned.intercept, learned.log_slope, score)
     return max(sure, 1.0 / options)
 
 
@@ -174,13 +184,14 @@ def calibrate(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBel
     table = np.zeros((1, options))
     found = 0
     for at in range(heard):
-        true = answers.truth[at]
-        if true < 0 or answers.starts[at] == answers.starts[at + 1]:
+        true, task = answers.truth[at], state.order[at]
+        if answers.starts[at] == answers.starts[at + 1]:
             continue
-        task = state.order[at]
-        judge_without_truth(answers, beliefs, at, here, table[0])
+        judge_held_out(answers, beliefs, at, here, table[0])
         for option in range(options):
             state.blind[task, option] = table[0, option]
+        if true < 0:
+            continue
         other = rival(table[0], true)
         told = math.log(max(table[0, true], 1e-300) / max(table[0, other], 1e-300))
         told = min(SURE_OF_SIDE, max(-SURE_OF_SIDE, told))
@@ -258,10 +269,9 @@ def suggest(state: State, context: int, task: int) -> None:
 @step
 def judged(state: State, task: int) -> float:
     """Log-odds of the option that a task's answers favour, as the model has them."""
-    believed = state.blind if state.known[task] > 0 else state.posterior
     top = 0.0
-    for option in range(believed.shape[1]):
-        top = max(top, believed[task, option])
+    for option in range(state.blind.shape[1]):
+        top = max(top, state.blind[task, option])
     return math.log(top / max(1.0 - top, 1e-12))
 
 

@@ -238,7 +238,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         "task": "keys order known given posterior blind",
         "context worker": "skill_of",
         "cell": "worker place shown",
-        "worker": "trusted tested lift totals right seen due wrong alone",
+        "worker": "trusted tested lift ease totals right seen due wrong alone",
         "context": "shares sides settling",
     }
     version: ClassVar[int] = 2
@@ -289,7 +289,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
             elif book.tasks[task, c.TASK_ANSWERED] == 0:
                 found.append(NO_LABEL)
             else:
-                option = int(np.argmax(final.posterior[task]))
+                option = int(np.argmax(final.blind[task]))
                 sure = float(confidence_in(book, final, task))
                 found.append(Label(float(option), sure, rests_on))
         return found

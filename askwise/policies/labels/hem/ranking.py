@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from askwise.core.money import NO_CAP
 from askwise.kernels import Array, kernel, step
-from askwise.kernels.hem import HIGH, SURE_OF_SIDE, mean_accuracy, strength
+from askwise.kernels.hem import HIGH, LOW, SURE_OF_SIDE, mean_accuracy, strength
 from askwise.ledger import Book, may_put
 from askwise.ledger import columns as c
 from askwise.ledger.queries import at_hand
@@ -170,11 +170,15 @@ def nothing_left(state: State) -> bool:
 
 @step
 def optimism(book: Book, state: State, context: int, worker: int) -> float:
-    """Accuracy of a worker in a context, mean over classes, with a bonus for what is not known."""
+    """Accuracy of a worker in a context, mean over classes, with a bonus for what is not known.
+
+    Who was asked about contested tasks alone is not the worse for it.
+    """
     row = state.skill_of[context, worker] - 1
     totals, shown, crowd = state.totals, state.shown, state.crowd
     out = book.workers[worker, c.ASKED] - book.workers[worker, c.ANSWERED]
-    p = mean_accuracy(totals, shown, crowd, state.lift[worker], worker, row)
+    p = mean_accuracy(totals, shown, crowd, state.lift[worker], worker, row) - state.ease[worker]
+    p = min(HIGH, max(LOW, p))
     n = strength(totals, shown, crowd, worker, row) + out
     return p + math.sqrt(p * (1.0 - p) / (n + 1.0))
 
@@ -237,6 +241,9 @@ def test_question(
     """The most promising worker who is not tested enough, and a known task; -1 if there is none."""
     best = task = -1
     if state.meta[KNOWN] == 0 or state.meta[MODE] != PURSUING or nothing_left(state):
+        return task, best
+    if params.target > 0.0:
+        # Tests by many would show what a confidence is worth with many answers.
         return task, best
     top = -math.inf
     unit = unit_price(book)
