@@ -80,7 +80,7 @@ def test_what_is_taken_back_and_counted_in_again_leaves_everything_as_it_was(tab
 
 
 def test_a_task_is_held_out_as_if_its_answers_had_taught_nothing() -> None:
-    truth, table, contexts = crowd(6, 40, [0.9, 0.8, 0.7, 0.6])
+    _, table, contexts = crowd(6, 40, [0.9, 0.8, 0.7, 0.6])
     answers, beliefs = coded(table, contexts, 2)
     fit(answers, beliefs, FULL_ROUNDS, SETTLED)
     reading = Reading(table, contexts, 2)

@@ -241,7 +241,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         "worker": "trusted tested lift ease totals right seen due wrong alone",
         "context": "shares sides settling",
     }
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         real(self.target, "target", "a probability from 0 to below 1", least=0, most=0.999)
