@@ -18,8 +18,15 @@ from askwise.lab.experiment import with_settings
 from askwise.lab.papers.labels.studies import tables
 from askwise.lab.papers.labels.studies.common import accuracy_at, curve_of, reached_at
 from askwise.lab.papers.labels.studies.judges import ALL
-from askwise.lab.papers.labels.studies.recorded import COMPLETED, KNOWN_RTE, RECORDED
+from askwise.lab.papers.labels.studies.recorded import (
+    COMPLETED,
+    KNOWN_RTE,
+    LEAD,
+    RECORDED,
+    behind,
+)
 from askwise.lab.papers.labels.studies.sets import STAND_IN, stand_in
+from askwise.lab.papers.labels.studies.truths import summed
 from askwise.lab.papers.labels.studies.uci import (
     CLUSTERS,
     KNOWN,
@@ -270,6 +277,11 @@ def test_any_number_of_jobs_gives_the_same() -> None:
         ("labels-rte", {"budgets": "1,2", **NAIVE}, {COMPLETED, RECORDED, ""}),
         ("labels-real", {"budgets": "1,2", **NAIVE}, {STAND_IN, ""}),
         ("labels-hobby", {"budgets": "1,2", **NAIVE}, {STAND_IN, ""}),
+        (
+            "labels-screening",
+            {"truths": "0,20", "answers": "2", "policies": "hem,hem(target=0.3)"},
+            {STAND_IN, ""},
+        ),
         ("labels-workers", {"models": "colluding", "budgets": "2", **NAIVE}, {"colluding"}),
         ("labels-accuracies", {"models": "one-coin"}, {"simulated, one-coin", STAND_IN}),
         (
@@ -295,6 +307,41 @@ def test_every_experiment_runs_without_data_says_so_and_draws(
         said = " ".join(experiment.differences(results.rows))
         assert "not at hand" in said or "No recorded answers were at hand" in said
     assert write(experiment, results, tmp_path, "again").is_file()
+
+
+def test_ours_is_compared_run_by_run_and_with_the_best_worker() -> None:
+    results = ran("labels-real", 3, policies="random-pairs,hem", budgets="1,2")
+    leads = curve_of(results.rows, STAND_IN, "random-pairs", LEAD)
+    for x, lead in leads.items():
+        mine, theirs = (
+            curve_of(results.rows, STAND_IN, series)[x].mean for series in ("hem", "random-pairs")
+        )
+        assert lead.mean == pytest.approx(mine - theirs)
+    (alone,) = [row for row in results.rows if row.metric == "accuracy_alone"]
+    recording = stand_in().recording
+    assert recording is not None
+    right = recording.label == recording.truth[recording.task]
+    shares = [right[recording.worker == worker].mean() for worker in range(recording.workers)]
+    # Nobody answered half of all tasks.
+    assert alone.mean == pytest.approx(max(shares))
+    (said,) = behind(results.rows)
+    assert f"of {len(leads)}" in said
+
+
+def test_tasks_called_done_and_those_of_them_that_are_wrong_are_summed_over_sets() -> None:
+    def row(panel: str, metric: str, mean: float) -> Row:
+        return Row(panel, "hem", 50.0, metric, mean, mean, mean, 1)
+
+    rows = [
+        row("a", "accuracy", 0.9), row("a", "done_share", 0.5), row("a", "done_error", 0.04),
+        row("a", "done_tasks", 300), row("b", "accuracy", 0.8), row("b", "done_share", 0.2),
+        row("b", "done_error", 0.1), row("b", "done_tasks", 100), row("c", "accuracy", 0.7),
+        row("c", "done_share", 0.05), row("c", "done_error", 0.4), row("c", "done_tasks", 10),
+    ]  # fmt: skip
+    assert summed(rows, "hem", 50.0, 0.05) == (
+        "hem, 50 truths told, mean of the sets: accuracy 0.800, 25% of the tasks called done, "
+        "6.3% of them wrong, at most 7.5% on 2 of 3 sets."
+    )
 
 
 def test_budgets_end_where_all_recorded_answers_are_bought() -> None:

@@ -7,6 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import Amount
@@ -15,6 +17,7 @@ from askwise.lab.experiment import experiments
 from askwise.lab.papers.labels.studies.common import (
     DIALS,
     FIGURES,
+    OURS,
     LabelsCell,
     LabelsExperiment,
     curve_of,
@@ -32,11 +35,20 @@ from askwise.lab.papers.labels.studies.sets import (
     without_contexts,
 )
 from askwise.lab.replaying.bench import Bench, contender
+from askwise.lab.results import mean_row
 from askwise.lab.worlds.completion import complete
 
 COMPLETED, RECORDED = "completed", "recorded pairs"
 
 MOST_TASKS = 2000
+
+LEAD = "lead_of_hem"
+"""By how much ``hem`` is more often right than another series, run by run."""
+
+LITTLE = 0.01
+"""Being behind by less does not count."""
+
+HINDSIGHT = "best worker in hindsight"
 
 KNOWN_RTE: dict[str, dict[str, dict[float, float]]] = {
     COMPLETED: {"bbta": {3.0: 0.904, 5.0: 0.907}},
@@ -274,9 +286,29 @@ class LabelsReal(SetsExperiment):
         named = sets_in(self.data, self.sets)
         return [read_set(str(path), self.most_tasks) for path in named.values()]
 
+    def rows(self, cell: LabelsCell, samples: Array, seed: int) -> list[Row]:
+        """Also how far ours is ahead of each of the others, run by run, and the best worker."""
+        found = super().rows(cell, samples, seed)
+        if not cell.panels or cell.dials:
+            return found
+        return found + self._leads(cell, samples) + [best_worker(self.set_of(cell.panels[0]))]
+
+    def _leads(self, cell: LabelsCell, samples: Array) -> list[Row]:
+        contenders = self.contenders(cell)
+        accuracy = samples.reshape(len(samples), len(cell.budgets), len(contenders), 2)[..., 0]
+        mine = [at for at, each in enumerate(contenders) if each.series in OURS]
+        return [
+            mean_row(lead, panel=cell.panels[0], series=other.series, x=budget, metric=LEAD)
+            for at in mine
+            for place, budget in enumerate(cell.budgets)
+            for theirs, other in enumerate(contenders)
+            if theirs != at
+            and not np.isnan(lead := accuracy[:, place, at] - accuracy[:, place, theirs]).any()
+        ]
+
     def differences(self, rows: Sequence[Row]) -> list[str]:
         """Who is ahead in how many points."""
-        return [*about_sets(rows), *unfit(rows, self.policies), *leaders(rows)]
+        return [*about_sets(rows), *unfit(rows, self.policies), *leaders(rows), *behind(rows)]
 
 
 @experiments.register("labels-hobby")
@@ -378,3 +410,41 @@ def leaders(rows: Sequence[Row]) -> list[str]:
         return []
     listed = ", ".join(f"{series} ({count})" for series, count in wins.most_common())
     return [f"The highest mean accuracy, by the number of sets and budgets: {listed}."]
+
+
+def best_worker(found: LabelSet) -> Row:
+    """How often the best of those is right who answered half of the known tasks or more.
+
+    Of all workers, where nobody did; it stands at the answers a task that they gave.
+    """
+    recording = found.recording
+    assert recording is not None
+    known = recording.truth[recording.task] >= 0
+    who = recording.worker[known]
+    right = recording.label[known] == recording.truth[recording.task[known]]
+    answered = np.bincount(who, minlength=recording.workers)
+    shares = np.bincount(who, right, recording.workers) / np.maximum(1, answered)
+    busy = 2 * answered >= (recording.truth >= 0).sum()
+    best = int(np.argmax(np.where(busy | ~busy.any(), shares, -1.0)))
+    x = round(float((recording.worker == best).sum()) / recording.tasks, 3)
+    share = float(shares[best])
+    return Row(found.name, HINDSIGHT, x, "accuracy_alone", share, share, share, 1)
+
+
+def behind(rows: Sequence[Row]) -> list[str]:
+    """At how many points hem is as good as the best of the others, and where it is furthest off."""
+    points: dict[tuple[str, float], list[Row]] = {}
+    for row in rows:
+        if row.metric == LEAD:
+            points.setdefault((row.panel, row.x), []).append(row)
+    if not points:
+        return []
+    least = [min(found, key=lambda row: row.mean) for found in points.values()]
+    fine = sum(row.ci_high >= -LITTLE for row in least)
+    last = min(least, key=lambda row: row.mean)
+    return [
+        f"hem against the best of the others at each set and budget, which nobody knows "
+        f"beforehand: within {LITTLE} or the interval of the difference, run by run, at {fine} of "
+        f"{len(least)}; at the least {last.mean:+.3f} ({last.panel}, {last.x:g} answers a task, "
+        f"{last.series})."
+    ]
