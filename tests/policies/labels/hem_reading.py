@@ -136,9 +136,16 @@ class LiveReading(Reading):
                 if task in self.truths and w not in {each.worker for each in self.answers_to(task)}
             ]
             if known and self.tested[w] < 15:
-                task = min(known, key=lambda each: len(self.answers_to(each)))
+                task = min(known, key=self.rank_of_test)
                 found[task, w] = self.worth(w, 0)
         return found
+
+    def rank_of_test(self, task: int) -> float:
+        """One after the other gets as many answers as tasks will have in the mean."""
+        mean_price = sum(self.prices) / len(self.prices)
+        full = min(len(self.prices), self.budget / (mean_price * len(self.contexts)))
+        asked = len(self.answers_to(task))
+        return -asked if asked < full else asked
 
     def check(self, task: int, worker: int, near: float) -> None:
         """Whether a question is what the page says: of equal ones, any."""

@@ -66,22 +66,39 @@ class Params(NamedTuple):
 
 
 @kernel
-def mode(book: Book) -> int:
-    """How tasks are ranked now: ``PURSUING`` or ``SPREADING``."""
-    totals, workers = book.totals, book.workers
+def ordinary_workers(book: Book) -> tuple[int, float]:
+    """How many there are who are not trusted, and what an answer of theirs costs in the mean."""
     count = 0
     prices = 0.0
-    for worker in range(totals[c.WORKERS]):
-        if workers[worker, c.JOINED] == 1 and workers[worker, c.TRUSTED] == 0:
+    for worker in range(book.totals[c.WORKERS]):
+        if book.workers[worker, c.JOINED] == 1 and book.workers[worker, c.TRUSTED] == 0:
             count += 1
-            prices += workers[worker, c.PRICE]
+            prices += book.workers[worker, c.PRICE]
+    return count, prices / max(1, count)
+
+
+@kernel
+def mode(book: Book) -> int:
+    """How tasks are ranked now: ``PURSUING`` or ``SPREADING``."""
+    totals = book.totals
+    count, price = ordinary_workers(book)
     budget, used = totals[c.BUDGET], totals[c.SPENT] + totals[c.HELD]
-    if budget >= NO_CAP or prices == 0.0:
+    if budget >= NO_CAP or price == 0.0:
         asked = totals[c.ANSWERS] + totals[c.PENDING]
         return PURSUING if asked < ANSWERS_WITHOUT_CAP * count else SPREADING
-    spare = 1.0 - totals[c.TASKS] * prices / count / budget
+    spare = 1.0 - totals[c.TASKS] * price / budget
     share = max(LEAST_PURSUED, min(MOST_PURSUED, spare))
     return PURSUING if used < share * budget else SPREADING
+
+
+@kernel
+def answers_in_store(book: Book) -> float:
+    """How many answers the budget buys for each task."""
+    count, price = ordinary_workers(book)
+    budget = book.totals[c.BUDGET]
+    if budget >= NO_CAP or price == 0.0:
+        return float(count)
+    return min(float(count), budget / (price * max(1, book.totals[c.TASKS])))
 
 
 @step
@@ -206,16 +223,22 @@ def unit_price(book: Book) -> float:
 
 
 @kernel
-def known_task_for(book: Book, state: State, worker: int) -> int:
-    """A task whose truth is known, for a worker to be tested on: that with the fewest answers."""
+def known_task_for(book: Book, state: State, worker: int, full: float) -> int:
+    """A task whose truth is known, for a worker to be tested on; -1 if there is none.
+
+    One after the other gets as many answers as tasks will have in the mean (``full``), for only
+    then it shows what their confidence is worth; then those with the fewest come first.
+    """
     best = -1
+    least = math.inf
     for at in range(state.meta[HEARD]):
         task = state.order[at]
         if state.known[task] == 0 or book.tasks[task, c.CLOSED] == 1:
             continue
-        fewer = best < 0 or book.tasks[task, c.TASK_ASKED] < book.tasks[best, c.TASK_ASKED]
-        if fewer and may_put(book, task, worker):
-            best = task
+        asked = book.tasks[task, c.TASK_ASKED]
+        rank = -float(asked) if asked < full else float(asked)
+        if rank < least and may_put(book, task, worker):
+            best, least = task, rank
     return best
 
 
@@ -246,7 +269,7 @@ def test_question(
         # Tests by many would show what a confidence is worth with many answers.
         return task, best
     top = -math.inf
-    unit = unit_price(book)
+    unit, full = unit_price(book), answers_in_store(book)
     for worker in range(book.totals[c.WORKERS]):
         if book.workers[worker, c.TRUSTED] == 1 or not at_hand(book, worker, money, available):
             continue
@@ -254,7 +277,7 @@ def test_question(
             continue
         found = worth(book, state, 0, worker, unit)
         if found > top:
-            put = known_task_for(book, state, worker)
+            put = known_task_for(book, state, worker, full)
             if put >= 0:
                 best, task, top = worker, put, found
     return task, best
