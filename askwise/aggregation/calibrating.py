@@ -17,6 +17,7 @@ from askwise.aggregation.steps import sized, work_of
 from askwise.core.arrays import Array
 from askwise.kernels.calibration import (
     INTERCEPT_WIDTH,
+    LEAST_TRUTHS,
     OF_MODELS,
     OF_PERSONS,
     SLOPE_WIDTH,
@@ -34,9 +35,6 @@ from askwise.ledger import columns as c
 
 FOLDS = 2
 """In how many parts truths are hidden, so that none judges itself."""
-
-ENOUGH = 10
-"""Truths from which on confidences are called calibrated; fewer move them a little."""
 
 _DEPENDENCE = {c.UNSAID: UNSAID, c.PERSON: OF_PERSONS, c.MODEL: OF_MODELS, c.CROWD: OF_PERSONS}
 
@@ -140,7 +138,7 @@ def reported(
 
     fitted, table = found_in(answers)
     known = np.flatnonzero(answers.truths >= 0)
-    if len(known) == 0 or (shares and len(known) < ENOUGH):
+    if len(known) == 0 or (shares and len(known) < LEAST_TRUTHS):
         table = fitted.probabilities if shares else table
         return replace(fitted, probabilities=table, named=fitted.labels, rests_on=AGREEMENT)
     scores, right = np.zeros(len(known)), np.zeros(len(known))
@@ -162,7 +160,7 @@ def reported(
         fitted,
         probabilities=table,
         named=fitted.labels,
-        rests_on=CALIBRATED if len(known) >= ENOUGH else AGREEMENT,
+        rests_on=CALIBRATED if len(known) >= LEAST_TRUTHS else AGREEMENT,
         calibration=Calibration(len(known), made, left),
     )
 

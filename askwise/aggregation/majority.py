@@ -8,7 +8,6 @@ import numpy as np
 
 from askwise.aggregation.answers import Answers, answers_in
 from askwise.aggregation.base import LabelAggregator, aggregation
-from askwise.aggregation.calibrating import ENOUGH
 from askwise.aggregation.fitted import TIE, Fitted
 from askwise.aggregation.steps import fitted_by_vote, shares
 from askwise.core.arrays import Array
@@ -16,6 +15,7 @@ from askwise.core.checks import one_of
 from askwise.core.draws import Draw, uniform
 from askwise.core.labels import NO_LABEL, Label, told
 from askwise.core.problem import Problem
+from askwise.kernels.calibration import LEAST_TRUTHS
 from askwise.kernels.votes import leading_option
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
@@ -91,7 +91,7 @@ class Majority(LabelAggregator):
     ) -> list[Label]:
         """Count votes; where there are families or truths, these say what votes are worth."""
         truths = ledger.book.tasks[: ledger.total(c.TASKS), c.TRUTH]
-        few = self.temper == 0 or int((truths >= 0).sum()) < ENOUGH
+        few = self.temper == 0 or int((truths >= 0).sum()) < LEAST_TRUTHS
         if few and not ledger.families:
             # Task by task: none has to do with another's votes.
             return [self._count(problem, ledger, task, draw) for task in tasks]

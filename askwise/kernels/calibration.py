@@ -40,7 +40,7 @@ from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 
 WITHIN_FAMILY = 0.4
-"""The correlation of errors in a family, before truths say more."""
+"""The correlation of errors in a family, before truths say more: prompts of one model have .42."""
 
 OF_PERSONS, OF_MODELS = 1.0, 2.0
 """How dependent voices are on each other."""
@@ -58,6 +58,10 @@ where they can."""
 
 INTERCEPT_WIDTH, SLOPE_WIDTH = 1.5, 0.7
 """Standard deviations of a and b before any truth."""
+
+LEAST_TRUTHS = 10
+"""Known truths of answered tasks from which on a confidence is called calibrated; fewer move it a
+little."""
 
 CAUTION = 0.2
 """What the odds that agreement means what it says are multiplied by, where a target is at stake:

@@ -14,11 +14,9 @@ A family's answers to a task may depend on each other in any way. Two readings:
 """
 
 from askwise.kernels import step
+from askwise.kernels.calibration import WITHIN_FAMILY, family_share
 from askwise.ledger import Book
 from askwise.ledger import columns as c
-
-WITHIN_FAMILY = 0.4
-"""The correlation of errors in a family, before truths say more: prompts of one model have .42."""
 
 
 @step
@@ -95,7 +93,7 @@ def family_answers(book: Book, task: int, family: int) -> int:
 @step
 def share_of(answers: int) -> float:
     """What each of so many answers of a family counts."""
-    return 1.0 / (1.0 + (answers - 1) * WITHIN_FAMILY) if answers > 1 else 1.0
+    return family_share(float(answers), WITHIN_FAMILY)
 
 
 @step

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from askwise import Campaign, Worker
 from askwise.aggregation import aggregation, code_answers
-from askwise.aggregation.calibrating import ENOUGH, band_width, reported
+from askwise.aggregation.calibrating import band_width, reported
 from askwise.aggregation.fitted import Fitted
 from askwise.core.errors import InvalidParameter
 from askwise.core.scoring import calibration_error
+from askwise.kernels.calibration import LEAST_TRUTHS
 from tests.aggregation.tables import METHODS, drawn, tables
 
 by_method = pytest.mark.parametrize("method", METHODS)
@@ -104,10 +105,10 @@ def test_a_larger_temper_is_less_sure() -> None:
 @by_method
 def test_truths_are_counted_and_say_when_confidences_are_calibrated(method: str) -> None:
     table, truths = drawn(1, tasks=60, crowd=10, classes=2, each=5)
-    for told in (0, 1, 2, ENOUGH - 1, ENOUGH, 30):
+    for told in (0, 1, 2, LEAST_TRUTHS - 1, LEAST_TRUTHS, 30):
         found = quick(method).report(coded(table, truths=_told(truths, told)))
-        assert found.rests_on == ("calibrated" if told >= ENOUGH else "agreement")
-        used = 0 if method in SHARES and told < ENOUGH else told
+        assert found.rests_on == ("calibrated" if told >= LEAST_TRUTHS else "agreement")
+        used = 0 if method in SHARES and told < LEAST_TRUTHS else told
         assert (found.calibration.truths if found.calibration else 0) == used
         assert (found.confidence >= 0.5).all()
         assert found.labels[:told].tolist() == truths[:told].tolist()

@@ -15,11 +15,11 @@ from askwise import Campaign, Worker
 from askwise.core.choices import Batch
 from askwise.core.events import Kind
 from askwise.core.registry import from_label
+from askwise.kernels.calibration import WITHIN_FAMILY
 from askwise.kernels.likelihood import distance_from_top
 from askwise.lab.contract import a_rules_live_log_is_the_labs
 from askwise.stopping import stopping
 from askwise.stopping.e_process import log_e_value
-from askwise.stopping.families import WITHIN_FAMILY
 from askwise.stopping.penalty import error_after, error_after_in_family
 from tests.stopping.question import Question, evidence, log
 

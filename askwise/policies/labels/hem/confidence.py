@@ -6,6 +6,7 @@ import numpy as np
 
 from askwise.kernels import Array, kernel, step
 from askwise.kernels.calibration import (
+    LEAST_TRUTHS,
     OF_MODELS,
     OF_PERSONS,
     ConfidenceMap,
@@ -53,9 +54,6 @@ from askwise.policies.labels.hem.beliefs import (
     fit_beliefs,
     weight_of,
 )
-
-LEAST_TRUTHS = 10
-"""Known truths of answered tasks from which on a confidence is called calibrated."""
 
 CALIBRATING = 50
 """Known truths that are asked for where a target is to be a probability."""

@@ -12,6 +12,7 @@ from askwise.core.labels import NO_LABEL, Label, RestsOn, told
 from askwise.core.money import MICRO, NO_CAP
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, Fact, kernel
+from askwise.kernels.calibration import LEAST_TRUTHS
 from askwise.kernels.hem import FULL_ROUNDS, JUDGED
 from askwise.ledger import Book, Ledger, Proposal, idle, may_put, money_left, propose
 from askwise.ledger import columns as c
@@ -39,7 +40,6 @@ from askwise.policies.labels.hem.beliefs import (
 )
 from askwise.policies.labels.hem.confidence import (
     CALIBRATING,
-    LEAST_TRUTHS,
     confidence_in,
     fit_all,
 )

@@ -30,8 +30,8 @@ from askwise.lab.papers.labels.studies.sets import (
     LabelSet,
     about_sets,
     check_sets,
+    chosen_sets,
     read_set,
-    sets_in,
     stand_in,
 )
 from askwise.lab.results import mean_row
@@ -115,10 +115,7 @@ class LabelsCalibration(Experiment):
 
     def label_sets(self) -> list[LabelSet]:
         """Those named, or all."""
-        if not self.data:
-            return [stand_in()]
-        named = sets_in(self.data, self.sets)
-        return [read_set(str(path), self.most_tasks) for path in named.values()]
+        return chosen_sets(self.data, self.sets, self.most_tasks)
 
     def cells(self) -> list[Cell]:
         """A cell a set, and one for the notes."""

@@ -28,6 +28,7 @@ from askwise.lab.papers.labels.studies.sets import (
     LabelSet,
     about_sets,
     check_sets,
+    chosen_sets,
     read_set,
     sets_in,
     stand_in,
@@ -101,9 +102,7 @@ class SetsExperiment(LabelsExperiment):
 
     def label_sets(self) -> list[LabelSet]:
         """What there is to run on, also those that can't be used."""
-        if not self.data:
-            return [stand_in()]
-        return [read_set(str(path), self.most_tasks) for path in sets_in(self.data, ()).values()]
+        return chosen_sets(self.data, (), self.most_tasks)
 
     def set_of(self, panel: str) -> LabelSet:
         """The set behind a panel."""
@@ -281,10 +280,7 @@ class LabelsReal(SetsExperiment):
 
     def label_sets(self) -> list[LabelSet]:
         """Those named, or all."""
-        if not self.data:
-            return [stand_in()]
-        named = sets_in(self.data, self.sets)
-        return [read_set(str(path), self.most_tasks) for path in named.values()]
+        return chosen_sets(self.data, self.sets, self.most_tasks)
 
     def rows(self, cell: LabelsCell, samples: Array, seed: int) -> list[Row]:
         """Also how far ours is ahead of each of the others, run by run, and the best worker."""

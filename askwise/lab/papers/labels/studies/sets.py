@@ -197,6 +197,13 @@ def stand_in(priced: bool = False) -> LabelSet:
     return LabelSet(STAND_IN, recording, names, STAND_IN_TASKS)
 
 
+def chosen_sets(data: str, names: Sequence[str], most_tasks: int) -> list[LabelSet]:
+    """Sets of a data folder, those named or all; without a folder the simulated one."""
+    if not data:
+        return [stand_in()]
+    return [read_set(str(path), most_tasks) for path in sets_in(data, names).values()]
+
+
 def without_contexts(recording: Recording) -> Recording:
     """The same answers with all tasks of one kind."""
     return replace(recording, contexts=None)

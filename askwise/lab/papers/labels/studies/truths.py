@@ -16,9 +16,7 @@ from askwise.lab.papers.labels.studies.sets import (
     LabelSet,
     about_sets,
     check_sets,
-    read_set,
-    sets_in,
-    stand_in,
+    chosen_sets,
 )
 from askwise.lab.replaying.bench import Bench, Grade, contender
 from askwise.lab.results import mean_row, ratio_row
@@ -95,10 +93,7 @@ class LabelsScreening(SetsExperiment):
 
     def label_sets(self) -> list[LabelSet]:
         """Those named, or all."""
-        if not self.data:
-            return [stand_in()]
-        named = sets_in(self.data, self.sets)
-        return [read_set(str(path), self.most_tasks) for path in named.values()]
+        return chosen_sets(self.data, self.sets, self.most_tasks)
 
     def bench(self, panel: str, seed: int, number: int) -> Bench:
         """The set's recorded pairs, in the order of the files and without contexts."""
