@@ -132,8 +132,8 @@ class LiveReading(Reading):
         for w in range(len(self.prices)):
             known = [
                 task
-                for task in self.heard
-                if task in self.truths and w not in {each.worker for each in self.answers_to(task)}
+                for task in self.truths
+                if w not in {each.worker for each in self.answers_to(task)}
             ]
             if known and self.tested[w] < 15:
                 task = min(known, key=self.rank_of_test)

@@ -61,19 +61,20 @@ class State(NamedTuple):
 
     From ``worker`` to ``posterior`` it is what :class:`askwise.kernels.hem.SkillBeliefs` says, with
     a row for each row of capacity. ``order`` lists tasks in the order in which they were first
-    heard of; ``known`` has the true option plus one; ``given`` how many answers a task has, without
-    those of experts; ``trusted`` who counts as an expert; ``tested`` how many known tasks a worker
-    was asked about; ``lift`` a worker's accuracy in the mean over classes (0: nothing shown yet);
-    ``ease`` how much easier their tasks were than those of others; ``blind`` what answers say of a
-    task by what their givers showed in others, whatever its truth; ``skill_of`` a skill plus one
-    (0: none); ``settling`` tasks plus one. ``scratch`` is room for logarithms and holds nothing
-    between facts.
+    heard of; ``known`` has the true option plus one, and ``told`` lists the tasks that have one;
+    ``given`` how many answers a task has, without those of experts; ``trusted`` who counts as an
+    expert; ``tested`` how many known tasks a worker was asked about; ``lift`` a worker's accuracy
+    in the mean over classes (0: nothing shown yet); ``ease`` how much easier their tasks were than
+    those of others; ``blind`` what answers say of a task by what their givers showed in others,
+    whatever its truth; ``skill_of`` a skill plus one (0: none); ``settling`` tasks plus one.
+    ``scratch`` is room for logarithms and holds nothing between facts.
     """
 
     keys: Array
     tree: Array
     order: Array
     known: Array
+    told: Array
     given: Array
     trusted: Array
     tested: Array
@@ -285,6 +286,7 @@ def know(book: Book, state: State, task: int, true: int) -> None:
     """Take a truth in: the task's posterior is certain, and its answers count accordingly."""
     if state.known[task] == 0:
         state.sides[book.tasks[task, c.CONTEXT], GOLD] += 1.0
+        state.told[state.meta[KNOWN]] = task
         state.meta[KNOWN] += 1
     count_task(book, state, task, -1.0, -1, -1)
     judge(book, state, task, state.scratch)
@@ -393,6 +395,7 @@ def new_state(book: Book, options: int, tree: Array) -> State:
         tree=tree,
         order=np.zeros(rows, np.int64),
         known=np.zeros(rows, np.int64),
+        told=np.zeros(rows, np.int64),
         given=np.zeros(rows, np.int64),
         trusted=np.zeros(workers, np.int64),
         tested=np.zeros(workers, np.int64),

@@ -235,7 +235,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
     )
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
     axes: ClassVar[Axes] = {
-        "task": "keys order known given posterior blind",
+        "task": "keys order known told given posterior blind",
         "context worker": "skill_of",
         "cell": "worker place shown",
         "worker": "trusted tested lift ease totals right seen due wrong alone",

@@ -231,9 +231,9 @@ def known_task_for(book: Book, state: State, worker: int, full: float) -> int:
     """
     best = -1
     least = math.inf
-    for at in range(state.meta[HEARD]):
-        task = state.order[at]
-        if state.known[task] == 0 or book.tasks[task, c.CLOSED] == 1:
+    for at in range(state.meta[KNOWN]):
+        task = state.told[at]
+        if book.tasks[task, c.CLOSED] == 1:
             continue
         asked = book.tasks[task, c.TASK_ASKED]
         rank = -float(asked) if asked < full else float(asked)
