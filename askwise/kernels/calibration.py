@@ -423,10 +423,10 @@ def mapped(kept: float, intercept: float, log_slope: float, score: float) -> flo
 
 @step
 def mapped_low(found: ConfidenceMap, score: float) -> float:
-    """The same for one who does not want to be too sure.
+    """The same, or less, for one who does not want to be too sure.
 
-    The map is one standard error lower than the truths say, and a fifth as likely beforehand not to
-    be needed.
+    The map is one standard error lower than the truths say, and the odds that none is needed are
+    divided by five.
     """
     slope = math.exp(found.log_slope)
     moved = slope * score
@@ -436,7 +436,8 @@ def mapped_low(found: ConfidenceMap, score: float) -> float:
     spread = (p_bb - 2.0 * moved * found.h_ab + moved * moved * p_aa) / det
     low = sigmoid(found.intercept + moved - math.sqrt(spread))
     kept = CAUTION * found.kept / (1.0 - found.kept + CAUTION * found.kept)
-    return kept * sigmoid(score) + (1.0 - kept) * low
+    least = kept * sigmoid(score) + (1.0 - kept) * low
+    return min(least, mapped(found.kept, found.intercept, found.log_slope, score))
 
 
 @step

@@ -189,6 +189,7 @@ def test_a_surer_score_is_never_less_probable(told, low, high):
     low, high = min(low, high), max(low, high)
     assert 0.0 <= mapped(*found[:3], low) <= mapped(*found[:3], high) <= 1.0
     assert mapped_low(found, low) <= mapped_low(found, high) + 1e-12
+    assert mapped_low(found, high) <= mapped(*found[:3], high)
 
 
 def test_a_map_is_lowered_by_the_spread_of_maps_that_the_truths_leave():
@@ -219,6 +220,7 @@ def test_a_map_is_lowered_by_the_spread_of_maps_that_the_truths_leave():
         low = 1 / (1 + math.exp(spread - found.intercept - moved[1]))
         odds = 0.2 * found.kept / (1 - found.kept)
         expected = (odds / (1 + math.exp(-score)) + low) / (1 + odds)
+        expected = min(expected, mapped(*found[:3], score))
         assert mapped_low(found, score) == pytest.approx(expected, abs=1e-5)
 
 

@@ -12,7 +12,7 @@ TRUTH_WEIGHT = 3.0
 """What an answer that a truth judges counts, where one that others judge counts once."""
 
 LIKE_ANYWHERE = 20.0
-"""Judged answers until which a worker's tasks are believed to be as easy as those of others."""
+"""Answers that "as easy as any" is worth in the estimate of how easy a worker's tasks were."""
 
 NEGLIGIBLE = 1e-9
 """Probabilities below it teach nothing."""
@@ -186,8 +186,8 @@ def learn_skills(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, he
 def rate_ease(answers: SkillAnswers, beliefs: SkillBeliefs, here: Array, ease: Array) -> None:
     """See how much easier each worker's tasks were than those of others.
 
-    By how much more often than they are believed to, in the mean, those were right who answered the
-    same tasks. ``here`` is room for a number for each answer.
+    By how much more often than is believed of them the other answers to the same tasks are right,
+    in the mean. ``here`` is room for a number for each answer.
     """
     starts, skill, label = answers.starts, answers.skill, answers.label
     counted = np.zeros(len(ease))

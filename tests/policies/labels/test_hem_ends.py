@@ -201,6 +201,16 @@ def test_a_family_is_one_voice_also_between_fits() -> None:
         assert (state.meta[VOICES], state.meta[SINCE] > 0) == (heard, True)
 
 
+def test_a_fit_hears_a_family_once_as_each_answer_does() -> None:
+    staff = [Worker(f"w{at}", 1, family="one" if at < 4 else None) for at in range(5)]
+    campaign = campaign_of(staff, 20, budget=100)
+    heard = []
+    for at in range(35):
+        campaign.tell(campaign.ask(1, [f"w{at % 5}"])[0].id, "yes")
+        heard.append(int(state_of(campaign).beliefs.meta[VOICES]))
+    assert heard[4:] == [2] * 31
+
+
 # Which truths it asks for.
 
 

@@ -31,6 +31,17 @@ def test_who_comes_back_with_another_trust_is_counted_by_it(before: bool) -> Non
     assert campaign.answers()[0].value == "no"
 
 
+def test_answers_that_no_longer_count_leave_no_trace_in_a_label() -> None:
+    campaign = campaign_of([Worker("w0", 1), Worker("w1", 50)], 4)
+    for _ in range(4):
+        campaign.tell(campaign.ask(workers=["w0"])[0].id, "yes")
+    campaign.leave("w0")
+    campaign.add(workers=[Worker("w0", 1, trusted=True)])
+    state = state_of(campaign).beliefs
+    assert state.given[:4].tolist() == [0] * 4
+    assert state.blind[:4].ravel().tolist() == pytest.approx([0.5] * 8)
+
+
 def test_a_free_expert_is_asked_also_where_everybody_is_free() -> None:
     campaign = campaign_of([Worker("w0", 0), vet(price=0)], 2, budget=None)
     assert campaign.ask()[0].worker == "vet"

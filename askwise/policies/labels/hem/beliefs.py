@@ -238,10 +238,10 @@ def lift_all(book: Book, state: State, task: int) -> None:
 
 
 @kernel
-def is_new_voice(book: Book, worker: int) -> bool:
-    """Whether nobody else of a worker's family has answered anything."""
+def is_new_voice(book: Book, worker: int, among: int) -> bool:
+    """Whether nobody else of a worker's family has answered anything, of the first so many."""
     workers = book.workers
-    for other in range(book.totals[c.WORKERS]):
+    for other in range(among):
         if (
             other != worker
             and workers[worker, c.FAMILY] >= 0
@@ -265,7 +265,7 @@ def learn(book: Book, state: State, fact: Fact) -> None:
         if book.tasks[task, c.TRUTH] < 0:
             know(book, state, task, answer)
         return
-    if book.workers[worker, c.ANSWERED] == 1 and is_new_voice(book, worker):
+    if book.workers[worker, c.ANSWERED] == 1 and is_new_voice(book, worker, book.totals[c.WORKERS]):
         state.meta[VOICES] += 1
     count_task(book, state, task, -1.0, worker, answer)
     state.given[task] += 1

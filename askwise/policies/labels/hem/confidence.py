@@ -52,6 +52,7 @@ from askwise.policies.labels.hem.beliefs import (
     State,
     answers_in,
     fit_beliefs,
+    is_new_voice,
     weight_of,
 )
 
@@ -79,6 +80,26 @@ def leader(row: Array) -> int:
     return found
 
 
+@step
+def not_yet_heard(book: Book, task: int, cell: int) -> bool:
+    """Whether nobody of the family of a cell's worker has one before it in the list of a task's."""
+    cells, workers = book.cells, book.workers
+    family = workers[cells[cell, c.CELL_WORKER], c.FAMILY]
+    if family < 0:
+        return True
+    at = book.tasks[task, c.FIRST_CELL]
+    while at != cell:
+        other = cells[at, c.CELL_WORKER]
+        if (
+            workers[other, c.FAMILY] == family
+            and workers[other, c.TRUSTED] == 0
+            and cells[at, c.CELL_ANSWERS] > 0
+        ):
+            return False
+        at = cells[at, c.NEXT_CELL]
+    return True
+
+
 @kernel
 def voices_for(book: Book, state: State, task: int) -> tuple[float, float]:
     """How many voices have answered a task, and how dependent they are on each other."""
@@ -89,7 +110,7 @@ def voices_for(book: Book, state: State, task: int) -> tuple[float, float]:
     while cell >= 0:
         worker, given = cells[cell, c.CELL_WORKER], cells[cell, c.CELL_ANSWERS]
         if given > 0 and workers[worker, c.TRUSTED] == 0:
-            distinct += 1
+            distinct += not_yet_heard(book, task, cell)
             heard = 1 if workers[worker, c.ONCE] == 1 else given
             count += heard * weight_of(book, task, worker)
             answers += given
@@ -183,12 +204,10 @@ def calibrate(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBel
     found = 0
     for at in range(heard):
         true, task = answers.truth[at], state.order[at]
-        if answers.starts[at] == answers.starts[at + 1]:
-            continue
         judge_held_out(answers, beliefs, at, here, table[0])
         for option in range(options):
             state.blind[task, option] = table[0, option]
-        if true < 0:
+        if true < 0 or answers.starts[at] == answers.starts[at + 1]:
             continue
         other = rival(table[0], true)
         told = math.log(max(table[0, true], 1e-300) / max(table[0, other], 1e-300))
@@ -224,7 +243,7 @@ def tell_apart(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBe
     state.meta[VOICES] = 0
     for worker in range(total):
         if workers[worker, c.ANSWERED] > 0 and workers[worker, c.TRUSTED] == 0:
-            state.meta[VOICES] += 1
+            state.meta[VOICES] += is_new_voice(book, worker, worker)
 
 
 @kernel

@@ -177,7 +177,8 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
     leans on the worker's in others, that on a class deviates from both as far as answers demand.
     First few tasks are pursued until they are fairly sure, so that workers are judged by each
     other; then every task gets an answer, and the least sure come first. Where truths are known,
-    the most promising workers are tested on them first. The worker asked is the one believed to
+    the most promising workers are tested on them first; with a target, known tasks are asked about
+    in their turn instead. The worker asked is the one believed to
     tell most for their price: by the square of their lead over chance, with a bonus for what is not
     known of them. A trusted worker is asked where they tell more for their price than others do, or
     where their answer settles who is right in a context.
@@ -230,8 +231,9 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         "most telling worker", "expert", "expert to settle", "test question",
     )  # fmt: skip
     rule: ClassVar[str] = (
-        "test workers on tasks whose truth is known; pursue few tasks until they are fairly sure, "
-        "then all, the least sure first; ask the worker believed to tell most for their price"
+        "without a target, test workers on tasks whose truth is known; pursue few tasks until they "
+        "are fairly sure, then all, the least sure first; ask the worker believed to tell most for "
+        "their price"
     )
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
     axes: ClassVar[Axes] = {

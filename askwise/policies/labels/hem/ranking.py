@@ -226,8 +226,9 @@ def unit_price(book: Book) -> float:
 def known_task_for(book: Book, state: State, worker: int, full: float) -> int:
     """A task whose truth is known, for a worker to be tested on; -1 if there is none.
 
-    One after the other gets as many answers as tasks will have in the mean (``full``), for only
-    then it shows what their confidence is worth; then those with the fewest come first.
+    Those that others were tested on come first until they have as many answers as tasks will have
+    in the mean (``full``), for only then do they show what a confidence is worth; then those with
+    the fewest.
     """
     best = -1
     least = math.inf

@@ -10,7 +10,7 @@ from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.figures import Row
 from askwise.lab.experiment import Figure, experiments
-from askwise.lab.papers.labels.studies.common import LabelsCell
+from askwise.lab.papers.labels.studies.common import BUDGETS, LabelsCell
 from askwise.lab.papers.labels.studies.recorded import SetsExperiment, recorded_bench
 from askwise.lab.papers.labels.studies.sets import (
     LabelSet,
@@ -81,11 +81,18 @@ class LabelsScreening(SetsExperiment):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_sets(self.data, self.sets)
+        if self.budgets != BUDGETS:
+            raise InvalidParameter(
+                f"budgets is {self.budgets}: this experiment has one budget, give answers",
+                field="budgets",
+            )
         if not self.answers > 0:
             raise InvalidParameter(
                 f"answers is {self.answers}: give a number above 0", field="answers"
             )
         for told in self.truths:
+            if self.truths.count(told) > 1:
+                raise InvalidParameter(f"truths names {told} twice", field="truths")
             if told < 0:
                 raise InvalidParameter(
                     f"truths is {told}: give numbers of truths, 0 or more", field="truths"
@@ -94,6 +101,10 @@ class LabelsScreening(SetsExperiment):
     def label_sets(self) -> list[LabelSet]:
         """Those named, or all."""
         return chosen_sets(self.data, self.sets, self.most_tasks)
+
+    def cells(self) -> list[LabelsCell]:
+        """A cell a set, and one for the notes: thresholds are not turned here."""
+        return [each for each in super().cells() if not each.dials]
 
     def bench(self, panel: str, seed: int, number: int) -> Bench:
         """The set's recorded pairs, in the order of the files and without contexts."""
@@ -105,7 +116,7 @@ class LabelsScreening(SetsExperiment):
         for panel in cell.panels:
             bench = self.bench(panel, seed, replication)
             recording = bench.recording
-            money = min(round(self.answers * recording.tasks), len(recording.task))
+            money = min(max(1, round(self.answers * recording.tasks)), len(recording.task))
             for at, told in enumerate(self.truths):
                 shuffled = bench.in_another_order(seed, replication, told)
                 if not (shuffled.measured.truth >= 0).any():
@@ -157,6 +168,10 @@ class LabelsScreening(SetsExperiment):
             each = contender(label)
             for told in self.truths:
                 said.append(summed(rows, each.series, float(told), each.target))
+        said.append(
+            f"The budget is {self.answers:g} answers a task; on sets with fewer, all that were "
+            "recorded. Errors among tasks called done are those of all sets together."
+        )
         return said
 
 
@@ -171,6 +186,8 @@ def summed(rows: Sequence[Row], series: str, told: float, target: float) -> str:
         for metric, name in (("accuracy", "accuracy"), ("ece", "calibration error"))
         if metric in by_metric
     ]
+    if not parts:
+        return f"{series}, {told:g} truths told: no set could be measured."
     shares, errors = by_metric.get("done_share", {}), by_metric.get("done_error", {})
     if shares:
         parts.append(f"{np.mean(list(shares.values())):.0%} of the tasks called done")
