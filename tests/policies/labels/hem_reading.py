@@ -135,17 +135,21 @@ class LiveReading(Reading):
                 for task in self.truths
                 if w not in {each.worker for each in self.answers_to(task)}
             ]
-            if known and self.tested[w] < 15:
+            most = max(15.0, 0.05 * self.answers_each() * len(self.contexts) / len(self.prices))
+            if known and self.tested[w] < most:
                 task = min(known, key=self.rank_of_test)
                 found[task, w] = self.worth(w, 0)
         return found
 
     def rank_of_test(self, task: int) -> float:
         """One after the other gets as many answers as tasks will have in the mean."""
-        mean_price = sum(self.prices) / len(self.prices)
-        full = min(len(self.prices), self.budget / (mean_price * len(self.contexts)))
         asked = len(self.answers_to(task))
-        return -asked if asked < full else asked
+        return -asked if asked < self.answers_each() else asked
+
+    def answers_each(self) -> float:
+        """How many answers the budget buys for each task."""
+        mean_price = sum(self.prices) / len(self.prices)
+        return min(len(self.prices), self.budget / (mean_price * len(self.contexts)))
 
     def check(self, task: int, worker: int, near: float) -> None:
         """Whether a question is what the page says: of equal ones, any."""

@@ -174,6 +174,15 @@ def test_known_tasks_get_as_many_answers_as_others_one_after_the_other() -> None
     assert sorted(put.count(task) for task in set(put)) == [4] * 15
 
 
+def test_few_workers_on_many_tasks_are_tested_on_a_twentieth_of_all_answers() -> None:
+    campaign = campaign_of(2, 800, budget=1600)
+    for task in range(60):
+        campaign.truth(f"t{task}", "yes")
+    run(campaign, lambda task, worker: "yes", most=100)
+    workers = [worker for _, worker in known_tasks_put_in(campaign)]
+    assert (workers.count("w0"), workers.count("w1")) == (40, 40)
+
+
 def test_a_worker_is_tested_on_the_known_task_with_the_fewest_answers_once_all_have_enough() -> (
     None
 ):

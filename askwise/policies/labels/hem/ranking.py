@@ -43,8 +43,9 @@ PER_ANSWER = 0.1
 PER_PENDING = 0.7
 """What an answer that is out is expected to add to the log-odds, or a little less."""
 
-MOST_TESTS = 15
-"""Known tasks that a worker is asked about at the most."""
+MOST_TESTS, TEST_SHARE = 15, 0.05
+"""Known tasks that a worker is asked about at the most, or their part of this share of all answers
+that the budget buys, if that is more."""
 
 LATER = 1e6
 """Added to the key of tasks that come after all others."""
@@ -271,10 +272,11 @@ def test_question(
         return task, best
     top = -math.inf
     unit, full = unit_price(book), answers_in_store(book)
+    most = max(MOST_TESTS, TEST_SHARE * full * book.totals[c.TASKS] / book.totals[c.WORKERS])
     for worker in range(book.totals[c.WORKERS]):
         if book.workers[worker, c.TRUSTED] == 1 or not at_hand(book, worker, money, available):
             continue
-        if tests_of(book, state, worker) >= MOST_TESTS:
+        if tests_of(book, state, worker) >= most:
             continue
         found = worth(book, state, 0, worker, unit)
         if found > top:
