@@ -25,7 +25,7 @@ LEAST_DONE = 0.1
 """Share of the tasks that must be called done for a set's errors among them to say something."""
 
 
-class Place(TypedDict):
+class Where(TypedDict):
     """Where a row stands."""
 
     panel: str
@@ -139,7 +139,7 @@ class LabelsScreening(SetsExperiment):
         for at, told in enumerate(self.truths):
             for place, label in enumerate(self.policies):
                 grade = Grade(*values[:, at, place].T)
-                where: Place = {
+                where: Where = {
                     "panel": panel, "series": contender(label).series, "x": float(told)
                 }  # fmt: skip
                 measured = {name: getattr(grade, name) for name in ("accuracy", "ece", "log_loss")}
