@@ -24,8 +24,8 @@ from tests.store.older import make
 OLDER = Path(make.__file__).parent
 REPLIES = 38
 SEEN: dict[str, Any] = json.loads((OLDER / "seen.json").read_text(encoding="utf-8"))
-# Labels of `hem` have another model behind them since: it may be less or more sure, and name another
-# option where it was in doubt. What it asks and pays is the same.
+# Labels of `hem` have another model behind them since: it may be less or more sure, and name
+# another option where it was in doubt. What it asks and pays is the same.
 for answer in SEEN["labels"]["answers"]:
     if answer["confidence"] not in (None, 1.0):
         if answer["confidence"] < 0.7:
