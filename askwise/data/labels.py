@@ -159,15 +159,16 @@ def _ordered(names: Any) -> tuple[str, ...]:
 
 def read_gold(path: str | os.PathLike[str]) -> dict[str, str]:
     """Read true labels from a file with the columns ``task`` and ``label``."""
-    return _by_task(read_columns(path, ("task", "label")), "label")
+    return by_task(read_columns(path, ("task", "label")), "label")
 
 
 def read_contexts(path: str | os.PathLike[str]) -> dict[str, str]:
     """Read the kinds of tasks from a file with the columns ``task`` and ``context``."""
-    return _by_task(read_columns(path, ("task", "context")), "context")
+    return by_task(read_columns(path, ("task", "context")), "context")
 
 
-def _by_task(found: Columns, column: str) -> dict[str, str]:
+def by_task(found: Columns, column: str) -> dict[str, str]:
+    """What a column says of each task; two things of one task are refused."""
     rows: dict[str, int] = {}
     values = found.cells[column]
     for row, task in enumerate(found.cells["task"]):

@@ -1,0 +1,254 @@
+"""What audits show of labels: which of them are certified, and the statement about them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from askwise.auditing.climbs import Climb
+from askwise.auditing.draws import Draw, Labels, digest_of, exactly
+from askwise.auditing.limits import fewest_audits
+from askwise.core.errors import InvalidAnswer, InvalidParameter
+
+Outcome = Literal["certified", "open", "hopeless"]
+
+
+class AuditedSet(NamedTuple):
+    """What audits show of one of the nested sets.
+
+    Attributes
+    ----------
+    size : int
+        It holds so many of the surest labels.
+    allowed : int
+        The most wrong labels with which the statement about it is true.
+    audited, wrong : int
+        Audits that count for it, and how many of them found a wrong label.
+    certified : bool
+        Whether the statement may be made.
+    """
+
+    size: int
+    allowed: int
+    audited: int
+    wrong: int
+    certified: bool
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What may be believed of labels because some of them were drawn at random and audited.
+
+    Attributes
+    ----------
+    error, confidence : float
+        The share of wrong labels that is allowed, and how sure the statement is.
+    escalate : bool
+        Whether the statement is about all labels, those that are not certified being replaced.
+    tasks : int
+        How many labels there were at the draw.
+    audited, wrong : int
+        Audits, and how many of them found a wrong label.
+    certified : tuple of str
+        Tasks whose labels are certified, the surest first.
+    outcome : str
+        ``certified``: some are (with ``escalate``, the others being replaced); ``open``: none yet, but audits to come may; ``hopeless``: none, and
+        no audits that may still be made can change it.
+    next : tuple of str
+        Tasks to audit next, in this order; none if audits can't certify more.
+    sets : tuple of AuditedSet
+        The nested sets as far as they were looked at.
+    fewest : int
+        Audits without an error that a draw would need at least to certify anything.
+    """
+
+    error: float
+    confidence: float
+    escalate: bool
+    tasks: int
+    audited: int
+    wrong: int
+    certified: tuple[str, ...]
+    outcome: Outcome
+    next: tuple[str, ...]
+    sets: tuple[AuditedSet, ...]
+    fewest: int
+
+    @property
+    def statement(self) -> str:
+        """What may be said, in words for a report."""
+        share, sure = _percent(self.error), _percent(self.confidence)
+        found = f"{_counted(self.audited, 'label')} audited, {self.wrong:,} of them wrong"
+        if self.outcome != "certified":
+            more = "further audits may change that"
+            if self.outcome == "hopeless" and not self.audited:
+                more = (
+                    "this draw has too few audits to change that, even if none finds an error: "
+                    f"draw {self.fewest:,} at least"
+                )
+            elif self.outcome == "hopeless":
+                more = "the audits that are left in this draw can't change that"
+            return (
+                f"It can't be said of any of these {self.tasks:,} labels that at most {share} are "
+                f"wrong ({found}); {more}."
+            )
+        return (
+            f"At most {share} of {self._which()} are wrong, with {sure} confidence ({found}, "
+            "drawn at random). This rests on the draw and on the audits being right, and on "
+            "nothing about who gave the labels."
+        )
+
+    def _which(self) -> str:
+        """Name the labels that the statement is about."""
+        kept = len(self.certified)
+        if kept == self.tasks:
+            return f"all {self.tasks:,} labels"
+        if self.escalate:
+            return (
+                f"all {self.tasks:,} labels, with the {self.tasks - kept:,} that are not certified "
+                "replaced by answers of the trusted source,"
+            )
+        return f"these {kept:,} labels, the surest of {self.tasks:,},"
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "error": self.error,
+            "confidence": self.confidence,
+            "escalate": self.escalate,
+            "tasks": self.tasks,
+            "audited": self.audited,
+            "wrong": self.wrong,
+            "outcome": self.outcome,
+            "certified": list(self.certified),
+            "next": list(self.next),
+            "fewest": self.fewest,
+            "sets": [each._asdict() for each in self.sets],
+            "statement": self.statement,
+        }
+
+
+def certify(
+    labels: Labels, drawn: Draw, truths: Mapping[str, str], *, ahead: int = 1
+) -> Certificate:
+    """Say what audits show of labels.
+
+    Parameters
+    ----------
+    labels : mapping of a task to its label and score
+        As they were at the draw.
+    drawn : Draw
+        See :func:`draw`.
+    truths : mapping of a task to its true label
+        Of audited tasks: a beginning of the draw, or tasks as :attr:`Certificate.next` named them.
+        A truth that is empty, because the trusted source could not say, counts as an error.
+    ahead : int
+        How many tasks to audit next are named.
+
+    Raises
+    ------
+    InvalidParameter
+        The labels have changed since the draw.
+    InvalidAnswer
+        An audit that was not drawn, or is out of order: the statement rests on the draw.
+
+    Examples
+    --------
+    >>> from askwise.auditing import draw
+    >>> labels = {f"t{n}": ("yes", n) for n in range(200)}
+    >>> drawn = draw(labels, error=0.1, audits=60, seed=1)
+    >>> found = certify(labels, drawn, {task: "yes" for task in drawn.tasks[:60]})
+    >>> found.outcome, len(found.certified)
+    ('certified', 200)
+    >>> print(found.statement)
+    At most 10% of all 200 labels are wrong, with 90% confidence (60 labels audited, 0 of them
+    wrong, drawn at random). This rests on the draw and on the audits being right, and on nothing
+    about who gave the labels.
+    """
+    if digest_of(labels) != drawn.digest:
+        raise InvalidParameter(
+            "labels have changed since the draw: certify the labels that were drawn from, or draw "
+            "anew",
+            field="labels",
+        )
+    climb = Climb(drawn)
+    places = {task: place for place, task in enumerate(drawn.tasks)}
+    wrong = {}
+    for task, truth in truths.items():
+        if task not in places:
+            raise InvalidAnswer(
+                f"audit of task {task!r}: it was not drawn; audit the tasks of the draw in its "
+                "order",
+                field="task",
+            )
+        wrong[places[task]] = truth != labels[task][0]
+    _check_order(climb, wrong)
+    for place, found in wrong.items():
+        climb.hear(place, found)
+    return certificate_of(climb, ahead)
+
+
+def certificate_of(climb: Climb, ahead: int = 1) -> Certificate:
+    """What the audits of a climb show."""
+    drawn = climb.drawn
+    looked_at = min(climb.certified + 1, len(drawn.sizes))
+    sets = tuple(
+        AuditedSet(size, drawn.too_many(size) - 1, *climb.counted(at), at < climb.certified)
+        for at, size in enumerate(drawn.sizes[:looked_at])
+    )
+    surest = sorted((rank, place) for place, rank in enumerate(drawn.ranks) if rank < climb.size)
+    hopeful, known = climb.hopeful(), drawn.escalate or climb.size > 0
+    tested = next(size for size in drawn.sizes if size >= drawn.too_many(size))
+    return Certificate(
+        error=drawn.error,
+        confidence=drawn.confidence,
+        escalate=drawn.escalate,
+        tasks=len(drawn.tasks),
+        audited=len(climb.wrong),
+        wrong=sum(climb.wrong.values()),
+        certified=tuple(drawn.tasks[place] for _, place in surest),
+        outcome="certified" if known else "open" if hopeful else "hopeless",
+        next=tuple(drawn.tasks[place] for place in climb.wanted(ahead)),
+        sets=sets,
+        fewest=fewest_audits(tested, drawn.too_many(tested), drawn.doubt),
+    )
+
+
+def _check_order(climb: Climb, wrong: Mapping[int, bool]) -> None:
+    """Refuse audits that are not a beginning of the drawn order, of all tasks or of a set's.
+
+    Of the sets that hold a task, the smallest asks for the fewest audits before it.
+    """
+    drawn = climb.drawn
+    if len(wrong) > drawn.audits:
+        raise InvalidAnswer(
+            f"{len(wrong):,} audits, and the draw is for {drawn.audits:,} at the most: leave the "
+            "later ones out, or draw anew",
+            field="audits",
+        )
+    for at in range(len(drawn.sizes)):
+        smaller = drawn.sizes[at - 1] if at else 0
+        missing = None
+        for place in _inside(drawn, drawn.sizes[at], max(wrong, default=-1)):
+            if place not in wrong:
+                missing = place if missing is None else missing
+            elif missing is not None and drawn.ranks[place] >= smaller:
+                raise InvalidAnswer(
+                    f"audit of task {drawn.tasks[place]!r}: it is out of order, task "
+                    f"{drawn.tasks[missing]!r} comes before it; audit that one too",
+                    field="task",
+                )
+
+
+def _inside(drawn: Draw, size: int, last: int) -> list[int]:
+    """The places of a set's tasks up to one place."""
+    found: list[int] = (drawn.ranks[: last + 1] < size).nonzero()[0].tolist()
+    return found
+
+
+def _percent(share: float) -> str:
+    """Write a share out: 0.05 is 5%."""
+    return f"{float(exactly(share) * 100):g}%"
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")

@@ -1,0 +1,116 @@
+"""Which task to audit next, and what has been shown so far: from set to larger set.
+
+The sets are tested from the smallest to the largest; a set is certified once those before it are
+and its own audits keep within their limits. Only audits that are a beginning of the drawn order,
+with the tasks of other sets left out, count for a set. So whoever chooses what to audit next, and
+when to stop, can't choose what they will find: a wrong certificate needs the first false set to
+keep within its limits, and whether it does was settled by the draw.
+"""
+
+from askwise.auditing.draws import Draw
+from askwise.auditing.limits import limits
+from askwise.core.arrays import Array
+
+
+class Climb:
+    """The audits of a draw, as far as they are known.
+
+    A place is that of a task in the drawn order.
+
+    Attributes
+    ----------
+    wrong : dict of int to bool
+        Whether the label at each audited place is wrong.
+    certified : int
+        How many of the sets are certified.
+    """
+
+    def __init__(self, drawn: Draw) -> None:
+        self.drawn = drawn
+        self.wrong: dict[int, bool] = {}
+        self.certified = 0
+        self._paths: dict[int, list[int]] = {}
+        self._limits: dict[int, Array] = {}
+        self._heard = self._errors = 0
+        self._rise()
+
+    @property
+    def size(self) -> int:
+        """How many of the surest labels are certified."""
+        return self.drawn.sizes[self.certified - 1] if self.certified else 0
+
+    @property
+    def left(self) -> int:
+        """How many audits may still be made."""
+        return max(0, self.drawn.audits - len(self.wrong))
+
+    def path(self, at: int) -> list[int]:
+        """The places of a set's tasks in the drawn order, as many as may count."""
+        if at not in self._paths:
+            size = self.drawn.sizes[at]
+            inside = (self.drawn.ranks < size).nonzero()[0]
+            self._paths[at] = inside[: min(size, self.drawn.audits)].tolist()
+        return self._paths[at]
+
+    def limits(self, at: int) -> Array:
+        """The most wrong audits with which a set is certified, by the audits that count for it."""
+        if at not in self._limits:
+            drawn, size = self.drawn, self.drawn.sizes[at]
+            self._limits[at] = limits(size, drawn.too_many(size), drawn.audits, drawn.doubt)
+        return self._limits[at]
+
+    def hear(self, place: int, wrong: bool) -> None:
+        """Take an audit in."""
+        self.wrong[place] = wrong
+        self._rise()
+
+    def counted(self, at: int) -> tuple[int, int]:
+        """How many audits count for a set, and how many of them are wrong."""
+        heard = errors = 0
+        for place in self.path(at):
+            if place not in self.wrong:
+                break
+            heard += 1
+            errors += self.wrong[place]
+        return heard, errors
+
+    def wanted(self, most: int = 1) -> list[int]:
+        """The places to audit next; none if nothing more can be certified."""
+        if not self.hopeful():
+            return []
+        path = self.path(self.certified)
+        found = (place for place in path[self._heard :] if place not in self.wrong)
+        return [place for place, _ in zip(found, range(min(most, self.left)), strict=False)]
+
+    def hopeful(self) -> bool:
+        """Whether the next set is certified if all audits that may still be made find no error."""
+        if self.certified == len(self.drawn.sizes):
+            return False
+        path, allowed = self.path(self.certified), self.limits(self.certified)
+        left, errors = self.left, self._errors
+        for t in range(self._heard, len(path)):
+            errors += self.wrong.get(path[t], False)
+            left -= path[t] not in self.wrong
+            if left < 0:
+                return False
+            if errors <= allowed[t + 1]:
+                return True
+        return False
+
+    def _rise(self) -> None:
+        while self.certified < len(self.drawn.sizes):
+            size = self.drawn.sizes[self.certified]
+            if size >= self.drawn.too_many(size) and not self._touches():
+                return
+            self.certified += 1
+            self._heard = self._errors = 0
+
+    def _touches(self) -> bool:
+        """Go on with the set at hand as far as audits are known."""
+        path, allowed = self.path(self.certified), self.limits(self.certified)
+        while self._heard < len(path) and path[self._heard] in self.wrong:
+            self._errors += self.wrong[path[self._heard]]
+            self._heard += 1
+            if self._errors <= allowed[self._heard]:
+                return True
+        return False

@@ -1,0 +1,221 @@
+"""Which labels are audited, and in which order: on record before the first audit."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from askwise.core.arrays import Array
+from askwise.core.checks import between, flag, real, whole
+from askwise.core.errors import InvalidParameter
+
+FIRST, LARGEST_FIRST = Fraction(1, 2), Fraction(9, 10)
+"""The first set is this share of the labels, or all that share the best score up to the second."""
+
+STEP = Fraction(1, 40)
+"""Each further set is larger by this share of the labels."""
+
+RECORD = ("error", "confidence", "audits", "escalate", "seed", "digest")
+"""What a table of a draw says in each row."""
+
+Labels = Mapping[str, tuple[str, float]]
+"""Label and score of each task; a higher score is a surer label."""
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """What is put on record before an audit.
+
+    Attributes
+    ----------
+    error, confidence : float
+        The share of wrong labels that is allowed, and how sure the statement is to be.
+    audits : int
+        The most audits.
+    escalate : bool
+        Whether labels that are not certified will be replaced by answers of the trusted source.
+    seed : int
+        Of the random orders.
+    tasks : tuple of str
+        All tasks in the order in which they are audited: a random one.
+    ranks : array of int
+        The place of each of them by score, 0 for the surest; ties are broken at random.
+    sizes : tuple of int
+        Each set holds so many of the surest labels.
+    digest : str
+        Of tasks, labels and scores: they must not change after the draw.
+    """
+
+    error: float
+    confidence: float
+    audits: int
+    escalate: bool
+    seed: int
+    tasks: tuple[str, ...]
+    ranks: Array
+    sizes: tuple[int, ...]
+    digest: str
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The record as columns of a table, a row for each task in the order of the audits."""
+        places = range(1, len(self.tasks) + 1)
+        constant = {name: getattr(self, name) for name in RECORD}
+        constant["escalate"] = "yes" if self.escalate else "no"
+        return {
+            "order": list(places),
+            "task": list(self.tasks),
+            "rank": [int(rank) + 1 for rank in self.ranks],
+            **{name: [value] * len(self.tasks) for name, value in constant.items()},
+        }
+
+    @property
+    def doubt(self) -> float:
+        """The probability with which the statement may be wrong."""
+        return float(1 - exactly(self.confidence))
+
+    def too_many(self, size: int) -> int:
+        """The fewest wrong labels that make the statement about a set false."""
+        share = exactly(self.error)
+        return math.floor(share * (len(self.tasks) if self.escalate else size)) + 1
+
+
+def draw(
+    labels: Labels,
+    *,
+    error: float = 0.05,
+    confidence: float = 0.9,
+    audits: int = 100,
+    seed: int = 0,
+    escalate: bool = False,
+) -> Draw:
+    """Draw the order in which labels are audited.
+
+    Parameters
+    ----------
+    labels : mapping of a task to its label and score
+        All labels the statement is to be about. Leave tasks out whose truth was known when the
+        labels were made.
+    error, confidence : float
+        "At most this share of the labels is wrong, with this confidence".
+    audits : int
+        The most audits.
+    seed : int
+        Draw once: whoever draws until they like the result has no certificate.
+    escalate : bool
+        Whether labels that are not certified will be replaced by answers of the trusted source; the
+        statement is then about all labels.
+
+    Examples
+    --------
+    >>> drawn = draw({f"t{n}": ("yes", n) for n in range(40)}, error=0.1, audits=30, seed=1)
+    >>> drawn.sizes[:3], drawn.tasks[:3]
+    ((20, 21, 22), ('t8', 't32', 't21'))
+    """
+    between(error, "error", 0, 1)
+    between(confidence, "confidence", 0, 1)
+    whole(audits, "audits", least=1)
+    whole(seed, "seed", least=0)
+    flag(escalate, "escalate")
+    if not labels:
+        raise InvalidParameter("labels is empty: give at least one", field="labels")
+    names = sorted(labels)
+    scores = np.array([real(labels[name][1], "score", "a finite number") for name in names])
+    random = np.random.Generator(np.random.Philox(key=seed))
+    # Which labels share a rank must not depend on the order of the audits: two draws.
+    surest_first = np.lexsort((random.random(len(names)), -scores))
+    rank = np.empty(len(names), np.int64)
+    rank[surest_first] = np.arange(len(names))
+    order = np.argsort(random.random(len(names)), kind="stable")
+    tied = int((scores == scores.max()).sum())
+    return Draw(
+        error=error,
+        confidence=confidence,
+        audits=audits,
+        escalate=escalate,
+        seed=seed,
+        tasks=tuple(names[at] for at in order),
+        ranks=rank[order],
+        sizes=_sizes(len(names), tied, error, escalate),
+        digest=digest_of(labels),
+    )
+
+
+def drawn_before(labels: Labels, columns: Mapping[str, Sequence[str]], source: str) -> Draw:
+    """The draw that a table records, if the labels are still those it was drawn from.
+
+    It is drawn again and compared: a draw is settled by labels, settings and seed.
+    """
+    settings: dict[str, Any] = {}
+    for name in RECORD:
+        values = set(columns[name])
+        if len(values) != 1:
+            raise InvalidParameter(
+                f"{source}: {name} differs between rows; give the draw as it was written",
+                field=name,
+            )
+        settings[name] = values.pop()
+    if settings.pop("digest") != digest_of(labels):
+        raise InvalidParameter(
+            f"labels have changed since {source} was drawn: certify the labels that were drawn "
+            "from, or draw anew",
+            field="labels",
+        )
+    try:
+        again = draw(
+            labels,
+            error=float(settings["error"]),
+            confidence=float(settings["confidence"]),
+            audits=int(settings["audits"]),
+            seed=int(settings["seed"]),
+            escalate=settings["escalate"] == "yes",
+        )
+        same = {
+            int(place): task for place, task in zip(columns["order"], columns["task"], strict=True)
+        }
+    except ValueError:
+        raise InvalidParameter(
+            f"{source}: a number can't be read; give the draw as it was written", field="draw"
+        ) from None
+    if same != dict(enumerate(again.tasks, 1)):
+        raise InvalidParameter(
+            f"{source} is not what seed {again.seed} draws from these labels: give the draw as it "
+            "was written",
+            field="draw",
+        )
+    return again
+
+
+def exactly(share: float) -> Fraction:
+    """A share as it is written: 0.1 is a tenth."""
+    return Fraction(Decimal(str(share)))
+
+
+def digest_of(labels: Labels) -> str:
+    """A digest of tasks, labels and scores, whatever their order."""
+    told = hashlib.sha256()
+    for task in sorted(labels):
+        label, score = labels[task]
+        told.update(json.dumps([task, label, float(score)]).encode() + b"\n")
+    return told.hexdigest()
+
+
+def _sizes(tasks: int, tied: int, error: float, escalate: bool) -> tuple[int, ...]:
+    """How many of the surest labels each set holds.
+
+    With escalation the first may all be wrong, so nothing has to be shown of it.
+    """
+    if escalate:
+        first = math.floor(exactly(error) * tasks)
+    else:
+        most = math.ceil(LARGEST_FIRST * tasks)
+        first = max(math.ceil(FIRST * tasks), min(tied, most))
+    sizes, step = [first], STEP * tasks
+    while sizes[-1] < tasks:
+        sizes.append(min(tasks, max(sizes[-1] + 1, math.ceil(first + len(sizes) * step))))
+    return tuple(sizes)

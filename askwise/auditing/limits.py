@@ -1,0 +1,152 @@
+"""How many audits may be wrong for a set of labels to be certified, whenever one looks.
+
+A set of ``size`` labels is false if ``too_many`` of them or more are wrong. Its tasks are audited
+in a random order; after t audits, k of them were wrong. The set is certified as soon as k is at
+most c(t). The limits c are as generous as they may be: a set with exactly ``too_many`` wrong labels
+(one with more is certified less often still) ever reaches them with a probability of at most
+``doubt``. That holds for all looks together, so looking after every audit costs nothing.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from askwise.core.arrays import Array
+
+EARNED = 1.5
+"""The doubt that a look may use grows with this power of the share of audits made: early looks
+certify only what is clean, so that enough is left for sets with some errors."""
+
+HALVINGS = 40
+"""Steps of the search for the most generous limits."""
+
+WORTH_USING = 0.05
+"""Less doubt than this share of it may be left over."""
+
+SLACK = 1e-9
+"""The doubt is taken this share smaller: rounding must not use it up."""
+
+
+@lru_cache(maxsize=4096)
+def limits(size: int, too_many: int, audits: int, doubt: float) -> Array:
+    """The most wrong audits c(t) after t = 0, 1, ... audits; -1 where no number will do.
+
+    Parameters
+    ----------
+    size : int
+        Labels in the set.
+    too_many : int
+        The fewest wrong labels that make the set false.
+    audits : int
+        The most audits that will be made.
+    doubt : float
+        The probability with which a false set may be certified.
+
+    Examples
+    --------
+    With up to 100 audits, 38 without an error show that at most a tenth of 1,000 labels are wrong.
+
+    >>> limits(1000, 101, 100, 0.1)[[37, 38, 100]].tolist()
+    [-1, 0, 5]
+    >>> limits(20, 3, 5, 0.1).max().item()
+    -1
+    """
+    below = _distribution(size, too_many, audits, doubt)
+    earned = (np.arange(len(below)) / audits) ** EARNED
+    low, high = 0.0, 1.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2.0
+        if _ever(_levels(below, middle * earned), size, too_many) <= doubt * (1.0 - SLACK):
+            low = middle
+        else:
+            high = middle
+    found = _with_the_rest(_levels(below, low * earned), size, too_many, doubt * (1.0 - SLACK))
+    found.flags.writeable = False
+    return found
+
+
+def fewest_audits(size: int, too_many: int, doubt: float) -> int:
+    """The fewest audits that certify a set, if none of them finds an error.
+
+    Examples
+    --------
+    >>> fewest_audits(1000, 101, 0.1), fewest_audits(1000, 51, 0.1), fewest_audits(20, 3, 0.1)
+    (22, 44, 11)
+    """
+    missed, audits = 1.0, 0
+    while missed > doubt * (1.0 - SLACK):
+        missed *= max(0, size - too_many - audits) / (size - audits)
+        audits += 1
+    return audits
+
+
+def _with_the_rest(found: Array, size: int, too_many: int, doubt: float) -> Array:
+    """Reach each number of wrong audits earlier, as far as doubt is left over.
+
+    Limits are whole numbers, so the best level of all rarely uses the doubt up.
+    """
+    for k in range(too_many):
+        while (at := int(np.searchsorted(found, k)) - 1) > 0:
+            if k > 0 and found[at] < k - 1:
+                break
+            earlier = found.copy()
+            earlier[at] = k
+            used = _ever(earlier, size, too_many)
+            if used > doubt:
+                break
+            found = earlier
+            if used > doubt * (1.0 - WORTH_USING):
+                return found
+        if k > found[-1]:
+            break
+    return found
+
+
+def _distribution(size: int, too_many: int, audits: int, doubt: float) -> Array:
+    """P(at most k wrong after t audits), a row for each t, up to the k that matter.
+
+    A limit k with a probability above the doubt at any t is out of the question by itself.
+    """
+    steps = min(size, audits)
+    spread = math.sqrt(steps * -math.log(1.0 - doubt) / 2.0)
+    kept = min(too_many, steps, math.ceil(steps * too_many / size + spread)) + 1
+    rows = np.empty((steps + 1, kept))
+    row = np.zeros(kept)
+    row[0] = 1.0
+    for t in range(steps + 1):
+        rows[t] = row
+        if t < steps:
+            row = _after_one_more(row, t, size, too_many)
+    return np.cumsum(rows, axis=1)
+
+
+def _after_one_more(row: Array, t: int, size: int, too_many: int) -> Array:
+    """The probabilities of k wrong among t + 1 audits, from those among t."""
+    wrong = np.clip((too_many - np.arange(len(row))) / (size - t), 0.0, 1.0)
+    after = row * (1.0 - wrong)
+    after[1:] += row[:-1] * wrong[:-1]
+    return after
+
+
+def _levels(below: Array, level: Array) -> Array:
+    """The largest k at each t whose probability is at most the level."""
+    found = (below <= level[:, None]).sum(axis=1) - 1
+    found[0] = -1
+    return found
+
+
+def _ever(found: Array, size: int, too_many: int) -> float:
+    """The probability that a set with just too many wrong labels ever keeps within the limits."""
+    top = int(found.max())
+    if top < 0:
+        return 0.0
+    row = np.zeros(min(top + 2, too_many + 1))
+    row[0] = 1.0
+    total = 0.0
+    for t in range(1, len(found)):
+        row = _after_one_more(row, t - 1, size, too_many)
+        if found[t] >= 0:
+            total += float(row[: found[t] + 1].sum())
+            row[: found[t] + 1] = 0.0
+    return total

@@ -1,0 +1,162 @@
+"""``askwise certify``: what may be believed of labels, by auditing some drawn at random."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from askwise.cli import output
+from askwise.cli.options import AsJson, argument, option, switch
+from askwise.cli.outputs import show_found
+from askwise.core.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from askwise.auditing import Certificate, Draw
+
+DEFAULTS = {"error": 0.05, "confidence": 0.9}
+
+
+def certify(
+    labels: Path = argument(
+        "LABELS",
+        "A table with the columns task, label and score (or confidence): higher is surer. What "
+        "aggregate --out writes will do.",
+    ),
+    draw: int | None = option(
+        None, "N", "Draw tasks to audit, at most this many, and write the draw to --out."
+    ),
+    error: float | None = option(
+        None, "SHARE", "The share of wrong labels that is allowed; 0.05 unless given."
+    ),
+    confidence: float | None = option(
+        None, "SHARE", "How sure the statement is to be; 0.9 unless given."
+    ),
+    seed: int | None = option(None, "S", "Of the draw; a random one unless given."),
+    escalate: bool = switch(
+        "--escalate",
+        "Labels that are not certified will be replaced by answers of the trusted source: the "
+        "statement is about all labels.",
+    ),
+    out: Path | None = option(None, "FILE", "Where the draw goes."),
+    draw_file: Path | None = option(None, "FILE", "The draw, as --draw wrote it."),
+    audit: Path | None = option(
+        None,
+        "FILE",
+        "What the trusted source said (task, label): an empty label counts as an error.",
+    ),
+    next_ones: int | None = option(None, "N", "Name the next tasks to audit.", "--next"),
+    as_json: AsJson = False,
+) -> None:
+    """Say of labels that at most a given share is wrong, by audits of tasks drawn at random.
+
+    First draw, then audit in the order that --next gives, then read the statement. The statement
+    assumes nothing about those who gave the labels.
+    """
+    from askwise.data.audits import read_audits, read_draw, read_scored, write_draw
+
+    given = {"--error": error, "--confidence": confidence, "--seed": seed}
+    if draw is not None:
+        _refuse({"--draw-file": draw_file, "--audit": audit, "--next": next_ones}, "--draw")
+        if out is None:
+            raise InvalidParameter("out is missing: say where the draw goes, --out", field="out")
+        from askwise.auditing import certify as state
+        from askwise.auditing import draw as make
+
+        scored = read_scored(labels)
+        drawn = make(
+            scored,
+            error=DEFAULTS["error"] if error is None else error,
+            confidence=DEFAULTS["confidence"] if confidence is None else confidence,
+            audits=draw,
+            seed=_random_seed() if seed is None else seed,
+            escalate=escalate,
+        )
+        found = state(scored, drawn, {}, ahead=1 if next_ones is None else next_ones)
+        write_draw(out, drawn.columns())
+        show_found(found, as_json, screen=_show, lines=_print_lines, files=[out])
+        return
+    if draw_file is None:
+        raise InvalidParameter(
+            "draw is missing: draw tasks to audit with --draw N --out FILE, or give --draw-file",
+            field="draw",
+        )
+    _refuse({"--out": out}, "--draw-file")
+    from askwise.auditing import certify as state
+    from askwise.auditing import drawn_before
+
+    scored = read_scored(labels)
+    drawn = drawn_before(scored, read_draw(draw_file), str(draw_file))
+    _same_as_recorded(drawn, given, escalate)
+    truths = {} if audit is None else read_audits(audit)
+    found = state(scored, drawn, truths, ahead=1 if next_ones is None else next_ones)
+    show_found(found, as_json, screen=_show, lines=_print_lines, files=[])
+
+
+def _random_seed() -> int:
+    import secrets
+
+    return secrets.randbits(63)
+
+
+def _refuse(given: dict[str, object], beside: str) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise InvalidParameter(
+                f"{name} goes not with {beside}: leave one of them out",
+                field=name.removeprefix("--").replace("-", "_"),
+            )
+
+
+def _same_as_recorded(drawn: Draw, given: dict[str, float | None], escalate: bool) -> None:
+    recorded = {"--error": drawn.error, "--confidence": drawn.confidence, "--seed": drawn.seed}
+    for name, value in given.items():
+        if value is not None and value != recorded[name]:
+            field = name.removeprefix("--")
+            raise InvalidParameter(
+                f"{field} is {value:g}, and the draw was made for {recorded[name]:g}: leave {name} "
+                "out, or draw anew",
+                field=field,
+            )
+    if escalate and not drawn.escalate:
+        raise InvalidParameter(
+            "escalate: the draw was made without; leave --escalate out, or draw anew",
+            field="escalate",
+        )
+
+
+def _facts(found: Certificate) -> list[tuple[str, object]]:
+    return [
+        ("tasks", found.tasks),
+        ("audited", found.audited),
+        ("wrong", found.wrong),
+        ("certified", len(found.certified)),
+        ("outcome", found.outcome),
+    ]
+
+
+def _print_lines(found: Certificate) -> None:
+    """One fact a line, for programs that read lines."""
+    for name, value in _facts(found):
+        output.line(name, value)
+    for each in found.sets:
+        output.line("set", each.size, each.allowed, each.audited, each.wrong, each.certified)
+    for task in found.next:
+        output.line("next", task)
+    output.line("statement", found.statement)
+
+
+def _show(found: Certificate) -> None:
+    from rich.text import Text
+
+    output.show(Text(found.statement, style="bold"), "")
+    output.show(
+        output.table(
+            (">surest", ">may be wrong", ">audited", ">found wrong", "certified"),
+            (
+                (each.size, each.allowed, each.audited, each.wrong, "yes" if each.certified else "")
+                for each in found.sets
+            ),
+        )
+    )
+    if found.next:
+        output.show(Text("\nAudit next:", style="bold"), ", ".join(found.next))
