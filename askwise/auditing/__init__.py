@@ -2,13 +2,14 @@
 
 from askwise.auditing.certificates import AuditedSet, Certificate, certificate_of, certify
 from askwise.auditing.climbs import Climb
-from askwise.auditing.draws import Draw, Labels, draw, drawn_before
+from askwise.auditing.draws import COLUMNS, AuditDraw, Labels, draw, drawn_before
 
 __all__ = [
+    "COLUMNS",
+    "AuditDraw",
     "AuditedSet",
     "Certificate",
     "Climb",
-    "Draw",
     "Labels",
     "certificate_of",
     "certify",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from askwise.auditing.climbs import Climb
-from askwise.auditing.draws import Draw, Labels, digest_of, exactly
+from askwise.auditing.draws import AuditDraw, Labels, digest_of, exactly
 from askwise.auditing.limits import fewest_audits
 from askwise.core.errors import InvalidAnswer, InvalidParameter
 
@@ -51,8 +51,9 @@ class Certificate:
     certified : tuple of str
         Tasks whose labels are certified, the surest first.
     outcome : str
-        ``certified``: some are (with ``escalate``, the others being replaced); ``open``: none yet, but audits to come may; ``hopeless``: none, and
-        no audits that may still be made can change it.
+        ``certified``: some are (with ``escalate``, the others being replaced); ``open``: none yet,
+        but audits to come may; ``hopeless``: none, and no audits that may still be made can change
+        it.
     next : tuple of str
         Tasks to audit next, in this order; none if audits can't certify more.
     sets : tuple of AuditedSet
@@ -128,7 +129,7 @@ class Certificate:
 
 
 def certify(
-    labels: Labels, drawn: Draw, truths: Mapping[str, str], *, ahead: int = 1
+    labels: Labels, drawn: AuditDraw, truths: Mapping[str, str], *, ahead: int = 1
 ) -> Certificate:
     """Say what audits show of labels.
 
@@ -136,7 +137,7 @@ def certify(
     ----------
     labels : mapping of a task to its label and score
         As they were at the draw.
-    drawn : Draw
+    drawn : AuditDraw
         See :func:`draw`.
     truths : mapping of a task to its true label
         Of audited tasks: a beginning of the draw, or tasks as :attr:`Certificate.next` named them.
@@ -239,7 +240,7 @@ def _check_order(climb: Climb, wrong: Mapping[int, bool]) -> None:
                 )
 
 
-def _inside(drawn: Draw, size: int, last: int) -> list[int]:
+def _inside(drawn: AuditDraw, size: int, last: int) -> list[int]:
     """The places of a set's tasks up to one place."""
     found: list[int] = (drawn.ranks[: last + 1] < size).nonzero()[0].tolist()
     return found

@@ -7,8 +7,10 @@ when to stop, can't choose what they will find: a wrong certificate needs the fi
 keep within its limits, and whether it does was settled by the draw.
 """
 
-from askwise.auditing.draws import Draw
-from askwise.auditing.limits import limits
+import numpy as np
+
+from askwise.auditing.draws import AuditDraw
+from askwise.auditing.limits import limit_at_once, limits
 from askwise.core.arrays import Array
 
 
@@ -25,7 +27,7 @@ class Climb:
         How many of the sets are certified.
     """
 
-    def __init__(self, drawn: Draw) -> None:
+    def __init__(self, drawn: AuditDraw) -> None:
         self.drawn = drawn
         self.wrong: dict[int, bool] = {}
         self.certified = 0
@@ -47,16 +49,24 @@ class Climb:
     def path(self, at: int) -> list[int]:
         """The places of a set's tasks in the drawn order, as many as may count."""
         if at not in self._paths:
-            size = self.drawn.sizes[at]
-            inside = (self.drawn.ranks < size).nonzero()[0]
-            self._paths[at] = inside[: min(size, self.drawn.audits)].tolist()
+            drawn = self.drawn
+            inside = (drawn.ranks < drawn.sizes[at]).nonzero()[0]
+            counted = inside < drawn.audits if drawn.at_once else slice(drawn.audits)
+            self._paths[at] = inside[counted].tolist()
         return self._paths[at]
 
     def limits(self, at: int) -> Array:
         """The most wrong audits with which a set is certified, by the audits that count for it."""
         if at not in self._limits:
             drawn, size = self.drawn, self.drawn.sizes[at]
-            self._limits[at] = limits(size, drawn.too_many(size), drawn.audits, drawn.doubt)
+            set_at = size, drawn.too_many(size)
+            if drawn.at_once:
+                last = len(self.path(at))
+                found = np.full(last + 1, -1)
+                found[last] = limit_at_once(*set_at, last, drawn.doubt)
+            else:
+                found = limits(*set_at, drawn.audits, drawn.doubt)
+            self._limits[at] = found
         return self._limits[at]
 
     def hear(self, place: int, wrong: bool) -> None:

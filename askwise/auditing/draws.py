@@ -21,15 +21,20 @@ FIRST, LARGEST_FIRST = Fraction(1, 2), Fraction(9, 10)
 STEP = Fraction(1, 40)
 """Each further set is larger by this share of the labels."""
 
-RECORD = ("error", "confidence", "audits", "escalate", "seed", "digest")
+YES, NO = "yes", "no"
+FLAGS = ("escalate", "at_once")
+RECORD = ("error", "confidence", "audits", *FLAGS, "seed", "digest")
 """What a table of a draw says in each row."""
+
+COLUMNS = ("order", "task", "rank", *RECORD)
+"""Its columns: place in the order of the audits, task, place by score, and the record."""
 
 Labels = Mapping[str, tuple[str, float]]
 """Label and score of each task; a higher score is a surer label."""
 
 
 @dataclass(frozen=True, eq=False)
-class Draw:
+class AuditDraw:
     """What is put on record before an audit.
 
     Attributes
@@ -40,6 +45,8 @@ class Draw:
         The most audits.
     escalate : bool
         Whether labels that are not certified will be replaced by answers of the trusted source.
+    at_once : bool
+        Whether all audits are made before anybody looks.
     seed : int
         Of the random orders.
     tasks : tuple of str
@@ -56,6 +63,7 @@ class Draw:
     confidence: float
     audits: int
     escalate: bool
+    at_once: bool
     seed: int
     tasks: tuple[str, ...]
     ranks: Array
@@ -66,7 +74,7 @@ class Draw:
         """The record as columns of a table, a row for each task in the order of the audits."""
         places = range(1, len(self.tasks) + 1)
         constant = {name: getattr(self, name) for name in RECORD}
-        constant["escalate"] = "yes" if self.escalate else "no"
+        constant |= {name: YES if constant[name] else NO for name in FLAGS}
         return {
             "order": list(places),
             "task": list(self.tasks),
@@ -93,8 +101,9 @@ def draw(
     audits: int = 100,
     seed: int = 0,
     escalate: bool = False,
-) -> Draw:
-    """Draw the order in which labels are audited.
+    at_once: bool = False,
+) -> AuditDraw:
+    """AuditDraw the order in which labels are audited.
 
     Parameters
     ----------
@@ -106,10 +115,14 @@ def draw(
     audits : int
         The most audits.
     seed : int
-        Draw once: whoever draws until they like the result has no certificate.
+        AuditDraw once: whoever draws until they like the result has no certificate.
     escalate : bool
         Whether labels that are not certified will be replaced by answers of the trusted source; the
         statement is then about all labels.
+    at_once : bool
+        Whether all audits are made before anybody looks: the first so many tasks, whatever they
+        show. Otherwise audits are made one after the other and end when they can't show more,
+        which certifies more labels with as many audits.
 
     Examples
     --------
@@ -120,8 +133,9 @@ def draw(
     between(error, "error", 0, 1)
     between(confidence, "confidence", 0, 1)
     whole(audits, "audits", least=1)
-    whole(seed, "seed", least=0)
+    whole(seed, "seed", least=0, most=2**63 - 1)
     flag(escalate, "escalate")
+    flag(at_once, "at_once")
     if not labels:
         raise InvalidParameter("labels is empty: give at least one", field="labels")
     names = sorted(labels)
@@ -133,11 +147,12 @@ def draw(
     rank[surest_first] = np.arange(len(names))
     order = np.argsort(random.random(len(names)), kind="stable")
     tied = int((scores == scores.max()).sum())
-    return Draw(
+    return AuditDraw(
         error=error,
         confidence=confidence,
         audits=audits,
         escalate=escalate,
+        at_once=at_once,
         seed=seed,
         tasks=tuple(names[at] for at in order),
         ranks=rank[order],
@@ -146,7 +161,7 @@ def draw(
     )
 
 
-def drawn_before(labels: Labels, columns: Mapping[str, Sequence[str]], source: str) -> Draw:
+def drawn_before(labels: Labels, columns: Mapping[str, Sequence[str]], source: str) -> AuditDraw:
     """The draw that a table records, if the labels are still those it was drawn from.
 
     It is drawn again and compared: a draw is settled by labels, settings and seed.
@@ -173,7 +188,7 @@ def drawn_before(labels: Labels, columns: Mapping[str, Sequence[str]], source: s
             confidence=float(settings["confidence"]),
             audits=int(settings["audits"]),
             seed=int(settings["seed"]),
-            escalate=settings["escalate"] == "yes",
+            **{name: settings[name] == YES for name in FLAGS},
         )
         same = {
             int(place): task for place, task in zip(columns["order"], columns["task"], strict=True)

@@ -1,4 +1,4 @@
-"""How many audits may be wrong for a set of labels to be certified, whenever one looks.
+"""How many audits may be wrong for a set of labels to be certified, looking often or once.
 
 A set of ``size`` labels is false if ``too_many`` of them or more are wrong. Its tasks are audited
 in a random order; after t audits, k of them were wrong. The set is certified as soon as k is at
@@ -79,6 +79,18 @@ def fewest_audits(size: int, too_many: int, doubt: float) -> int:
         missed *= max(0, size - too_many - audits) / (size - audits)
         audits += 1
     return audits
+
+
+def limit_at_once(size: int, too_many: int, audits: int, doubt: float) -> int:
+    """The most wrong audits with which a set is certified by one look; -1 if no number will do.
+
+    Examples
+    --------
+    >>> limit_at_once(1000, 101, 21, 0.1), limit_at_once(1000, 101, 22, 0.1)
+    (-1, 0)
+    """
+    below = _distribution(size, too_many, audits, doubt)[-1]
+    return int((below <= doubt * (1.0 - SLACK)).sum()) - 1
 
 
 def _with_the_rest(found: Array, size: int, too_many: int, doubt: float) -> Array:

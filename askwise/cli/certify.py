@@ -11,7 +11,7 @@ from askwise.cli.outputs import show_found
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from askwise.auditing import Certificate, Draw
+    from askwise.auditing import AuditDraw, Certificate
 
 DEFAULTS = {"error": 0.05, "confidence": 0.9}
 
@@ -23,7 +23,7 @@ def certify(
         "aggregate --out writes will do.",
     ),
     draw: int | None = option(
-        None, "N", "Draw tasks to audit, at most this many, and write the draw to --out."
+        None, "N", "AuditDraw tasks to audit, at most this many, and write the draw to --out."
     ),
     error: float | None = option(
         None, "SHARE", "The share of wrong labels that is allowed; 0.05 unless given."
@@ -36,6 +36,9 @@ def certify(
         "--escalate",
         "Labels that are not certified will be replaced by answers of the trusted source: the "
         "statement is about all labels.",
+    ),
+    at_once: bool = switch(
+        "--at-once", "All N audits are made before anybody looks, rather than one after the other."
     ),
     out: Path | None = option(None, "FILE", "Where the draw goes."),
     draw_file: Path | None = option(None, "FILE", "The draw, as --draw wrote it."),
@@ -52,27 +55,27 @@ def certify(
     First draw, then audit in the order that --next gives, then read the statement. The statement
     assumes nothing about those who gave the labels.
     """
-    from askwise.data.audits import read_audits, read_draw, read_scored, write_draw
+    from askwise import auditing
+    from askwise.data.audits import read_audits, read_scored
+    from askwise.data.columns import read_columns, write_columns
 
     given = {"--error": error, "--confidence": confidence, "--seed": seed}
     if draw is not None:
         _refuse({"--draw-file": draw_file, "--audit": audit, "--next": next_ones}, "--draw")
         if out is None:
             raise InvalidParameter("out is missing: say where the draw goes, --out", field="out")
-        from askwise.auditing import certify as state
-        from askwise.auditing import draw as make
-
         scored = read_scored(labels)
-        drawn = make(
+        drawn = auditing.draw(
             scored,
             error=DEFAULTS["error"] if error is None else error,
             confidence=DEFAULTS["confidence"] if confidence is None else confidence,
             audits=draw,
             seed=_random_seed() if seed is None else seed,
             escalate=escalate,
+            at_once=at_once,
         )
-        found = state(scored, drawn, {}, ahead=1 if next_ones is None else next_ones)
-        write_draw(out, drawn.columns())
+        found = auditing.certify(scored, drawn, {}, ahead=1 if next_ones is None else next_ones)
+        write_columns(out, drawn.columns())
         show_found(found, as_json, screen=_show, lines=_print_lines, files=[out])
         return
     if draw_file is None:
@@ -81,33 +84,33 @@ def certify(
             field="draw",
         )
     _refuse({"--out": out}, "--draw-file")
-    from askwise.auditing import certify as state
-    from askwise.auditing import drawn_before
-
     scored = read_scored(labels)
-    drawn = drawn_before(scored, read_draw(draw_file), str(draw_file))
-    _same_as_recorded(drawn, given, escalate)
+    table = read_columns(draw_file, auditing.COLUMNS)
+    drawn = auditing.drawn_before(scored, table.cells, str(draw_file))
+    _same_as_recorded(drawn, given, {"escalate": escalate, "at_once": at_once})
     truths = {} if audit is None else read_audits(audit)
-    found = state(scored, drawn, truths, ahead=1 if next_ones is None else next_ones)
+    found = auditing.certify(scored, drawn, truths, ahead=1 if next_ones is None else next_ones)
     show_found(found, as_json, screen=_show, lines=_print_lines, files=[])
 
 
 def _random_seed() -> int:
     import secrets
 
-    return secrets.randbits(63)
+    return secrets.randbits(31)
 
 
 def _refuse(given: dict[str, object], beside: str) -> None:
     for name, value in given.items():
         if value is not None:
             raise InvalidParameter(
-                f"{name} goes not with {beside}: leave one of them out",
+                f"{name} does not go with {beside}: leave one of them out",
                 field=name.removeprefix("--").replace("-", "_"),
             )
 
 
-def _same_as_recorded(drawn: Draw, given: dict[str, float | None], escalate: bool) -> None:
+def _same_as_recorded(
+    drawn: AuditDraw, given: dict[str, float | None], asked: dict[str, bool]
+) -> None:
     recorded = {"--error": drawn.error, "--confidence": drawn.confidence, "--seed": drawn.seed}
     for name, value in given.items():
         if value is not None and value != recorded[name]:
@@ -117,11 +120,13 @@ def _same_as_recorded(drawn: Draw, given: dict[str, float | None], escalate: boo
                 "out, or draw anew",
                 field=field,
             )
-    if escalate and not drawn.escalate:
-        raise InvalidParameter(
-            "escalate: the draw was made without; leave --escalate out, or draw anew",
-            field="escalate",
-        )
+    for field, value in asked.items():
+        if value and not getattr(drawn, field):
+            switched = f"--{field.replace('_', '-')}"
+            raise InvalidParameter(
+                f"{field}: the draw was made without; leave {switched} out, or draw anew",
+                field=field,
+            )
 
 
 def _facts(found: Certificate) -> list[tuple[str, object]]:

@@ -14,6 +14,9 @@ BINS = 10
 LEAST = 1e-6
 """A probability below it counts as this much in the log loss, which would else be infinite."""
 
+SUREST = 0.98
+"""Nobody's vote counts more than that of a worker who is right this often."""
+
 TIE = 1e-9
 """Probabilities that differ by less are tied."""
 
@@ -190,3 +193,50 @@ def score(labels: Labels, truths: Array) -> Scores:
         ece = calibration_error(labels.confidence[reported], right[reported])
         loss = log_loss(labels.probabilities, truths)
     return Scores(float(right.mean()), int(tied.sum()), ece, loss)
+
+
+def weighted_lead(
+    tasks: Array, answers: Array, weights: Array, named: Array, options: int
+) -> Array:
+    """By how much the named option leads the next one, for each task: a score to rank labels by.
+
+    Votes count by their weights, the log-odds that their givers are right say. It ranks labels
+    better than a posterior does, which hundreds of dependent votes and rare classes make extreme.
+
+    Parameters
+    ----------
+    tasks, answers, weights : arrays
+        Of each vote: its task, the option and what it counts.
+    named : array of int
+        The option named for each task.
+    options : int
+        How many there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> votes = np.array([0, 0, 0, 1]), np.array([1, 1, 0, 0]), np.array([2.0, 1.0, 0.5, 1.0])
+    >>> weighted_lead(*votes, named=np.array([1, 0]), options=2).tolist()
+    [2.5, 1.0]
+    """
+    votes = np.zeros((len(named), options))
+    np.add.at(votes, (tasks, answers), weights)
+    rows = np.arange(len(named))
+    own = votes[rows, named]
+    if options == 1:
+        return own
+    votes[rows, named] = -np.inf
+    return own - votes.max(axis=1)
+
+
+def vote_weights(accuracy: Array, options: int) -> Array:
+    """What votes of workers count who are right so often: the log-odds against a guess.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vote_weights(np.array([0.5, 0.8, 1.0]), 2).round(2).tolist()
+    [0.0, 1.39, 3.89]
+    """
+    known = np.clip(accuracy, 1.0 - SUREST, SUREST)
+    return np.log(known * max(1, options - 1) / (1.0 - known))

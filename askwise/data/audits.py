@@ -1,13 +1,14 @@
-"""Labels to certify, draws and audits: tables as people keep them."""
+"""Labels to certify, and what audits said of them."""
 
 import math
 import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from askwise.core.errors import InvalidProblem
-from askwise.data.columns import Columns, read_columns, write_columns
+from askwise.data.columns import Columns, read_columns
 from askwise.data.labels import by_task
+
+TRUTH = "truth"
+"""What the confidence of a task rests on whose truth was given."""
 
 SCORES = ("score", "confidence")
 """Columns that say how sure a label is, the first that is there."""
@@ -15,6 +16,9 @@ SCORES = ("score", "confidence")
 
 def read_scored(path: str | os.PathLike[str]) -> dict[str, tuple[str, float]]:
     """Read the columns ``task``, ``label`` and ``score``, or ``confidence`` if there is none.
+
+    Tasks whose column ``rests_on`` says ``truth`` are left out: what was known when labels were
+    made is not to be audited.
 
     Examples
     --------
@@ -25,7 +29,7 @@ def read_scored(path: str | os.PathLike[str]) -> dict[str, tuple[str, float]]:
     ...     read_scored(file)
     {'t1': ('cat', 2.5)}
     """
-    found = read_columns(path, ("task", "label"), SCORES)
+    found = read_columns(path, ("task", "label"), (*SCORES, "rests_on"))
     column = next((name for name in SCORES if name in found.cells), None)
     if column is None:
         raise InvalidProblem(
@@ -40,7 +44,16 @@ def read_scored(path: str | os.PathLike[str]) -> dict[str, tuple[str, float]]:
                 field="task",
             )
         made[task] = (label, _number(score, column, found, row))
-    return made
+    rests_on = found.cells.get("rests_on", [])
+    known = {
+        task for task, word in zip(found.cells["task"], rests_on, strict=False) if word == TRUTH
+    }
+    if len(known) == len(made):
+        raise InvalidProblem(
+            f"{found.source}: the truth of every task was given; there is nothing to certify",
+            field="rests_on",
+        )
+    return {task: said for task, said in made.items() if task not in known}
 
 
 def _number(text: str, column: str, found: Columns, row: int) -> float:
@@ -67,24 +80,3 @@ def read_audits(path: str | os.PathLike[str]) -> dict[str, str]:
             f"{found.source} has no column 'label': say what is true of each task", field="label"
         )
     return by_task(found, "label")
-
-
-def write_draw(path: str | os.PathLike[str], columns: Mapping[str, Sequence[object]]) -> Path:
-    """Write a draw."""
-    return write_columns(path, columns)
-
-
-def read_draw(path: str | os.PathLike[str]) -> Mapping[str, Sequence[str]]:
-    """Read a draw."""
-    needed = (
-        "order",
-        "task",
-        "rank",
-        "error",
-        "confidence",
-        "audits",
-        "escalate",
-        "seed",
-        "digest",
-    )
-    return read_columns(path, needed).cells

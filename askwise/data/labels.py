@@ -359,15 +359,19 @@ def write_answers(
     labels: Sequence[str],
     confidence: Sequence[float],
     rests_on: Sequence[str] | None = None,
+    scores: Sequence[float] | None = None,
 ) -> Path:
     """Write a table ``task,label,confidence``; the ending of the path names the format.
 
-    If it is said on what confidences rest, a column ``rests_on`` follows.
+    If it is said on what confidences rest, a column ``rests_on`` follows; if labels have scores to
+    rank them by, ``score``.
     """
     shown = [round(float(each), 9) for each in confidence]
     columns: dict[str, Sequence[Any]] = {"task": tasks, "label": labels, "confidence": shown}
     if rests_on is not None:
         columns["rests_on"] = rests_on
+    if scores is not None:
+        columns["score"] = [round(float(each), 9) for each in scores]
     return write_columns(path, columns)
 
 

@@ -68,6 +68,20 @@ def test_a_file_of_audits_says_what_the_audits_one_by_one_say():
     assert certify(labels, drawn, dict(reversed(told.items()))) == certificate_of(climb)
 
 
+def test_a_set_is_looked_at_once_if_all_audits_come_at_once():
+    labels, _ = world()
+    drawn = draw(labels, error=0.1, audits=60, seed=5, at_once=True)
+    climb = Climb(drawn)
+    first = climb.path(0)
+    assert first == [place for place in range(60) if drawn.ranks[place] < 100]
+    assert climb.limits(0)[:-1].max() == -1
+    for place in first[:-1]:
+        climb.hear(place, False)
+    assert climb.certified == 0
+    climb.hear(first[-1], False)
+    assert climb.certified > 0
+
+
 def test_a_static_draw_that_is_audited_whole_is_allowed():
     labels, truths = world()
     drawn = draw(labels, error=0.1, audits=60, seed=5)
@@ -209,14 +223,14 @@ def test_all_audited_is_all_known(tasks, error, audits, seed):
         (30, (3, 9, 14, 20), None),  # few labels
     ],
 )
-@pytest.mark.parametrize("escalate", [False, True])
-def test_wrong_certificates_are_rare_whatever_the_labels_are(tasks, wrong, scores, escalate):
+@pytest.mark.parametrize("flags", [{}, {"escalate": True}, {"at_once": True}])
+def test_wrong_certificates_are_rare_whatever_the_labels_are(tasks, wrong, scores, flags):
     labels, truths = world(tasks, wrong, scores)
     names = sorted(labels)
     bad = {names[at] for at in wrong}
     false = 0
     for seed in range(40):
-        drawn = draw(labels, error=0.1, audits=60, seed=seed, escalate=escalate)
+        drawn = draw(labels, error=0.1, audits=60, seed=seed, **flags)
         climb = audited(labels, truths, drawn)
         kept = certificate_of(climb).certified
         false += len(bad & set(kept)) >= drawn.too_many(len(kept)) and bool(kept)

@@ -23,11 +23,13 @@ SERIES, IDEAL = "labels", "as often right as confident"
 
 
 def write_labels(found: Aggregated, path: Path) -> Path:
-    """Write the label and confidence of each task, and on what that rests."""
+    """Write label, confidence and score of each task, and on what the confidence rests."""
     names = found.table.label_names
     labels = [names[at] for at in found.fitted.labels]
     sure = list(found.fitted.confidence)
-    return write_answers(path, found.table.task_names, labels, sure, found.rests_on())
+    return write_answers(
+        path, found.table.task_names, labels, sure, found.rests_on(), list(found.leads)
+    )
 
 
 def write_crowd(found: Aggregated, path: Path) -> Path:

@@ -12,6 +12,7 @@ from askwise.aggregation import Fitted, LabelAggregator, aggregation, code_answe
 from askwise.aggregation.answers import Kin, code_workers
 from askwise.aggregation.calibrating import NORMAL, band_width
 from askwise.aggregation.features import FORETOLD, features_of
+from askwise.core.arrays import Array
 from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.problem import Worker
@@ -24,6 +25,8 @@ from askwise.core.scoring import (
     log_loss,
     reliability,
     right_shares,
+    vote_weights,
+    weighted_lead,
 )
 from askwise.data.labels import LabelTable
 from askwise.lab.planning.files import count
@@ -201,6 +204,13 @@ class Aggregated:
     def agreement(self) -> float:
         """The share of answers that are the label named for their task."""
         return float((self.fitted.labels[self.table.tasks] == self.table.labels).mean())
+
+    @cached_property
+    def leads(self) -> Array:
+        """How far each label leads the next by votes weighted with their givers' quality."""
+        table, options = self.table, len(self.table.label_names)
+        weights = vote_weights(self.fitted.quality, options)[table.workers]
+        return weighted_lead(table.tasks, table.labels, weights, self.fitted.labels, options)
 
     def least_sure(self, most: int) -> list[int]:
         """The tasks with the least confidence, in order; those whose truth was given are sure."""
