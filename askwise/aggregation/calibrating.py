@@ -12,9 +12,10 @@ import numpy as np
 
 from askwise.aggregation.answers import Answers
 from askwise.aggregation.features import Features, with_prediction
-from askwise.aggregation.fitted import AGREEMENT, CALIBRATED, TIE, Calibration, Fitted
+from askwise.aggregation.fitted import AGREEMENT, CALIBRATED, Calibration, Fitted
 from askwise.aggregation.steps import sized, work_of
 from askwise.core.arrays import Array
+from askwise.core.scoring import Labels, right_shares
 from askwise.kernels.calibration import (
     INTERCEPT_WIDTH,
     LEAST_TRUTHS,
@@ -148,14 +149,14 @@ def reported(
         hidden[known[here]] = -1
         part = answers._replace(truths=hidden)
         found, judged = found_in(part)
-        scores[here], right[here] = _judged(judged, found.labels, known[here], answers.truths)
+        rows = known[here]
+        scores[here] = _scores(judged, found.labels, rows)
+        labels = Labels(found.labels[rows], found.confidence[rows], judged[rows])
+        right[here], _ = right_shares(labels, answers.truths[rows])
     made: ConfidenceMap = fit_map(scores, right)
     unknown = np.flatnonzero(answers.truths < 0)
     left = _scores(table, fitted.labels, unknown)
-    sized(map_rows, table.size)(
-        *(float(made.kept), float(made.intercept), float(made.log_slope)),
-        *(fitted.labels, unknown, table),
-    )
+    sized(map_rows, table.size)(made, fitted.labels, unknown, table)
     return replace(
         fitted,
         probabilities=table,
@@ -192,12 +193,3 @@ def _scores(table: Array, labels: Array, rows: Array) -> Array:
     scores = np.zeros(len(rows))
     sized(score_rows, len(rows) * table.shape[1])(table, labels, rows, scores)
     return scores
-
-
-def _judged(table: Array, labels: Array, rows: Array, truths: Array) -> tuple[Array, Array]:
-    """Scores of some tasks, and how right their labels are: of k tied classes each is 1/k."""
-    level = np.abs(table[rows] - table[rows, labels[rows]][:, None]) < TIE
-    tied = level.sum(axis=1)
-    among = level[np.arange(len(rows)), truths[rows]]
-    right = np.where(tied > 1, among / tied, labels[rows] == truths[rows])
-    return _scores(table, labels, rows), right.astype(np.float64)

@@ -8,13 +8,14 @@ import numpy as np
 
 from askwise.aggregation.answers import Answers, answers_in
 from askwise.aggregation.base import LabelAggregator, aggregation
-from askwise.aggregation.fitted import TIE, Fitted
+from askwise.aggregation.fitted import Fitted
 from askwise.aggregation.steps import fitted_by_vote, shares
 from askwise.core.arrays import Array
 from askwise.core.checks import one_of
 from askwise.core.draws import Draw, uniform
 from askwise.core.labels import NO_LABEL, Label, told
 from askwise.core.problem import Problem
+from askwise.core.scoring import TIE
 from askwise.kernels.calibration import LEAST_TRUTHS
 from askwise.kernels.votes import leading_option
 from askwise.ledger import columns as c

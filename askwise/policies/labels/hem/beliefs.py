@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from askwise.kernels import Array, Fact, kernel, step
-from askwise.kernels.calibration import WITHIN_FAMILY, family_share
+from askwise.kernels.calibration import family_share
 from askwise.kernels.hem import (
     LENT,
     LIKE_ELSEWHERE,
@@ -39,9 +39,6 @@ HEARD, SKILLS, SINCE, MODE, CLASH, KNOWN, MAPPED, VOICES, APART, WHOLE, CAUTIOUS
 # Columns of `sides`: log-odds that known truths, and answers and truths together, give to a
 # context being the right way round; how many truths are known; answers when it was fitted.
 TOLD, MARGIN, GOLD, FITTED = range(4)
-
-# Places in `map`: see `askwise.kernels.calibration.ConfidenceMap`.
-KEPT, INTERCEPT, LOG_SLOPE, H_AA, H_AB, H_BB = range(6)
 
 SUGGESTED = 3
 """Tasks of each context whose truth would tell most about which way round it is."""
@@ -178,7 +175,7 @@ def of_family(book: Book, task: int, family: int) -> float:
 def weight_of(book: Book, task: int, worker: int) -> float:
     """What an answer of a worker counts as evidence for a task: families err together."""
     family = book.workers[worker, c.FAMILY]
-    return 1.0 if family < 0 else family_share(of_family(book, task, family), WITHIN_FAMILY)
+    return 1.0 if family < 0 else family_share(of_family(book, task, family))
 
 
 @kernel

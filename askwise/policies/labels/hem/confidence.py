@@ -14,6 +14,8 @@ from askwise.kernels.calibration import (
     damping,
     fit_map,
     judge_workers,
+    lead_in,
+    leader,
     mapped,
     mapped_low,
     score_in,
@@ -36,13 +38,7 @@ from askwise.policies.labels.hem.beliefs import (
     CAUTIOUS,
     CLASH,
     FITTED,
-    H_AA,
-    H_AB,
-    H_BB,
     HEARD,
-    INTERCEPT,
-    KEPT,
-    LOG_SLOPE,
     MAPPED,
     MARGIN,
     SUGGESTED,
@@ -68,16 +64,6 @@ def rival(row: Array, label: int) -> int:
         if option != label and row[option] > row[other]:
             other = option
     return other
-
-
-@step
-def leader(row: Array) -> int:
-    """The most probable option."""
-    found = 0
-    for option in range(1, len(row)):
-        if row[option] > row[found]:
-            found = option
-    return found
 
 
 @step
@@ -141,11 +127,7 @@ def lead_of(book: Book, task: int, label: int) -> tuple[float, float]:
                 votes[option] += weight * cells[cell, c.VOTES + option]
                 counted += weight * cells[cell, c.VOTES + option]
         cell = cells[cell, c.NEXT_CELL]
-    best = 0.0
-    for option in range(options):
-        if option != label:
-            best = max(best, votes[option])
-    return votes[label] - best, counted
+    return lead_in(votes, label), counted
 
 
 @kernel
@@ -164,9 +146,7 @@ def tempered_score(book: Book, state: State, task: int, table: Array) -> float:
 def map_in(state: State) -> ConfidenceMap:
     """How scores are turned into probabilities, as the truths say."""
     found = state.map
-    return ConfidenceMap(
-        found[KEPT], found[INTERCEPT], found[LOG_SLOPE], found[H_AA], found[H_AB], found[H_BB]
-    )
+    return ConfidenceMap(found[0], found[1], found[2], found[3], found[4], found[5])
 
 
 @kernel
@@ -183,7 +163,7 @@ def confidence_in(book: Book, state: State, task: int) -> float:
     if state.meta[CAUTIOUS] == 1 and state.meta[MAPPED] >= LEAST_TRUTHS:
         sure = mapped_low(learned, score)
     else:
-        sure = mapped(learned.kept, learned.intercept, learned.log_slope, score)
+        sure = mapped(learned, score)
     return max(sure, 1.0 / options)
 
 
@@ -223,10 +203,7 @@ def calibrate(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBel
             right[found] = 1.0 if label == true and table[0, other] < table[0, true] else 0.5
         scores[found] = tempered_score(book, state, task, table)
         found += 1
-    learned = fit_map(scores, right)
-    state.map[KEPT], state.map[INTERCEPT] = learned.kept, learned.intercept
-    state.map[LOG_SLOPE] = learned.log_slope
-    state.map[H_AA], state.map[H_AB], state.map[H_BB] = learned.h_aa, learned.h_ab, learned.h_bb
+    state.map[:] = fit_map(scores, right)
 
 
 @kernel
