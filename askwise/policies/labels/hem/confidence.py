@@ -33,24 +33,9 @@ from askwise.kernels.hem import (
 )
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
-from askwise.policies.labels.hem.beliefs import (
-    APART,
-    CAUTIOUS,
-    CLASH,
-    FITTED,
-    HEARD,
-    MAPPED,
-    MARGIN,
-    SUGGESTED,
-    TOLD,
-    VOICES,
-    WHOLE,
-    State,
-    answers_in,
-    fit_beliefs,
-    is_new_voice,
-    weight_of,
-)
+from askwise.policies.labels.hem import state as s
+from askwise.policies.labels.hem.beliefs import answers_in, fit_beliefs, is_new_voice, weight_of
+from askwise.policies.labels.hem.state import State
 
 CALIBRATING = 50
 """Known truths that are asked for where a target is to be a probability."""
@@ -108,7 +93,7 @@ def voices_for(book: Book, state: State, task: int) -> tuple[float, float]:
         cell = cells[cell, c.NEXT_CELL]
     if answers == 0:
         return 0.0, OF_PERSONS
-    total += unsaid * (1.0 + min(1.0, distinct / max(1, state.meta[VOICES])))
+    total += unsaid * (1.0 + min(1.0, distinct / max(1, state.meta[s.VOICES])))
     return count, total / answers
 
 
@@ -139,7 +124,7 @@ def tempered_score(book: Book, state: State, task: int, table: Array) -> float:
     lead, counted = lead_of(book, task, label)
     temper_row(table, 0, table.shape[1], factor, max(1.0, counted))
     score = score_in(table, 0, table.shape[1], label)
-    return min(score, contested_limit(lead, factor, state.meta[APART] == 1))
+    return min(score, contested_limit(lead, factor, state.meta[s.APART] == 1))
 
 
 @step
@@ -160,7 +145,7 @@ def confidence_in(book: Book, state: State, task: int) -> float:
         table[0, option] = state.blind[task, option]
     score = tempered_score(book, state, task, table)
     learned = map_in(state)
-    if state.meta[CAUTIOUS] == 1 and state.meta[MAPPED] >= LEAST_TRUTHS:
+    if state.meta[s.CAUTIOUS] == 1 and state.meta[s.MAPPED] >= LEAST_TRUTHS:
         sure = mapped_low(learned, score)
     else:
         sure = mapped(learned, score)
@@ -170,14 +155,14 @@ def confidence_in(book: Book, state: State, task: int) -> float:
 @kernel
 def calibrate(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
     """Learn from known truths what scores are worth, and which way round contexts are."""
-    heard, options = state.meta[HEARD], book.totals[c.OPTIONS]
+    heard, options = state.meta[s.HEARD], book.totals[c.OPTIONS]
     count = 0
     for at in range(heard):
         if answers.starts[at] < answers.starts[at + 1]:
             count += book.tasks[state.order[at], c.TRUTH] >= 0
-    state.meta[MAPPED] = count
+    state.meta[s.MAPPED] = count
     for context in range(len(state.sides)):
-        state.sides[context, TOLD] = 0.0
+        state.sides[context, s.TOLD] = 0.0
     scores, right = np.zeros(count), np.zeros(count)
     here = np.zeros((2, len(beliefs.worker)))
     table = np.zeros((1, options))
@@ -192,7 +177,7 @@ def calibrate(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBel
         other = rival(table[0], true)
         told = math.log(max(table[0, true], 1e-300) / max(table[0, other], 1e-300))
         told = min(SURE_OF_SIDE, max(-SURE_OF_SIDE, told))
-        state.sides[answers.context[at], TOLD] += told
+        state.sides[answers.context[at], s.TOLD] += told
         if book.tasks[task, c.TRUTH] < 0:
             # What experts said is about tasks that answers left in doubt.
             continue
@@ -216,11 +201,11 @@ def tell_apart(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBe
     judged, agreed = np.zeros(total), np.zeros(total)
     room = np.zeros((2, book.totals[c.OPTIONS]))
     judge_workers(answers.starts, givers, answers.label, room, judged, agreed)
-    state.meta[APART] = 1 if told_apart(judged, agreed) else 0
-    state.meta[VOICES] = 0
+    state.meta[s.APART] = 1 if told_apart(judged, agreed) else 0
+    state.meta[s.VOICES] = 0
     for worker in range(total):
         if workers[worker, c.ANSWERED] > 0 and workers[worker, c.TRUSTED] == 0:
-            state.meta[VOICES] += is_new_voice(book, worker, worker)
+            state.meta[s.VOICES] += is_new_voice(book, worker, worker)
 
 
 @kernel
@@ -230,16 +215,16 @@ def watch_sides(state: State, answers: SkillAnswers, beliefs: SkillBeliefs) -> N
     margins, agrees = np.zeros(contexts), np.zeros(contexts)
     side_margins(beliefs, margins)
     agreements(beliefs, agrees)
-    state.meta[CLASH] = 0
+    state.meta[s.CLASH] = 0
     for each in range(contexts):
-        state.sides[each, MARGIN] = margins[each] + state.sides[each, TOLD]
-        state.sides[each, FITTED] = 0.0
+        state.sides[each, s.MARGIN] = margins[each] + state.sides[each, s.TOLD]
+        state.sides[each, s.FITTED] = 0.0
         # Of two camps of contexts, either may be the one that is the wrong way round.
         if agrees[each] < 0.0:
-            state.meta[CLASH] = 1
+            state.meta[s.CLASH] = 1
     state.settling[:] = 0
     for at in range(len(answers.starts) - 1):
-        state.sides[answers.context[at], FITTED] += answers.starts[at + 1] - answers.starts[at]
+        state.sides[answers.context[at], s.FITTED] += answers.starts[at + 1] - answers.starts[at]
         if answers.truth[at] < 0:
             suggest(state, answers.context[at], state.order[at])
 
@@ -248,14 +233,14 @@ def watch_sides(state: State, answers: SkillAnswers, beliefs: SkillBeliefs) -> N
 def suggest(state: State, context: int, task: int) -> None:
     """Take a task among the surest of its context, if it is: their truth tells most."""
     settling = state.settling
-    place = SUGGESTED
+    place = s.SUGGESTED
     while place > 0 and (
         settling[context, place - 1] == 0
         or judged(state, settling[context, place - 1] - 1) < judged(state, task)
     ):
         place -= 1
-    if place < SUGGESTED:
-        for later in range(SUGGESTED - 1, place, -1):
+    if place < s.SUGGESTED:
+        for later in range(s.SUGGESTED - 1, place, -1):
             settling[context, later] = settling[context, later - 1]
         settling[context, place] = task + 1
 
@@ -274,7 +259,7 @@ def fit_all(book: Book, state: State, rounds: int) -> None:
     """Fit all beliefs anew: skills, posteriors, the map of confidences, sides of contexts."""
     answers = answers_in(book, state)
     beliefs = fit_beliefs(book, state, answers, rounds)
-    state.meta[WHOLE] = 1 if rounds >= FULL_ROUNDS else 0
+    state.meta[s.WHOLE] = 1 if rounds >= FULL_ROUNDS else 0
     tell_apart(book, state, answers, beliefs)
     calibrate(book, state, answers, beliefs)
     watch_sides(state, answers, beliefs)

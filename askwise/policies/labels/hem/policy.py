@@ -22,44 +22,36 @@ from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.capabilities import GoldRequest, LabelsItself, LimitsSize, Score, SuggestsGold
 from askwise.policies.gold import drawn_at_random
 from askwise.policies.labels.common import RankedPolicy, is_over
-from askwise.policies.labels.hem.beliefs import (
-    CAUTIOUS,
-    HEARD,
-    MAPPED,
-    MODE,
-    ROUNDS,
-    SINCE,
-    WHOLE,
-    State,
-    is_due,
-    learn,
-    learn_truth,
-    new_state,
-    part_contexts,
-    trust_changed,
-)
-from askwise.policies.labels.hem.confidence import (
-    CALIBRATING,
-    confidence_in,
-    fit_all,
-)
-from askwise.policies.labels.hem.ranking import (
-    Params,
+from askwise.policies.labels.hem import state as s
+from askwise.policies.labels.hem.asking import (
     best_worker,
     expert_for,
     is_open_side,
-    mode,
-    nothing_left,
     optimism,
-    place,
-    place_all,
-    place_heard,
-    place_if_due,
     task_to_settle,
     test_question,
     unit_price,
     worth,
 )
+from askwise.policies.labels.hem.beliefs import (
+    ROUNDS,
+    is_due,
+    learn,
+    learn_truth,
+    part_contexts,
+    trust_changed,
+)
+from askwise.policies.labels.hem.confidence import CALIBRATING, confidence_in, fit_all
+from askwise.policies.labels.hem.ranking import (
+    Params,
+    mode,
+    nothing_left,
+    place,
+    place_all,
+    place_heard,
+    place_if_due,
+)
+from askwise.policies.labels.hem.state import State, new_state
 from askwise.policies.labels.tournament import build_tree, first_task, new_tree
 
 MOST_CELLS = 5_000_000
@@ -136,7 +128,7 @@ def why_nothing(
                     return c.DONE_LIMITS
         return c.DONE_TASKS if joined else c.WAIT_WORKERS
     # Sure enough by agreement alone is not the target: that is a probability.
-    if by_answers and state.meta[MAPPED] < LEAST_TRUTHS:
+    if by_answers and state.meta[s.MAPPED] < LEAST_TRUTHS:
         return c.DONE_AGREEMENT
     return c.DONE_TARGET
 
@@ -161,7 +153,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
         fit_all(book, state, ROUNDS)
         place_heard(book, state, params)
     place_if_due(book, state, params)
-    news = state.meta[SINCE] > 0 or (state.meta[HEARD] > 0 and state.meta[WHOLE] == 0)
+    news = state.meta[s.SINCE] > 0 or (state.meta[s.HEARD] > 0 and state.meta[s.WHOLE] == 0)
     if params.target > 0.0 and news and nothing_left(state):
         # An end is believed only after the fit whose labels are reported.
         fit_all(book, state, FULL_ROUNDS)
@@ -268,8 +260,8 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         build_tree(state.tree, state.keys, ledger.total(c.TASKS))
         part_contexts(book, state)
         state.trusted[:] = book.workers[:, c.TRUSTED]
-        state.meta[MODE] = mode(book)
-        state.meta[CAUTIOUS] = 1 if self.target > 0.0 else 0
+        state.meta[s.MODE] = mode(book)
+        state.meta[s.CAUTIOUS] = 1 if self.target > 0.0 else 0
         return state
 
     def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
@@ -283,7 +275,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
     ) -> list[Label]:
         """The most probable option after a fit to all answers, and its probability."""
         final, book = self.fitted(state, ledger), ledger.book
-        rests_on: RestsOn = "calibrated" if final.meta[MAPPED] >= LEAST_TRUTHS else "agreement"
+        rests_on: RestsOn = "calibrated" if final.meta[s.MAPPED] >= LEAST_TRUTHS else "agreement"
         found: list[Label] = []
         for task in tasks:
             if final.known[task] > 0:
