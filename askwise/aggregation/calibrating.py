@@ -16,28 +16,19 @@ from askwise.aggregation.fitted import AGREEMENT, CALIBRATED, Calibration, Fitte
 from askwise.aggregation.steps import sized, work_of
 from askwise.core.arrays import Array
 from askwise.core.scoring import Labels, right_shares
-from askwise.kernels.calibration import (
-    INTERCEPT_WIDTH,
-    LEAST_TRUTHS,
-    OF_MODELS,
-    OF_PERSONS,
-    SLOPE_WIDTH,
-    UNSAID,
-    ConfidenceMap,
-    count_voices,
-    fit_map,
-    judge_workers,
-    map_rows,
-    score_rows,
-    temper_rows,
-    told_apart,
-)
+from askwise.kernels import calibration
+from askwise.kernels.calibration import ConfidenceMap
 from askwise.ledger import columns as c
 
 FOLDS = 2
 """In how many parts truths are hidden, so that none judges itself."""
 
-_DEPENDENCE = {c.UNSAID: UNSAID, c.PERSON: OF_PERSONS, c.MODEL: OF_MODELS, c.CROWD: OF_PERSONS}
+_DEPENDENCE = {
+    c.UNSAID: calibration.UNSAID,
+    c.PERSON: calibration.OF_PERSONS,
+    c.MODEL: calibration.OF_MODELS,
+    c.CROWD: calibration.OF_PERSONS,
+}
 
 NORMAL = 1.959963984540054
 """The normal quantile of a 95% interval."""
@@ -71,17 +62,17 @@ def tempered(answers: Answers, probabilities: Array, dependence: float | None = 
     weights = answers.weights if len(answers.weights) else np.ones(len(answers.labels))
     table = probabilities.copy()
     size = work_of(answers)
-    sized(count_voices, size)(
+    sized(calibration.count_voices, size)(
         *(answers.starts, answers.workers, answers.once, answers.families, of_workers),
         *(in_all, np.zeros(families), voices, dependences),
     )
     judged, agreed = np.zeros(answers.crowd), np.zeros(answers.crowd)
     room = np.zeros((2, answers.classes))
-    sized(judge_workers, size)(
+    sized(calibration.judge_workers, size)(
         *(answers.starts, answers.workers, answers.labels, room, judged, agreed)
     )
-    apart = bool(told_apart(judged, agreed))
-    sized(temper_rows, size)(
+    apart = bool(calibration.told_apart(judged, agreed))
+    sized(calibration.temper_rows, size)(
         *(answers.starts, answers.labels, weights, voices, dependences, apart, room[0], table)
     )
     known = np.flatnonzero(answers.truths >= 0)
@@ -139,7 +130,7 @@ def reported(
 
     fitted, table = found_in(answers)
     known = np.flatnonzero(answers.truths >= 0)
-    if len(known) == 0 or (shares and len(known) < LEAST_TRUTHS):
+    if len(known) == 0 or (shares and len(known) < calibration.LEAST_TRUTHS):
         table = fitted.probabilities if shares else table
         return replace(fitted, probabilities=table, named=fitted.labels, rests_on=AGREEMENT)
     scores, right = np.zeros(len(known)), np.zeros(len(known))
@@ -153,15 +144,15 @@ def reported(
         scores[here] = _scores(judged, found.labels, rows)
         labels = Labels(found.labels[rows], found.confidence[rows], judged[rows])
         right[here], _ = right_shares(labels, answers.truths[rows])
-    made: ConfidenceMap = fit_map(scores, right)
+    made: ConfidenceMap = calibration.fit_map(scores, right)
     unknown = np.flatnonzero(answers.truths < 0)
     left = _scores(table, fitted.labels, unknown)
-    sized(map_rows, table.size)(made, fitted.labels, unknown, table)
+    sized(calibration.map_rows, table.size)(made, fitted.labels, unknown, table)
     return replace(
         fitted,
         probabilities=table,
         named=fitted.labels,
-        rests_on=CALIBRATED if len(known) >= LEAST_TRUTHS else AGREEMENT,
+        rests_on=CALIBRATED if len(known) >= calibration.LEAST_TRUTHS else AGREEMENT,
         calibration=Calibration(len(known), made, left),
     )
 
@@ -182,14 +173,14 @@ def band_width(fitted: Fitted, more: int = 0) -> float:
     moved = np.exp(made.log_slope) * np.clip(scores, -_FAR, _FAR)
     chance = 1.0 / (1.0 + np.exp(-(made.intercept + moved)))
     spread = chance * (1.0 - chance)
-    aa = made.h_aa + more * float(spread.mean()) + INTERCEPT_WIDTH**-2
+    aa = made.h_aa + more * float(spread.mean()) + calibration.INTERCEPT_WIDTH**-2
     ab = made.h_ab + more * float((spread * moved).mean())
-    bb = made.h_bb + more * float((spread * moved * moved).mean()) + SLOPE_WIDTH**-2
+    bb = made.h_bb + more * float((spread * moved * moved).mean()) + calibration.SLOPE_WIDTH**-2
     variance = (bb - 2.0 * ab * moved + aa * moved * moved) / (aa * bb - ab * ab)
     return float(np.minimum(NORMAL * np.sqrt(variance) * spread, 0.5).mean())
 
 
 def _scores(table: Array, labels: Array, rows: Array) -> Array:
     scores = np.zeros(len(rows))
-    sized(score_rows, len(rows) * table.shape[1])(table, labels, rows, scores)
+    sized(calibration.score_rows, len(rows) * table.shape[1])(table, labels, rows, scores)
     return scores

@@ -2,27 +2,9 @@
 
 import numpy as np
 
-from askwise.kernels import Array, Fact, kernel, step
+from askwise.kernels import Array, Fact, hem, kernel, step
 from askwise.kernels.calibration import family_share
-from askwise.kernels.hem import (
-    LENT,
-    LIKE_ELSEWHERE,
-    MANY,
-    SETTLED,
-    SkillAnswers,
-    SkillBeliefs,
-    accuracy_here,
-    count_in,
-    counted_by,
-    fit,
-    lift_of,
-    like_others,
-    posterior_of,
-    rate_crowd,
-    rate_ease,
-    trust_in_shares,
-    weigh_answer,
-)
+from askwise.kernels.hem import SkillAnswers, SkillBeliefs
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.policies.labels.hem import state as s
@@ -49,13 +31,13 @@ def count_task(
     cells, context = book.cells, book.tasks[task, c.CONTEXT]
     beliefs = beliefs_in(state)
     count = state.given[task]
-    amount = sign * counted_by(count, state.known[task] > 0)
+    amount = sign * hem.counted_by(count, state.known[task] > 0)
     cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
         worker = cells[cell, c.CELL_WORKER]
         if cells[cell, c.CELL_ANSWERS] > 0 and book.workers[worker, c.TRUSTED] == 0:
             row = skill_row(state, context, worker)
-            here = accuracy_here(state.totals, state.shown, state.crowd, worker, row)
+            here = hem.accuracy_here(state.totals, state.shown, state.crowd, worker, row)
             for option in range(book.totals[c.OPTIONS]):
                 votes = cells[cell, c.VOTES + option]
                 if worker == less_worker and option == less_option:
@@ -65,7 +47,7 @@ def count_task(
                 if amount == 0.0:
                     state.alone[worker, option] += sign
                 else:
-                    count_in(beliefs, row, task, option, here, amount * votes)
+                    hem.count_in(beliefs, row, task, option, here, amount * votes)
         cell = cells[cell, c.NEXT_CELL]
 
 
@@ -94,10 +76,10 @@ def judge(book: Book, state: State, task: int) -> None:
     """Write what the answers to a task say of each class, whatever its truth."""
     cells, context, logs = book.cells, book.tasks[task, c.CONTEXT], state.scratch
     beliefs = beliefs_in(state)
-    like = like_others(book.totals[c.CONTEXTS])
-    power = trust_in_shares(state.crowd, state.given[task])
+    like = hem.like_others(book.totals[c.CONTEXTS])
+    power = hem.trust_in_shares(state.crowd, state.given[task])
     named = np.ones(len(logs), np.bool_)
-    if len(logs) > MANY:
+    if len(logs) > hem.MANY:
         name_options(book, task, named)
     for option in range(len(logs)):
         logs[option] = power * state.shares[context, option]
@@ -106,14 +88,14 @@ def judge(book: Book, state: State, task: int) -> None:
         worker = cells[cell, c.CELL_WORKER]
         if cells[cell, c.CELL_ANSWERS] > 0 and book.workers[worker, c.TRUSTED] == 0:
             row = skill_row(state, context, worker)
-            here = accuracy_here(state.totals, state.shown, state.crowd, worker, row)
+            here = hem.accuracy_here(state.totals, state.shown, state.crowd, worker, row)
             weight = weight_of(book, task, worker)
             for option in range(len(logs)):
                 votes = cells[cell, c.VOTES + option]
                 if votes > 0:
-                    weigh_answer(beliefs, row, option, weight * votes, like, here, named, logs)
+                    hem.weigh_answer(beliefs, row, option, weight * votes, like, here, named, logs)
         cell = cells[cell, c.NEXT_CELL]
-    posterior_of(logs, state.blind, task)
+    hem.posterior_of(logs, state.blind, task)
 
 
 @kernel
@@ -133,14 +115,14 @@ def name_options(book: Book, task: int, named: Array) -> None:
 @kernel
 def lift(book: Book, state: State, worker: int) -> None:
     """Bring a worker's accuracy in the mean over classes up to date."""
-    state.lift[worker] = lift_of(beliefs_in(state), worker, book.totals[c.CONTEXTS])
+    state.lift[worker] = hem.lift_of(beliefs_in(state), worker, book.totals[c.CONTEXTS])
 
 
 @kernel
 def count_again(book: Book, state: State, task: int, news: int) -> None:
     """Let all answers to a task count as it is judged now, which is worth so many answers."""
     count_task(book, state, task, 1.0, -1, -1)
-    rate_crowd(state.crowd, book.totals[c.OPTIONS])
+    hem.rate_crowd(state.crowd, book.totals[c.OPTIONS])
     cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
         if book.cells[cell, c.CELL_ANSWERS] > 0:
@@ -215,7 +197,7 @@ def learn_truth(book: Book, state: State, fact: Fact) -> None:
 @step
 def part_contexts(book: Book, state: State) -> None:
     """Let accuracies in a context differ from those elsewhere, where there are several."""
-    state.crowd[LENT] = LIKE_ELSEWHERE if book.totals[c.CONTEXTS] > 1 else -1.0
+    state.crowd[hem.LENT] = hem.LIKE_ELSEWHERE if book.totals[c.CONTEXTS] > 1 else -1.0
 
 
 @step
@@ -280,11 +262,11 @@ def fit_beliefs(book: Book, state: State, answers: SkillAnswers, rounds: int) ->
         state.alone[:workers], state.errors, state.crowd,
         state.shares[: book.totals[c.CONTEXTS]], np.zeros((heard, count)),
     )  # fmt: skip
-    fit(answers, beliefs, rounds, SETTLED)
+    hem.fit(answers, beliefs, rounds, hem.SETTLED)
     for at in range(heard):
         state.posterior[state.order[at], :count] = beliefs.posterior[at]
     for worker in range(workers):
         lift(book, state, worker)
-    rate_ease(answers, beliefs, np.zeros(len(answers.skill)), state.ease[:workers])
+    hem.rate_ease(answers, beliefs, np.zeros(len(answers.skill)), state.ease[:workers])
     state.meta[s.SINCE] = 0
     return beliefs

@@ -4,33 +4,9 @@ import math
 
 import numpy as np
 
-from askwise.kernels import Array, kernel, step
-from askwise.kernels.calibration import (
-    LEAST_TRUTHS,
-    OF_MODELS,
-    OF_PERSONS,
-    ConfidenceMap,
-    contested_limit,
-    damping,
-    fit_map,
-    judge_workers,
-    lead_in,
-    leader,
-    mapped,
-    mapped_low,
-    score_in,
-    temper_row,
-    told_apart,
-)
-from askwise.kernels.hem import (
-    FULL_ROUNDS,
-    SURE_OF_SIDE,
-    SkillAnswers,
-    SkillBeliefs,
-    agreements,
-    judge_held_out,
-    side_margins,
-)
+from askwise.kernels import Array, calibration, hem, kernel, step
+from askwise.kernels.calibration import ConfidenceMap
+from askwise.kernels.hem import SkillAnswers, SkillBeliefs
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.policies.labels.hem import state as s
@@ -87,12 +63,13 @@ def voices_for(book: Book, state: State, task: int) -> tuple[float, float]:
             answers += given
             if workers[worker, c.KIND] == c.UNSAID:
                 unsaid += given
+            elif workers[worker, c.KIND] == c.MODEL:
+                total += given * calibration.OF_MODELS
             else:
-                own = OF_MODELS if workers[worker, c.KIND] == c.MODEL else OF_PERSONS
-                total += given * own
+                total += given * calibration.OF_PERSONS
         cell = cells[cell, c.NEXT_CELL]
     if answers == 0:
-        return 0.0, OF_PERSONS
+        return 0.0, calibration.OF_PERSONS
     total += unsaid * (1.0 + min(1.0, distinct / max(1, state.meta[s.VOICES])))
     return count, total / answers
 
@@ -112,19 +89,19 @@ def lead_of(book: Book, task: int, label: int) -> tuple[float, float]:
                 votes[option] += weight * cells[cell, c.VOTES + option]
                 counted += weight * cells[cell, c.VOTES + option]
         cell = cells[cell, c.NEXT_CELL]
-    return lead_in(votes, label), counted
+    return calibration.lead_in(votes, label), counted
 
 
 @kernel
 def tempered_score(book: Book, state: State, task: int, table: Array) -> float:
     """Log-odds of the leading option in the one row of a table against the rest, tempered."""
     voices, dependence = voices_for(book, state, task)
-    factor = damping(voices, dependence)
-    label = leader(table[0])
+    factor = calibration.damping(voices, dependence)
+    label = calibration.leader(table[0])
     lead, counted = lead_of(book, task, label)
-    temper_row(table, 0, table.shape[1], factor, max(1.0, counted))
-    score = score_in(table, 0, table.shape[1], label)
-    return min(score, contested_limit(lead, factor, state.meta[s.APART] == 1))
+    calibration.temper_row(table, 0, table.shape[1], factor, max(1.0, counted))
+    score = calibration.score_in(table, 0, table.shape[1], label)
+    return min(score, calibration.contested_limit(lead, factor, state.meta[s.APART] == 1))
 
 
 @step
@@ -145,10 +122,10 @@ def confidence_in(book: Book, state: State, task: int) -> float:
         table[0, option] = state.blind[task, option]
     score = tempered_score(book, state, task, table)
     learned = map_in(state)
-    if state.meta[s.CAUTIOUS] == 1 and state.meta[s.MAPPED] >= LEAST_TRUTHS:
-        sure = mapped_low(learned, score)
+    if state.meta[s.CAUTIOUS] == 1 and state.meta[s.MAPPED] >= calibration.LEAST_TRUTHS:
+        sure = calibration.mapped_low(learned, score)
     else:
-        sure = mapped(learned, score)
+        sure = calibration.mapped(learned, score)
     return max(sure, 1.0 / options)
 
 
@@ -169,26 +146,26 @@ def calibrate(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBel
     found = 0
     for at in range(heard):
         true, task = answers.truth[at], state.order[at]
-        judge_held_out(answers, beliefs, at, here, table[0])
+        hem.judge_held_out(answers, beliefs, at, here, table[0])
         for option in range(options):
             state.blind[task, option] = table[0, option]
         if true < 0 or answers.starts[at] == answers.starts[at + 1]:
             continue
         other = rival(table[0], true)
         told = math.log(max(table[0, true], 1e-300) / max(table[0, other], 1e-300))
-        told = min(SURE_OF_SIDE, max(-SURE_OF_SIDE, told))
+        told = min(hem.SURE_OF_SIDE, max(-hem.SURE_OF_SIDE, told))
         state.sides[answers.context[at], s.TOLD] += told
         if book.tasks[task, c.TRUTH] < 0:
             # What experts said is about tasks that answers left in doubt.
             continue
-        label = leader(table[0])
+        label = calibration.leader(table[0])
         right[found] = 1.0 if label == true else 0.0
         if abs(table[0, label] - table[0, true]) < 1e-9:
             # Tied with the truth: right as often as a toss would be.
             right[found] = 1.0 if label == true and table[0, other] < table[0, true] else 0.5
         scores[found] = tempered_score(book, state, task, table)
         found += 1
-    state.map[:] = fit_map(scores, right)
+    state.map[:] = calibration.fit_map(scores, right)
 
 
 @kernel
@@ -200,8 +177,8 @@ def tell_apart(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBe
         givers[at] = beliefs.worker[answers.skill[at]]
     judged, agreed = np.zeros(total), np.zeros(total)
     room = np.zeros((2, book.totals[c.OPTIONS]))
-    judge_workers(answers.starts, givers, answers.label, room, judged, agreed)
-    state.meta[s.APART] = 1 if told_apart(judged, agreed) else 0
+    calibration.judge_workers(answers.starts, givers, answers.label, room, judged, agreed)
+    state.meta[s.APART] = 1 if calibration.told_apart(judged, agreed) else 0
     state.meta[s.VOICES] = 0
     for worker in range(total):
         if workers[worker, c.ANSWERED] > 0 and workers[worker, c.TRUSTED] == 0:
@@ -213,8 +190,8 @@ def watch_sides(state: State, answers: SkillAnswers, beliefs: SkillBeliefs) -> N
     """Note which way round contexts seem, and tasks whose truth would tell most about it."""
     contexts = len(beliefs.shares)
     margins, agrees = np.zeros(contexts), np.zeros(contexts)
-    side_margins(beliefs, margins)
-    agreements(beliefs, agrees)
+    hem.side_margins(beliefs, margins)
+    hem.agreements(beliefs, agrees)
     state.meta[s.CLASH] = 0
     for each in range(contexts):
         state.sides[each, s.MARGIN] = margins[each] + state.sides[each, s.TOLD]
@@ -259,7 +236,7 @@ def fit_all(book: Book, state: State, rounds: int) -> None:
     """Fit all beliefs anew: skills, posteriors, the map of confidences, sides of contexts."""
     answers = answers_in(book, state)
     beliefs = fit_beliefs(book, state, answers, rounds)
-    state.meta[s.WHOLE] = 1 if rounds >= FULL_ROUNDS else 0
+    state.meta[s.WHOLE] = 1 if rounds >= hem.FULL_ROUNDS else 0
     tell_apart(book, state, answers, beliefs)
     calibrate(book, state, answers, beliefs)
     watch_sides(state, answers, beliefs)
