@@ -59,21 +59,19 @@ def tempered(answers: Answers, probabilities: Array, dependence: float | None = 
     families = int(answers.families.max(initial=-1)) + 1
     in_all = families + int((answers.families < 0).sum())
     voices, dependences = np.zeros(answers.tasks), np.zeros(answers.tasks)
-    weights = answers.weights if len(answers.weights) else np.ones(len(answers.labels))
     table = probabilities.copy()
+    starts, workers, labels = answers.starts, answers.workers, answers.labels
     size = work_of(answers)
     sized(calibration.count_voices, size)(
-        *(answers.starts, answers.workers, answers.once, answers.families, of_workers),
+        *(starts, workers, answers.once, answers.families, of_workers),
         *(in_all, np.zeros(families), voices, dependences),
     )
     judged, agreed = np.zeros(answers.crowd), np.zeros(answers.crowd)
     room = np.zeros((2, answers.classes))
-    sized(calibration.judge_workers, size)(
-        *(answers.starts, answers.workers, answers.labels, room, judged, agreed)
-    )
+    sized(calibration.judge_workers, size)(starts, workers, labels, room, judged, agreed)
     apart = bool(calibration.told_apart(judged, agreed))
     sized(calibration.temper_rows, size)(
-        *(answers.starts, answers.labels, weights, voices, dependences, apart, room[0], table)
+        starts, labels, answers.weights, voices, dependences, apart, room[0], table
     )
     known = np.flatnonzero(answers.truths >= 0)
     table[known] = probabilities[known]
