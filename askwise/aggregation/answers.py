@@ -45,7 +45,7 @@ class Answers(NamedTuple):
         The family of each worker, 0, 1, ... without gaps; -1 without one.
     weights : array of float
         What each answer counts: less than one beside others of its family, or of the same
-        person or model, to the same task. Empty where all count one.
+        person or model, to the same task.
     """
 
     starts: Array
@@ -77,15 +77,11 @@ class Answers(NamedTuple):
     @property
     def evidence(self) -> Array:
         """How many answers those to each task count for."""
-        if len(self.weights) == 0:
-            return self.per_task.astype(np.float64)
         return np.add.reduceat(self.weights, self.starts[:-1])
 
     @property
     def evidence_of_workers(self) -> Array:
         """How many answers those of each worker count for."""
-        if len(self.weights) == 0:
-            return self.per_worker
         return np.bincount(self.workers, self.weights, minlength=self.crowd)
 
     @property
@@ -178,9 +174,10 @@ def code_answers(
         classes=options,
         kinds=np.full(crowd, c.UNSAID, np.int32) if kinds is None else kinds.astype(np.int32),
         families=np.full(crowd, -1, np.int32) if families is None else _dense(families),
-        weights=np.zeros(0),
+        weights=np.ones(len(sorted_labels)),
     )
-    return _weighted(answers)
+    _weigh(answers)
+    return answers
 
 
 def _dense(families: Array) -> Array:
@@ -189,15 +186,13 @@ def _dense(families: Array) -> Array:
     return (codes - int((known < 0).sum())).clip(min=-1).astype(np.int32)
 
 
-def _weighted(answers: Answers) -> Answers:
+def _weigh(answers: Answers) -> None:
     """Count evidence once, where there is any to count more than once."""
     room = np.zeros(int(answers.families.max(initial=-1)) + 1)
     if len(room) == 0 and not answers.once.any():
-        return answers
-    weights = np.zeros(len(answers.labels))
-    count = hurry(count_evidence) if len(weights) > _LARGE else count_evidence
-    count(answers.starts, answers.workers, answers.once, answers.families, room, weights)
-    return answers if (weights == 1.0).all() else answers._replace(weights=weights)
+        return
+    count = hurry(count_evidence) if len(answers.labels) > _LARGE else count_evidence
+    count(answers.starts, answers.workers, answers.once, answers.families, room, answers.weights)
 
 
 def answers_in(ledger: Ledger) -> tuple[Answers, Array, Array] | None:

@@ -11,6 +11,7 @@ from askwise.aggregation.answers import Answers, answers_in
 from askwise.aggregation.calibrating import reported
 from askwise.aggregation.features import Features, with_prediction
 from askwise.aggregation.fitted import Fitted
+from askwise.core.arrays import Array
 from askwise.core.checks import real, whole
 from askwise.core.compiling import allowed
 from askwise.core.draws import Draw
@@ -224,17 +225,22 @@ class LabelAggregator(Aggregator, Learned):
         if found is not None:
             answers, rows, options = found
             fitted = self.report(answers)
-            named = options[fitted.labels].astype(np.float64).tolist()
-            sure = fitted.confidence.tolist()
+            named = self.named(fitted, rows, draw)
+            values = options[named].astype(np.float64).tolist()
+            sure = fitted.probabilities[np.arange(len(named)), named].tolist()
             known = {
                 row: Label(value, confidence, fitted.rests_on)
-                for row, value, confidence in zip(rows.tolist(), named, sure, strict=True)
+                for row, value, confidence in zip(rows.tolist(), values, sure, strict=True)
             }
         truths = [int(ledger.book.tasks[task, c.TRUTH]) for task in tasks]
         return [
             told(truth) if truth >= 0 else known.get(task, NO_LABEL)
             for task, truth in zip(tasks, truths, strict=True)
         ]
+
+    def named(self, fitted: Fitted, tasks: Array, draw: Draw) -> Array:
+        """The class that is named for each of the campaign's tasks that have an answer."""
+        return fitted.labels
 
 
 @dataclass(frozen=True)

@@ -12,31 +12,23 @@ import numpy as np
 
 from askwise.aggregation.answers import Answers
 from askwise.aggregation.features import Features, with_prediction
-from askwise.aggregation.fitted import AGREEMENT, CALIBRATED, TIE, Calibration, Fitted
+from askwise.aggregation.fitted import AGREEMENT, CALIBRATED, Calibration, Fitted
 from askwise.aggregation.steps import sized, work_of
 from askwise.core.arrays import Array
-from askwise.kernels.calibration import (
-    INTERCEPT_WIDTH,
-    LEAST_TRUTHS,
-    OF_MODELS,
-    OF_PERSONS,
-    SLOPE_WIDTH,
-    UNSAID,
-    ConfidenceMap,
-    count_voices,
-    fit_map,
-    judge_workers,
-    map_rows,
-    score_rows,
-    temper_rows,
-    told_apart,
-)
+from askwise.core.scoring import Labels, right_shares
+from askwise.kernels import calibration
+from askwise.kernels.calibration import ConfidenceMap
 from askwise.ledger import columns as c
 
 FOLDS = 2
 """In how many parts truths are hidden, so that none judges itself."""
 
-_DEPENDENCE = {c.UNSAID: UNSAID, c.PERSON: OF_PERSONS, c.MODEL: OF_MODELS, c.CROWD: OF_PERSONS}
+_DEPENDENCE = {
+    c.UNSAID: calibration.UNSAID,
+    c.PERSON: calibration.OF_PERSONS,
+    c.MODEL: calibration.OF_MODELS,
+    c.CROWD: calibration.OF_PERSONS,
+}
 
 NORMAL = 1.959963984540054
 """The normal quantile of a 95% interval."""
@@ -67,21 +59,19 @@ def tempered(answers: Answers, probabilities: Array, dependence: float | None = 
     families = int(answers.families.max(initial=-1)) + 1
     in_all = families + int((answers.families < 0).sum())
     voices, dependences = np.zeros(answers.tasks), np.zeros(answers.tasks)
-    weights = answers.weights if len(answers.weights) else np.ones(len(answers.labels))
     table = probabilities.copy()
+    starts, workers, labels = answers.starts, answers.workers, answers.labels
     size = work_of(answers)
-    sized(count_voices, size)(
-        *(answers.starts, answers.workers, answers.once, answers.families, of_workers),
+    sized(calibration.count_voices, size)(
+        *(starts, workers, answers.once, answers.families, of_workers),
         *(in_all, np.zeros(families), voices, dependences),
     )
     judged, agreed = np.zeros(answers.crowd), np.zeros(answers.crowd)
     room = np.zeros((2, answers.classes))
-    sized(judge_workers, size)(
-        *(answers.starts, answers.workers, answers.labels, room, judged, agreed)
-    )
-    apart = bool(told_apart(judged, agreed))
-    sized(temper_rows, size)(
-        *(answers.starts, answers.labels, weights, voices, dependences, apart, room[0], table)
+    sized(calibration.judge_workers, size)(starts, workers, labels, room, judged, agreed)
+    apart = bool(calibration.told_apart(judged, agreed))
+    sized(calibration.temper_rows, size)(
+        starts, labels, answers.weights, voices, dependences, apart, room[0], table
     )
     known = np.flatnonzero(answers.truths >= 0)
     table[known] = probabilities[known]
@@ -138,7 +128,7 @@ def reported(
 
     fitted, table = found_in(answers)
     known = np.flatnonzero(answers.truths >= 0)
-    if len(known) == 0 or (shares and len(known) < LEAST_TRUTHS):
+    if len(known) == 0 or (shares and len(known) < calibration.LEAST_TRUTHS):
         table = fitted.probabilities if shares else table
         return replace(fitted, probabilities=table, named=fitted.labels, rests_on=AGREEMENT)
     scores, right = np.zeros(len(known)), np.zeros(len(known))
@@ -148,19 +138,19 @@ def reported(
         hidden[known[here]] = -1
         part = answers._replace(truths=hidden)
         found, judged = found_in(part)
-        scores[here], right[here] = _judged(judged, found.labels, known[here], answers.truths)
-    made: ConfidenceMap = fit_map(scores, right)
+        rows = known[here]
+        scores[here] = _scores(judged, found.labels, rows)
+        labels = Labels(found.labels[rows], found.confidence[rows], judged[rows])
+        right[here], _ = right_shares(labels, answers.truths[rows])
+    made: ConfidenceMap = calibration.fit_map(scores, right)
     unknown = np.flatnonzero(answers.truths < 0)
     left = _scores(table, fitted.labels, unknown)
-    sized(map_rows, table.size)(
-        *(float(made.kept), float(made.intercept), float(made.log_slope)),
-        *(fitted.labels, unknown, table),
-    )
+    sized(calibration.map_rows, table.size)(made, fitted.labels, unknown, table)
     return replace(
         fitted,
         probabilities=table,
         named=fitted.labels,
-        rests_on=CALIBRATED if len(known) >= LEAST_TRUTHS else AGREEMENT,
+        rests_on=CALIBRATED if len(known) >= calibration.LEAST_TRUTHS else AGREEMENT,
         calibration=Calibration(len(known), made, left),
     )
 
@@ -181,23 +171,14 @@ def band_width(fitted: Fitted, more: int = 0) -> float:
     moved = np.exp(made.log_slope) * np.clip(scores, -_FAR, _FAR)
     chance = 1.0 / (1.0 + np.exp(-(made.intercept + moved)))
     spread = chance * (1.0 - chance)
-    aa = made.h_aa + more * float(spread.mean()) + INTERCEPT_WIDTH**-2
+    aa = made.h_aa + more * float(spread.mean()) + calibration.INTERCEPT_WIDTH**-2
     ab = made.h_ab + more * float((spread * moved).mean())
-    bb = made.h_bb + more * float((spread * moved * moved).mean()) + SLOPE_WIDTH**-2
+    bb = made.h_bb + more * float((spread * moved * moved).mean()) + calibration.SLOPE_WIDTH**-2
     variance = (bb - 2.0 * ab * moved + aa * moved * moved) / (aa * bb - ab * ab)
     return float(np.minimum(NORMAL * np.sqrt(variance) * spread, 0.5).mean())
 
 
 def _scores(table: Array, labels: Array, rows: Array) -> Array:
     scores = np.zeros(len(rows))
-    sized(score_rows, len(rows) * table.shape[1])(table, labels, rows, scores)
+    sized(calibration.score_rows, len(rows) * table.shape[1])(table, labels, rows, scores)
     return scores
-
-
-def _judged(table: Array, labels: Array, rows: Array, truths: Array) -> tuple[Array, Array]:
-    """Scores of some tasks, and how right their labels are: of k tied classes each is 1/k."""
-    level = np.abs(table[rows] - table[rows, labels[rows]][:, None]) < TIE
-    tied = level.sum(axis=1)
-    among = level[np.arange(len(rows)), truths[rows]]
-    right = np.where(tied > 1, among / tied, labels[rows] == truths[rows])
-    return _scores(table, labels, rows), right.astype(np.float64)

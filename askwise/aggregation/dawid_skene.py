@@ -50,16 +50,14 @@ def weigh(
     taken off.
     """
     classes, starts, truths = len(log_prior), answers.starts, answers.truths
-    weights, all_one = answers.weights, len(answers.weights) == 0
-    taken = 0.0
+    weights, taken = answers.weights, 0.0
     for task in range(len(starts) - 1):
         for label in range(classes):
             logs[task, label] = log_prior[label]
         for at in range(starts[task], starts[task + 1]):
             pair = pairs[at]
-            weight = 1.0 if all_one else weights[at]
             for label in range(classes):
-                logs[task, label] += weight * log_chances[pair, label]
+                logs[task, label] += weights[at] * log_chances[pair, label]
         truth = truths[task]
         if truth >= 0:
             most = logs[task, truth]
@@ -86,8 +84,7 @@ def tally(
     those of the classes over tasks and over answers; ``masses`` are the sums of the rows
     before.
     """
-    classes, starts = counts.shape[1], answers.starts
-    weights, all_one = answers.weights, len(answers.weights) == 0
+    classes, starts, weights = counts.shape[1], answers.starts, answers.weights
     for label in range(classes):
         sums[0, label] = 0.0
         sums[1, label] = 0.0
@@ -99,11 +96,9 @@ def tally(
             mass += probabilities[task, label]
         masses[task] = mass
         scale = 1.0 / mass
-        given = float(starts[task + 1] - starts[task])
-        if not all_one:
-            given = 0.0
-            for at in range(starts[task], starts[task + 1]):
-                given += weights[at]
+        given = 0.0
+        for at in range(starts[task], starts[task + 1]):
+            given += weights[at]
         for label in range(classes):
             chance = probabilities[task, label] * scale
             probabilities[task, label] = chance
@@ -111,9 +106,8 @@ def tally(
             sums[1, label] += given * chance
         for at in range(starts[task], starts[task + 1]):
             pair = pairs[at]
-            weight = 1.0 if all_one else weights[at]
             for label in range(classes):
-                counts[pair, label] += weight * probabilities[task, label]
+                counts[pair, label] += weights[at] * probabilities[task, label]
 
 
 @kernel

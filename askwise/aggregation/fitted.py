@@ -10,14 +10,12 @@ from scipy.special import betaincinv
 
 from askwise.core.arrays import Array
 from askwise.core.labels import RestsOn
+from askwise.core.scoring import TIE
 from askwise.kernels.calibration import ConfidenceMap
 
 AGREEMENT: RestsOn = "agreement"
 CALIBRATED: RestsOn = "calibrated"
 """What confidences rest on."""
-
-TIE = 1e-9
-"""Classes whose probabilities differ by less are tied; the first of them is named."""
 
 LEVEL = 0.95
 

@@ -78,13 +78,7 @@ def code_frame(
 
 def _coded(pandas: Any, data: Any, column: str) -> tuple[Array, Any]:
     """Codes of a column, and the sorted names behind them."""
-    known = data.columns if hasattr(data, "columns") else data
-    if not isinstance(data, Mapping) and not hasattr(data, "columns"):
-        raise InvalidParameter(
-            f"data is a {type(data).__name__}: give a DataFrame, or a mapping of columns, with "
-            "task, worker and label",
-            field="data",
-        )
+    known = _columns_of(data, "data", "task, worker and label")
     if column not in known:
         raise InvalidParameter(
             f"data has no column {column!r}: its columns are {', '.join(map(str, known))}; "
@@ -110,15 +104,20 @@ def _coded(pandas: Any, data: Any, column: str) -> tuple[Array, Any]:
     return codes, pandas.Index(names, name=column)
 
 
+def _columns_of(table: Any, field: str, wanted: str) -> Any:
+    """The names of a table's columns."""
+    if not isinstance(table, Mapping) and not hasattr(table, "columns"):
+        raise InvalidParameter(
+            f"{field} is a {type(table).__name__}: give a DataFrame, or a mapping of columns, "
+            f"with {wanted}",
+            field=field,
+        )
+    return table.columns if hasattr(table, "columns") else table
+
+
 def _said_of(pandas: Any, workers: Any, known: Any) -> dict[Any, Kin]:
     """What a table says of workers; empty cells say nothing."""
-    columns = workers.columns if hasattr(workers, "columns") else workers
-    if not isinstance(workers, Mapping) and not hasattr(workers, "columns"):
-        raise InvalidParameter(
-            f"workers is a {type(workers).__name__}: give a DataFrame, or a mapping of columns, "
-            "with worker and, if wanted, kind and family",
-            field="workers",
-        )
+    columns = _columns_of(workers, "workers", "worker and, if wanted, kind and family")
     for column in columns:
         if column not in OF_WORKERS:
             raise InvalidParameter(

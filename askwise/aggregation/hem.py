@@ -82,6 +82,5 @@ def answers_by_skill(answers: Answers) -> tuple[hem.SkillAnswers, Array, Array]:
     labels, contexts, truths = (
         each.astype(np.int64) for each in (answers.labels, answers.contexts, answers.truths)
     )
-    weights = answers.weights if len(answers.weights) else np.ones(len(labels))
-    by_skill = hem.SkillAnswers(answers.starts, skill, labels, weights, contexts, truths)
+    by_skill = hem.SkillAnswers(answers.starts, skill, labels, answers.weights, contexts, truths)
     return by_skill, known % answers.crowd, known // answers.crowd

@@ -6,15 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from askwise.aggregation.answers import Answers, answers_in
+from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import LabelAggregator, aggregation
-from askwise.aggregation.fitted import TIE, Fitted
+from askwise.aggregation.fitted import Fitted, first_largest
 from askwise.aggregation.steps import fitted_by_vote, shares
 from askwise.core.arrays import Array
 from askwise.core.checks import one_of
 from askwise.core.draws import Draw, uniform
 from askwise.core.labels import NO_LABEL, Label, told
 from askwise.core.problem import Problem
+from askwise.core.scoring import TIE
 from askwise.kernels.calibration import LEAST_TRUTHS
 from askwise.kernels.votes import leading_option
 from askwise.ledger import columns as c
@@ -75,12 +76,6 @@ class Majority(LabelAggregator):
         """Count votes."""
         return fitted_by_vote(answers, shares(answers))
 
-    def label(
-        self, problem: Problem, ledger: Ledger, task: int, draw: Draw, beliefs: Any = None
-    ) -> Label:
-        """Count the task's votes."""
-        return self.labels(problem, ledger, [task], draw, beliefs)[0]
-
     def labels(
         self,
         problem: Problem,
@@ -95,23 +90,7 @@ class Majority(LabelAggregator):
         if few and not ledger.families:
             # Task by task: none has to do with another's votes.
             return [self._count(problem, ledger, task, draw) for task in tasks]
-        found = answers_in(ledger)
-        known: dict[int, int] = {}
-        if found is not None:
-            answers, rows, options = found
-            fitted = self.report(answers)
-            known = {int(row): at for at, row in enumerate(rows)}
-        named: list[Label] = []
-        for task in tasks:
-            if truths[task] >= 0:
-                named.append(told(int(truths[task])))
-            elif task not in known:
-                named.append(NO_LABEL)
-            else:
-                row = fitted.probabilities[known[task]]
-                option = self._named(row, draw, task)
-                named.append(Label(float(options[option]), float(row[option]), fitted.rests_on))
-        return named
+        return super().labels(problem, ledger, tasks, draw, beliefs)
 
     def _count(self, problem: Problem, ledger: Ledger, task: int, draw: Draw) -> Label:
         truth = int(ledger.book.tasks[task, c.TRUTH])
@@ -127,9 +106,14 @@ class Majority(LabelAggregator):
             option = leading_option(votes, task, 0, len(problem.options), draw, task)
         return Label(float(option), float(votes[task, option] / answered), "agreement")
 
-    def _named(self, row: Array, draw: Draw, task: int) -> int:
+    def named(self, fitted: Fitted, tasks: Array, draw: Draw) -> Array:
         """The most probable class; a tie is broken as one of votes is."""
-        leaders = np.flatnonzero(row >= row.max() - TIE)
-        if self.ties == "first" or len(leaders) == 1:
-            return int(leaders[0])
-        return int(leaders[min(int(uniform(draw, task) * len(leaders)), len(leaders) - 1)])
+        named = first_largest(fitted.probabilities)
+        if self.ties == "first":
+            return named
+        level = fitted.probabilities >= fitted.probabilities.max(axis=1, keepdims=True) - TIE
+        for at in np.flatnonzero(level.sum(axis=1) > 1):
+            leaders = np.flatnonzero(level[at])
+            drawn = int(uniform(draw, int(tasks[at])) * len(leaders))
+            named[at] = leaders[min(drawn, len(leaders) - 1)]
+        return named

@@ -32,8 +32,7 @@ def expect(answers: Answers, log_prior: Array, log_odds: Array, probabilities: A
     Returns the entropy of all posteriors.
     """
     classes, starts, truths = len(log_prior), answers.starts, answers.truths
-    weights, all_one = answers.weights, len(answers.weights) == 0
-    entropy = 0.0
+    weights, entropy = answers.weights, 0.0
     for task in range(len(starts) - 1):
         if truths[task] >= 0:
             keep_truth(probabilities, task, truths[task], classes)
@@ -41,9 +40,7 @@ def expect(answers: Answers, log_prior: Array, log_odds: Array, probabilities: A
         for label in range(classes):
             probabilities[task, label] = log_prior[label]
         for at in range(starts[task], starts[task + 1]):
-            odds = log_odds[answers.workers[at]]
-            if not all_one:
-                odds *= weights[at]
+            odds = log_odds[answers.workers[at]] * weights[at]
             probabilities[task, answers.labels[at]] += odds
         entropy += normalise_logs(probabilities, task, classes)
     return entropy

@@ -13,9 +13,6 @@ from askwise.core.compiling import Function, hurry, kernel, step
 TINY = 1e-10
 """Probabilities below are taken for this, so that no answer is impossible."""
 
-ALL_ONE: Array = np.zeros(0)
-"""Stands for the weights of answers that all count one."""
-
 _LARGE = 100_000
 """Cells in one pass from which on a kernel is compiled at once, where compiling is allowed."""
 
@@ -67,8 +64,7 @@ def share_votes(answers: Answers, weights: Array, probabilities: Array) -> None:
     An answer has the weight of its giver, and less beside others of their family.
     """
     starts, labels, truths = answers.starts, answers.labels, answers.truths
-    counted, all_one = answers.weights, len(answers.weights) == 0
-    classes = probabilities.shape[1]
+    counted, classes = answers.weights, probabilities.shape[1]
     for task in range(len(starts) - 1):
         if truths[task] >= 0:
             keep_truth(probabilities, task, truths[task], classes)
@@ -77,35 +73,27 @@ def share_votes(answers: Answers, weights: Array, probabilities: Array) -> None:
         for label in range(classes):
             probabilities[task, label] = 0.0
         for at in range(starts[task], starts[task + 1]):
-            weight = weights[answers.workers[at]]
-            if not all_one:
-                weight *= counted[at]
+            weight = weights[answers.workers[at]] * counted[at]
             probabilities[task, labels[at]] += weight
             total += weight
         if total <= 0.0:
             total = 0.0
             for at in range(starts[task], starts[task + 1]):
-                one = 1.0 if all_one else counted[at]
-                probabilities[task, labels[at]] += one
-                total += one
+                probabilities[task, labels[at]] += counted[at]
+                total += counted[at]
         for label in range(classes):
             probabilities[task, label] /= total
 
 
 @kernel
 def count_right(answers: Answers, probabilities: Array, weights: Array, right: Array) -> None:
-    """How many answers of each worker are right: a sum of probabilities, with these weights.
-
-    Without any weight each answer counts one.
-    """
+    """How many answers of each worker are right: a sum of probabilities, with these weights."""
     starts, workers, labels = answers.starts, answers.workers, answers.labels
-    all_one = len(weights) == 0
     for worker in range(len(right)):
         right[worker] = 0.0
     for task in range(len(starts) - 1):
         for at in range(starts[task], starts[task + 1]):
-            one = 1.0 if all_one else weights[at]
-            right[workers[at]] += one * probabilities[task, labels[at]]
+            right[workers[at]] += weights[at] * probabilities[task, labels[at]]
 
 
 @kernel
@@ -131,8 +119,8 @@ def shares(answers: Answers, weights: Array | None = None) -> Array:
     return probabilities
 
 
-def right_answers(answers: Answers, probabilities: Array, weights: Array = ALL_ONE) -> Array:
-    """How many answers of each worker are right, as a sum of probabilities."""
+def right_answers(answers: Answers, probabilities: Array, weights: Array) -> Array:
+    """How many answers of each worker are right: a sum of probabilities, with these weights."""
     right = np.zeros(answers.crowd)
     sized(count_right, work_of(answers))(answers, probabilities, weights, right)
     return right
@@ -146,7 +134,7 @@ def agreements(answers: Answers, labels: Array) -> Array:
 
 def fitted_softly(answers: Answers, probabilities: Array, **found: Any) -> Fitted:
     """What was found, where an answer is right with the probability of its label."""
-    right = right_answers(answers, probabilities)
+    right = right_answers(answers, probabilities, np.ones(len(answers.labels)))
     return Fitted(probabilities, right, answers.per_worker, **found)
 
 

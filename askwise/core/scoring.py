@@ -147,7 +147,7 @@ class Bin(NamedTuple):
     right: float
 
 
-def reliability(confidence: Array, right: Array, bins: int = BINS) -> list[Bin]:
+def reliability(confidence: Array, right: Array) -> list[Bin]:
     """The bins of :func:`calibration_error` that are not empty, the least sure first.
 
     Examples
@@ -156,7 +156,7 @@ def reliability(confidence: Array, right: Array, bins: int = BINS) -> list[Bin]:
     >>> reliability(np.array([0.95, 0.91, 0.62]), np.array([1.0, 0.0, 1.0]))[0]
     Bin(tasks=1, confidence=0.62, right=1.0)
     """
-    places = _places(confidence, bins)
+    places = _places(confidence, BINS)
     found = []
     for place in np.unique(places):
         here = places == place

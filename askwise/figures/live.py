@@ -136,11 +136,11 @@ def money_chart(
     return bare(drawn, said)
 
 
-def answers_chart(times: Numbers, answers: Numbers, *, now: float | None = None) -> str:
+def answers_chart(times: Numbers, answers: Numbers) -> str:
     """The number of answers over time, and below it how many came in each stretch of time."""
     if len(times) == 0 or answers[-1] == 0:
         return ""
-    at, (count,) = _steps(times, now, [answers])
+    at, (count,) = _steps(times, None, [answers])
     stretch, edges, words = bucket(at[0], _last(at))
     reached = np.searchsorted(times, edges, side="right") - 1
     came = np.diff(np.where(reached < 0, 0, answers[np.maximum(reached, 0)]))

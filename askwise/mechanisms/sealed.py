@@ -78,11 +78,10 @@ class SealedBids(Mechanism):
         """How a price came about, once the bidding has closed."""
         raise NotImplementedError
 
-    def _unproved(self, policy: Any, why: str, instead: str = "") -> InvalidProblem:
+    def _unproved(self, policy: Any, why: str) -> InvalidProblem:
         """Say why a policy is refused, and what to use."""
-        advice = instead or f"{self.goes_with}, or mechanism 'pay-price'"
         return InvalidProblem(
             f"mechanism {self.name!r} is not proved truthful with policy {policy.name!r}: {why}; "
-            f"use {advice}",
+            f"use {self.goes_with}, or mechanism 'pay-price'",
             field="mechanism",
         )

@@ -14,7 +14,7 @@ A family's answers to a task may depend on each other in any way. Two readings:
 """
 
 from askwise.kernels import step
-from askwise.kernels.calibration import WITHIN_FAMILY, family_share
+from askwise.kernels.calibration import family_share
 from askwise.ledger import Book
 from askwise.ledger import columns as c
 
@@ -91,13 +91,7 @@ def family_answers(book: Book, task: int, family: int) -> int:
 
 
 @step
-def share_of(answers: int) -> float:
-    """What each of so many answers of a family counts."""
-    return family_share(float(answers), WITHIN_FAMILY)
-
-
-@step
 def share_in_task(book: Book, task: int, cell: int) -> float:
     """What each answer of a cell counts among all answers to the task."""
     family = family_of(book, cell)
-    return share_of(family_answers(book, task, family)) if family >= 0 else 1.0
+    return family_share(family_answers(book, task, family)) if family >= 0 else 1.0

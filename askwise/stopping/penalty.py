@@ -7,13 +7,14 @@ from typing import ClassVar, NamedTuple
 from askwise.core.checks import whole
 from askwise.core.money import Amount, to_micro
 from askwise.kernels import Array, Draw, kernel, step
+from askwise.kernels.calibration import family_share
 from askwise.ledger import Book, cell_of
 from askwise.ledger import columns as c
 from askwise.ledger.queries import may_come
 from askwise.stopping import base
 from askwise.stopping.base import CONFIDENT, GO_ON, KernelRule, stopping
 from askwise.stopping.evidence import log_evidence
-from askwise.stopping.families import family_answers, family_of, share_of
+from askwise.stopping.families import family_answers, family_of
 from askwise.stopping.posterior import weigh_crowds
 
 
@@ -56,7 +57,7 @@ def error_after_in_family(
     others do. With every answer the family's count for less (see ``families``): beliefs so
     tempered are no probabilities, hence what may come is weighed relative to its sum.
     """
-    share = share_of(answers + more)
+    share = family_share(answers + more)
     # Tempered, a family says no more than a few units: the others alone set the scale.
     scale = max(rest, 0.0)
     log_ways = 0.0
@@ -101,7 +102,7 @@ def worth_asking(
     kin, answers = 0.0, 0
     if family >= 0:
         kin, answers = said_by_kin(book, task, worker), family_answers(book, task, family)
-        said = share_of(answers) * (kin + said)
+        said = family_share(answers) * (kin + said)
     rest = ruling[base.SCRATCH] - ruling[base.SCRATCH + 1] - said
     price = float(book.workers[worker, c.PRICE])
     more = 1

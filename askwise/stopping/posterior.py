@@ -6,12 +6,13 @@ from typing import ClassVar
 
 from askwise.core.checks import between
 from askwise.kernels import Array, Draw, step
+from askwise.kernels.calibration import family_share
 from askwise.kernels.votes import answers_in
 from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
 from askwise.stopping.evidence import log_evidence
-from askwise.stopping.families import any_family, family_of, share_in_task, share_of
+from askwise.stopping.families import any_family, family_of, share_in_task
 from askwise.stopping.single import TOTAL, SingleCrowdRule, Votes, votes_of
 
 
@@ -80,7 +81,7 @@ def halts_shared(book: Book, most: float, task: int, cell: int, draw: Draw, ruli
     if cell < 0:
         share = mean_share(book, task) if any_family(book, task) else 1.0
     elif family_of(book, cell) >= 0:
-        share = share_of(book.cells[cell, c.CELL_ANSWERS])
+        share = family_share(book.cells[cell, c.CELL_ANSWERS])
     return judge_votes(votes_of(book, task, cell), share, most, draw, ruling)
 
 

@@ -86,7 +86,7 @@ def test_what_a_table_says_of_workers_reaches_the_answers() -> None:
     answers = code_answers(tasks, np.arange(4), tasks, kinds=kinds, families=families)
     assert answers.weights.tolist() == pytest.approx([1.0, 1.0, 1 / 1.4, 1 / 1.4])
     assert answers.evidence.tolist() == pytest.approx([2 + 2 / 1.4])
-    assert code_answers(tasks, np.arange(4), tasks, kinds=kinds).weights.tolist() == []
+    assert code_answers(tasks, np.arange(4), tasks, kinds=kinds).weights.tolist() == [1.0] * 4
 
 
 @pytest.mark.parametrize(

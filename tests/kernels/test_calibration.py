@@ -10,26 +10,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askwise.core.compiling import forced, in_plain_python
-from askwise.kernels import calibration
 from askwise.kernels.calibration import (
     INTERCEPT_WIDTH,
     SLOPE_WIDTH,
-    SURE,
     UNSAID,
+    contested_limit,
     count_evidence,
     count_voices,
     damping,
     family_share,
     fit_map,
-    loss_of_map,
+    judge_workers,
     map_rows,
     mapped,
     mapped_low,
     score_in,
-    set_confidence,
+    score_rows,
     temper_row,
     temper_rows,
+    told_apart,
 )
+from askwise.kernels.calibration.mapping import loss_of_map, set_confidence, sigmoid
+from askwise.kernels.calibration.tempering import CONTESTED, SURE
 
 
 def evidence(tasks, *, once, families):
@@ -57,8 +59,8 @@ def test_answers_of_a_family_count_their_mean_and_a_little_more():
     # Three of one family: 3 / (1 + 2 * .4) = 5/3 answers, 5/9 each.
     found = evidence([[0, 1, 2, 3], [0, 3]], once=[True] * 4, families=[0, 0, 0, -1])
     assert found == pytest.approx([5 / 9, 5 / 9, 5 / 9, 1.0, 1.0, 1.0])
-    assert family_share(1.0, 0.4) == 1.0
-    assert family_share(11.0, 0.4) == pytest.approx(1 / 5)
+    assert family_share(1.0) == 1.0
+    assert family_share(11.0) == pytest.approx(1 / 5)
 
 
 def test_repeated_answers_of_a_person_count_once_and_those_of_a_crowd_each():
@@ -110,7 +112,7 @@ def test_many_classes_are_tempered_by_their_ratios():
 def test_no_truth_leaves_confidences_as_they_are():
     found = fit_map(np.zeros(0), np.zeros(0))
     assert found == (0.5, 0.0, 0.0, 0.0, 0.0, 0.0)
-    assert mapped(*found[:3], math.log(9)) == pytest.approx(0.9)
+    assert mapped(found, math.log(9)) == pytest.approx(0.9)
 
 
 def test_one_truth_moves_little_and_a_hundred_move_far():
@@ -118,7 +120,7 @@ def test_one_truth_moves_little_and_a_hundred_move_far():
     moves = []
     for count in (1, 2, 10, 100):
         found = fit_map(np.full(count, score), np.zeros(count))
-        moves.append(0.95 - mapped(*found[:3], score))
+        moves.append(0.95 - mapped(found, score))
     assert moves == sorted(moves)
     assert moves[0] < 0.5
     assert moves[-1] > 0.85
@@ -131,7 +133,7 @@ def test_tied_scores_all_right_all_wrong_or_tied_give_a_finite_map(right, score,
     found = fit_map(np.full(count, score), np.full(count, right))
     assert all(math.isfinite(each) for each in found)
     assert 0.0 <= found.kept <= 1.0
-    assert 0.0 < mapped(*found[:3], score) <= 1.0
+    assert 0.0 < mapped(found, score) <= 1.0
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -187,9 +189,9 @@ def test_a_surer_score_is_never_less_probable(told, low, high):
     scores, right = (np.array([each[at] for each in told]) for at in range(2))
     found = fit_map(scores, right)
     low, high = min(low, high), max(low, high)
-    assert 0.0 <= mapped(*found[:3], low) <= mapped(*found[:3], high) <= 1.0
+    assert 0.0 <= mapped(found, low) <= mapped(found, high) <= 1.0
     assert mapped_low(found, low) <= mapped_low(found, high) + 1e-12
-    assert mapped_low(found, high) <= mapped(*found[:3], high)
+    assert mapped_low(found, high) <= mapped(found, high)
 
 
 def test_a_map_is_lowered_by_the_spread_of_maps_that_the_truths_leave():
@@ -220,7 +222,7 @@ def test_a_map_is_lowered_by_the_spread_of_maps_that_the_truths_leave():
         low = 1 / (1 + math.exp(spread - found.intercept - moved[1]))
         odds = 0.2 * found.kept / (1 - found.kept)
         expected = (odds / (1 + math.exp(-score)) + low) / (1 + odds)
-        expected = min(expected, mapped(*found[:3], score))
+        expected = min(expected, mapped(found, score))
         assert mapped_low(found, score) == pytest.approx(expected, abs=1e-5)
 
 
@@ -300,7 +302,7 @@ def run(kernels, seed):
     scores, every = np.zeros(50), np.arange(50)
     score(table, labels, every, scores)
     found = fit(scores, right)
-    place(found.kept, found.intercept, found.log_slope, labels, every, table)
+    place(found, labels, every, table)
     return [
         *judged,
         *agreed,
@@ -315,13 +317,13 @@ def run(kernels, seed):
 
 
 ALL = (
-    calibration.count_evidence,
-    calibration.count_voices,
-    calibration.judge_workers,
-    calibration.told_apart,
+    count_evidence,
+    count_voices,
+    judge_workers,
+    told_apart,
     temper_rows,
     fit_map,
-    calibration.score_rows,
+    score_rows,
     map_rows,
 )
 
@@ -349,7 +351,7 @@ def judged_in(tasks):
     workers, labels = (np.array([each[at] for task in tasks for each in task]) for at in range(2))
     judged, agreed = np.zeros(workers.max() + 1), np.zeros(workers.max() + 1)
     room = np.zeros((2, labels.max() + 1))
-    calibration.judge_workers(starts, workers, labels, room, judged, agreed)
+    judge_workers(starts, workers, labels, room, judged, agreed)
     return judged, agreed
 
 
@@ -365,18 +367,18 @@ def test_workers_are_judged_by_the_vote_of_the_others():
 def test_chance_tells_nobody_apart_and_a_difference_does():
     rng = np.random.default_rng(2)
     tries = np.full(50, 40.0)
-    assert not calibration.told_apart(tries, rng.binomial(40, 0.7, size=50).astype(float))
+    assert not told_apart(tries, rng.binomial(40, 0.7, size=50).astype(float))
     skills = np.where(np.arange(50) < 25, 0.6, 0.8)
-    assert calibration.told_apart(tries, rng.binomial(40, skills).astype(float))
+    assert told_apart(tries, rng.binomial(40, skills).astype(float))
     for judged, agreed in (([0.0], [0.0]), ([5.0], [2.0]), ([5.0, 4.0], [5.0, 4.0])):
-        assert not calibration.told_apart(np.array(judged), np.array(agreed))
+        assert not told_apart(np.array(judged), np.array(agreed))
 
 
 def test_a_label_that_does_not_lead_the_vote_is_believed_little():
-    assert calibration.sigmoid(calibration.contested_limit(0.0, 0.2, False)) <= 0.7
-    assert calibration.sigmoid(calibration.contested_limit(-3.0, 0.2, True)) <= 0.8
+    assert sigmoid(contested_limit(0.0, 0.2, False)) <= 0.7
+    assert sigmoid(contested_limit(-3.0, 0.2, True)) <= 0.8
     # Two votes ahead of ten: two sure answers more, a quarter of each.
-    found = calibration.contested_limit(2.0, 0.25, False) - calibration.CONTESTED
+    found = contested_limit(2.0, 0.25, False) - CONTESTED
     assert found == pytest.approx(SURE / 2)
     starts, labels = np.array([0, 4]), np.array([0, 0, 1, 1])
     table = np.array([[0.999, 0.001]])

@@ -15,7 +15,7 @@ from askwise import Campaign, Worker
 from askwise.core.choices import Batch
 from askwise.core.events import Kind
 from askwise.core.registry import from_label
-from askwise.kernels.calibration import WITHIN_FAMILY
+from askwise.kernels.calibration.evidence import WITHIN_FAMILY
 from askwise.kernels.likelihood import distance_from_top
 from askwise.lab.contract import a_rules_live_log_is_the_labs
 from askwise.stopping import stopping

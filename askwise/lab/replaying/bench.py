@@ -111,15 +111,13 @@ class Bench:
         seed: int,
         number: int,
         window: int = 1,
-        outcomes: Outcomes | None = None,
     ) -> Array:
         """Accuracy and spending of each; not a number for one that can't work on this.
 
-        A policy that several name is run once; ``outcomes`` has those that were run already. A
-        tie is named by a draw.
+        A policy that several name is run once. A tie is named by a draw.
         """
         problem, _ = self.campaign(budget)
-        outcomes = {} if outcomes is None else outcomes
+        outcomes: Outcomes = {}
         found = np.zeros((len(contenders), 2))
         for at, each in enumerate(contenders):
             if not each.fits(problem):

@@ -26,6 +26,28 @@ def campaign_of(workers: Any = 3, tasks: Any = 4, policy: Any = "hem", **more: A
     return Campaign.create(workers=workers, tasks=tasks, policy=policy, **raw)
 
 
+def campaign_by_letters(
+    policy: Any, workers: Any, tasks: int, options: str = "-+", **more: Any
+) -> Campaign:
+    """Workers at a price of 1 named by a letter, or as they are; options by a letter each."""
+    return Campaign.create(
+        **{
+            "workers": [Worker(name, 1) if isinstance(name, str) else name for name in workers],
+            "tasks": [f"t{at}" for at in range(tasks)],
+            "options": list(options),
+            "policy": policy,
+            "seed": 1,
+            "name": "labels",
+            **more,
+        }
+    )
+
+
+def names(batch: Any) -> list[str]:
+    """Who is asked."""
+    return [work.worker for work in batch]
+
+
 def run(campaign: Campaign, answer: Any, most: int = 2000) -> tuple[list[tuple[str, str]], Any]:
     """Answer one by one until the end; returns what was asked, and the end."""
     asked: list[tuple[str, str]] = []

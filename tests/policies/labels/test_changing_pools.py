@@ -14,8 +14,8 @@ from askwise.campaign.state import CampaignState
 from askwise.core.choices import Batch, Done
 from askwise.core.errors import AskwiseError, PolicyFault
 from askwise.ledger import columns as c
-from askwise.policies.labels.hem.beliefs import MODE
 from askwise.policies.labels.hem.ranking import PURSUING, SPREADING
+from askwise.policies.labels.hem.state import MODE
 from askwise.testing.sessions import spec_of_campaign
 from tests.policies.folded import state_of
 from tests.policies.labels.campaigns import BOTH, all_numbers, campaign_of, run, vet

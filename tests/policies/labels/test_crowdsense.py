@@ -5,26 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from askwise import Campaign, Worker
+from askwise import Worker
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter
 from askwise.policies import policies
 from tests.policies.folded import state_of
-
-
-def campaign_of(policy, workers, tasks, options="-+", **more):
-    return Campaign.create(
-        **{
-            "workers": [Worker(name, 1) if isinstance(name, str) else name for name in workers],
-            "tasks": [f"t{at}" for at in range(tasks)],
-            "options": list(options),
-            "policy": policy,
-            "seed": 1,
-            "name": "labels",
-            **more,
-        }
-    )
+from tests.policies.labels.campaigns import campaign_by_letters, names
 
 
 def crowdsense(**parameters):
@@ -44,17 +31,13 @@ def qualities(campaign):
     return {score.worker: score.index for score in scores}
 
 
-def names(batch):
-    return [work.worker for work in batch]
-
-
 def tell(campaign, batch, answers):
     for work, answer in zip(batch, answers, strict=True):
         campaign.tell(work.id, answer)
 
 
 def test_a_run_by_hand():
-    campaign = campaign_of(crowdsense(smoothing=1.0, threshold=0.1), "abcd", 2)
+    campaign = campaign_by_letters(crowdsense(smoothing=1.0, threshold=0.1), "abcd", 2)
     first = campaign.ask(9)
     assert names(first)[:2] == ["a", "b"]
     assert [work.propensity for work in first] == [1.0, 1.0, 0.5]
@@ -81,7 +64,7 @@ def test_a_run_by_hand():
 
 
 def test_the_answer_stays_as_it_was_voted_when_the_task_was_done():
-    campaign = campaign_of(crowdsense(smoothing=1.0, threshold=-1.0), "abc", 4)
+    campaign = campaign_by_letters(crowdsense(smoothing=1.0, threshold=-1.0), "abc", 4)
     tell(campaign, campaign.ask(9), "++-")
     before = labels_of(campaign, 0)
     for answers in ("+--", "-++", "+--"):
@@ -140,7 +123,7 @@ def test_a_whole_run_is_the_algorithm_as_printed(options, threshold, smoothing):
     right = rng.random((tasks, workers)) < rng.uniform(0.4, 0.95, workers)
     table = np.where(right, truth[:, None], rng.integers(options, size=(tasks, workers)))
     letters = "xyz"[:options]
-    campaign = campaign_of(
+    campaign = campaign_by_letters(
         crowdsense(threshold=threshold, smoothing=smoothing),
         [f"w{at}" for at in range(workers)],
         tasks,
@@ -172,13 +155,13 @@ def test_a_whole_run_is_the_algorithm_as_printed(options, threshold, smoothing):
 def test_the_random_worker_is_any_of_the_others():
     thirds = set()
     for seed in range(30):
-        campaign = campaign_of("crowdsense", "abcde", 1, seed=seed)
+        campaign = campaign_by_letters("crowdsense", "abcde", 1, seed=seed)
         thirds.add(names(campaign.ask(9))[2])
     assert thirds == set("cde")
 
 
 def test_a_tie_agrees_with_nobody_and_is_drawn_in_the_end():
-    campaign = campaign_of(crowdsense(smoothing=1.0), "ab", 1)
+    campaign = campaign_by_letters(crowdsense(smoothing=1.0), "ab", 1)
     tell(campaign, campaign.ask(9), "+-")
     assert qualities(campaign) == pytest.approx({"a": 1 / 3, "b": 1 / 3})
     drawn = {labels_of(campaign, 0, draw=number)[0] for number in range(20)}
@@ -187,7 +170,7 @@ def test_a_tie_agrees_with_nobody_and_is_drawn_in_the_end():
 
 def test_short_money_cuts_the_first_three():
     staff = [Worker("a", 3), Worker("b", 5), Worker("c", 2), Worker("d", 1)]
-    campaign = campaign_of("crowdsense", staff, 2, budget=6)
+    campaign = campaign_by_letters("crowdsense", staff, 2, budget=6)
     batch = campaign.ask(9)
     # a leaves 3: b is too dear, so c is the second best; d is the one whom 1 is enough for.
     assert [(work.worker, work.propensity) for work in batch] == [("a", 1), ("c", 1), ("d", 1)]
@@ -197,7 +180,7 @@ def test_short_money_cuts_the_first_three():
 
 def test_a_task_for_which_the_money_is_not_enough_gives_way_to_the_next():
     staff = [Worker("a", 1), Worker("b", 9)]
-    campaign = campaign_of("crowdsense", staff, 2, budget=3)
+    campaign = campaign_by_letters("crowdsense", staff, 2, budget=3)
     for task in ("t0", "t1"):
         (work,) = campaign.ask(9)
         assert (work.task, work.worker) == (task, "a")
@@ -206,7 +189,7 @@ def test_a_task_for_which_the_money_is_not_enough_gives_way_to_the_next():
 
 
 def test_who_let_it_expire_or_declined_is_replaced():
-    campaign = campaign_of("crowdsense", "abcde", 1)
+    campaign = campaign_by_letters("crowdsense", "abcde", 1)
     batch = campaign.ask(9)
     campaign.decline(batch[0].id)
     campaign.expire(batch[1].id)
@@ -217,7 +200,7 @@ def test_who_let_it_expire_or_declined_is_replaced():
 
 
 def test_late_answers_count_for_the_worker_and_not_for_the_task():
-    campaign = campaign_of(crowdsense(smoothing=1.0, threshold=-9.0), "abcd", 1)
+    campaign = campaign_by_letters(crowdsense(smoothing=1.0, threshold=-9.0), "abcd", 1)
     batch = campaign.ask(9)
     campaign.expire(batch[0].id)
     (other,) = campaign.ask(9)
@@ -231,7 +214,7 @@ def test_late_answers_count_for_the_worker_and_not_for_the_task():
 
 
 def test_of_those_on_offer_the_best_are_asked():
-    campaign = campaign_of("crowdsense", "abcde", 2)
+    campaign = campaign_by_letters("crowdsense", "abcde", 2)
     assert names(campaign.ask(9, workers=["d", "e"])) == ["d", "e"]
     assert campaign.ask(9, workers=["d"]) == Wait("answers")
     # The third of the first three is a random one of whoever comes.
@@ -239,7 +222,7 @@ def test_of_those_on_offer_the_best_are_asked():
 
 
 def test_tasks_that_are_added_have_their_turn():
-    campaign = campaign_of("crowdsense", "abc", 1)
+    campaign = campaign_by_letters("crowdsense", "abc", 1)
     tell(campaign, campaign.ask(9), "+++")
     assert campaign.ask() == Done("target")
     campaign.add(tasks=["new"])

@@ -9,8 +9,8 @@ import pytest
 
 from askwise import Campaign, Worker
 from askwise.core.choices import Done, Wait
-from askwise.policies.labels.hem.beliefs import MAPPED, SINCE, VOICES, WHOLE
 from askwise.policies.labels.hem.confidence import confidence_in
+from askwise.policies.labels.hem.state import MAPPED, SINCE, VOICES, WHOLE
 from tests.policies.folded import state_of
 from tests.policies.labels.campaigns import all_numbers, campaign_of, run
 

@@ -9,7 +9,7 @@ import pytest
 from askwise import Campaign, Worker
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.events import Kind
-from askwise.policies.labels.hem.beliefs import GOLD
+from askwise.policies.labels.hem.state import GOLD
 from tests.policies.folded import state_of
 from tests.policies.labels.campaigns import all_numbers, campaign_of, run, vet
 

@@ -8,24 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from askwise import Campaign, Worker
+from askwise import Worker
 from askwise.core.choices import Done, Wait
 from askwise.core.errors import InvalidParameter
 from askwise.policies import policies
 from tests.policies.folded import state_of
-
-
-def campaign_of(policy, workers, tasks, options="-+", **more):
-    return Campaign.create(
-        **{
-            "workers": [Worker(name, 1) if isinstance(name, str) else name for name in workers],
-            "tasks": [f"t{at}" for at in range(tasks)],
-            "options": list(options),
-            "policy": policy,
-            "name": "labels",
-            **more,
-        }
-    )
+from tests.policies.labels.campaigns import campaign_by_letters, names
 
 
 def iethresh(**parameters):
@@ -36,10 +24,6 @@ def bounds(campaign):
     state = state_of(campaign)
     scores = state.scores(np.ones(len(state.ledger.workers), np.int8))
     return {score.worker: score.index for score in scores}
-
-
-def names(batch):
-    return [work.worker for work in batch]
 
 
 def tell(campaign, batch, said):
@@ -54,7 +38,7 @@ def upper(rewards, error=0.05):
 
 
 def test_a_run_by_hand():
-    campaign = campaign_of(iethresh(threshold=0.9), "abcd", 4)
+    campaign = campaign_by_letters(iethresh(threshold=0.9), "abcd", 4)
     first = campaign.ask(9)
     assert [(work.worker, work.propensity) for work in first] == [(one, 1.0) for one in "abcd"]
     assert campaign.ask() == Wait("answers")
@@ -85,7 +69,9 @@ def test_a_whole_run_is_the_algorithm_as_printed(threshold, options):
     table = np.where(right, truth[:, None], rng.integers(options, size=(tasks, workers)))
     letters = "xyz"[:options]
     everyone = [f"w{at}" for at in range(workers)]
-    campaign = campaign_of(iethresh(threshold=threshold, error=0.1), everyone, tasks, letters)
+    campaign = campaign_by_letters(
+        iethresh(threshold=threshold, error=0.1), everyone, tasks, letters
+    )
     rewards = [[] for _ in range(workers)]
     for task in range(tasks):
         due = list(range(workers))
@@ -105,7 +91,7 @@ def test_a_whole_run_is_the_algorithm_as_printed(threshold, options):
 
 def test_handed_out_one_by_one_the_batch_is_the_same():
     said = {"a": "+", "b": "+", "c": "-"}
-    campaign = campaign_of("iethresh", "abc", 3)
+    campaign = campaign_by_letters("iethresh", "abc", 3)
     asked = []
     while not isinstance(batch := campaign.ask(), Done):
         asked.append((batch[0].task, batch[0].worker))
@@ -115,7 +101,7 @@ def test_handed_out_one_by_one_the_batch_is_the_same():
 
 
 def test_who_joins_later_is_asked_until_he_has_two_rewards():
-    campaign = campaign_of("iethresh", "abc", 6)
+    campaign = campaign_by_letters("iethresh", "abc", 6)
     said = {"a": "+", "b": "+", "c": "-", "d": "-"}
     for _ in range(2):
         tell(campaign, campaign.ask(9), said)
@@ -129,7 +115,7 @@ def test_who_joins_later_is_asked_until_he_has_two_rewards():
 
 def test_short_money_cuts_a_batch_by_the_highest_bounds():
     staff = [Worker("a", 1), Worker("b", 1), Worker("c", 2), Worker("d", 1)]
-    campaign = campaign_of(iethresh(threshold=0.0), staff, 4, budget=12)
+    campaign = campaign_by_letters(iethresh(threshold=0.0), staff, 4, budget=12)
     tell(campaign, campaign.ask(9), {"a": "+", "b": "+", "c": "+", "d": "-"})
     tell(campaign, campaign.ask(9), {"a": "+", "b": "+", "c": "-", "d": "+"})
     # 2 are left. Bounds: c and d 6.85, a and b 1. c takes all.
@@ -140,7 +126,7 @@ def test_short_money_cuts_a_batch_by_the_highest_bounds():
 
 
 def test_a_task_whose_batch_all_expired_is_asked_again():
-    campaign = campaign_of("iethresh", "ab", 2)
+    campaign = campaign_by_letters("iethresh", "ab", 2)
     batch = campaign.ask(9)
     for work in batch:
         campaign.expire(work.id)
@@ -153,7 +139,7 @@ def test_a_task_whose_batch_all_expired_is_asked_again():
 
 
 def test_an_absent_member_of_the_batch_is_waited_for():
-    campaign = campaign_of("iethresh", "ab", 2)
+    campaign = campaign_by_letters("iethresh", "ab", 2)
     tell(campaign, campaign.ask(9, workers=["a"]), {"a": "+"})
     assert campaign.ask(9, workers=["a"]) == Wait("workers")
     campaign.leave("b")

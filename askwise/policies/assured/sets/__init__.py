@@ -3,7 +3,6 @@
 from askwise.policies.assured.sets.base import ErrorFunction, Target, error_probability, errors
 from askwise.policies.assured.sets.bids import critical_bids, critical_bids_exact
 from askwise.policies.assured.sets.checking import check_error_function, ensure_error_function
-from askwise.policies.assured.sets.kernels import cheapest_into, error_of, extend_into, meets
 from askwise.policies.assured.sets.soft import softest_set
 from askwise.policies.assured.sets.solve import Cheapest, cheapest_set, solve_cheapest
 
@@ -11,17 +10,13 @@ __all__ = [
     "Cheapest",
     "ErrorFunction",
     "Target",
-    "cheapest_into",
     "cheapest_set",
     "check_error_function",
     "critical_bids",
     "critical_bids_exact",
     "ensure_error_function",
-    "error_of",
     "error_probability",
     "errors",
-    "extend_into",
-    "meets",
     "softest_set",
     "solve_cheapest",
 ]

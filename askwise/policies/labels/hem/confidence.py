@@ -4,57 +4,14 @@ import math
 
 import numpy as np
 
-from askwise.kernels import Array, kernel, step
-from askwise.kernels.calibration import (
-    LEAST_TRUTHS,
-    OF_MODELS,
-    OF_PERSONS,
-    ConfidenceMap,
-    contested_limit,
-    damping,
-    fit_map,
-    judge_workers,
-    mapped,
-    mapped_low,
-    score_in,
-    temper_row,
-    told_apart,
-)
-from askwise.kernels.hem import (
-    FULL_ROUNDS,
-    SURE_OF_SIDE,
-    SkillAnswers,
-    SkillBeliefs,
-    agreements,
-    judge_held_out,
-    side_margins,
-)
+from askwise.kernels import Array, calibration, hem, kernel, step
+from askwise.kernels.calibration import ConfidenceMap
+from askwise.kernels.hem import SkillAnswers, SkillBeliefs
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
-from askwise.policies.labels.hem.beliefs import (
-    APART,
-    CAUTIOUS,
-    CLASH,
-    FITTED,
-    H_AA,
-    H_AB,
-    H_BB,
-    HEARD,
-    INTERCEPT,
-    KEPT,
-    LOG_SLOPE,
-    MAPPED,
-    MARGIN,
-    SUGGESTED,
-    TOLD,
-    VOICES,
-    WHOLE,
-    State,
-    answers_in,
-    fit_beliefs,
-    is_new_voice,
-    weight_of,
-)
+from askwise.policies.labels.hem import state as s
+from askwise.policies.labels.hem.beliefs import answers_in, fit_beliefs, is_new_voice, weight_of
+from askwise.policies.labels.hem.state import State
 
 CALIBRATING = 50
 """Known truths that are asked for where a target is to be a probability."""
@@ -68,16 +25,6 @@ def rival(row: Array, label: int) -> int:
         if option != label and row[option] > row[other]:
             other = option
     return other
-
-
-@step
-def leader(row: Array) -> int:
-    """The most probable option."""
-    found = 0
-    for option in range(1, len(row)):
-        if row[option] > row[found]:
-            found = option
-    return found
 
 
 @step
@@ -116,13 +63,14 @@ def voices_for(book: Book, state: State, task: int) -> tuple[float, float]:
             answers += given
             if workers[worker, c.KIND] == c.UNSAID:
                 unsaid += given
+            elif workers[worker, c.KIND] == c.MODEL:
+                total += given * calibration.OF_MODELS
             else:
-                own = OF_MODELS if workers[worker, c.KIND] == c.MODEL else OF_PERSONS
-                total += given * own
+                total += given * calibration.OF_PERSONS
         cell = cells[cell, c.NEXT_CELL]
     if answers == 0:
-        return 0.0, OF_PERSONS
-    total += unsaid * (1.0 + min(1.0, distinct / max(1, state.meta[VOICES])))
+        return 0.0, calibration.OF_PERSONS
+    total += unsaid * (1.0 + min(1.0, distinct / max(1, state.meta[s.VOICES])))
     return count, total / answers
 
 
@@ -141,32 +89,26 @@ def lead_of(book: Book, task: int, label: int) -> tuple[float, float]:
                 votes[option] += weight * cells[cell, c.VOTES + option]
                 counted += weight * cells[cell, c.VOTES + option]
         cell = cells[cell, c.NEXT_CELL]
-    best = 0.0
-    for option in range(options):
-        if option != label:
-            best = max(best, votes[option])
-    return votes[label] - best, counted
+    return calibration.lead_in(votes, label), counted
 
 
 @kernel
 def tempered_score(book: Book, state: State, task: int, table: Array) -> float:
     """Log-odds of the leading option in the one row of a table against the rest, tempered."""
     voices, dependence = voices_for(book, state, task)
-    factor = damping(voices, dependence)
-    label = leader(table[0])
+    factor = calibration.damping(voices, dependence)
+    label = calibration.leader(table[0])
     lead, counted = lead_of(book, task, label)
-    temper_row(table, 0, table.shape[1], factor, max(1.0, counted))
-    score = score_in(table, 0, table.shape[1], label)
-    return min(score, contested_limit(lead, factor, state.meta[APART] == 1))
+    calibration.temper_row(table, 0, table.shape[1], factor, max(1.0, counted))
+    score = calibration.score_in(table, 0, table.shape[1], label)
+    return min(score, calibration.contested_limit(lead, factor, state.meta[s.APART] == 1))
 
 
 @step
 def map_in(state: State) -> ConfidenceMap:
     """How scores are turned into probabilities, as the truths say."""
     found = state.map
-    return ConfidenceMap(
-        found[KEPT], found[INTERCEPT], found[LOG_SLOPE], found[H_AA], found[H_AB], found[H_BB]
-    )
+    return ConfidenceMap(found[0], found[1], found[2], found[3], found[4], found[5])
 
 
 @kernel
@@ -180,53 +122,50 @@ def confidence_in(book: Book, state: State, task: int) -> float:
         table[0, option] = state.blind[task, option]
     score = tempered_score(book, state, task, table)
     learned = map_in(state)
-    if state.meta[CAUTIOUS] == 1 and state.meta[MAPPED] >= LEAST_TRUTHS:
-        sure = mapped_low(learned, score)
+    if state.meta[s.CAUTIOUS] == 1 and state.meta[s.MAPPED] >= calibration.LEAST_TRUTHS:
+        sure = calibration.mapped_low(learned, score)
     else:
-        sure = mapped(learned.kept, learned.intercept, learned.log_slope, score)
+        sure = calibration.mapped(learned, score)
     return max(sure, 1.0 / options)
 
 
 @kernel
 def calibrate(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
     """Learn from known truths what scores are worth, and which way round contexts are."""
-    heard, options = state.meta[HEARD], book.totals[c.OPTIONS]
+    heard, options = state.meta[s.HEARD], book.totals[c.OPTIONS]
     count = 0
     for at in range(heard):
         if answers.starts[at] < answers.starts[at + 1]:
             count += book.tasks[state.order[at], c.TRUTH] >= 0
-    state.meta[MAPPED] = count
+    state.meta[s.MAPPED] = count
     for context in range(len(state.sides)):
-        state.sides[context, TOLD] = 0.0
+        state.sides[context, s.TOLD] = 0.0
     scores, right = np.zeros(count), np.zeros(count)
     here = np.zeros((2, len(beliefs.worker)))
     table = np.zeros((1, options))
     found = 0
     for at in range(heard):
         true, task = answers.truth[at], state.order[at]
-        judge_held_out(answers, beliefs, at, here, table[0])
+        hem.judge_held_out(answers, beliefs, at, here, table[0])
         for option in range(options):
             state.blind[task, option] = table[0, option]
         if true < 0 or answers.starts[at] == answers.starts[at + 1]:
             continue
         other = rival(table[0], true)
         told = math.log(max(table[0, true], 1e-300) / max(table[0, other], 1e-300))
-        told = min(SURE_OF_SIDE, max(-SURE_OF_SIDE, told))
-        state.sides[answers.context[at], TOLD] += told
+        told = min(hem.SURE_OF_SIDE, max(-hem.SURE_OF_SIDE, told))
+        state.sides[answers.context[at], s.TOLD] += told
         if book.tasks[task, c.TRUTH] < 0:
             # What experts said is about tasks that answers left in doubt.
             continue
-        label = leader(table[0])
+        label = calibration.leader(table[0])
         right[found] = 1.0 if label == true else 0.0
         if abs(table[0, label] - table[0, true]) < 1e-9:
             # Tied with the truth: right as often as a toss would be.
             right[found] = 1.0 if label == true and table[0, other] < table[0, true] else 0.5
         scores[found] = tempered_score(book, state, task, table)
         found += 1
-    learned = fit_map(scores, right)
-    state.map[KEPT], state.map[INTERCEPT] = learned.kept, learned.intercept
-    state.map[LOG_SLOPE] = learned.log_slope
-    state.map[H_AA], state.map[H_AB], state.map[H_BB] = learned.h_aa, learned.h_ab, learned.h_bb
+    state.map[:] = calibration.fit_map(scores, right)
 
 
 @kernel
@@ -238,12 +177,12 @@ def tell_apart(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBe
         givers[at] = beliefs.worker[answers.skill[at]]
     judged, agreed = np.zeros(total), np.zeros(total)
     room = np.zeros((2, book.totals[c.OPTIONS]))
-    judge_workers(answers.starts, givers, answers.label, room, judged, agreed)
-    state.meta[APART] = 1 if told_apart(judged, agreed) else 0
-    state.meta[VOICES] = 0
+    calibration.judge_workers(answers.starts, givers, answers.label, room, judged, agreed)
+    state.meta[s.APART] = 1 if calibration.told_apart(judged, agreed) else 0
+    state.meta[s.VOICES] = 0
     for worker in range(total):
         if workers[worker, c.ANSWERED] > 0 and workers[worker, c.TRUSTED] == 0:
-            state.meta[VOICES] += is_new_voice(book, worker, worker)
+            state.meta[s.VOICES] += is_new_voice(book, worker, worker)
 
 
 @kernel
@@ -251,18 +190,18 @@ def watch_sides(state: State, answers: SkillAnswers, beliefs: SkillBeliefs) -> N
     """Note which way round contexts seem, and tasks whose truth would tell most about it."""
     contexts = len(beliefs.shares)
     margins, agrees = np.zeros(contexts), np.zeros(contexts)
-    side_margins(beliefs, margins)
-    agreements(beliefs, agrees)
-    state.meta[CLASH] = 0
+    hem.side_margins(beliefs, margins)
+    hem.agreements(beliefs, agrees)
+    state.meta[s.CLASH] = 0
     for each in range(contexts):
-        state.sides[each, MARGIN] = margins[each] + state.sides[each, TOLD]
-        state.sides[each, FITTED] = 0.0
+        state.sides[each, s.MARGIN] = margins[each] + state.sides[each, s.TOLD]
+        state.sides[each, s.FITTED] = 0.0
         # Of two camps of contexts, either may be the one that is the wrong way round.
         if agrees[each] < 0.0:
-            state.meta[CLASH] = 1
+            state.meta[s.CLASH] = 1
     state.settling[:] = 0
     for at in range(len(answers.starts) - 1):
-        state.sides[answers.context[at], FITTED] += answers.starts[at + 1] - answers.starts[at]
+        state.sides[answers.context[at], s.FITTED] += answers.starts[at + 1] - answers.starts[at]
         if answers.truth[at] < 0:
             suggest(state, answers.context[at], state.order[at])
 
@@ -271,14 +210,14 @@ def watch_sides(state: State, answers: SkillAnswers, beliefs: SkillBeliefs) -> N
 def suggest(state: State, context: int, task: int) -> None:
     """Take a task among the surest of its context, if it is: their truth tells most."""
     settling = state.settling
-    place = SUGGESTED
+    place = s.SUGGESTED
     while place > 0 and (
         settling[context, place - 1] == 0
         or judged(state, settling[context, place - 1] - 1) < judged(state, task)
     ):
         place -= 1
-    if place < SUGGESTED:
-        for later in range(SUGGESTED - 1, place, -1):
+    if place < s.SUGGESTED:
+        for later in range(s.SUGGESTED - 1, place, -1):
             settling[context, later] = settling[context, later - 1]
         settling[context, place] = task + 1
 
@@ -297,7 +236,7 @@ def fit_all(book: Book, state: State, rounds: int) -> None:
     """Fit all beliefs anew: skills, posteriors, the map of confidences, sides of contexts."""
     answers = answers_in(book, state)
     beliefs = fit_beliefs(book, state, answers, rounds)
-    state.meta[WHOLE] = 1 if rounds >= FULL_ROUNDS else 0
+    state.meta[s.WHOLE] = 1 if rounds >= hem.FULL_ROUNDS else 0
     tell_apart(book, state, answers, beliefs)
     calibrate(book, state, answers, beliefs)
     watch_sides(state, answers, beliefs)

@@ -1,15 +1,15 @@
 """Hierarchical EM: ask where it pays, those who are believed to know."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from askwise.core.checks import real
 from askwise.core.labels import NO_LABEL, Label, RestsOn, told
-from askwise.core.money import MICRO, NO_CAP
+from askwise.core.money import NO_CAP
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, Fact, kernel
 from askwise.kernels.calibration import LEAST_TRUTHS
@@ -19,47 +19,14 @@ from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.queries import at_limit
 from askwise.policies.base import Axes, Kernels, policies
-from askwise.policies.capabilities import GoldRequest, LabelsItself, LimitsSize, Score, SuggestsGold
+from askwise.policies.capabilities import GoldRequest, LabelsItself, LimitsSize, SuggestsGold
 from askwise.policies.gold import drawn_at_random
-from askwise.policies.labels.common import RankedPolicy, is_over
-from askwise.policies.labels.hem.beliefs import (
-    CAUTIOUS,
-    HEARD,
-    MAPPED,
-    MODE,
-    ROUNDS,
-    SINCE,
-    WHOLE,
-    State,
-    is_due,
-    learn,
-    learn_truth,
-    new_state,
-    part_contexts,
-    trust_changed,
-)
-from askwise.policies.labels.hem.confidence import (
-    CALIBRATING,
-    confidence_in,
-    fit_all,
-)
-from askwise.policies.labels.hem.ranking import (
-    Params,
-    best_worker,
-    expert_for,
-    is_open_side,
-    mode,
-    nothing_left,
-    optimism,
-    place,
-    place_all,
-    place_heard,
-    place_if_due,
-    task_to_settle,
-    test_question,
-    unit_price,
-    worth,
-)
+from askwise.policies.labels.common import Opinion, RankedPolicy, is_over
+from askwise.policies.labels.hem import asking, beliefs, ranking
+from askwise.policies.labels.hem import state as s
+from askwise.policies.labels.hem.confidence import CALIBRATING, confidence_in, fit_all
+from askwise.policies.labels.hem.ranking import Params
+from askwise.policies.labels.hem.state import State, new_state
 from askwise.policies.labels.tournament import build_tree, first_task, new_tree
 
 MOST_CELLS = 5_000_000
@@ -75,12 +42,12 @@ def choose(
 ) -> int:
     """The task that is next, and the worker who tells most about it for their price."""
     money = money_left(book.totals)
-    task, expert = task_to_settle(book, state, money, available)
+    task, expert = asking.task_to_settle(book, state, money, available)
     if expert >= 0:
         out.head[1] = SETTLE
         propose(out, task, expert, 1, 1.0)
         return c.PROPOSED
-    task, worker = test_question(book, state, params, money, available)
+    task, worker = asking.test_question(book, state, params, money, available)
     if worker >= 0:
         out.head[1] = TEST
         propose(out, task, worker, 1, 1.0)
@@ -88,8 +55,8 @@ def choose(
     task = first_task(book, state.tree, state.keys, money, available)
     if task < 0:
         return why_nothing(book, state, params, money, available, out)
-    worker = best_worker(book, state, task, money, available)
-    expert = expert_for(book, state, task, worker, money, available)
+    worker = asking.best_worker(book, state, task, money, available)
+    expert = asking.expert_for(book, state, task, worker, money, available)
     out.head[1] = ASK if expert < 0 else EXPERT
     propose(out, task, worker if expert < 0 else expert, 1, 1.0)
     return c.PROPOSED
@@ -136,7 +103,7 @@ def why_nothing(
                     return c.DONE_LIMITS
         return c.DONE_TASKS if joined else c.WAIT_WORKERS
     # Sure enough by agreement alone is not the target: that is a probability.
-    if by_answers and state.meta[MAPPED] < LEAST_TRUTHS:
+    if by_answers and state.meta[s.MAPPED] < LEAST_TRUTHS:
         return c.DONE_AGREEMENT
     return c.DONE_TARGET
 
@@ -147,25 +114,25 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     kind = fact.kind
     if kind in (k.ADDED, k.JOINED):
         build_tree(state.tree, state.keys, book.totals[c.TASKS])
-        part_contexts(book, state)
-        if kind == k.JOINED and trust_changed(book, state):
-            fit_all(book, state, ROUNDS)
-        place_all(book, state, params)
+        beliefs.part_contexts(book, state)
+        if kind == k.JOINED and beliefs.trust_changed(book, state):
+            fit_all(book, state, beliefs.ROUNDS)
+        ranking.place_all(book, state, params)
     elif fact.task >= 0:
         if kind == k.ANSWER:
-            learn(book, state, fact)
+            beliefs.learn(book, state, fact)
         elif kind == k.TRUTH:
-            learn_truth(book, state, fact)
-        place(book, state, params, fact.task)
-    if is_due(book, state):
-        fit_all(book, state, ROUNDS)
-        place_heard(book, state, params)
-    place_if_due(book, state, params)
-    news = state.meta[SINCE] > 0 or (state.meta[HEARD] > 0 and state.meta[WHOLE] == 0)
-    if params.target > 0.0 and news and nothing_left(state):
+            beliefs.learn_truth(book, state, fact)
+        ranking.place(book, state, params, fact.task)
+    if beliefs.is_due(book, state):
+        fit_all(book, state, beliefs.ROUNDS)
+        ranking.place_heard(book, state, params)
+    ranking.place_if_due(book, state, params)
+    news = state.meta[s.SINCE] > 0 or (state.meta[s.HEARD] > 0 and state.meta[s.WHOLE] == 0)
+    if params.target > 0.0 and news and ranking.nothing_left(state):
         # An end is believed only after the fit whose labels are reported.
         fit_all(book, state, FULL_ROUNDS)
-        place_heard(book, state, params)
+        ranking.place_heard(book, state, params)
 
 
 @policies.register("hem")
@@ -243,6 +210,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         "worker": "trusted tested lift ease totals right seen due wrong alone",
         "context": "shares sides settling",
     }
+    derived: ClassVar[tuple[str, ...]] = ("tree", "scratch")
     version: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
@@ -266,24 +234,18 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         book = ledger.book
         state = new_state(book, max(1, len(problem.options)), new_tree(len(book.tasks)))
         build_tree(state.tree, state.keys, ledger.total(c.TASKS))
-        part_contexts(book, state)
+        beliefs.part_contexts(book, state)
         state.trusted[:] = book.workers[:, c.TRUSTED]
-        state.meta[MODE] = mode(book)
-        state.meta[CAUTIOUS] = 1 if self.target > 0.0 else 0
+        state.meta[s.MODE] = ranking.mode(book)
+        state.meta[s.CAUTIOUS] = 1 if self.target > 0.0 else 0
         return state
-
-    def used(self, state: State, ledger: Ledger) -> dict[str, Array]:
-        """What is only room for a posterior does not count."""
-        kept = super().used(state, ledger)
-        del kept["scratch"]
-        return kept
 
     def labels(
         self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int], draw: Draw
     ) -> list[Label]:
         """The most probable option after a fit to all answers, and its probability."""
         final, book = self.fitted(state, ledger), ledger.book
-        rests_on: RestsOn = "calibrated" if final.meta[MAPPED] >= LEAST_TRUTHS else "agreement"
+        rests_on: RestsOn = "calibrated" if final.meta[s.MAPPED] >= LEAST_TRUTHS else "agreement"
         found: list[Label] = []
         for task in tasks:
             if final.known[task] > 0:
@@ -317,7 +279,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
                 if task > 0 and state.known[task - 1] == 0
             ]
             # Where all truths are known there is nothing more to ask for.
-            if tasks and is_open_side(state, at):
+            if tasks and asking.is_open_side(state, at):
                 found.append(GoldRequest(names[at], tasks, "side"))
         wanted = CALIBRATING - int((state.known > 0).sum())
         if self.target > 0.0 and wanted > 0:
@@ -326,25 +288,22 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
                 found.append(GoldRequest(None, drawn, "calibration", len(drawn)))
         return found
 
-    def scores(
-        self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
-    ) -> list[Score]:
+    def opinions(self, state: State, ledger: Ledger, available: Array) -> Iterator[Opinion]:
         """Accuracy with its bonus, and what each worker is ranked by, on the task that is next."""
         book = ledger.book
         task = int(first_task(book, state.tree, state.keys, money_left(book.totals), available))
         if task < 0:
-            return []
+            return
         context = int(book.tasks[task, c.CONTEXT])
-        unit = float(unit_price(book))
-        found = []
+        unit = float(asking.unit_price(book))
         for at, worker in enumerate(ledger.workers):
-            details: dict[str, Any] = {
-                "optimistic_accuracy": float(optimism(book, state, context, at)),
-                "judged_answers": float(state.totals[at, JUDGED]),
-                "price": int(book.workers[at, c.PRICE]) / MICRO,
-            }
             index = None
             if not worker.trusted and may_put(book, task, at):
-                index = float(worth(book, state, context, at, unit))
-            found.append(Score(worker.id, index, details))
-        return found
+                index = float(asking.worth(book, state, context, at, unit))
+            yield (
+                index,
+                {
+                    "optimistic_accuracy": float(asking.optimism(book, state, context, at)),
+                    "judged_answers": float(state.totals[at, JUDGED]),
+                },
+            )

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -24,15 +23,14 @@ from askwise.core.scoring import (
 from askwise.figures import Row
 from askwise.lab.aggregating.labels import make_method
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.papers.labels.studies.recorded import MOST_TASKS
 from askwise.lab.papers.labels.studies.sets import (
-    STAND_IN,
+    MOST_TASKS,
     LabelSet,
     about_sets,
     check_sets,
     chosen_sets,
-    read_set,
-    stand_in,
+    named_set,
+    usable_names,
 )
 from askwise.lab.results import mean_row
 
@@ -119,18 +117,14 @@ class LabelsCalibration(Experiment):
 
     def cells(self) -> list[Cell]:
         """A cell a set, and one for the notes."""
-        names = [each.name for each in self.label_sets() if each.recording is not None]
-        if not names:
-            raise InvalidParameter(
-                f"data is {self.data!r}: no set in it has options and gold.csv", field="data"
-            )
-        return [*(Cell(name, 0.0) for name in names), Cell("", 0.0)]
+        names = usable_names(self.label_sets(), self.data)
+        return [Cell(name, 0.0) for name in (*names, "")]
 
     def sample(self, cell: Cell, seed: int, replication: int) -> Array:
         """Measures of each method as found, and after each number of truths; then reliability."""
         if not cell.panel:
             return np.zeros(0)
-        recording = self._set(cell.panel).recording
+        recording = named_set(self.data, cell.panel, self.most_tasks).recording
         assert recording is not None
         coded = code_answers(
             *(recording.task, recording.worker, recording.label), classes=recording.options
@@ -145,11 +139,6 @@ class LabelsCalibration(Experiment):
             told = [_measured(method, coded, recording.truth, known, n) for n in self.truths]
             found.append(np.concatenate([each for pair in (raw, *told) for each in pair]))
         return np.concatenate(found)
-
-    def _set(self, name: str) -> LabelSet:
-        if name == STAND_IN:
-            return stand_in()
-        return read_set(str(Path(self.data) / name), self.most_tasks)
 
     def rows(self, cell: Cell, samples: Array, seed: int) -> list[Row]:
         """Means over the replications; what could not be measured is left out."""

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -13,12 +12,11 @@ from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.figures import Row
 from askwise.lab.experiment import Figure, experiments
 from askwise.lab.papers.labels.studies.common import LabelsCell, curve_of, series_in
-from askwise.lab.papers.labels.studies.recorded import MOST_TASKS, SetsExperiment
+from askwise.lab.papers.labels.studies.recorded import ChosenSets
 from askwise.lab.papers.labels.studies.sets import (
-    STAND_IN,
     LabelSet,
     about_sets,
-    check_sets,
+    named_set,
     read_set,
     sets_in,
     stand_in,
@@ -35,7 +33,7 @@ ALL = "everybody, majority"
 
 @experiments.register("judges")
 @dataclass(frozen=True)
-class Judges(SetsExperiment):
+class Judges(ChosenSets):
     """Accuracy against money where the workers are language models or priced services.
 
     Parameters
@@ -54,8 +52,6 @@ class Judges(SetsExperiment):
         "hem",
     )
     budgets: tuple[float, ...] = (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 15.0)
-    most_tasks: int = MOST_TASKS
-    sets: tuple[str, ...] = ()
 
     reps: ClassVar[int] = 10
     title: ClassVar[str] = "Programs as workers (beyond 002)"
@@ -77,21 +73,15 @@ class Judges(SetsExperiment):
         ),
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_sets(self.data, self.sets)
-
     def label_sets(self) -> list[LabelSet]:
         """Sets of machine workers, or a stand-in with prices."""
         if not self.data:
             return [stand_in(priced=True)]
-        known = sets_in(self.data, self.sets)
-        chosen = [
-            path
-            for name, path in known.items()
+        return [
+            read_set(str(path), self.most_tasks)
+            for name, path in sets_in(self.data, self.sets).items()
             if self.sets or name == UNPRICED or name.startswith(SERVICES)
         ]
-        return [read_set(str(path), self.most_tasks) for path in chosen]
 
     def bench(self, panel: str, seed: int, number: int) -> Bench:
         """The recorded pairs at their prices."""
@@ -114,12 +104,8 @@ class Judges(SetsExperiment):
         recording = bench.recording
         prices = _micro(recording.prices, recording.workers) / MICRO
         scaled = [replace(row, x=round(row.x * float(prices.mean()), 6)) for row in found]
-        return scaled + alone(panel, self._names(panel), bench, len(samples))
-
-    def _names(self, panel: str) -> tuple[str, ...]:
-        if panel == STAND_IN:
-            return stand_in(priced=True).workers
-        return read_set(str(Path(self.data) / panel), self.most_tasks).workers
+        names = named_set(self.data, panel, self.most_tasks, priced=True).workers
+        return scaled + alone(panel, names, bench, len(samples))
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
         """What has prices, and what a policy gains on the best worker alone."""
@@ -179,9 +165,7 @@ def alone(panel: str, names: Sequence[str], bench: Bench, n: int) -> list[Row]:
 
 @lru_cache(maxsize=8)
 def _priced_bench(data: str, name: str, most_tasks: int) -> Bench:
-    found = (
-        stand_in(priced=True) if name == STAND_IN else read_set(str(Path(data) / name), most_tasks)
-    )
+    found = named_set(data, name, most_tasks, priced=True)
     assert found.recording is not None
     return Bench(found.recording)
 

@@ -24,15 +24,18 @@ from askwise.lab.papers.labels.studies.common import (
     series_in,
 )
 from askwise.lab.papers.labels.studies.sets import (
+    MOST_TASKS,
     STAND_IN,
     LabelSet,
     about_sets,
     check_sets,
     chosen_sets,
+    named_set,
     read_set,
     sets_in,
     stand_in,
     told,
+    usable_names,
     without_contexts,
 )
 from askwise.lab.replaying.bench import Bench, contender
@@ -40,8 +43,6 @@ from askwise.lab.results import mean_row
 from askwise.lab.worlds.completion import complete
 
 COMPLETED, RECORDED = "completed", "recorded pairs"
-
-MOST_TASKS = 2000
 
 LEAD = "lead_of_hem"
 """By how much ``hem`` is more often right than another series, run by run."""
@@ -104,22 +105,11 @@ class SetsExperiment(LabelsExperiment):
         """What there is to run on, also those that can't be used."""
         return chosen_sets(self.data, (), self.most_tasks)
 
-    def set_of(self, panel: str) -> LabelSet:
-        """The set behind a panel."""
-        if panel == STAND_IN:
-            return stand_in()
-        return read_set(str(Path(self.data) / panel), self.most_tasks)
-
     def cells(self) -> list[LabelsCell]:
         """A cell a set, and one more for those that spend what they like; one for the notes."""
-        names = [each.name for each in self.label_sets() if each.recording is not None]
-        if not names:
-            raise InvalidParameter(
-                f"data is {self.data!r}: no set in it has options and gold.csv", field="data"
-            )
         dials = any(contender(label).policy.name in DIALS for label in self.policies)
         found = []
-        for name in names:
+        for name in usable_names(self.label_sets(), self.data):
             panels = self.panels_of(name)
             found.append(LabelsCell(name, 0.0, panels, self.budgets))
             if dials:
@@ -156,9 +146,30 @@ class SetsExperiment(LabelsExperiment):
         return about_sets(rows)
 
 
+@dataclass(frozen=True)
+class ChosenSets(SetsExperiment):
+    """Policies on those sets of a folder that are named.
+
+    Parameters
+    ----------
+    sets : names
+        Which sets of the folder; every one by default.
+    """
+
+    sets: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_sets(self.data, self.sets)
+
+    def label_sets(self) -> list[LabelSet]:
+        """Those named, or all."""
+        return chosen_sets(self.data, self.sets, self.most_tasks)
+
+
 @lru_cache(maxsize=32)
 def recorded_bench(data: str, name: str, most_tasks: int, contexts: bool) -> Bench:
-    found = stand_in() if name == STAND_IN else read_set(str(Path(data) / name), most_tasks)
+    found = named_set(data, name, most_tasks)
     assert found.recording is not None
     # The budget counts answers here: all cost the same.
     recording = replace(found.recording, prices=())
@@ -251,18 +262,11 @@ class LabelsRte(SetsExperiment):
 
 @experiments.register("labels-real")
 @dataclass(frozen=True)
-class LabelsReal(SetsExperiment):
-    """Accuracy against budget on every recorded set at hand, with recorded pairs only.
-
-    Parameters
-    ----------
-    sets : names
-        Which sets of the folder; every one by default.
-    """
+class LabelsReal(ChosenSets):
+    """Accuracy against budget on every recorded set at hand, with recorded pairs only."""
 
     policies: tuple[str, ...] = POLICIES
     budgets: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0)
-    sets: tuple[str, ...] = ()
 
     title: ClassVar[str] = "Policies on recorded answers (beyond 002)"
     reproduces: ClassVar[str] = "beyond 002"
@@ -274,20 +278,13 @@ class LabelsReal(SetsExperiment):
     )
     figures = FIGURES
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_sets(self.data, self.sets)
-
-    def label_sets(self) -> list[LabelSet]:
-        """Those named, or all."""
-        return chosen_sets(self.data, self.sets, self.most_tasks)
-
     def rows(self, cell: LabelsCell, samples: Array, seed: int) -> list[Row]:
         """Also how far ours is ahead of each of the others, run by run, and the best worker."""
         found = super().rows(cell, samples, seed)
         if not cell.panels or cell.dials:
             return found
-        return found + self._leads(cell, samples) + [best_worker(self.set_of(cell.panels[0]))]
+        alone = best_worker(named_set(self.data, cell.panels[0], self.most_tasks))
+        return [*found, *self._leads(cell, samples), alone]
 
     def _leads(self, cell: LabelsCell, samples: Array) -> list[Row]:
         contenders = self.contenders(cell)

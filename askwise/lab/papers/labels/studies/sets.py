@@ -19,6 +19,9 @@ from askwise.lab.worlds.labellers import label_tasks
 STAND_IN = "simulated stand-in"
 STAND_IN_TASKS, STAND_IN_WORKERS, STAND_IN_CONTEXTS, STAND_IN_ANSWERS = 200, 24, 3, 10
 
+MOST_TASKS = 2000
+"""Tasks used of a larger set, unless more are asked for."""
+
 PRICES = ("price", "cost_usd_per_10k")
 """Columns of ``workers.csv`` that may name the prices."""
 
@@ -204,6 +207,21 @@ def chosen_sets(data: str, names: Sequence[str], most_tasks: int) -> list[LabelS
     return [read_set(str(path), most_tasks) for path in sets_in(data, names).values()]
 
 
+def named_set(data: str, name: str, most_tasks: int, priced: bool = False) -> LabelSet:
+    """The set of a name, which may be that of the simulated one."""
+    return stand_in(priced) if name == STAND_IN else read_set(str(Path(data) / name), most_tasks)
+
+
+def usable_names(sets: Iterable[LabelSet], data: str) -> list[str]:
+    """Names of the sets that can be used; at least one."""
+    names = [each.name for each in sets if each.recording is not None]
+    if not names:
+        raise InvalidParameter(
+            f"data is {data!r}: no set in it has options and gold.csv", field="data"
+        )
+    return names
+
+
 def without_contexts(recording: Recording) -> Recording:
     """The same answers with all tasks of one kind."""
     return replace(recording, contexts=None)
@@ -232,22 +250,12 @@ def about_sets(rows: Sequence[Row]) -> list[str]:
             "and NAME/workers.csv (worker,price)."
         ]
     said = []
-    part = [
-        f"{name} ({counts['tasks']:,.0f} of {counts['tasks_in_all']:,.0f})"
-        for name, counts in used.items()
-        if counts["tasks"] < counts["tasks_in_all"]
-    ]
-    if part:
+    if part := _less(used, "tasks", "tasks_in_all"):
         said.append(
             "Of large sets only a part of the tasks is used, those with gold first: "
             f"{', '.join(part)}. most_tasks sets how many, 0 is all."
         )
-    some = [
-        f"{name} ({counts['gold']:,.0f} of {counts['tasks']:,.0f})"
-        for name, counts in used.items()
-        if counts["gold"] < counts["tasks"]
-    ]
-    if some:
+    if some := _less(used, "gold", "tasks"):
         said.append(
             "Accuracy is over the tasks whose truth is known; the others take their share of the "
             f"budget all the same: {', '.join(some)}."
@@ -272,3 +280,12 @@ def about_sets(rows: Sequence[Row]) -> list[str]:
     if out:
         said.append(f"Left out: {'; '.join(out)}.")
     return said
+
+
+def _less(used: dict[str, dict[str, float]], few: str, many: str) -> list[str]:
+    """The sets of which one metric is less than another, with both."""
+    return [
+        f"{name} ({counts[few]:,.0f} of {counts[many]:,.0f})"
+        for name, counts in used.items()
+        if counts[few] < counts[many]
+    ]

@@ -11,13 +11,8 @@ from askwise.core.errors import InvalidParameter
 from askwise.figures import Row
 from askwise.lab.experiment import Figure, experiments
 from askwise.lab.papers.labels.studies.common import BUDGETS, LabelsCell
-from askwise.lab.papers.labels.studies.recorded import SetsExperiment, recorded_bench
-from askwise.lab.papers.labels.studies.sets import (
-    LabelSet,
-    about_sets,
-    check_sets,
-    chosen_sets,
-)
+from askwise.lab.papers.labels.studies.recorded import ChosenSets, recorded_bench
+from askwise.lab.papers.labels.studies.sets import about_sets
 from askwise.lab.replaying.bench import Bench, Grade, contender
 from askwise.lab.results import mean_row, ratio_row
 
@@ -35,7 +30,7 @@ class Where(TypedDict):
 
 @experiments.register("labels-screening")
 @dataclass(frozen=True)
-class LabelsScreening(SetsExperiment):
+class LabelsScreening(ChosenSets):
     """Policies that are told some truths before they ask; measured on the other tasks.
 
     Parameters
@@ -44,8 +39,6 @@ class LabelsScreening(SetsExperiment):
         How many truths are told, drawn at random in each replication.
     answers : number
         The budget, in answers a task; what was recorded, where that is less.
-    sets : names
-        Which sets of the folder; every one by default.
     """
 
     policies: tuple[str, ...] = (
@@ -53,7 +46,6 @@ class LabelsScreening(SetsExperiment):
     )  # fmt: skip
     truths: tuple[int, ...] = (0, 20, 50)
     answers: float = 3.0
-    sets: tuple[str, ...] = ()
 
     title: ClassVar[str] = "What known truths buy (beyond 002)"
     reproduces: ClassVar[str] = "beyond 002"
@@ -80,7 +72,6 @@ class LabelsScreening(SetsExperiment):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_sets(self.data, self.sets)
         if self.budgets != BUDGETS:
             raise InvalidParameter(
                 f"budgets is {self.budgets}: this experiment has one budget, give answers",
@@ -97,10 +88,6 @@ class LabelsScreening(SetsExperiment):
                 raise InvalidParameter(
                     f"truths is {told}: give numbers of truths, 0 or more", field="truths"
                 )
-
-    def label_sets(self) -> list[LabelSet]:
-        """Those named, or all."""
-        return chosen_sets(self.data, self.sets, self.most_tasks)
 
     def cells(self) -> list[LabelsCell]:
         """A cell a set, and one for the notes: thresholds are not turned here."""

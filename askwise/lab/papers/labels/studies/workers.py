@@ -19,8 +19,14 @@ from askwise.lab.papers.labels.studies.common import (
     check_positive,
     curve_of,
 )
-from askwise.lab.papers.labels.studies.recorded import MOST_TASKS, recorded_bench
-from askwise.lab.papers.labels.studies.sets import STAND_IN, LabelSet, read_set, sets_in, stand_in
+from askwise.lab.papers.labels.studies.recorded import recorded_bench
+from askwise.lab.papers.labels.studies.sets import (
+    MOST_TASKS,
+    STAND_IN,
+    named_set,
+    read_set,
+    sets_in,
+)
 from askwise.lab.papers.labels.studies.tables import (
     SIMULATED,
     SOURCES,
@@ -378,6 +384,6 @@ def histogram(recording: Any) -> Array:
 
 @lru_cache(maxsize=16)
 def _counted(data: str, name: str, completed: bool) -> Array:
-    found: LabelSet = stand_in() if name == STAND_IN else read_set(str(Path(data) / name), 0)
+    found = named_set(data, name, 0)
     assert found.recording is not None
     return histogram(complete(found.recording) if completed else found.recording)
