@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 # Before anything of ours is imported. Kernels give the same compiled or not, and most tests are
@@ -53,6 +54,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         order = random.Random(seed)
         files = order.sample(list(by_file.values()), len(by_file))
         items[:] = [item for tests in files for item in order.sample(tests, len(tests))]
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector of garbage from going through all modules and tests again and again."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
