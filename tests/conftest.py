@@ -9,6 +9,10 @@ import os
 # over before they would be compiled; those that are about compiling are marked.
 os.environ.setdefault("ASKWISE_JIT", "0")
 
+# Nor does NumPy get threads of its own: the arrays here are tiny, and several processes whose
+# threads wait for each other take up to forty times as long for them.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import random
 import secrets
 import signal
