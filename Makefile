@@ -9,6 +9,9 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # pytest keeps the test files, and the plug-ins, that it has rewritten: else it does so every time.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q
+# Files stay together, so that what their tests share is made, imported and compiled once; whoever
+# is through first takes over from the others.
+SPREAD = -n $(JOBS) --dist worksteal
 
 # The build backend comes from the lock; its remarks on editable installs are no news.
 INSTALL_SELF := PYTHONWARNINGS=ignore $(PIP) install --no-deps --no-build-isolation --editable .
@@ -40,9 +43,9 @@ test: .venv/.ready ## run the quick suite, then with the compiler what is about 
 	@$(GET_SERVER)
 	@$(GET_BROWSER)
 	@echo "== quick suite and docstrings, without the compiler"
-	@$(PYTEST) -n $(JOBS)
+	@$(PYTEST) $(SPREAD)
 	@echo "== what is about compiling"
-	@ASKWISE_JIT= $(PYTEST) $(call MARKED,compiled) -n $(JOBS) -m "compiled and not slow"
+	@ASKWISE_JIT= $(PYTEST) $(call MARKED,compiled) $(SPREAD) -m "compiled and not slow"
 	@$(MAKE) test-bounds
 
 # CHECK chooses among the tests marked checked; test-slow leaves none of them out.
@@ -53,13 +56,13 @@ test-bounds: .venv/.ready
 	@sum=$(SOURCES_SUM); mkdir -p "$(CHECKED)/$$sum"; \
 	find "$(CHECKED)" -mindepth 1 -maxdepth 1 ! -name "$$sum" -exec rm -rf {} +; \
 	ASKWISE_JIT= NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CHECKED)/$$sum" \
-		$(PYTEST) $(call MARKED,checked) -n $(JOBS) -m "$(CHECK)"
+		$(PYTEST) $(call MARKED,checked) $(SPREAD) -m "$(CHECK)"
 
 test-slow: .venv/.ready ## run every test, the slow ones too
 	@$(GET_SERVER)
 	@$(GET_BROWSER)
-	@HYPOTHESIS_PROFILE=slow $(PYTEST) -n $(JOBS) -m "not compiled"
-	@ASKWISE_JIT= HYPOTHESIS_PROFILE=slow $(PYTEST) $(call MARKED,compiled) -n $(JOBS) -m compiled
+	@HYPOTHESIS_PROFILE=slow $(PYTEST) $(SPREAD) -m "not compiled"
+	@ASKWISE_JIT= HYPOTHESIS_PROFILE=slow $(PYTEST) $(call MARKED,compiled) $(SPREAD) -m compiled
 	@$(MAKE) test-bounds CHECK=checked
 
 lint: .venv/.ready ## check style, format, types, the direction of imports and that none go in circles

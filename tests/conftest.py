@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 # Before anything of ours is imported. Kernels give the same compiled or not, and most tests are
 # over before they would be compiled; those that are about compiling are marked.
 os.environ.setdefault("ASKWISE_JIT", "0")
+
+# Nor does NumPy get threads of its own: the arrays here are tiny, and several processes whose
+# threads wait for each other take up to forty times as long for them.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import random
 import secrets
@@ -53,6 +58,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         order = random.Random(seed)
         files = order.sample(list(by_file.values()), len(by_file))
         items[:] = [item for tests in files for item in order.sample(tests, len(tests))]
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector of garbage from going through all modules and tests again and again."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

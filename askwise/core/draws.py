@@ -25,30 +25,35 @@ class Draw(NamedTuple):
     decision: int
 
 
-@step
-def _mix(x: int, y: int, bits: int) -> tuple[int, int]:
-    """One round: add, rotate, combine."""
-    x = (x + y) & _WORD
-    return x, (((y << bits) | (y >> (32 - bits))) & _WORD) ^ x
-
-
 @kernel
 def threefry(key0: int, key1: int, counter0: int, counter1: int) -> tuple[int, int]:
-    """Two random 32-bit words for a key and a counter of two 32-bit words each."""
+    """Two random 32-bit words for a key and a counter of two 32-bit words each.
+
+    A round adds, rotates and combines. They are written out: in plain Python to call a function for
+    each takes longer than the round.
+    """
     key2 = key0 ^ key1 ^ 0x1BD11BDA
     x = (counter0 + key0) & _WORD
     y = (counter1 + key1) & _WORD
     for group in range(5):
         if group % 2 == 0:
-            x, y = _mix(x, y, 13)
-            x, y = _mix(x, y, 15)
-            x, y = _mix(x, y, 26)
-            x, y = _mix(x, y, 6)
+            x = (x + y) & _WORD
+            y = (((y << 13) | (y >> 19)) & _WORD) ^ x
+            x = (x + y) & _WORD
+            y = (((y << 15) | (y >> 17)) & _WORD) ^ x
+            x = (x + y) & _WORD
+            y = (((y << 26) | (y >> 6)) & _WORD) ^ x
+            x = (x + y) & _WORD
+            y = (((y << 6) | (y >> 26)) & _WORD) ^ x
         else:
-            x, y = _mix(x, y, 17)
-            x, y = _mix(x, y, 29)
-            x, y = _mix(x, y, 16)
-            x, y = _mix(x, y, 24)
+            x = (x + y) & _WORD
+            y = (((y << 17) | (y >> 15)) & _WORD) ^ x
+            x = (x + y) & _WORD
+            y = (((y << 29) | (y >> 3)) & _WORD) ^ x
+            x = (x + y) & _WORD
+            y = (((y << 16) | (y >> 16)) & _WORD) ^ x
+            x = (x + y) & _WORD
+            y = (((y << 24) | (y >> 8)) & _WORD) ^ x
         if group % 3 == 0:
             first, second = key1, key2
         elif group % 3 == 1:

@@ -112,10 +112,10 @@ def _utility_cases() -> list[Case]:
     small = Market(prices, limits, rated.means[:6], rated)
     markets = [
         (small, 90_000_000),
-        (replace(small, limits=np.full(6, 400, np.int64)), 300_500_000),
-        (worlds.freelancer_market(rng, cap=30, candidates=12), 400_000_000),
-        (worlds.drifting_market(rng, cap=30, changes=3), 300_000_000),
-        (worlds.correlation_market(rng, cap=30, variance=1.0, noise=1.0), 300_000_000),
+        (replace(small, limits=np.full(6, 400, np.int64)), 150_500_000),
+        (worlds.freelancer_market(rng, cap=30, candidates=12), 260_000_000),
+        (worlds.drifting_market(rng, cap=30, changes=3), 220_000_000),
+        (worlds.correlation_market(rng, cap=30, variance=1.0, noise=1.0), 220_000_000),
     ]
     return [
         Case(market.problem(budget), market.answering(seed, 0))
@@ -128,7 +128,7 @@ def _survey_cases() -> list[Case]:
     three = np.array([[[0.5, 0.3, 0.2], [0.4, 0.2, 0.4], [0.9, 0.05, 0.05]]])
     plain = {"name": "composite"}
     cases: list[tuple[Survey, int, int | None, dict[str, Any]]] = [
-        (Survey(two_options(0.8, 0.6, 0.6)), 12, None, plain),
+        (Survey(two_options(0.8, 0.6, 0.6)), 5, None, plain),
         (Survey(three, ("1", "0.5", "3")), 5, 90, {**plain, "horizon": 40, "total": False}),
         (Survey(three[:, :2], (0, 2)), 4, 40, {**plain, "cap": 12, "horizon": 30}),
         (Survey(two_options(0.5, 0.7)), 3, 50, {**plain, "rule": "gap(quality=1000)"}),

@@ -113,13 +113,14 @@ def weigh_answer(
 @step
 def normalise(logs: Array) -> None:
     """Turn logarithms into probabilities."""
-    top = logs[0]
+    top = float(logs[0])
     for c in range(1, len(logs)):
-        top = max(top, logs[c])
+        top = max(top, float(logs[c]))
     total = 0.0
     for c in range(len(logs)):
-        logs[c] = math.exp(logs[c] - top)
-        total += logs[c]
+        chance = math.exp(float(logs[c]) - top)
+        logs[c] = chance
+        total += chance
     for c in range(len(logs)):
         logs[c] /= total
 
@@ -130,7 +131,7 @@ def posterior_of(logs: Array, posterior: Array, task: int) -> float:
     normalise(logs)
     moved = 0.0
     for c in range(len(logs)):
-        moved = max(moved, abs(logs[c] - posterior[task, c]))
+        moved = max(moved, abs(float(logs[c]) - float(posterior[task, c])))
         posterior[task, c] = logs[c]
     return moved
 
@@ -195,9 +196,9 @@ def judge_by(
             continue
         power = trust_in_shares(crowd, last - first)
         for c in range(len(logs)):
-            said = power * shares[context[task], c]
+            said = power * float(shares[context[task], c])
             for at in range(first, last):
-                said += weight[at] * foretold[skill[at], c, label[at]]
+                said += float(weight[at]) * float(foretold[skill[at], c, label[at]])
             logs[c] = said
         moved = max(moved, posterior_of(logs, posterior, task))
     return moved

@@ -9,6 +9,8 @@ Only answers that something else judges count: another answer to the task, or it
 judged tells nothing of skill, but it shrinks deviations by class: such an answer stands for one
 that is right as often as the worker is elsewhere. Without that, skills by class would be learned
 from contested tasks alone, for these are the ones that are asked about again.
+
+Cells of arrays are taken as floats: plain Python reckons with those in half the time.
 """
 
 import math
@@ -132,18 +134,18 @@ def rate_crowd(crowd: Array, classes: int) -> None:
 @step
 def accuracy_elsewhere(totals: Array, crowd: Array, worker: int) -> float:
     """How often a worker is right, over all contexts."""
-    return (LIKE_CROWD * crowd[MEAN] + totals[worker, RIGHT]) / (
-        LIKE_CROWD + totals[worker, JUDGED]
-    )
+    right, judged = float(totals[worker, RIGHT]), float(totals[worker, JUDGED])
+    return (LIKE_CROWD * float(crowd[MEAN]) + right) / (LIKE_CROWD + judged)
 
 
 @step
 def accuracy_here(totals: Array, shown: Array, crowd: Array, worker: int, row: int) -> float:
     """How often a worker is right in a context; -1 is the row of one they never worked in."""
     elsewhere = accuracy_elsewhere(totals, crowd, worker)
-    if crowd[LENT] < 0.0 or row < 0:
+    lent = float(crowd[LENT])
+    if lent < 0.0 or row < 0:
         return elsewhere
-    return (crowd[LENT] * elsewhere + shown[row, RIGHT]) / (crowd[LENT] + shown[row, JUDGED])
+    return (lent * elsewhere + float(shown[row, RIGHT])) / (lent + float(shown[row, JUDGED]))
 
 
 @step
@@ -168,20 +170,20 @@ def odds_on_class(
     elsewhere: float, worker: int, c: int,
 ) -> float:  # fmt: skip
     """By what a class multiplies the odds that a worker is right."""
-    k = like + alone[worker, c]
-    total = k + seen[worker, c]
-    found = min(HIGH, max(LOW, (k * elsewhere + right[worker, c]) / total))
+    k = like + float(alone[worker, c])
+    total = k + float(seen[worker, c])
+    found = min(HIGH, max(LOW, (k * elsewhere + float(right[worker, c])) / total))
     expected = min(HIGH, max(LOW, elsewhere))
     if crowd[LENT] >= 0.0:
         # Of contexts in which they are often right, perhaps, this class has more tasks.
-        expected = min(HIGH, max(LOW, (k * elsewhere + due[worker, c]) / total))
+        expected = min(HIGH, max(LOW, (k * elsewhere + float(due[worker, c])) / total))
     return found * (1.0 - expected) / ((1.0 - found) * expected)
 
 
 @step
 def accuracy_on(accuracy: float, odds: float) -> float:
     """How often a worker is right on a class."""
-    certain = min(HIGH, max(LOW, accuracy))
+    certain = min(HIGH, max(LOW, float(accuracy)))
     lifted = certain / (1.0 - certain) * odds
     return min(HIGH, max(LOW, lifted / (1.0 + lifted)))
 
@@ -190,11 +192,12 @@ def accuracy_on(accuracy: float, odds: float) -> float:
 def error_share(totals: Array, wrong: Array, errors: Array, worker: int, c: int, a: int) -> float:
     """Share of a among a worker's wrong answers to tasks of class c."""
     classes = wrong.shape[1]
-    of_crowd = (errors[c, a] + EVEN_ERRORS / (classes - 1)) / (errors[c, c] + EVEN_ERRORS)
-    mine = max(0.0, totals[worker, JUDGED] - totals[worker, RIGHT] - wrong[worker, c])
-    return (LIKE_CROWD_ERRORS * of_crowd + wrong[worker, a]) / max(
-        LIKE_CROWD_ERRORS + mine, LIKE_CROWD_ERRORS * of_crowd + wrong[worker, a]
-    )
+    even = EVEN_ERRORS / (classes - 1)
+    of_crowd = (float(errors[c, a]) + even) / (float(errors[c, c]) + EVEN_ERRORS)
+    judged, right = float(totals[worker, JUDGED]), float(totals[worker, RIGHT])
+    mine = max(0.0, judged - right - float(wrong[worker, c]))
+    named = LIKE_CROWD_ERRORS * of_crowd + float(wrong[worker, a])
+    return named / max(LIKE_CROWD_ERRORS + mine, named)
 
 
 @kernel

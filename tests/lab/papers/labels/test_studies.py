@@ -15,7 +15,7 @@ from askwise.core.draws import Draw
 from askwise.core.errors import InvalidParameter, InvalidProblem, UnknownPolicy
 from askwise.figures import Row
 from askwise.lab.experiment import with_settings
-from askwise.lab.papers.labels.studies import tables
+from askwise.lab.papers.labels.studies import judges, recorded, sets, tables, workers
 from askwise.lab.papers.labels.studies.common import accuracy_at, curve_of, reached_at
 from askwise.lab.papers.labels.studies.judges import ALL
 from askwise.lab.papers.labels.studies.recorded import (
@@ -64,7 +64,25 @@ def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def recorded() -> Path:
+def small_stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What stands in for recorded answers has few of them."""
+
+    def forget() -> None:
+        for made in (
+            sets.stand_in, recorded.recorded_bench, recorded._completed_bench, judges._priced_bench,
+            workers._counted,
+        ):  # fmt: skip
+            made.cache_clear()
+
+    monkeypatch.setattr(sets, "STAND_IN_TASKS", 60)
+    monkeypatch.setattr(sets, "STAND_IN_ANSWERS", 7)
+    forget()
+    yield
+    forget()
+
+
+@pytest.fixture
+def folder() -> Path:
     """A folder of recorded answers, where there is one."""
     if not (DATA / "rte" / "labels.csv").is_file():
         pytest.skip("no folder of recorded answers: name it in ASKWISE_DATA")
@@ -269,12 +287,12 @@ def test_thresholds_that_spend_the_same_are_one_point(tmp_path: Path) -> None:
 
 
 def test_any_number_of_jobs_gives_the_same() -> None:
-    one, two = (
-        ran("labels-workers", 3, jobs, models="lazy", budgets="2", **NAIVE) for jobs in (1, 2)
-    )
+    settings = {"models": "lazy", "budgets": "2", "tasks": "40", "workers": "8", **NAIVE}
+    one, two = (ran("labels-workers", 3, jobs, **settings) for jobs in (1, 2))
     assert one.rows == two.rows
 
 
+@pytest.mark.usefixtures("small_stand_in", "small_tables")
 @pytest.mark.parametrize(
     ("name", "settings", "panels"),
     [
@@ -286,7 +304,11 @@ def test_any_number_of_jobs_gives_the_same() -> None:
             {"truths": "0,20", "answers": "2", "policies": "hem,hem(target=0.3)"},
             {STAND_IN, ""},
         ),
-        ("labels-workers", {"models": "colluding", "budgets": "2", **NAIVE}, {"colluding"}),
+        (
+            "labels-workers",
+            {"models": "colluding", "budgets": "2", "tasks": "60", "workers": "12", **NAIVE},
+            {"colluding"},
+        ),
         ("labels-accuracies", {"models": "one-coin"}, {"simulated, one-coin", STAND_IN}),
         (
             "labels-delay",
@@ -313,8 +335,9 @@ def test_every_experiment_runs_without_data_says_so_and_draws(
     assert write(experiment, results, tmp_path, "again").is_file()
 
 
+@pytest.mark.usefixtures("small_stand_in")
 def test_ours_is_compared_run_by_run_and_with_the_best_worker() -> None:
-    results = ran("labels-real", 3, policies="random-pairs,hem", budgets="1,2")
+    results = ran("labels-real", 2, policies="random-pairs,hem", budgets="1,2")
     leads = curve_of(results.rows, STAND_IN, "random-pairs", LEAD)
     for x, lead in leads.items():
         mine, theirs = (
@@ -348,9 +371,10 @@ def test_tasks_called_done_and_those_of_them_that_are_wrong_are_summed_over_sets
     )
 
 
+@pytest.mark.usefixtures("small_stand_in")
 def test_budgets_end_where_all_recorded_answers_are_bought() -> None:
-    results = ran("labels-real", budgets="5,10,11", **NAIVE)
-    assert set(curve_of(results.rows, STAND_IN, "random-pairs")) == {5.0, 10.0}
+    results = ran("labels-real", budgets="5,7,8", **NAIVE)
+    assert set(curve_of(results.rows, STAND_IN, "random-pairs")) == {5.0, 7.0}
 
 
 def test_workers_asked_alone_cost_their_price_and_all_cost_everything() -> None:
@@ -376,17 +400,17 @@ def test_workers_asked_alone_cost_their_price_and_all_cost_everything() -> None:
     [("bluebird", 39, 0.759), pytest.param("rte", 10, 0.897, marks=pytest.mark.slow)],
 )
 def test_recorded_sets_come_to_the_majority_vote_once_all_is_bought(
-    name: str, most: int, known: float, recorded: Path
+    name: str, most: int, known: float, folder: Path
 ) -> None:
-    results = ran("labels-real", 1, data=str(recorded), sets=name, budgets=f"2,{most}", **NAIVE)
+    results = ran("labels-real", 1, data=str(folder), sets=name, budgets=f"2,{most}", **NAIVE)
     naive = curve_of(results.rows, name, "random-pairs")
     assert set(naive) == {2.0, float(most)}
     # As in the literature; ties are drawn.
     assert naive[float(most)].mean == pytest.approx(known, abs=0.02)
 
 
-def test_policies_that_are_unfit_for_a_recorded_set_are_named(recorded: Path) -> None:
-    settings = {"data": str(recorded), "sets": "wsd", "policies": "optkg,random-pairs"}
+def test_policies_that_are_unfit_for_a_recorded_set_are_named(folder: Path) -> None:
+    settings = {"data": str(folder), "sets": "wsd", "policies": "optkg,random-pairs"}
     experiment = with_settings("labels-real", {**settings, "budgets": "2"})
     results = run(experiment, reps=1, seed=1)
     assert not curve_of(results.rows, "wsd", "optkg")
@@ -401,9 +425,9 @@ def within(row: Row, known: float, error: float, least: float = 0.0) -> bool:
 @pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_the_means_of_the_nine_cases_are_those_known(recorded: Path) -> None:
+def test_the_means_of_the_nine_cases_are_those_known(folder: Path) -> None:
     results = ran(
-        "labels-uci", 30, 2, data=str(recorded), budgets="1,2,3,5,10,15",
+        "labels-uci", 30, 2, data=str(folder), budgets="1,2,3,5,10,15",
         policies="bbta,bbta(explore=0),optkg,optkg-multi,crowdsense,iethresh,random-pairs,hem",
     )  # fmt: skip
     for series in ("bbta", "bbta(explore=0)", "optkg", "crowdsense", "random-pairs"):
@@ -423,8 +447,8 @@ def test_the_means_of_the_nine_cases_are_those_known(recorded: Path) -> None:
 @pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_longer_exploration_pays_late_as_known(recorded: Path) -> None:
-    results = ran("labels-exploration", 30, 2, data=str(recorded), budgets="5,10,15")
+def test_longer_exploration_pays_late_as_known(folder: Path) -> None:
+    results = ran("labels-exploration", 30, 2, data=str(folder), budgets="5,10,15")
     for series in ("bbta(explore=5)", "bbta(explore=10)"):
         mine = curve_of(results.rows, OVERALL, series)
         for x, known in zip(KNOWN_AT, KNOWN[series], strict=True):
@@ -437,9 +461,9 @@ def test_longer_exploration_pays_late_as_known(recorded: Path) -> None:
 @pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
-def test_textual_entailment_comes_out_as_known(recorded: Path) -> None:
+def test_textual_entailment_comes_out_as_known(folder: Path) -> None:
     results = ran(
-        "labels-rte", 30, 2, data=str(recorded), budgets="2,3,5,10", policies="bbta,random-pairs"
+        "labels-rte", 30, 2, data=str(folder), budgets="2,3,5,10", policies="bbta,random-pairs"
     )
     for panel, curves in KNOWN_RTE.items():
         for series, points in curves.items():
