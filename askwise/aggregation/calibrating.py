@@ -15,6 +15,7 @@ from askwise.aggregation.features import Features, with_prediction
 from askwise.aggregation.fitted import AGREEMENT, CALIBRATED, TIE, Calibration, Fitted
 from askwise.aggregation.steps import sized, work_of
 from askwise.core.arrays import Array
+from askwise.core.scoring import NORMAL
 from askwise.kernels.calibration import (
     INTERCEPT_WIDTH,
     LEAST_TRUTHS,
@@ -37,9 +38,6 @@ FOLDS = 2
 """In how many parts truths are hidden, so that none judges itself."""
 
 _DEPENDENCE = {c.UNSAID: UNSAID, c.PERSON: OF_PERSONS, c.MODEL: OF_MODELS, c.CROWD: OF_PERSONS}
-
-NORMAL = 1.959963984540054
-"""The normal quantile of a 95% interval."""
 
 _FAR = 5.0
 """Scores beyond it say nothing of how wide a band is: their confidence is 0 or 1."""
