@@ -35,14 +35,14 @@ class Contribution(Jsonable):
     gain : Interval or None
         Accuracy of the vote with them minus without them, on tasks where another judge has a
         verdict too; None if there is none.
-    adds : str
-        ``something`` if the interval is above 0, ``harm`` if below, ``nothing`` if it is within
-        .01 of 0; else ``unclear``.
+    effect : str
+        ``nothing`` if the interval is within .01 of 0, ``helps`` if it is above 0, ``harms`` if
+        below; else ``unclear``.
     """
 
     judge: str
     gain: Interval | None
-    adds: str
+    effect: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +250,8 @@ def _word(gain: Interval) -> str:
     if gain.low >= -MARGIN and gain.high <= MARGIN:
         return "nothing"
     if gain.low > 0:
-        return "something"
-    return "harm" if gain.high < 0 else "unclear"
+        return "helps"
+    return "harms" if gain.high < 0 else "unclear"
 
 
 def _by_family(

@@ -147,7 +147,7 @@ def _on_judges(judges: Sequence[JudgeCard], panel: PanelCard) -> Iterator[str]:
             f"{_count(apart, 'judge')} always or never right: left out of correlations and of the "
             "effective number of judges."
         )
-    spared = [each.judge for each in panel.contributions if each.adds == "nothing"]
+    spared = [each.judge for each in panel.contributions if each.effect == "nothing"]
     if len(spared) > 1:
         yield (
             f"{len(spared)} judges add nothing, each taken alone. Of judges who err alike, the "

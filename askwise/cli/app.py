@@ -10,6 +10,7 @@ from askwise import __version__
 from askwise.cli import ask_tell, campaigns, catalogue, lab, output, serve, show
 from askwise.cli.aggregate import aggregate
 from askwise.cli.backup import backup, restore
+from askwise.cli.check import check
 from askwise.cli.errors import Frame
 from askwise.cli.live_demo import demo_live
 from askwise.cli.options import option
@@ -39,7 +40,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         *(show.status, ask_tell.assignments, show.answers, show.payments, show.log, show.explain),
     ),
     "Serve": (serve.serve, demo_live, warm, backup, restore),
-    "Recorded answers": (aggregate, replay),
+    "Recorded answers": (aggregate, check, replay),
 }
 """Commands by the heading that help shows them below, named as their functions."""
 
