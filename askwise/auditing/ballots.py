@@ -188,7 +188,7 @@ def read_ballots(
     humans_coded, human_names = coded([told["worker"][row] for row in shared])
     answers = [told["label"][row] for row in shared]
     label_names = ordered({*said["label"], *answers} - {""})
-    _refuse_strangers(said["label"], answers, sources)
+    _refuse_strangers(said["label"], told["label"], sources)
     code = {name: at for at, name in enumerate(label_names)} | {"": FAILED}
     pairs = human_tasks.astype(np.int64) * len(human_names) + humans_coded
     firsts = np.sort(np.unique(pairs, return_index=True)[1])

@@ -80,13 +80,17 @@ class Walk(NamedTuple):
     right: Array
     cost: Array
 
+    def last(self, until: float | None) -> Array:
+        """The step of each task after which the lead is large enough, or nobody is left."""
+        steps = self.leads.shape[1]
+        if until is None:
+            return np.full(len(self.leads), steps - 1)
+        enough = self.leads >= math.log(until / (1.0 - until)) - TIE
+        return np.where(enough.any(axis=1), enough.argmax(axis=1), steps - 1)
+
     def ended(self, until: float | None) -> tuple[Array, Array]:
-        """How right each task is and what it costs, once the lead is large enough."""
-        last = np.full(len(self.leads), self.leads.shape[1] - 1)
-        if until is not None:
-            enough = self.leads >= math.log(until / (1.0 - until)) - TIE
-            last = np.where(enough.any(axis=1), enough.argmax(axis=1), last)
-        rows = np.arange(len(last))
+        """How right each task is and what it costs then."""
+        rows, last = np.arange(len(self.leads)), self.last(until)
         return self.right[rows, last], self.cost[rows, last]
 
 
@@ -149,7 +153,9 @@ class Desk:
                 error = 1.0 - float(right.mean())
                 key = float(cost.mean()), error, size
                 if error <= limit + TIE and (best is None or key < best[0]):
-                    best = key, Stage(order, weights, until)
+                    # Whom nobody came to ask is no part of it.
+                    asked = order[: int(walk.last(until).max()) + 1]
+                    best = key, Stage(asked, weights, until if len(asked) > 1 else None)
         assert best is not None
         return best[1]
 

@@ -32,8 +32,10 @@ def share(hits: float, tries: float) -> Interval | None:
     """
     if tries <= 0:
         return None
-    hits = min(max(float(hits), 0.0), float(tries))
-    return Interval(hits / float(tries), *wilson_ends(hits, float(tries)))
+    hits, tries = min(max(float(hits), 0.0), float(tries)), float(tries)
+    value, (low, high) = hits / tries, wilson_ends(hits, tries)
+    # Rounding may leave an end on the wrong side of what was found.
+    return Interval(value, min(low, value), max(high, value))
 
 
 def paired(differences: Array) -> Interval:

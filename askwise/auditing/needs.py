@@ -60,7 +60,8 @@ def audit_needs(
     >>> [need.clean for need in audit_needs(10_000, 0.0)]
     [45, 22, 11]
     """
-    delta = 1.0 - confidence
+    # A sample that just suffices is not to fail by rounding.
+    delta = (1.0 - confidence) * (1.0 + 1e-9)
     found = []
     for alpha in alphas:
         clean = _fewest(tasks, alpha, 0.0, delta)

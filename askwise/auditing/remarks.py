@@ -32,7 +32,7 @@ def remarks_on(
     yield from _on_tasks(ballots, people)
     yield from _on_labels(ballots)
     yield from _on_rows(ballots)
-    yield from _on_judges(judges, panel)
+    yield from _on_judges(judges, panel, several=people.ceiling is not None)
     yield from _on_cascade(ballots, panel, found)
 
 
@@ -123,7 +123,7 @@ def _on_rows(ballots: Ballots) -> Iterator[str]:
         )
 
 
-def _on_judges(judges: Sequence[JudgeCard], panel: PanelCard) -> Iterator[str]:
+def _on_judges(judges: Sequence[JudgeCard], panel: PanelCard, *, several: bool) -> Iterator[str]:
     silent = [each.judge for each in judges if each.tasks == 0]
     if silent:
         yield (
@@ -136,7 +136,7 @@ def _on_judges(judges: Sequence[JudgeCard], panel: PanelCard) -> Iterator[str]:
             f"Alternative annotator test: {_count(left_out, 'person', 'people')} with fewer than "
             f"{alternative.LEAST_TASKS} tasks in common with a judge left out."
         )
-    elif not tests:
+    elif not tests and several:
         yield (
             "No alternative annotator test: nobody has "
             f"{alternative.LEAST_TASKS} tasks that a judge and another person answered too."

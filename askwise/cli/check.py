@@ -123,6 +123,7 @@ def _print_lines(card: ReportCard) -> None:
     line("panel_accuracy", *_ends(panel.accuracy), panel.tasks)
     line("correlation", *_ends(panel.correlation))
     line("effective", *_ends(panel.effective), panel.counted)
+    line("families", panel.within_families, panel.between_families)
     for part in panel.contributions:
         line("gain", part.judge, *_ends(part.gain), part.effect)
     if card.cascade is not None:

@@ -141,24 +141,23 @@ def panel_sentences(card: ReportCard) -> Iterator[str]:
 def cascade_sentences(found: Cascade) -> Iterator[str]:
     """Whom to ask in which order, and what that would cost."""
     if len(found.judges) == 1:
-        how = f"Ask {found.judges[0]} alone"
+        how = f"{found.judges[0]} alone"
     elif found.until is None:
-        how = f"Ask {_listed(found.judges)}"
+        how = _listed(found.judges)
     else:
         how = (
-            f"Ask {found.judges[0]}, and then {', '.join(found.judges[1:])}, one after another, "
-            f"until the votes so far make a label {100 * found.until:g}% sure"
+            f"{found.judges[0]}, then {', '.join(found.judges[1:])}, one after another until the "
+            f"votes so far make a label {100 * found.until:g}% sure"
         )
-    saved = "" if found.saved is None else f", which saves {100 * found.saved:.0f}%"
-    yield (
-        f"{how}: about {found.cost:.4g} a task, where asking all costs {found.all_cost:.4g}{saved}."
-    )
+    yield f"The cheapest way to err no more than all judges together: ask {how}."
+    less = " beside" if found.saved is None else f", {100 * found.saved:.0f}% less than"
     change = found.change
     yield (
-        f"Wrong would be {with_ends(found.error)} instead of {with_ends(found.all_error)}, a "
-        f"difference of {change.value:+.3f} [{change.low:+.3f}, {change.high:+.3f}]; votes count "
-        "by how often a judge is right. Measured on halves of the tasks that had no part in the "
-        "choice."
+        "Such a way, found on one half of the tasks and measured on the other, costs "
+        f"{found.cost:.4g} a task{less} the {found.all_cost:.4g} of asking all. It is wrong on "
+        f"{with_ends(found.error)} of them, all judges together on {with_ends(found.all_error)}: a "
+        f"difference of {change.value:+.3f} [{change.low:+.3f}, {change.high:+.3f}]. A vote counts "
+        "by how often its judge is right."
     )
 
 
