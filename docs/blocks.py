@@ -22,6 +22,7 @@ EXECUTED = (
     DOCS / "tutorial.md",
     DOCS / "how-to" / "aggregate.md",
     DOCS / "how-to" / "assure.md",
+    DOCS / "how-to" / "check-judges.md",
     DOCS / "how-to" / "lab.md",
     DOCS / "how-to" / "labels.md",
     DOCS / "how-to" / "pay.md",

@@ -234,7 +234,9 @@ def _columns(table: Mapping[str, Any], source: str, order: str | None) -> dict[s
 
 def _text(value: Any) -> str:
     """A cell as text; what is missing is empty."""
-    return "" if value is None or value != value else str(value).strip()
+    # A data frame has several words for it, one of which can't even be compared.
+    missing = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return "" if missing or value != value else str(value).strip()
 
 
 def _refuse_both(judges: Sequence[str], humans: Sequence[str], sources: Sources) -> None:

@@ -88,12 +88,11 @@ def _on_labels(ballots: Ballots) -> Iterator[str]:
     told = np.bincount(ballots.human_labels, minlength=size)
     for name, verdicts, answers in zip(ballots.label_names, said, told, strict=True):
         if not answers:
-            yield (
-                f"No person says {name!r}: the {_count(int(verdicts), 'verdict')} that say it "
-                "count as wrong."
-            )
+            wrong = "counts as wrong" if verdicts == 1 else "count as wrong"
+            yield f"No person says {name!r}: {_count(int(verdicts), 'verdict')} of it {wrong}."
         elif not verdicts:
-            yield f"No judge says {name!r}, as {_count(int(answers), 'answer')} of people do."
+            number = _count(int(answers), "answer")
+            yield f"No judge says {name!r}, the label of {number} of people."
     alike: dict[str, list[str]] = {}
     for name in ballots.label_names:
         alike.setdefault(name.casefold(), []).append(name)

@@ -25,7 +25,7 @@ def check(
         "a failure.",
     ),
     human: Path | None = option(
-        None, "FILE", "A table task,worker,label: what people said of the same tasks."
+        None, "FILE", "A table task,worker,label, needed: what people said of the same tasks."
     ),
     order: str | None = option(
         None, "COLUMN", "The column of VERDICTS that names the order in which a task was shown."

@@ -64,8 +64,11 @@ def test_a_data_frame_is_a_table_too() -> None:
     pandas = pytest.importorskip("pandas")
     verdicts, people = noisy(1, {"a": 0.9, "b": 0.8}, tasks=40)
     verdicts["label"][3] = ""
-    frame = pandas.DataFrame(verdicts).replace("", None)
-    assert check(frame, pandas.DataFrame(people)) == check(verdicts, people)
+    once = check(verdicts, people)
+    for missing in (None, float("nan"), pandas.NA):
+        frame = pandas.DataFrame(verdicts).astype(object)
+        frame.loc[3, "label"] = missing
+        assert check(frame, pandas.DataFrame(people)) == once
 
 
 JUDGE, PEOPLE = sheet({"gpt": "yny"}), sheet({"ann": "yyn"})
@@ -126,8 +129,8 @@ def test_what_to_know_is_said() -> None:
         "2 of 5 tasks have no answer of a person.",
         "People answered 3 tasks only",
         "1 answer of people to tasks without a verdict passed over.",
-        "No person says 'm': the 1 verdict that say it count as wrong.",
-        "No judge says 'u', as 1 answer of people do.",
+        "No person says 'm': 1 verdict of it counts as wrong.",
+        "No judge says 'u', the label of 1 answer of people.",
         "'N', 'n' differ in case alone",
         "1 further answer of a person to the same task left out",
         "for want of a verdict on a task that people answered: 'llama'.",

@@ -18,6 +18,7 @@ MOST_DOTS, MOST_CELLS, MOST_CLASSES = 40, 30, 500
 def write_card(card: ReportCard, directory: Path, source: str, people: str, command: str) -> Path:
     """Write check.json, report.html and its figures; returns the page."""
     report.write_json(directory, "check.json", card)
+    judges, panel, shares = (list(drawn(card, directory)) for drawn in (_judges, _panel, _shares))
     classes = list(words.class_lines(card))
     shown = min(MOST_CLASSES, len(classes))
     some = "" if shown == len(classes) else f" The first {shown} of {len(classes)} rows."
@@ -26,8 +27,8 @@ def write_card(card: ReportCard, directory: Path, source: str, people: str, comm
         "check.html",
         title=words.headline(card),
         byline=f"Verdicts of {source}, held against people of {people}",
-        figures=[],
-        judge_figures=list(_judges(card, directory)),
+        figures=[*judges, *panel, *shares],
+        judge_figures=judges,
         judges_note=words.JUDGES_MEANING,
         judge_columns=words.judge_columns(card),
         judges=list(words.judge_lines(card)),
@@ -35,9 +36,9 @@ def write_card(card: ReportCard, directory: Path, source: str, people: str, comm
         class_columns=words.CLASSES,
         classes=classes[:shown],
         panel=list(words.panel_sentences(card)),
-        panel_figures=list(_panel(card, directory)),
+        panel_figures=panel,
         cascade=[] if card.cascade is None else list(words.cascade_sentences(card.cascade)),
-        share_figures=list(_shares(card, directory)),
+        share_figures=shares,
         shares_note=words.SHARES_MEANING,
         share_columns=words.SHARES,
         shares=list(words.share_lines(card)),

@@ -184,10 +184,12 @@ def need_lines(card: ReportCard) -> Iterator[Line]:
 def needs_meaning(card: ReportCard) -> str:
     """What the numbers of audits are about."""
     confidence = card.needs[0].confidence
+    alone = len(card.judges) == 1
+    whose = f"labels of {card.judges[0].judge}" if alone else "vote of all judges"
     return (
         f"How many of the {card.tasks} tasks, drawn at random and audited by people, would certify "
-        f"the vote of all judges with {100 * confidence:g}% confidence: if none of them is found "
-        "wrong, and if as many are as were measured here."
+        f"the {whose} with {100 * confidence:g}% confidence: if none of them is found wrong, and "
+        "if as many are as were measured here."
     )
 
 
