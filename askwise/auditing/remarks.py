@@ -93,6 +93,11 @@ def _on_labels(ballots: Ballots) -> Iterator[str]:
         elif not verdicts:
             number = _count(int(answers), "answer")
             yield f"No judge says {name!r}, the label of {number} of people."
+    if size > 2 and all(map(_is_number, ballots.label_names)):
+        yield (
+            "Labels are numbers, and count as names: who says 4 where 5 is right is as wrong as "
+            "who says 1."
+        )
     alike: dict[str, list[str]] = {}
     for name in ballots.label_names:
         alike.setdefault(name.casefold(), []).append(name)
@@ -166,6 +171,14 @@ def _on_cascade(ballots: Ballots, panel: PanelCard, found: Cascade | None) -> It
             )
     elif not found.priced:
         yield "No prices were given: in the cascade every verdict costs 1."
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _count(number: int, noun: str, plural: str | None = None) -> str:

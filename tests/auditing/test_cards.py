@@ -139,6 +139,13 @@ def test_what_to_know_is_said() -> None:
         assert words in said, words
 
 
+def test_labels_on_a_scale_are_said_to_be_names() -> None:
+    words = "Labels are numbers, and count as names"
+    scale, pair = noisy(1, {"a": 0.9}, tasks=9, labels="135"), noisy(1, {"a": 0.9}, tasks=9)
+    assert any(words in each for each in check(*scale).remarks)
+    assert not any(words in each for each in check(*pair).remarks)
+
+
 def test_ten_thousand_verdicts_take_less_than_ten_seconds() -> None:
     verdicts, people = noisy(
         1, {f"j{at}": 0.5 + at / 25 for at in range(10)}, tasks=1000, people=5, labels="abcd"
