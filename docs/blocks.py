@@ -23,6 +23,7 @@ EXECUTED = (
     DOCS / "how-to" / "aggregate.md",
     DOCS / "how-to" / "assure.md",
     DOCS / "how-to" / "certify.md",
+    DOCS / "how-to" / "check-judges.md",
     DOCS / "how-to" / "lab.md",
     DOCS / "how-to" / "labels.md",
     DOCS / "how-to" / "pay.md",

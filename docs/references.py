@@ -93,6 +93,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ),
     ("How a plan's dial was chosen", "askwise.lab.planning.search", "Dial"),
     ("Replaying recorded answers", "askwise.lab.replaying.replay", "replay Replay Saving Measures"),
+    ("Report cards of judges", "askwise.auditing", ""),
     ("Results", "askwise.lab.results", "Results mean_row ratio_row"),
     ("Figures", "askwise.figures", ""),
     ("Worlds", "askwise.lab.worlds", ""),

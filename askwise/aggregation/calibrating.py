@@ -15,7 +15,7 @@ from askwise.aggregation.features import Features, with_prediction
 from askwise.aggregation.fitted import AGREEMENT, CALIBRATED, Calibration, Fitted
 from askwise.aggregation.steps import sized, work_of
 from askwise.core.arrays import Array
-from askwise.core.scoring import Labels, right_shares
+from askwise.core.scoring import NORMAL, Labels, right_shares
 from askwise.kernels import calibration
 from askwise.kernels.calibration import ConfidenceMap
 from askwise.ledger import columns as c
@@ -29,9 +29,6 @@ _DEPENDENCE = {
     c.MODEL: calibration.OF_MODELS,
     c.CROWD: calibration.OF_PERSONS,
 }
-
-NORMAL = 1.959963984540054
-"""The normal quantile of a 95% interval."""
 
 _FAR = 5.0
 """Scores beyond it say nothing of how wide a band is: their confidence is 0 or 1."""

@@ -1,18 +1,45 @@
 """What may be believed of labels and of those who gave them, by tasks that were audited."""
 
+from askwise.auditing.alternative import AgainstHuman, AlternativeTest
+from askwise.auditing.ballots import Sources
+from askwise.auditing.cards import ReportCard, check
+from askwise.auditing.cascades import Cascade
 from askwise.auditing.certificates import AuditedSet, Certificate, certificate_of, certify
 from askwise.auditing.climbs import Climb
 from askwise.auditing.draws import COLUMNS, AuditDraw, Labels, draw, drawn_before
+from askwise.auditing.intervals import Interval
+from askwise.auditing.judges import ClassRates, Flips, JudgeCard
+from askwise.auditing.needs import AuditNeed, audit_needs
+from askwise.auditing.panels import Contribution, PanelCard
+from askwise.auditing.people import PeopleCard
+from askwise.auditing.shares import ClassShare, ppi_mean
 
 __all__ = [
     "COLUMNS",
+    "AgainstHuman",
+    "AlternativeTest",
     "AuditDraw",
+    "AuditNeed",
     "AuditedSet",
+    "Cascade",
     "Certificate",
+    "ClassRates",
+    "ClassShare",
     "Climb",
+    "Contribution",
+    "Flips",
+    "Interval",
+    "JudgeCard",
     "Labels",
+    "PanelCard",
+    "PeopleCard",
+    "ReportCard",
+    "Sources",
+    "audit_needs",
     "certificate_of",
     "certify",
+    "check",
     "draw",
     "drawn_before",
+    "ppi_mean",
 ]

@@ -11,6 +11,7 @@ from askwise.cli import ask_tell, campaigns, catalogue, lab, output, serve, show
 from askwise.cli.aggregate import aggregate
 from askwise.cli.backup import backup, restore
 from askwise.cli.certify import certify
+from askwise.cli.check import check
 from askwise.cli.errors import Frame
 from askwise.cli.live_demo import demo_live
 from askwise.cli.options import option
@@ -40,7 +41,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         *(show.status, ask_tell.assignments, show.answers, show.payments, show.log, show.explain),
     ),
     "Serve": (serve.serve, demo_live, warm, backup, restore),
-    "Recorded answers": (aggregate, certify, replay),
+    "Recorded answers": (aggregate, check, certify, replay),
 }
 """Commands by the heading that help shows them below, named as their functions."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,25 @@ SUREST = 0.98
 
 TIE = 1e-9
 """Probabilities that differ by less are tied."""
+
+NORMAL = 1.959963984540054
+"""Standard deviations on either side of a normal's mean that hold 95% of it."""
+
+
+def wilson_ends(hits: float, tries: float) -> tuple[float, float]:
+    """Ends of Wilson's 95% interval of a share; a tie may be a hit by a part.
+
+    Examples
+    --------
+    >>> low, high = wilson_ends(8, 10)
+    >>> round(low, 3), round(high, 3)
+    (0.49, 0.943)
+    """
+    share, z2 = hits / tries, NORMAL * NORMAL
+    middle = (share + z2 / (2 * tries)) / (1 + z2 / tries)
+    half = NORMAL / (1 + z2 / tries)
+    half *= math.sqrt(share * (1 - share) / tries + z2 / (4 * tries * tries))
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 class Labels(NamedTuple):

@@ -33,7 +33,7 @@ class Columns:
     source : Path
         The file.
     cells : mapping of a column to its cells
-        Without the space around them; none is empty.
+        Without the space around them; those of needed columns are not empty, unless they may be.
     lines : sequence of int
         Where each row stands in the file: its line, or its row in Parquet.
     """
@@ -55,10 +55,12 @@ def read_columns(
     *,
     only: bool = False,
     every: bool = False,
+    blank: Sequence[str] = (),
 ) -> Columns:
     """Read the named columns of a file; others are passed over, or refused with ``only``.
 
-    With ``every``, all other columns are read as well.
+    With ``every``, all other columns are read as well. Of the needed columns, those in ``blank``
+    may have empty cells.
 
     Raises
     ------
@@ -85,7 +87,7 @@ def read_columns(
             f"{file} has no row below its columns: give at least one", field="file"
         )
     for name in found.cells:
-        if name in needed and "" in found.cells[name]:
+        if name in needed and name not in blank and "" in found.cells[name]:
             place = found.place(found.cells[name].index(""))
             raise InvalidProblem(
                 f"{place}: {name} is empty; fill it or take the row out", field=name

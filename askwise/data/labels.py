@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from askwise.core.checks import one_of, whole
 from askwise.core.errors import InvalidProblem
+from askwise.core.names import coded, ordered
 from askwise.core.problem import Worker
 from askwise.data.columns import Columns, read_columns, write_columns
 from askwise.data.tables import placed, value_of, worker_of_text
@@ -69,10 +70,10 @@ class LabelTable:
         """
         known = [truths.get(name) for name in self.task_names]
         names = {*self.label_names, *(name for name in known if name is not None)}
-        ordered = _ordered(names)
-        code = {name: at for at, name in enumerate(ordered)}
+        every = ordered(names)
+        code = {name: at for at, name in enumerate(every)}
         recoded = np.array([code[name] for name in self.label_names], np.int32)
-        table = replace(self, labels=recoded[self.labels], label_names=ordered)
+        table = replace(self, labels=recoded[self.labels], label_names=every)
         return table, np.array([-1 if name is None else code[name] for name in known], np.int32)
 
 
@@ -97,9 +98,9 @@ def read_labels(path: str | os.PathLike[str], *, duplicates: str = "keep") -> La
     """
     one_of(duplicates, "duplicates", DUPLICATES)
     found = read_columns(path, ("task", "worker", "label"))
-    tasks, task_names = _coded(found.cells["task"])
-    workers, worker_names = _coded(found.cells["worker"])
-    labels, label_names = _coded(found.cells["label"])
+    tasks, task_names = coded(found.cells["task"])
+    workers, worker_names = coded(found.cells["worker"])
+    labels, label_names = coded(found.cells["label"])
     pairs = tasks.astype(np.int64) * len(worker_names) + workers
     _, firsts = np.unique(pairs, return_index=True)
     more = len(pairs) - len(firsts)
@@ -131,30 +132,6 @@ def _refuse_repeated(found: Columns, pairs: Codes, firsts: Codes) -> None:
         f"{found.lines[first]} already; keep or drop duplicates, or mend the file",
         field="duplicates",
     )
-
-
-def _coded(cells: Sequence[str]) -> tuple[Codes, tuple[str, ...]]:
-    """Codes of cells, and the sorted names behind them."""
-    index: dict[str, int] = {}
-    codes = np.fromiter(
-        (index.setdefault(cell, len(index)) for cell in cells), np.int32, count=len(cells)
-    )
-    names = _ordered(index)
-    place = np.empty(len(names), np.int32)
-    for at, name in enumerate(names):
-        place[index[name]] = at
-    return place[codes], names
-
-
-def _ordered(names: Any) -> tuple[str, ...]:
-    """Sort names: as numbers if all are numbers, else as text."""
-    try:
-        numbers = {name: float(name) for name in names}
-    except ValueError:
-        return tuple(sorted(names))
-    if not all(math.isfinite(number) for number in numbers.values()):
-        return tuple(sorted(names))
-    return tuple(sorted(names, key=lambda name: (numbers[name], name)))
 
 
 def read_gold(path: str | os.PathLike[str]) -> dict[str, str]:

@@ -1,6 +1,17 @@
 """Figures: of the lab, of reports and of the dashboard. Matplotlib is imported when used."""
 
+from askwise.figures.named import Dot, draw_dots, draw_heat
 from askwise.figures.plots import draw, save, svg_text
 from askwise.figures.rows import ReferenceRow, Row, source_of
 
-__all__ = ["ReferenceRow", "Row", "draw", "save", "source_of", "svg_text"]
+__all__ = [
+    "Dot",
+    "ReferenceRow",
+    "Row",
+    "draw",
+    "draw_dots",
+    "draw_heat",
+    "save",
+    "source_of",
+    "svg_text",
+]

@@ -379,3 +379,15 @@ def test_recorded_answers_are_read(name: str) -> None:
         prices = {worker.id: worker.price for worker in workers}
         assert prices["Google"] == Decimal("0.015")
         assert prices["GitHub-CNN"] == Decimal("0.000001")
+
+
+def test_columns_may_be_allowed_to_have_empty_cells(tmp_path: Path) -> None:
+    file = tmp_path / "verdicts.csv"
+    file.write_text("task,worker,label\nt1,gpt,\nt2,gpt,yes\n")
+    found = read_columns(file, ("task", "worker", "label"), blank=("label",))
+    assert found.cells["label"] == ["", "yes"]
+    with pytest.raises(InvalidProblem, match="line 2: label is empty"):
+        read_columns(file, ("task", "worker", "label"))
+    file.write_text("task,worker\nt1,gpt\n")
+    with pytest.raises(InvalidProblem, match="has no column 'label'"):
+        read_columns(file, ("task", "worker", "label"), blank=("label",))

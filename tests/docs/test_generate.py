@@ -168,7 +168,7 @@ def test_every_command_is_in_the_reference() -> None:
     page = cli_page()
     for command in ("ask", "tell", "status", "log", "explain", "lab run"):
         assert f"## askwise {command}\n" in page
-    for command in ("plan", "aggregate", "replay"):
+    for command in ("plan", "aggregate", "check", "replay"):
         assert f"## askwise {command}\n" in page
     for command in ("policies", "rules", "aggregators", "mechanisms"):
         assert f"## askwise {command}\n" in page

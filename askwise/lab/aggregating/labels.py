@@ -1,6 +1,5 @@
 """Labels of recorded answers: aggregated, measured against known truths, put into words."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,7 @@ import numpy as np
 
 from askwise.aggregation import Fitted, LabelAggregator, aggregation, code_answers
 from askwise.aggregation.answers import Kin, code_workers
-from askwise.aggregation.calibrating import NORMAL, band_width
+from askwise.aggregation.calibrating import band_width
 from askwise.aggregation.features import FORETOLD, features_of
 from askwise.core.arrays import Array
 from askwise.core.compiling import allowed
@@ -27,6 +26,7 @@ from askwise.core.scoring import (
     right_shares,
     vote_weights,
     weighted_lead,
+    wilson_ends,
 )
 from askwise.data.labels import LabelTable
 from askwise.lab.planning.files import count
@@ -45,11 +45,7 @@ def wilson(hits: float, tries: int) -> Estimate:
     >>> found.mean, round(found.low, 3), round(found.high, 3)
     (0.8, 0.49, 0.943)
     """
-    share, z2 = hits / tries, NORMAL * NORMAL
-    middle = (share + z2 / (2 * tries)) / (1 + z2 / tries)
-    half = NORMAL / (1 + z2 / tries)
-    half *= math.sqrt(share * (1 - share) / tries + z2 / (4 * tries * tries))
-    return Estimate(share, max(0.0, middle - half), min(1.0, middle + half))
+    return Estimate(hits / tries, *wilson_ends(hits, tries))
 
 
 @dataclass(frozen=True)

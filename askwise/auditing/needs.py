@@ -1,0 +1,111 @@
+"""How many answers of people would certify a panel's labels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy.special import gammaln
+
+from askwise.core.arrays import Array
+from askwise.core.jsonable import Jsonable
+
+ALPHAS = (0.05, 0.1, 0.2)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditNeed(Jsonable):
+    """What it takes to certify that at most a share of the labels is wrong.
+
+    Attributes
+    ----------
+    alpha : float
+        The share.
+    confidence : float
+        With what probability such a certificate is right, at least.
+    clean : int
+        The fewest tasks, drawn at random and all found right, that certify it.
+    expected : int or None
+        The fewest that do if as many are wrong as the measured error lets expect; None if no
+        number does, as the error is not below alpha.
+    """
+
+    alpha: float
+    confidence: float
+    clean: int
+    expected: int | None
+
+
+def audit_needs(
+    tasks: int, error: float, *, confidence: float = 0.9, alphas: tuple[float, ...] = ALPHAS
+) -> tuple[AuditNeed, ...]:
+    """How many of the tasks have to be audited for each alpha, by the hypergeometric distribution.
+
+    If more than alpha of the labels were wrong, at least E = floor(alpha N) + 1 of the N would be.
+    A sample of n tasks with k wrong ones certifies that it is not so if at most k wrong ones among
+    n drawn from N with E wrong ones have a probability of 1 - confidence at most. Expected are
+    k = ceil(n error). The number has to be fixed before the draw.
+
+    Parameters
+    ----------
+    tasks : int
+        N, from 1 on.
+    error : float
+        The measured share of wrong labels.
+
+    Examples
+    --------
+    >>> [need.clean for need in audit_needs(10_000, 0.0)]
+    [45, 22, 11]
+    """
+    # A sample that just suffices is not to fail by rounding.
+    delta = (1.0 - confidence) * (1.0 + 1e-9)
+    found = []
+    for alpha in alphas:
+        clean = _fewest(tasks, alpha, 0.0, delta)
+        assert clean is not None
+        found.append(AuditNeed(alpha, confidence, clean, _fewest(tasks, alpha, error, delta)))
+    return tuple(found)
+
+
+def _fewest(tasks: int, alpha: float, error: float, delta: float) -> int | None:
+    """The fewest audits that certify alpha if a share of ``error`` of them is wrong."""
+    # As written: .1 is a tenth, and not what binary fractions make of it.
+    bad = math.floor(Fraction(str(alpha)) * tasks) + 1
+    if bad > tasks:
+        return 0
+    # Then what is expected is the median at least: no sample is that unlikely.
+    if error * tasks >= bad - 1e-9:
+        return None
+    for wrong in range(math.ceil(error * tasks - 1e-9) + 1):
+        # Of the sample sizes with as many wrong ones expected, the largest tells most.
+        size = min(tasks, math.floor(wrong / error + 1e-9)) if error > 0 else tasks
+        if _chance(wrong, tasks, bad, size) <= delta:
+            return _smallest(wrong, tasks, bad, delta)
+    return None
+
+
+def _smallest(wrong: int, tasks: int, bad: int, delta: float) -> int:
+    """The smallest sample in which so few wrong ones are unlikely enough, by bisection."""
+    low, high = wrong, tasks
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _chance(wrong, tasks, bad, middle) <= delta:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _chance(wrong: int, tasks: int, bad: int, audits: int) -> float:
+    """The probability of at most so many wrong ones among the audits."""
+    counts = np.arange(max(0, audits + bad - tasks), min(wrong, bad, audits) + 1)
+    ways = _ways(bad, counts) + _ways(tasks - bad, audits - counts) - _ways(tasks, audits)
+    return float(np.exp(ways).sum())
+
+
+def _ways(total: int, taken: Array | int) -> Array:
+    """The logarithm of in how many ways some of a total can be taken."""
+    return gammaln(total + 1) - gammaln(np.add(taken, 1)) - gammaln(total - np.asarray(taken) + 1)

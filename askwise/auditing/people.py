@@ -1,0 +1,57 @@
+"""How far people agree with one another: what nobody can be asked to exceed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from askwise.auditing.ballots import Ballots, majority
+from askwise.auditing.intervals import Interval, share
+from askwise.core.jsonable import Jsonable
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleCard(Jsonable):
+    """The people whose majority is taken for the truth.
+
+    Attributes
+    ----------
+    people, answers, tasks : int
+        How many there are, on tasks that a judge was asked about.
+    tied : int
+        Tasks on which their majority is tied: of k labels each counts 1/k.
+    alone : int
+        Tasks that one person answered.
+    ceiling : Interval or None
+        How often a person agrees with the majority of the others of the task, in the mean over
+        tasks with two people or more; of k labels that are tied there each counts 1/k. None if
+        there is no such task.
+    """
+
+    people: int
+    answers: int
+    tasks: int
+    tied: int
+    alone: int
+    ceiling: Interval | None
+
+
+def people_card(ballots: Ballots) -> PeopleCard:
+    """Count people, and leave each out in turn."""
+    number = ballots.counts.sum(axis=1)
+    several = np.flatnonzero(number[ballots.human_tasks] >= 2)
+    tasks, labels = ballots.human_tasks[several], ballots.human_labels[several]
+    others = ballots.counts[tasks].astype(np.float64)
+    rows = np.arange(len(several))
+    others[rows, labels] -= 1.0
+    agree = np.bincount(tasks, majority(others)[rows, labels], minlength=len(number))
+    here = number >= 2
+    return PeopleCard(
+        people=len(ballots.human_names),
+        answers=len(ballots.human_tasks),
+        tasks=int(ballots.known.sum()),
+        tied=int(((ballots.truth > 0).sum(axis=1) > 1).sum()),
+        alone=int((number == 1).sum()),
+        ceiling=share(float((agree[here] / number[here]).sum()), float(here.sum())),
+    )

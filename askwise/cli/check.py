@@ -1,0 +1,180 @@
+"""``askwise check``: the report card of judges, against people."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from askwise.cli import output
+from askwise.cli.options import AsJson, Seed, argument, option
+from askwise.cli.outputs import command_line, pages, progress, show_found
+from askwise.core.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from askwise.auditing import Interval, ReportCard
+
+SHOWN = 20
+"""Judges, and rows of judges by class, on a screen."""
+
+
+def check(
+    verdicts: Path = argument(
+        "VERDICTS",
+        "A table task,worker,label (CSV, JSON Lines, Parquet): what judges said. An empty label is "
+        "a failure.",
+    ),
+    human: Path | None = option(
+        None, "FILE", "A table task,worker,label, needed: what people said of the same tasks."
+    ),
+    order: str | None = option(
+        None, "COLUMN", "The column of VERDICTS that names the order in which a task was shown."
+    ),
+    workers: Path | None = option(
+        None, "FILE", "A table worker,price and perhaps kind,family; without it a verdict costs 1."
+    ),
+    epsilon: float = option(
+        0.1,
+        "SHARE",
+        "What a judge may be worse by than a person: 0.2 for experts, 0.15 if skilled, 0.1 for a "
+        "crowd.",
+    ),
+    confidence: float = option(0.9, "SHARE", "Of certificates."),
+    seed: Seed = 0,
+    out: Path | None = option(None, "DIR", "Write check.json, report.html and its figures there."),
+    as_json: AsJson = False,
+) -> None:
+    """Measure judges against people: how right they are, alone and together."""
+    if human is None:
+        raise InvalidParameter(
+            "human is not given: judges are measured against people, so give their answers with "
+            "--human FILE (task,worker,label); without people, askwise aggregate says how far "
+            "judges agree",
+            field="human",
+        )
+    from askwise.auditing import Sources
+    from askwise.auditing import check as run
+    from askwise.data import read_recorded_workers
+    from askwise.data.columns import read_columns
+    from askwise.lab.checking.files import write_card
+
+    columns = ("task", "worker", "label")
+    if order in columns:
+        raise InvalidParameter(
+            f"order is {order!r}: name another column of {verdicts}, one that says in which order "
+            "a task was shown",
+            field="order",
+        )
+    more = () if order is None else (order,)
+    said = read_columns(verdicts, (*columns, *more), blank=("label",))
+    told = read_columns(human, columns)
+    known = [] if workers is None else read_recorded_workers(workers)
+    with progress(quiet=as_json, compiles=False) as tell, pages(out) as place:
+        found = run(
+            said.cells,
+            told.cells,
+            order=order,
+            prices=None if workers is None else {each.id: Decimal(each.price) for each in known},
+            families={each.id: each.family for each in known if each.family is not None},
+            epsilon=epsilon,
+            confidence=confidence,
+            seed=seed,
+            sources=Sources(str(verdicts), str(human)),
+            progress=tell,
+        )
+        if place is not None:
+            asked: dict[str, Any] = {"human": human, "order": order, "workers": workers}
+            asked |= {"epsilon": epsilon, "confidence": confidence, "seed": seed}
+            command = command_line("check", verdicts, **asked)
+            tell("drawing", 0, 1)
+            write_card(found, place, str(verdicts), str(human), command)
+            tell("drawing", 1, 1)
+    written = [] if out is None else [out / "report.html"]
+    show_found(
+        found,
+        as_json,
+        screen=lambda card: _show(card, str(verdicts), str(human)),
+        lines=_print_lines,
+        files=written,
+    )
+
+
+def _print_lines(card: ReportCard) -> None:
+    """One fact a line, for programs that read lines."""
+    line = output.line
+    for name in ("tasks", "verdicts", "failures"):
+        line(name, getattr(card, name))
+    for name in ("people", "answers", "tasks", "tied", "alone"):
+        line(f"human_{name}" if name != "people" else name, getattr(card.people, name))
+    line("ceiling", *_ends(card.people.ceiling))
+    for each in card.judges:
+        line("accuracy", each.judge, *_ends(each.accuracy), each.tasks)
+        line("kappa", each.judge, *_ends(each.kappa))
+        line("failed", each.judge, *_ends(each.failures), each.verdicts)
+        for rates in each.classes:
+            line("tpr", each.judge, rates.label, *_ends(rates.tpr))
+            line("tnr", each.judge, rates.label, *_ends(rates.tnr))
+        if each.alternative is not None:
+            test = each.alternative
+            line("alternative", each.judge, test.winning_rate, test.passes, test.advantage)
+        if each.flips is not None:
+            line("flips", each.judge, *_ends(each.flips.share), each.flips.tasks)
+    panel = card.panel
+    line("panel_accuracy", *_ends(panel.accuracy), panel.tasks)
+    line("correlation", *_ends(panel.correlation))
+    line("effective", *_ends(panel.effective), panel.counted)
+    line("families", panel.within_families, panel.between_families)
+    for part in panel.contributions:
+        line("gain", part.judge, *_ends(part.gain), part.effect)
+    if card.cascade is not None:
+        found = card.cascade
+        line("cascade", ", ".join(found.judges), found.until, found.cost, found.all_cost)
+        line("cascade_error", *_ends(found.error))
+        line("all_error", *_ends(found.all_error))
+    for share in card.shares:
+        line("share", share.label, share.naive.value, *_ends(share.human), *_ends(share.ppi))
+    for need in card.needs:
+        line("need", need.alpha, need.clean, need.expected)
+    for remark in card.remarks:
+        line("remark", remark)
+
+
+def _ends(found: Interval | None) -> tuple[float | None, ...]:
+    return (None, None, None) if found is None else (found.value, found.low, found.high)
+
+
+def _show(card: ReportCard, source: str, people: str) -> None:
+    """What a person wants to know, in the order in which they ask."""
+    from rich.text import Text
+
+    from askwise.lab.checking import words
+
+    def table(first: str, columns: tuple[str, ...], lines: list[words.Line]) -> Any:
+        heads = (first, *(f">{name}" for name in columns))
+        return output.table(heads, ((name, *cells) for name, cells in lines))
+
+    def head(text: str) -> Text:
+        return Text(f"\n{text}", style="bold")
+
+    output.show(Text(words.headline(card), style="bold"), "")
+    output.show(output.grid(words.facts(card, source, people)))
+    judges, classes = list(words.judge_lines(card)), list(words.class_lines(card))
+    output.show(head("Judges"), table("judge", words.judge_columns(card), judges[:SHOWN]))
+    output.show(*_more(len(judges)), Text(words.JUDGES_MEANING, style="dim"))
+    output.show(head("By class"), table("judge", words.CLASSES, classes[:SHOWN]))
+    output.show(*_more(len(classes)))
+    if len(card.judges) > 1:
+        output.show(head("Together"), *map(Text, words.panel_sentences(card)))
+    if card.cascade is not None:
+        output.show(head("The cheap first"), *map(Text, words.cascade_sentences(card.cascade)))
+    shares = list(words.share_lines(card))
+    output.show(head("Shares of classes"), table("label", words.SHARES, shares[:SHOWN]))
+    output.show(*_more(len(shares)))
+    if card.needs:
+        output.show(head("Certificates"), Text(words.needs_meaning(card)))
+        output.show(table("certificate", words.NEEDS, list(words.need_lines(card))))
+    output.show(head("To know"), *(Text(remark, style="yellow") for remark in card.remarks))
+
+
+def _more(rows: int) -> list[str]:
+    return [] if rows <= SHOWN else [f"{rows - SHOWN} more: see --out or --json."]
