@@ -6,7 +6,7 @@ from askwise.auditing.cards import ReportCard, check
 from askwise.auditing.cascades import Cascade
 from askwise.auditing.certificates import AuditedSet, Certificate, certificate_of, certify
 from askwise.auditing.climbs import Climb
-from askwise.auditing.draws import COLUMNS, AuditDraw, Labels, draw, drawn_before
+from askwise.auditing.draws import COLUMNS, AuditDraw, Labels, draw, draw_order, drawn_before
 from askwise.auditing.intervals import Interval
 from askwise.auditing.judges import ClassRates, Flips, JudgeCard
 from askwise.auditing.needs import AuditNeed, audit_needs
@@ -40,6 +40,7 @@ __all__ = [
     "certify",
     "check",
     "draw",
+    "draw_order",
     "drawn_before",
     "ppi_mean",
 ]

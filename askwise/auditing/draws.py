@@ -130,22 +130,47 @@ def draw(
     >>> drawn.sizes[:3], drawn.tasks[:3]
     ((20, 21, 22), ('t8', 't32', 't21'))
     """
+    if not labels:
+        raise InvalidParameter("labels is empty: give at least one", field="labels")
+    names = sorted(labels)
+    return draw_order(
+        names,
+        np.array([real(labels[name][1], "score", "a finite number") for name in names]),
+        error=error,
+        confidence=confidence,
+        audits=audits,
+        seed=seed,
+        escalate=escalate,
+        at_once=at_once,
+        digest=digest_of(labels),
+    )
+
+
+def draw_order(
+    tasks: Sequence[str],
+    scores: Array,
+    *,
+    error: float,
+    confidence: float,
+    audits: int,
+    seed: int,
+    escalate: bool = False,
+    at_once: bool = False,
+    digest: str = "",
+) -> AuditDraw:
+    """Draw from tasks with their scores, as :func:`draw` does, but keep no digest of labels."""
     between(error, "error", 0, 1)
     between(confidence, "confidence", 0, 1)
     whole(audits, "audits", least=1)
     whole(seed, "seed", least=0, most=2**63 - 1)
     flag(escalate, "escalate")
     flag(at_once, "at_once")
-    if not labels:
-        raise InvalidParameter("labels is empty: give at least one", field="labels")
-    names = sorted(labels)
-    scores = np.array([real(labels[name][1], "score", "a finite number") for name in names])
     random = np.random.Generator(np.random.Philox(key=seed))
     # Which labels share a rank must not depend on the order of the audits: two draws.
-    surest_first = np.lexsort((random.random(len(names)), -scores))
-    rank = np.empty(len(names), np.int64)
-    rank[surest_first] = np.arange(len(names))
-    order = np.argsort(random.random(len(names)), kind="stable")
+    surest_first = np.lexsort((random.random(len(tasks)), -scores))
+    rank = np.empty(len(tasks), np.int64)
+    rank[surest_first] = np.arange(len(tasks))
+    order = np.argsort(random.random(len(tasks)), kind="stable")
     tied = int((scores == scores.max()).sum())
     return AuditDraw(
         error=error,
@@ -154,10 +179,10 @@ def draw(
         escalate=escalate,
         at_once=at_once,
         seed=seed,
-        tasks=tuple(names[at] for at in order),
+        tasks=tuple(tasks[at] for at in order),
         ranks=rank[order],
-        sizes=_sizes(len(names), tied, error, escalate),
-        digest=digest_of(labels),
+        sizes=_sizes(len(tasks), tied, error, escalate),
+        digest=digest,
     )
 
 

@@ -78,7 +78,7 @@ class Judges(ChosenSets):
         if not self.data:
             return [stand_in(priced=True)]
         return [
-            read_set(str(path), self.most_tasks)
+            read_set(str(path), self.most_tasks, name)
             for name, path in sets_in(self.data, self.sets).items()
             if self.sets or name == UNPRICED or name.startswith(SERVICES)
         ]

@@ -71,11 +71,15 @@ class LabelSet:
 
 
 def sets_in(data: str, names: Sequence[str]) -> dict[str, Path]:
-    """Folders of a data folder that hold ``labels.csv``; only those named, if any are."""
+    """Folders of a data folder that hold ``labels.csv``; only those named, if any are.
+
+    Those in a folder of the folder are named with it: ``judges/framing``.
+    """
     folder = Path(data)
     if not folder.is_dir():
         raise InvalidParameter(f"data is {data!r}: there is no such folder", field="data")
-    known = {file.parent.name: file.parent for file in sorted(folder.glob("*/labels.csv"))}
+    files = sorted(folder.glob("*/labels.csv")) + sorted(folder.glob("*/*/labels.csv"))
+    known = {file.parent.relative_to(folder).as_posix(): file.parent for file in files}
     if not known:
         raise InvalidParameter(
             f"data is {data!r}: the folder holds no set, which is a folder with a file labels.csv",
@@ -101,18 +105,20 @@ def check_sets(data: str, names: Sequence[str]) -> None:
 
 
 @lru_cache(maxsize=32)
-def read_set(folder: str, most_tasks: int) -> LabelSet:
+def read_set(folder: str, most_tasks: int, name: str = "") -> LabelSet:
     """Read a set; of one with more tasks than ``most_tasks`` those with gold first (0: all).
 
-    Of a worker who answered a task twice the first answer counts.
+    Of a worker who answered a task twice the first answer counts. It bears its folder's name unless
+    it is given another.
     """
     place = Path(folder)
+    called = name or place.name
     try:
         table = read_labels(place / "labels.csv", duplicates="drop")
         in_all, dropped = len(table.task_names), table.dropped
         if is_scale(table.label_names):
             numbers = len(table.label_names)
-            return LabelSet(place.name, None, table.worker_names, in_all, dropped, numbers)
+            return LabelSet(called, None, table.worker_names, in_all, dropped, numbers)
         gold = place / "gold.csv"
         table, truth = table.knowing(read_gold(gold) if gold.is_file() else {})
         contexts = place / "context.csv"
@@ -121,10 +127,10 @@ def read_set(folder: str, most_tasks: int) -> LabelSet:
     except (InvalidProblem, OSError) as error:
         raise InvalidParameter(f"data: {error}", field="data") from None
     if not (truth >= 0).any() or len(table.label_names) < 2:
-        return LabelSet(place.name, None, table.worker_names, in_all, dropped)
+        return LabelSet(called, None, table.worker_names, in_all, dropped)
     recording, crowd = _recorded(table, truth, kinds, prices, most_tasks or in_all)
     names = tuple(table.worker_names[at] for at in crowd)
-    return LabelSet(place.name, recording, names, in_all, dropped)
+    return LabelSet(called, recording, names, in_all, dropped)
 
 
 def _prices(file: Path, workers: Sequence[str]) -> tuple[Amount, ...]:
@@ -204,12 +210,15 @@ def chosen_sets(data: str, names: Sequence[str], most_tasks: int) -> list[LabelS
     """Sets of a data folder, those named or all; without a folder the simulated one."""
     if not data:
         return [stand_in()]
-    return [read_set(str(path), most_tasks) for path in sets_in(data, names).values()]
+    found = sets_in(data, names)
+    return [read_set(str(path), most_tasks, name) for name, path in found.items()]
 
 
 def named_set(data: str, name: str, most_tasks: int, priced: bool = False) -> LabelSet:
     """The set of a name, which may be that of the simulated one."""
-    return stand_in(priced) if name == STAND_IN else read_set(str(Path(data) / name), most_tasks)
+    if name == STAND_IN:
+        return stand_in(priced)
+    return read_set(str(Path(data) / name), most_tasks, name)
 
 
 def usable_names(sets: Iterable[LabelSet], data: str) -> list[str]:

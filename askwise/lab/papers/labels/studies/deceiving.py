@@ -1,0 +1,143 @@
+"""Certificates in worlds that are made to deceive (beyond 002)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from askwise.core.arrays import Array
+from askwise.core.checks import between, whole
+from askwise.core.errors import InvalidParameter
+from askwise.figures import Row
+from askwise.lab.experiment import Cell, Experiment, Figure, experiments
+from askwise.lab.papers.labels.studies.certificates import MEASURES, Labelled, audit
+from askwise.lab.results import mean_row
+
+WORLDS = (
+    "a third wrong together",
+    "scores that rank backwards",
+    "just too many wrong",
+    "thirty tasks",
+    "ties everywhere",
+    "no error",
+    "all wrong",
+)
+
+
+@experiments.register("certify-worlds")
+@dataclass(frozen=True)
+class CertifyWorlds(Experiment):
+    """Certificates where labels and scores are made to deceive.
+
+    Parameters
+    ----------
+    worlds : names
+        Which worlds.
+    errors : numbers
+        Shares of wrong labels that are allowed.
+    confidence : number
+        How sure the statements are.
+    audits : int
+        The most audits of a draw.
+    """
+
+    worlds: tuple[str, ...] = WORLDS
+    errors: tuple[float, ...] = (0.05, 0.1, 0.2)
+    confidence: float = 0.9
+    audits: int = 100
+
+    reps: ClassVar[int] = 300
+    chunk: ClassVar[int] = 50
+    title: ClassVar[str] = "Certificates in worlds that deceive (beyond 002)"
+    reproduces: ClassVar[str] = "beyond 002"
+    summary: ClassVar[str] = (
+        "A certificate must hold whatever the labels are: where workers are wrong together and "
+        "sure of it, where the surest labels are the worst, where a set has just one wrong label "
+        "too many, where there are few labels, or all have the same score."
+    )
+    figures: ClassVar[tuple[Figure, ...]] = (
+        Figure(
+            "false",
+            "share of wrong labels allowed",
+            "share of draws",
+            "Draws after which more labels are wrong than the certificate says; 95% intervals.",
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        for name in self.worlds:
+            if name not in WORLDS:
+                raise InvalidParameter(
+                    f"worlds has {name!r}: give some of {', '.join(WORLDS)}", field="worlds"
+                )
+        for error in self.errors:
+            between(error, "errors", 0, 1)
+        between(self.confidence, "confidence", 0, 1)
+        whole(self.audits, "audits", least=1)
+
+    def cells(self) -> list[Cell]:
+        """Each world with each error."""
+        return [Cell(world, error) for world in self.worlds for error in self.errors]
+
+    def sample(self, cell: Cell, seed: int, replication: int) -> Array:
+        """A draw from a world, and one with escalation."""
+        number = seed * 1_000_003 + replication
+        labelled = world_of(cell.panel, cell.x, number)
+        found = []
+        for escalate in (False, True):
+            came = audit(
+                labelled,
+                error=cell.x,
+                confidence=self.confidence,
+                audits=self.audits,
+                seed=number,
+                escalate=escalate,
+            )
+            found += [came.kept / len(labelled.wrong), came.false, came.audits]
+        return np.array(found, np.float64)
+
+    def rows(self, cell: Cell, samples: Array, seed: int) -> list[Row]:
+        """Means over the draws."""
+        series = ("certificate", "with escalation")
+        return [
+            mean_row(
+                samples[:, 3 * at + column], panel=cell.panel, series=each, x=cell.x, metric=metric
+            )
+            for at, each in enumerate(series)
+            for column, metric in enumerate(MEASURES)
+        ]
+
+    def differences(self, rows: Sequence[Row]) -> list[str]:
+        """How often a certificate was false at the most."""
+        false = [row for row in rows if row.metric == "false"]
+        worst = max(false, key=lambda row: row.mean)
+        return [
+            f"A certificate is false in {worst.mean:.1%} of {worst.n:,} draws at the most "
+            f"({worst.panel}, at most {worst.x:g} wrong, {worst.series}); "
+            f"{1 - self.confidence:.0%} are allowed."
+        ]
+
+
+def world_of(name: str, error: float, number: int) -> Labelled:
+    """Labels and scores of a world that deceives."""
+    rng = np.random.default_rng(number)
+    tasks = 30 if name == "thirty tasks" else 600
+    scores = rng.random(tasks)
+    order = np.argsort(-scores)
+    wrong = np.zeros(tasks, bool)
+    if name == "a third wrong together":
+        wrong[rng.permutation(tasks)[: tasks // 3]] = True
+        scores = np.where(wrong, 0.99, scores)
+    elif name == "scores that rank backwards":
+        wrong[order[: int(1.2 * error * tasks)]] = True
+    elif name in ("just too many wrong", "thirty tasks"):
+        # So many in the first set that the statement about it is false, and none elsewhere.
+        first = (tasks + 1) // 2
+        wrong[rng.choice(order[:first], int(error * first + 1e-9) + 1, replace=False)] = True
+    elif name == "ties everywhere":
+        wrong[rng.permutation(tasks)[: int(error * tasks + 1e-9) + 1]] = True
+        scores = np.ones(tasks)
+    elif name == "all wrong":
+        wrong[:] = True
+    return Labelled(wrong, scores, np.full(tasks, 0.99))
