@@ -68,7 +68,7 @@ class HemAggregator(Iterative):
             answers.tasks,
         )._replace(worker=worker, place=place)  # fmt: skip
         run = sized(hem.fit, work_of(answers))
-        rounds, settled = run(by_skill, beliefs, self.max_iterations, self.tolerance)
+        rounds, settled = run(by_skill, beliefs, self.max_iterations, self.tolerance, False)
         return fitted_softly(
             answers, beliefs.posterior, iterations=int(rounds), converged=bool(settled)
         )

@@ -31,8 +31,11 @@ class Reading:
     """What is believed of workers, classes and tasks.
 
     ``given`` is a list of answers, ``contexts`` says where each task belongs, ``truths`` maps tasks
-    to classes. ``places`` is the number of contexts; ``q`` are posteriors by task.
+    to classes. ``places`` is the number of contexts; ``q`` are posteriors by task. ``in_turn`` says
+    that answers are in the order in which they were bought, by what others had said.
     """
+
+    in_turn = False
 
     def __init__(
         self, given: Iterable[Given], contexts: Sequence[int], classes: int,
@@ -125,6 +128,19 @@ class Reading:
         lifted = odds(self.accuracy_in(w, s)) * self.factor(w, c) ** 0.8
         return between(lifted / (1.0 + lifted))
 
+    def most_by_answers(self, w: int) -> float:
+        """No better in the mean over classes than the classes that they name allow."""
+        named = [
+            self.alone[w, c] + self.right_on[w, c] + self.wrong[w, c] for c in range(self.classes)
+        ]
+        shares = [self.shares.get(s, [0.0] * self.classes) for s in range(self.places)]
+        occurs = [sum(math.exp(row[c]) for row in shares) for c in range(self.classes)]
+        found = []
+        for c in range(self.classes):
+            share = occurs[c] / sum(occurs)
+            found.append(min(1.0, 2.0 * (named[c] / share + 4.0) / (sum(named) + 4.0)))
+        return sum(found) / self.classes
+
     def spread(self, w: int, c: int, a: int) -> float:
         """Share of an answer among the wrong ones to tasks of a class."""
         others = [b for b in range(self.classes) if b != c]
@@ -147,17 +163,37 @@ class Reading:
     # Classes and tasks.
 
     def share_classes(self) -> None:
-        """Shares of answers, each task counting once; a known truth is all that counts of its."""
-        votes = {s: [2.0] * self.classes for s in range(self.places)}
-        for task in sorted({each.task for each in self.given} | set(self.truths)):
-            said = [each.label for each in self.answers_to(task)]
-            if task in self.truths:
-                said = [self.truths[task]]
-            for a in said:
-                votes[self.contexts[task]][a] += 1.0 / len(said)
-        given, heard = len(self.given), len({each.task for each in self.given})
-        self.overlap = min(1.0, 1.5 * (given - heard) / given) if given else 0.0
-        self.shares = {s: [math.log(each / sum(row)) for each in row] for s, row in votes.items()}
+        """Shares of answers, each task counting once; a known truth is all that counts of its.
+
+        Answers bought in turn: only the first to a task. Of a worker's n, each counts 1 / root n.
+        """
+        heard = sorted({each.task for each in self.given})
+        counted = {task: self.answers_to(task)[: 1 if self.in_turn else None] for task in heard}
+        gave: dict[int, int] = defaultdict(int)
+        for answers in counted.values():
+            for each in answers:
+                gave[each.worker] += 1
+        self.shares = {}
+        for s in range(self.places):
+            told = [2.0] * self.classes
+            said = [0.0] * self.classes
+            tasks = 0
+            for task in sorted({*heard, *self.truths}):
+                if self.contexts[task] != s:
+                    continue
+                if task in self.truths:
+                    told[self.truths[task]] += 1.0
+                    continue
+                tasks += 1
+                for each in counted[task]:
+                    said[each.label] += 1.0 / math.sqrt(gave[each.worker]) / len(counted[task])
+            votes = [
+                known + (tasks * each / sum(said) if tasks else 0.0)
+                for known, each in zip(told, said, strict=True)
+            ]
+            self.shares[s] = [math.log(each / sum(votes)) for each in votes]
+        given = len(self.given)
+        self.overlap = min(1.0, 1.5 * (given - len(heard)) / given) if given else 0.0
 
     def posterior(self, task: int) -> list[float]:
         s, answers = self.contexts[task], self.answers_to(task)

@@ -24,7 +24,7 @@ def coded(
     given: list[Given], contexts: list[int], classes: int, truths: dict[int, int] | None = None
 ) -> tuple[SkillAnswers, SkillBeliefs]:
     """A table as the kernels take it, and room for what is believed."""
-    table = sorted(given)
+    table = sorted(given, key=lambda each: each.task)
     tasks, workers = len(contexts), max(each.worker for each in table) + 1
     pairs = sorted({(contexts[each.task], each.worker) for each in table})
     known = np.full(tasks, -1)
@@ -78,12 +78,50 @@ def test_a_fit_is_that_of_a_plain_reading(
     given, contexts, truths = random_table(seed, classes, places, told, weighted)
     answers, beliefs = coded(given, contexts, classes, truths)
     reading = Reading(given, contexts, classes, truths)
-    used, _ = fit(answers, beliefs, FULL_ROUNDS, SETTLED)
+    used, _ = fit(answers, beliefs, FULL_ROUNDS, SETTLED, False)
     assert used == reading.fit(FULL_ROUNDS)
     for task in range(len(contexts)):
         expected = reading.q.get(task, [1.0 / classes] * classes)
         np.testing.assert_allclose(beliefs.posterior[task], expected, rtol=0, atol=1e-9)
     same_counts(beliefs, reading)
+
+
+def test_of_answers_bought_in_turn_the_first_says_how_common_classes_are() -> None:
+    given, contexts, truths = random_table(3, 3, 2, 3)
+    # The kernel's are listed with the first at the end, as a campaign lists them.
+    answers, beliefs = coded(given[::-1], contexts, 3, truths)
+    fit(answers, beliefs, FULL_ROUNDS, SETTLED, True)
+    reading = Reading(given, contexts, 3, truths)
+    reading.in_turn = True
+    reading.fit(FULL_ROUNDS)
+    for s in range(2):
+        np.testing.assert_allclose(beliefs.shares[s], reading.shares[s], rtol=0, atol=1e-9)
+
+
+def test_a_rare_answer_that_is_asked_about_again_does_not_make_its_class_rarer() -> None:
+    # Half of the tasks are first said to be 0; those are asked about until somebody says 1.
+    given = []
+    for task in range(100):
+        said = [0, 0, 1] if task % 2 else [1]
+        given += [Given(task, (task + at) % 10, label) for at, label in enumerate(said)]
+    found = {}
+    for in_turn in (True, False):
+        answers, beliefs = coded(given[::-1], [0] * 100, 2)
+        fit(answers, beliefs, FULL_ROUNDS, SETTLED, in_turn)
+        found[in_turn] = float(np.exp(beliefs.shares[0, 0]))
+    assert found[True] == pytest.approx(0.5, abs=0.02)
+    assert found[False] < 0.36
+
+
+def test_who_always_gives_the_same_answer_does_not_decide_how_common_it_is() -> None:
+    # One worker says 1 of 90 tasks; ten others, of one task each, say 0.
+    given = [Given(task, 0, 1) for task in range(90)]
+    given += [Given(90 + at, 1 + at, 0) for at in range(10)]
+    answers, beliefs = coded(given, [0] * 100, 2)
+    fit(answers, beliefs, FULL_ROUNDS, SETTLED, False)
+    # The root of 90 against 10, and two tasks of each class beforehand.
+    share = (2 + 100 * 90**0.5 / (90**0.5 + 10)) / 104
+    assert np.exp(beliefs.shares[0, 1]) == pytest.approx(share)
 
 
 def same_counts(beliefs: SkillBeliefs, reading: Reading) -> None:
@@ -109,7 +147,7 @@ def same_counts(beliefs: SkillBeliefs, reading: Reading) -> None:
 def test_an_accuracy_in_the_mean_over_classes_is_that_of_a_plain_reading() -> None:
     given, contexts, truths = random_table(5, 3, 2, 3)
     answers, beliefs = coded(given, contexts, 3, truths)
-    fit(answers, beliefs, FULL_ROUNDS, SETTLED)
+    fit(answers, beliefs, FULL_ROUNDS, SETTLED, False)
     reading = Reading(given, contexts, 3, truths)
     reading.fit(FULL_ROUNDS)
     for w in range(5):
@@ -117,7 +155,8 @@ def test_an_accuracy_in_the_mean_over_classes_is_that_of_a_plain_reading() -> No
             reading.factor(w, c) * o / (1 - o) for c in range(3) if (o := reading.accuracy(w))
         ]
         mean = sum(each / (1 + each) for each in chances) / 3
-        assert lift_of(beliefs, w, 2) == pytest.approx(mean, abs=1e-9)
+        found = lift_of(beliefs, w, 2)
+        assert found == pytest.approx(min(mean, reading.most_by_answers(w)), abs=1e-9)
 
 
 @pytest.mark.parametrize("classes", [2, 3, 5])

@@ -44,7 +44,7 @@ def fitted(
     table: list[Given], contexts: list[int], classes: int, truths: dict[int, int] | None = None
 ) -> SkillBeliefs:
     answers, beliefs = coded(table, contexts, classes, truths)
-    fit(answers, beliefs, FULL_ROUNDS, SETTLED)
+    fit(answers, beliefs, FULL_ROUNDS, SETTLED, False)
     return beliefs
 
 
@@ -69,7 +69,7 @@ def test_probabilities_of_a_task_add_up_to_one(table) -> None:
 def test_what_is_taken_back_and_counted_in_again_leaves_everything_as_it_was(table) -> None:
     rows, contexts, truths = table
     answers, beliefs = coded(rows, contexts, 9, truths)
-    fit(answers, beliefs, FULL_ROUNDS, SETTLED)
+    fit(answers, beliefs, FULL_ROUNDS, SETTLED, False)
     before = [each.copy() for each in beliefs]
     for amount in (-1.0, 1.0):
         count_in(beliefs, answers.skill[0], rows[0].task, answers.label[0], 0.6, amount)
@@ -82,7 +82,7 @@ def test_what_is_taken_back_and_counted_in_again_leaves_everything_as_it_was(tab
 def test_a_task_is_held_out_as_if_its_answers_had_taught_nothing() -> None:
     _, table, contexts = crowd(6, 40, [0.9, 0.8, 0.7, 0.6])
     answers, beliefs = coded(table, contexts, 2)
-    fit(answers, beliefs, FULL_ROUNDS, SETTLED)
+    fit(answers, beliefs, FULL_ROUNDS, SETTLED, False)
     reading = Reading(table, contexts, 2)
     reading.fit(FULL_ROUNDS)
     room, found = np.zeros((2, len(beliefs.worker))), np.zeros(2)
@@ -103,7 +103,7 @@ def test_who_is_asked_about_contested_tasks_alone_is_seen_to_have_had_hard_ones(
         Given(t, w, int(said[t, w])) for t in range(400) for w in range(4) if w < 2 or contested[t]
     ]
     answers, beliefs = coded(table, [0] * 400, 2)
-    fit(answers, beliefs, FULL_ROUNDS, SETTLED)
+    fit(answers, beliefs, FULL_ROUNDS, SETTLED, False)
     shown = beliefs.totals[:, RIGHT] / beliefs.totals[:, JUDGED]
     ease = np.zeros(4)
     rate_ease(answers, beliefs, np.zeros(len(answers.skill)), ease)

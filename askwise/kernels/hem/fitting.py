@@ -43,33 +43,50 @@ MANY = 8
 number for each skill, class and answer."""
 
 
+@step
+def first_that_counts(starts: Array, task: int, in_turn: bool) -> int:
+    """Where those answers to a task begin that say how common classes are."""
+    return max(starts[task], starts[task + 1] - 1) if in_turn else starts[task]
+
+
 @kernel
-def learn_shares(answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
+def learn_shares(answers: SkillAnswers, beliefs: SkillBeliefs, in_turn: bool) -> None:
     """What is believed of a class before any answer: its share of the answers, each task once.
 
-    Posteriors have no part in it, or a class that is believed common would become more so.
+    Posteriors have no part in it, or a class that is believed common would become more so. Where
+    answers were bought ``in_turn``, the one that was asked for first, which is listed last, stands
+    for its task: those with a rare answer are asked about again, until a common one settles them.
+    A worker's n answers count as the root of n, or one who always gives the same would decide.
     """
-    starts, shares = answers.starts, beliefs.shares
-    contexts, classes = shares.shape
-    tasks = np.zeros(contexts)
-    shares[:] = 0.0
+    starts, worker = answers.starts, beliefs.worker
+    contexts, classes = beliefs.shares.shape
+    gave = np.zeros(len(beliefs.totals))
+    for task in range(len(starts) - 1):
+        for at in range(first_that_counts(starts, task, in_turn), starts[task + 1]):
+            gave[worker[answers.skill[at]]] += 1.0
+    said, told = np.zeros((contexts, classes)), np.zeros((contexts, classes))
+    tasks, weight = np.zeros(contexts), np.zeros(contexts)
     given = heard = 0
     for task in range(len(starts) - 1):
-        count = starts[task + 1] - starts[task]
-        given += count
-        heard += count > 0
+        given += starts[task + 1] - starts[task]
+        heard += starts[task + 1] > starts[task]
         truth, context = answers.truth[task], answers.context[task]
+        first = first_that_counts(starts, task, in_turn)
+        count = starts[task + 1] - first
         if truth >= 0:
-            shares[context, truth] += 1.0
-            tasks[context] += 1.0
+            told[context, truth] += 1.0
         elif count > 0:
             tasks[context] += 1.0
-            for at in range(starts[task], starts[task + 1]):
-                shares[context, answers.label[at]] += 1.0 / count
+            for at in range(first, starts[task + 1]):
+                counts = 1.0 / (count * math.sqrt(gave[worker[answers.skill[at]]]))
+                said[context, answers.label[at]] += counts
+                weight[context] += counts
     for context in range(contexts):
-        total = EVEN_SHARES * classes + tasks[context]
+        total = EVEN_SHARES * classes + told[context].sum() + tasks[context]
+        each = tasks[context] / weight[context] if weight[context] > 0.0 else 0.0
         for c in range(classes):
-            shares[context, c] = math.log((EVEN_SHARES + shares[context, c]) / total)
+            share = EVEN_SHARES + told[context, c] + each * said[context, c]
+            beliefs.shares[context, c] = math.log(share / total)
     beliefs.crowd[SHARED] = min(1.0, OVERLAP * (given - heard) / given) if given > 0 else 0.0
 
 
@@ -245,9 +262,12 @@ def begin(answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
 
 @kernel
 def fit(
-    answers: SkillAnswers, beliefs: SkillBeliefs, rounds: int, settled: float
+    answers: SkillAnswers, beliefs: SkillBeliefs, rounds: int, settled: float, in_turn: bool
 ) -> tuple[int, bool]:
     """Run EM from the votes; returns how many rounds it took, and whether it settled.
+
+    ``in_turn`` says that answers were bought one after the other, by what others had said, and that
+    each task's are listed with the one asked for first at the end.
 
     It has settled when no probability changes by more than ``settled``. With contexts it runs
     twice, so many ``rounds`` at the most each time.
@@ -259,7 +279,7 @@ def fit(
     # One table serves counts and what they foretell: neither outlives its step.
     table = np.zeros((skills if classes <= MANY else 0, classes, classes))
     begin(answers, beliefs)
-    learn_shares(answers, beliefs)
+    learn_shares(answers, beliefs, in_turn)
     judged = 0.0
     for task in range(len(answers.starts) - 1):
         count = answers.starts[task + 1] - answers.starts[task]

@@ -37,6 +37,10 @@ CLASS_SHARE = 0.8
 """How much of a deviation on a class an answer is judged by, in log-odds: some of it explains other
 things than the truth, however many answers there are."""
 
+SELDOM, LIKE_NAMED = 2.0, 4.0
+"""A worker who names a class less than half as often as it occurs is taken to miss it; answers
+that "as often as it occurs" is worth in that."""
+
 CROWD_ACCURACY, CROWD_ANSWERS = 0.7, 100.0
 """What is believed of the crowd's accuracy beforehand, and how many answers that is worth."""
 
@@ -216,6 +220,28 @@ def lift_of(beliefs: SkillBeliefs, worker: int, contexts: int) -> float:
             worker, c,
         )  # fmt: skip
         total += accuracy_on(elsewhere, odds)
+    return min(total / classes, most_by_answers(beliefs, worker))
+
+
+@kernel
+def most_by_answers(beliefs: SkillBeliefs, worker: int) -> float:
+    """How often a worker can be right at the most, in the mean over classes, by what they name.
+
+    Whoever names a class less often than it occurs misses it as often. It takes no other answer to
+    see that. But how often a class occurs is no more than believed: half of that is enough.
+    """
+    right, wrong, alone = beliefs.right, beliefs.wrong, beliefs.alone
+    contexts, classes = beliefs.shares.shape
+    given = right[worker].sum() + wrong[worker].sum() + alone[worker].sum()
+    occurs = np.zeros(classes)
+    for context in range(contexts):
+        for c in range(classes):
+            occurs[c] += math.exp(beliefs.shares[context, c])
+    occurs /= occurs.sum()
+    total = 0.0
+    for c in range(classes):
+        named = right[worker, c] + wrong[worker, c] + alone[worker, c] + LIKE_NAMED * occurs[c]
+        total += min(1.0, SELDOM * named / ((LIKE_NAMED + given) * occurs[c]))
     return total / classes
 
 

@@ -11,6 +11,8 @@ from tests.kernels.hem_reading import Given, Reading, between, odds
 class LiveReading(Reading):
     """A campaign without trusted workers, in which all prices are paid from a budget."""
 
+    in_turn = True
+
     def __init__(
         self, contexts: Sequence[int], classes: int, prices: Sequence[int], budget: int,
         families: Sequence[int | None],
@@ -107,7 +109,8 @@ class LiveReading(Reading):
     def mean_of(self, w: int) -> float:
         """How often a worker is right over all contexts, in the mean over classes."""
         lifted = [odds(self.accuracy(w)) * self.factor(w, c) for c in range(self.classes)]
-        return sum(between(each / (1.0 + each)) for each in lifted) / self.classes
+        mean = sum(between(each / (1.0 + each)) for each in lifted) / self.classes
+        return min(mean, self.most_by_answers(w))
 
     def edge(self, w: int, s: int) -> float:
         """Accuracy in a context with its standard deviation, less chance."""

@@ -20,7 +20,7 @@ CONTEXTS = np.repeat([0, 1], 40)
 
 
 def test_it_asks_for_truths_where_answers_cannot_tell_who_is_right() -> None:
-    recording = crowd(11, 80, CAMPS, CONTEXTS)
+    recording = crowd(12, 80, CAMPS, CONTEXTS)
     problem = recording.problem(400)
     policy = policies.make("hem")
     outcome = simulate(policy, problem, recording.answering(), seed=1)
@@ -32,7 +32,7 @@ def test_it_asks_for_truths_where_answers_cannot_tell_who_is_right() -> None:
 
 
 def test_truths_settle_it_and_the_request_goes_away() -> None:
-    recording = crowd(11, 80, CAMPS, CONTEXTS)
+    recording = crowd(12, 80, CAMPS, CONTEXTS)
     raw = recording.problem(480).to_json()
     campaign = Campaign.create(**raw, policy="hem", seed=1, name="hem")
     world = {

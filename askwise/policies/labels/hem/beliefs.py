@@ -262,7 +262,7 @@ def fit_beliefs(book: Book, state: State, answers: SkillAnswers, rounds: int) ->
         state.alone[:workers], state.errors, state.crowd,
         state.shares[: book.totals[c.CONTEXTS]], np.zeros((heard, count)),
     )  # fmt: skip
-    hem.fit(answers, beliefs, rounds, hem.SETTLED)
+    hem.fit(answers, beliefs, rounds, hem.SETTLED, True)
     for at in range(heard):
         state.posterior[state.order[at], :count] = beliefs.posterior[at]
     for worker in range(workers):
