@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal, NamedTuple
 
 from askwise.auditing.climbs import Climb
-from askwise.auditing.draws import AuditDraw, Labels, digest_of, exactly
+from askwise.auditing.draws import AuditDraw, Labels, digest_of
 from askwise.auditing.limits import fewest_audits
+from askwise.core.checks import whole
 from askwise.core.errors import InvalidAnswer, InvalidParameter
 
 Outcome = Literal["certified", "open", "hopeless"]
@@ -89,8 +91,8 @@ class Certificate:
             elif self.outcome == "hopeless":
                 more = "the audits that are left in this draw can't change that"
             return (
-                f"It can't be said of any of these {self.tasks:,} labels that at most {share} are "
-                f"wrong ({found}); {more}."
+                f"Of no set of the {_counted(self.tasks, 'label')} can it be said that at most "
+                f"{share} are wrong ({found}); {more}."
             )
         return (
             f"At most {share} of {self._which()} are wrong, with {sure} confidence ({found}, "
@@ -156,7 +158,7 @@ def certify(
     --------
     >>> from askwise.auditing import draw
     >>> labels = {f"t{n}": ("yes", n) for n in range(200)}
-    >>> drawn = draw(labels, error=0.1, audits=60, seed=1)
+    >>> drawn = draw(labels, error=0.1, audits=60, seed=1, at_once=True)
     >>> found = certify(labels, drawn, {task: "yes" for task in drawn.tasks[:60]})
     >>> found.outcome, len(found.certified)
     ('certified', 200)
@@ -165,6 +167,7 @@ def certify(
     wrong, drawn at random). This rests on the draw and on the audits being right, and on nothing
     about who gave the labels.
     """
+    whole(ahead, "next", least=0)
     if digest_of(labels) != drawn.digest:
         raise InvalidParameter(
             "labels have changed since the draw: certify the labels that were drawn from, or draw "
@@ -181,7 +184,8 @@ def certify(
                 "order",
                 field="task",
             )
-        wrong[places[task]] = truth != labels[task][0]
+        wrong[places[task]] = not truth or truth != labels[task][0]
+    _check_words(labels, truths)
     _check_order(climb, wrong)
     for place, found in wrong.items():
         climb.hear(place, found)
@@ -197,8 +201,8 @@ def certificate_of(climb: Climb, ahead: int = 1) -> Certificate:
         for at, size in enumerate(drawn.sizes[:looked_at])
     )
     surest = sorted((rank, place) for place, rank in enumerate(drawn.ranks) if rank < climb.size)
-    hopeful, known = climb.hopeful(), drawn.escalate or climb.size > 0
-    tested = next(size for size in drawn.sizes if size >= drawn.too_many(size))
+    hopeful = climb.hopeful()
+    tested = next(at for at, size in enumerate(drawn.sizes) if size >= drawn.too_many(size))
     return Certificate(
         error=drawn.error,
         confidence=drawn.confidence,
@@ -207,11 +211,17 @@ def certificate_of(climb: Climb, ahead: int = 1) -> Certificate:
         audited=len(climb.wrong),
         wrong=sum(climb.wrong.values()),
         certified=tuple(drawn.tasks[place] for _, place in surest),
-        outcome="certified" if known else "open" if hopeful else "hopeless",
+        outcome="certified" if climb.certified > tested else "open" if hopeful else "hopeless",
         next=tuple(drawn.tasks[place] for place in climb.wanted(ahead)),
         sets=sets,
-        fewest=fewest_audits(tested, drawn.too_many(tested), drawn.doubt),
+        fewest=_fewest(drawn, drawn.sizes[tested]),
     )
+
+
+def _fewest(drawn: AuditDraw, size: int) -> int:
+    """The fewest audits without an error that certify a set; at once, others come in between."""
+    found = fewest_audits(size, drawn.too_many(size), drawn.doubt)
+    return int((drawn.ranks < size).nonzero()[0][found - 1]) + 1 if drawn.at_once else found
 
 
 def _check_order(climb: Climb, wrong: Mapping[int, bool]) -> None:
@@ -240,6 +250,18 @@ def _check_order(climb: Climb, wrong: Mapping[int, bool]) -> None:
                 )
 
 
+def _check_words(labels: Labels, truths: Mapping[str, str]) -> None:
+    """Refuse truths that name no label that anything has: they are written in another way."""
+    known = {label for label, _ in labels.values()}
+    told = [truth for truth in truths.values() if truth]
+    if told and not known & set(told):
+        raise InvalidAnswer(
+            f"audits have the label {told[0]!r}, and nothing is labelled so (but {min(known)!r}, "
+            "say): write the same label in the same way",
+            field="label",
+        )
+
+
 def _inside(drawn: AuditDraw, size: int, last: int) -> list[int]:
     """The places of a set's tasks up to one place."""
     found: list[int] = (drawn.ranks[: last + 1] < size).nonzero()[0].tolist()
@@ -248,7 +270,8 @@ def _inside(drawn: AuditDraw, size: int, last: int) -> list[int]:
 
 def _percent(share: float) -> str:
     """Write a share out: 0.05 is 5%."""
-    return f"{float(exactly(share) * 100):g}%"
+    percent = Decimal(str(share)) * 100
+    return f"{percent.normalize():f}%"
 
 
 def _counted(number: int, thing: str) -> str:

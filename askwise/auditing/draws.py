@@ -103,7 +103,7 @@ def draw(
     escalate: bool = False,
     at_once: bool = False,
 ) -> AuditDraw:
-    """AuditDraw the order in which labels are audited.
+    """Draw the order in which labels are audited.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def draw(
     audits : int
         The most audits.
     seed : int
-        AuditDraw once: whoever draws until they like the result has no certificate.
+        Draw once: whoever draws until they like the result has no certificate.
     escalate : bool
         Whether labels that are not certified will be replaced by answers of the trusted source; the
         statement is then about all labels.
@@ -127,15 +127,22 @@ def draw(
     Examples
     --------
     >>> drawn = draw({f"t{n}": ("yes", n) for n in range(40)}, error=0.1, audits=30, seed=1)
-    >>> drawn.sizes[:3], drawn.tasks[:3]
-    ((20, 21, 22), ('t8', 't32', 't21'))
+    >>> drawn.sizes[:3], len(drawn.tasks)
+    ((20, 21, 22), 40)
     """
     if not labels:
         raise InvalidParameter("labels is empty: give at least one", field="labels")
+    for task, (label, score) in labels.items():
+        if not isinstance(task, str) or not isinstance(label, str) or not label:
+            raise InvalidParameter(
+                f"labels has {label!r} for task {task!r}: give texts, none of them empty",
+                field="labels",
+            )
+        real(score, f"score of task {task!r}", "a finite number")
     names = sorted(labels)
     return draw_order(
         names,
-        np.array([real(labels[name][1], "score", "a finite number") for name in names]),
+        np.array([float(labels[name][1]) for name in names]),
         error=error,
         confidence=confidence,
         audits=audits,
@@ -165,7 +172,8 @@ def draw_order(
     whole(seed, "seed", least=0, most=2**63 - 1)
     flag(escalate, "escalate")
     flag(at_once, "at_once")
-    random = np.random.Generator(np.random.Philox(key=seed))
+    settings = [seed, digest, error, confidence, audits, escalate, at_once]
+    random = np.random.Generator(np.random.Philox(key=_key(settings)))
     # Which labels share a rank must not depend on the order of the audits: two draws.
     surest_first = np.lexsort((random.random(len(tasks)), -scores))
     rank = np.empty(len(tasks), np.int64)
@@ -200,6 +208,11 @@ def drawn_before(labels: Labels, columns: Mapping[str, Sequence[str]], source: s
                 field=name,
             )
         settings[name] = values.pop()
+        if name in FLAGS and settings[name] not in (YES, NO):
+            raise InvalidParameter(
+                f"{source}: {name} is {settings[name]!r}; give the draw as it was written",
+                field=name,
+            )
     if settings.pop("digest") != digest_of(labels):
         raise InvalidParameter(
             f"labels have changed since {source} was drawn: certify the labels that were drawn "
@@ -229,6 +242,15 @@ def drawn_before(labels: Labels, columns: Mapping[str, Sequence[str]], source: s
             field="draw",
         )
     return again
+
+
+def _key(settings: list[Any]) -> int:
+    """A key of random orders: other labels or settings, another order.
+
+    Who draws anew with the same seed, after labels were corrected or for another error, must not
+    meet the tasks whose audits they know.
+    """
+    return int.from_bytes(hashlib.sha256(json.dumps(settings).encode()).digest()[:16])
 
 
 def exactly(share: float) -> Fraction:

@@ -52,16 +52,25 @@ def limits(size: int, too_many: int, audits: int, doubt: float) -> Array:
     >>> limits(20, 3, 5, 0.1).max().item()
     -1
     """
+    audits = min(audits, size)
     below = _distribution(size, too_many, audits, doubt)
     earned = (np.arange(len(below)) / audits) ** EARNED
     low, high = 0.0, 1.0
+    found, generous = _levels(below, low * earned), _levels(below, high * earned)
     for _ in range(HALVINGS):
         middle = (low + high) / 2.0
-        if _ever(_levels(below, middle * earned), size, too_many) <= doubt * (1.0 - SLACK):
+        tried = _levels(below, middle * earned)
+        if (tried == found).all():
             low = middle
-        else:
+        elif (tried == generous).all():
             high = middle
-    found = _with_the_rest(_levels(below, low * earned), size, too_many, doubt * (1.0 - SLACK))
+        elif _ever(tried, size, too_many) <= doubt * (1.0 - SLACK):
+            low, found = middle, tried
+        else:
+            high, generous = middle, tried
+        if (found == generous).all():
+            break
+    found = _with_the_rest(found, size, too_many, doubt * (1.0 - SLACK))
     found.flags.writeable = False
     return found
 
@@ -121,7 +130,7 @@ def _distribution(size: int, too_many: int, audits: int, doubt: float) -> Array:
     A limit k with a probability above the doubt at any t is out of the question by itself.
     """
     steps = min(size, audits)
-    spread = math.sqrt(steps * -math.log(1.0 - doubt) / 2.0)
+    spread = math.sqrt(steps * -math.log(max(1e-300, 1.0 - doubt)) / 2.0)
     kept = min(too_many, steps, math.ceil(steps * too_many / size + spread)) + 1
     rows = np.empty((steps + 1, kept))
     row = np.zeros(kept)

@@ -23,7 +23,7 @@ def certify(
         "aggregate --out writes will do.",
     ),
     draw: int | None = option(
-        None, "N", "AuditDraw tasks to audit, at most this many, and write the draw to --out."
+        None, "N", "Draw tasks to audit, at most this many, and write the draw to --out."
     ),
     error: float | None = option(
         None, "SHARE", "The share of wrong labels that is allowed; 0.05 unless given."
@@ -64,6 +64,12 @@ def certify(
         _refuse({"--draw-file": draw_file, "--audit": audit, "--next": next_ones}, "--draw")
         if out is None:
             raise InvalidParameter("out is missing: say where the draw goes, --out", field="out")
+        if out.exists():
+            raise InvalidParameter(
+                f"out is {str(out)!r}, which is there already: a draw is made once; give another "
+                "name",
+                field="out",
+            )
         scored = read_scored(labels)
         drawn = auditing.draw(
             scored,
@@ -116,7 +122,7 @@ def _same_as_recorded(
         if value is not None and value != recorded[name]:
             field = name.removeprefix("--")
             raise InvalidParameter(
-                f"{field} is {value:g}, and the draw was made for {recorded[name]:g}: leave {name} "
+                f"{field} is {value!r}, and the draw was made for {recorded[name]!r}: leave {name} "
                 "out, or draw anew",
                 field=field,
             )
@@ -164,4 +170,4 @@ def _show(found: Certificate) -> None:
         )
     )
     if found.next:
-        output.show(Text("\nAudit next:", style="bold"), ", ".join(found.next))
+        output.show(Text("\nAudit next:", style="bold"), *found.next)

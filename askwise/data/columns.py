@@ -114,7 +114,7 @@ def _read_csv(path: Path, needed: Sequence[str], wanted: Wanted) -> Columns:
     lines = array("q")
     for line, cells in rows:
         for append, index in places:
-            append(cells[index].strip())
+            append(_as_written(cells[index]))
         lines.append(line)
     return Columns(path, found, lines)
 
@@ -249,10 +249,18 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[A
 
 
 def _harmless(cell: Any) -> Any:
-    if not isinstance(cell, str) or not cell.startswith(_FORMULA):
+    """Put an apostrophe before what a spreadsheet would take for a formula; see `_as_written`."""
+    if not isinstance(cell, str) or not cell.lstrip("'").startswith(_FORMULA):
         return cell
     try:
         float(cell)
     except ValueError:
         return f"'{cell}"
     return cell
+
+
+def _as_written(cell: str) -> str:
+    """Take the apostrophe off again."""
+    text = cell.strip()
+    guarded = text.startswith("'") and text.lstrip("'").startswith(_FORMULA)
+    return text[1:] if guarded else text

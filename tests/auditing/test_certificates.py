@@ -86,8 +86,8 @@ def test_a_static_draw_that_is_audited_whole_is_allowed():
     labels, truths = world()
     drawn = draw(labels, error=0.1, audits=60, seed=5)
     found = certify(labels, drawn, {task: truths[task] for task in drawn.tasks[:60]})
-    assert found.outcome == "certified"
     assert found.audited == 60
+    assert [each.audited for each in found.sets] == sorted(each.audited for each in found.sets)
 
 
 def test_audits_come_in_batches_as_they_are_named():
@@ -156,8 +156,60 @@ def test_bad_settings_are_refused_by_name(field, value):
 
 
 def test_a_score_that_is_no_number_is_refused():
-    with pytest.raises(InvalidParameter, match=r"score is nan"):
+    with pytest.raises(InvalidParameter, match=r"score of task 't1' is nan"):
         draw({"t1": ("yes", float("nan"))})
+
+
+@pytest.mark.parametrize("label", ["", 1, None])
+def test_a_label_that_is_no_text_is_refused_with_its_task(label):
+    with pytest.raises(InvalidParameter, match=r"for task 't1'"):
+        draw({"t1": (label, 0.5)})
+
+
+def test_other_labels_or_settings_are_audited_in_another_order():
+    # Or whoever corrects labels and draws anew with the same seed would know what comes.
+    labels, _ = world()
+    settings = {"error": 0.1, "confidence": 0.9, "audits": 60, "seed": 1}
+    orders = {draw(labels, **settings).tasks}
+    orders.add(draw({**labels, "t000": ("no", 1.0)}, **settings).tasks)
+    for changed in (
+        *({"error": 0.2}, {"confidence": 0.95}, {"audits": 50}, {"seed": 2}),
+        *({"escalate": True}, {"at_once": True}),
+    ):
+        orders.add(draw(labels, **{**settings, **changed}).tasks)
+    assert len(orders) == 8
+
+
+def test_audits_that_write_labels_in_another_way_are_refused():
+    labels, _ = world()
+    drawn = draw(labels, seed=1)
+    first = certify(labels, drawn, {}).next[0]
+    with pytest.raises(InvalidAnswer, match=r"'Yes'.*'yes'.*same way"):
+        certify(labels, drawn, {first: "Yes"})
+
+
+def test_too_few_audits_at_once_are_told_with_how_many_it_takes():
+    labels, _ = world()
+    found = certify(labels, draw(labels, error=0.1, audits=20, at_once=True), {})
+    assert found.outcome == "hopeless"
+    enough = certify(labels, draw(labels, error=0.1, audits=2 * found.fewest, at_once=True), {})
+    assert found.fewest > 20
+    assert enough.outcome == "open"
+
+
+def test_with_escalation_nothing_is_certified_before_an_audit():
+    labels, _ = world()
+    assert certify(labels, draw(labels, error=0.1, escalate=True), {}).outcome == "open"
+    few = certify(labels, draw(labels, error=0.1, audits=1, escalate=True), {})
+    assert (few.outcome, few.next) == ("hopeless", ())
+
+
+def test_numbers_in_a_statement_are_written_out():
+    labels, truths = world(40)
+    drawn = draw(labels, error=0.125, confidence=0.9999999, audits=40, seed=1)
+    found = certificate_of(audited(labels, truths, drawn))
+    assert "At most 12.5% of" in found.statement
+    assert "with 99.99999% confidence" in found.statement
 
 
 def test_shares_are_taken_as_they_are_written():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import os
@@ -323,11 +324,14 @@ def test_what_is_written_is_read_again(
 
 
 def test_a_spreadsheet_finds_no_formula(tmp_path: Path) -> None:
-    cells = ["=1+1", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "\tx", "-5", "+3.5", "fine"]
+    cells = ["=1+1", "+cmd|' /C calc'!A0", "-x", "@SUM(A1)", "'=x", "-5", "+3.5", "fine", "'tis"]
     path = write_columns(tmp_path / "a.csv", {"task": cells})
-    written = read_columns(path, ("task",)).cells["task"]
+    with open(path, newline="") as file:
+        written = [row["task"] for row in csv.DictReader(file)]
     assert written[:5] == [f"'{cell}" for cell in cells[:5]]
     assert written[5:] == cells[5:]
+    # What was written is read as it was.
+    assert read_columns(path, ("task",)).cells["task"] == cells
     # Only a spreadsheet is in danger.
     path = write_columns(tmp_path / "a.jsonl", {"task": cells})
     assert json.loads(path.read_text().splitlines()[0]) == {"task": "=1+1"}

@@ -135,11 +135,11 @@ class Reading:
         ]
         shares = [self.shares.get(s, [0.0] * self.classes) for s in range(self.places)]
         occurs = [sum(math.exp(row[c]) for row in shares) for c in range(self.classes)]
-        found = []
-        for c in range(self.classes):
-            share = occurs[c] / sum(occurs)
-            found.append(min(1.0, 2.0 * (named[c] / share + 4.0) / (sum(named) + 4.0)))
-        return sum(found) / self.classes
+        expected = [sum(named) * each / sum(occurs) for each in occurs]
+        return sum(
+            min(1.0, (2.0 + mine) / (2.0 + each / 2.0))
+            for mine, each in zip(named, expected, strict=True)
+        ) / self.classes  # fmt: skip
 
     def spread(self, w: int, c: int, a: int) -> float:
         """Share of an answer among the wrong ones to tasks of a class."""

@@ -113,6 +113,17 @@ def test_a_rare_answer_that_is_asked_about_again_does_not_make_its_class_rarer()
     assert found[False] < 0.36
 
 
+def test_who_never_names_a_class_is_not_believed_to_be_right_on_it() -> None:
+    # Five name both classes equally often; one says 0 of 40 tasks that nobody else answers.
+    given = [Given(task, task % 5, task // 5 % 2) for task in range(100)]
+    given += [Given(100 + task, 5, 0) for task in range(40)]
+    answers, beliefs = coded(given, [0] * 140, 2)
+    fit(answers, beliefs, FULL_ROUNDS, SETTLED, False)
+    share = float(np.exp(beliefs.shares[0, 1]))
+    assert lift_of(beliefs, 5, 1) == pytest.approx((1 + 2 / (2 + 20 * share)) / 2)
+    assert lift_of(beliefs, 5, 1) < 0.65 < lift_of(beliefs, 0, 1)
+
+
 def test_who_always_gives_the_same_answer_does_not_decide_how_common_it_is() -> None:
     # One worker says 1 of 90 tasks; ten others, of one task each, say 0.
     given = [Given(task, 0, 1) for task in range(90)]

@@ -37,9 +37,9 @@ CLASS_SHARE = 0.8
 """How much of a deviation on a class an answer is judged by, in log-odds: some of it explains other
 things than the truth, however many answers there are."""
 
-SELDOM, LIKE_NAMED = 2.0, 4.0
-"""A worker who names a class less than half as often as it occurs is taken to miss it; answers
-that "as often as it occurs" is worth in that."""
+ENOUGH_NAMED, NAMED_BEFORE = 0.5, 2.0
+"""A worker who names a class this share of the times that it occurs may always be right on it; how
+often everybody is taken to have named each class beforehand."""
 
 CROWD_ACCURACY, CROWD_ANSWERS = 0.7, 100.0
 """What is believed of the crowd's accuracy beforehand, and how many answers that is worth."""
@@ -227,8 +227,8 @@ def lift_of(beliefs: SkillBeliefs, worker: int, contexts: int) -> float:
 def most_by_answers(beliefs: SkillBeliefs, worker: int) -> float:
     """How often a worker can be right at the most, in the mean over classes, by what they name.
 
-    Whoever names a class less often than it occurs misses it as often. It takes no other answer to
-    see that. But how often a class occurs is no more than believed: half of that is enough.
+    Whoever hardly names a class is hardly right on it, which takes no other answer to see. How
+    often a class occurs is no more than believed, so half of that is enough.
     """
     right, wrong, alone = beliefs.right, beliefs.wrong, beliefs.alone
     contexts, classes = beliefs.shares.shape
@@ -237,11 +237,11 @@ def most_by_answers(beliefs: SkillBeliefs, worker: int) -> float:
     for context in range(contexts):
         for c in range(classes):
             occurs[c] += math.exp(beliefs.shares[context, c])
-    occurs /= occurs.sum()
-    total = 0.0
+    total, every = 0.0, occurs.sum()
     for c in range(classes):
-        named = right[worker, c] + wrong[worker, c] + alone[worker, c] + LIKE_NAMED * occurs[c]
-        total += min(1.0, SELDOM * named / ((LIKE_NAMED + given) * occurs[c]))
+        named = right[worker, c] + wrong[worker, c] + alone[worker, c]
+        enough = ENOUGH_NAMED * given * occurs[c] / every
+        total += min(1.0, (NAMED_BEFORE + named) / (NAMED_BEFORE + enough))
     return total / classes
 
 
