@@ -14,16 +14,23 @@ NONE = "-"
 """What stands for "none" in a table or a line."""
 
 
+MOST_WIDE = 10_000
+"""Characters of a line, where a table may be as wide as it needs."""
+
+
 def for_people() -> bool:
     """Whether a person is looking: tables and colours, rather than lines."""
     return sys.stdout.isatty()
 
 
-def console(*, stderr: bool = False) -> Console:
-    """A console that prints what it is given: no markup, no guessed colours."""
+def console(*, stderr: bool = False, width: int | None = None) -> Console:
+    """A console that prints what it is given: no markup, no guessed colours.
+
+    It is as wide as the terminal unless it is given another width.
+    """
     from rich.console import Console
 
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    return Console(stderr=stderr, width=width, markup=False, highlight=False, emoji=False)
 
 
 def cell(value: Any) -> str:
@@ -102,24 +109,30 @@ def table(columns: Sequence[str], records: Iterable[Sequence[Any]]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
+    rows = [
+        [
+            each
+            if isinstance(each, Text)
+            else Text(f"{each:.4g}" if isinstance(each, float) else cell(each))
+            for each in record
+        ]
+        for record in records
+    ]
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for at, column in enumerate(columns):
-        right = column.startswith(">")
+        whole = at == 0 or column.startswith(">")
+        name = Text(column.removeprefix(">"))
         made.add_column(
-            column.removeprefix(">"),
-            justify="right" if right else "left",
+            name.plain,
+            justify="right" if column.startswith(">") else "left",
             overflow="fold",
-            no_wrap=right or at == 0,
+            no_wrap=whole,
+            min_width=max(each.cell_len for each in (name, *(row[at] for row in rows)))
+            if whole
+            else None,
         )
-    for record in records:
-        made.add_row(
-            *(
-                each
-                if isinstance(each, Text)
-                else Text(f"{each:.4g}" if isinstance(each, float) else cell(each))
-                for each in record
-            )
-        )
+    for row in rows:
+        made.add_row(*row)
     return made
 
 
@@ -135,8 +148,18 @@ def show_facts(facts: Iterable[tuple[str, Any]], text: str) -> None:
 
 def show(*parts: Any) -> None:
     """Print tables, texts and sentences below each other, on a terminal."""
+    from rich.measure import Measurement
+    from rich.table import Table
+
     screen = console()
     for part in parts:
+        if isinstance(part, Table):
+            # A number that is cut is another number: rather lines that the terminal breaks.
+            room = screen.options.update(width=MOST_WIDE)
+            needed = Measurement.get(screen, room, part).minimum
+            if needed > screen.width:
+                console(width=needed).print(part)
+                continue
         screen.print(part)
 
 
