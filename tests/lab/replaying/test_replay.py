@@ -258,8 +258,8 @@ def test_odd_names_are_names(make: Make) -> None:
 
 def test_free_answers_are_all_bought(make: Make, tmp_path: Path) -> None:
     free = [Worker(name, 0) for name in ("ann", "bob", "eve")]
-    # Of t0 and t2 nobody is in doubt; a tie might cost one policy more than another.
-    found = run(make(), {"t0": "yes", "t2": "no"}, prices=free, budget=1)
+    # Of t3 nobody is in doubt; a tie might cost one policy more than another.
+    found = run(make(), {"t3": "yes"}, prices=free, budget=1)
     assert found.final("hem", "spent").mean == 0.0
     assert [saving.share for saving in found.savings] == [None, None]
     page = write_replay(found, tmp_path / "page", "labels.csv", "askwise replay")

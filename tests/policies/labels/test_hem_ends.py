@@ -77,7 +77,7 @@ def test_truths_of_tasks_that_nobody_answered_calibrate_nothing() -> None:
 
 @pytest.mark.parametrize("target", [0.0, 0.001])
 def test_with_a_target_known_tasks_are_asked_about_no_more_than_others(target: float) -> None:
-    world = World(7, 60)
+    world = World(8, 60)
     campaign = with_target(9, 60, target, budget=180)
     for task in range(0, 60, 3):
         campaign.truth(f"t{task}", world.true(task))
