@@ -251,15 +251,28 @@ def _check_order(climb: Climb, wrong: Mapping[int, bool]) -> None:
 
 
 def _check_words(labels: Labels, truths: Mapping[str, str]) -> None:
-    """Refuse truths that name no label that anything has: they are written in another way."""
+    """Refuse a truth that is a label in another spelling: it would count as an error.
+
+    One that nothing is labelled as is an error indeed.
+    """
     known = {label for label, _ in labels.values()}
-    told = [truth for truth in truths.values() if truth]
-    if told and not known & set(told):
-        raise InvalidAnswer(
-            f"audits have the label {told[0]!r}, and nothing is labelled so (but {min(known)!r}, "
-            "say): write the same label in the same way",
-            field="label",
-        )
+    spelled = {_folded(label): label for label in known}
+    for task, truth in truths.items():
+        if truth and truth not in known and _folded(truth) in spelled:
+            raise InvalidAnswer(
+                f"audit of task {task!r}: its label is {truth!r}, and others are labelled "
+                f"{spelled[_folded(truth)]!r}; write the same label in the same way",
+                field="label",
+            )
+
+
+def _folded(label: str) -> str:
+    """A label without regard to case, spaces around it, and how a number is written."""
+    text = label.strip().casefold()
+    try:
+        return str(float(text))
+    except ValueError:
+        return text
 
 
 def _inside(drawn: AuditDraw, size: int, last: int) -> list[int]:

@@ -2,9 +2,9 @@
 
 The sets are tested from the smallest to the largest; a set is certified once those before it are
 and its own audits keep within their limits. Only audits that are a beginning of the drawn order,
-with the tasks of other sets left out, count for a set. So whoever chooses what to audit next, and
-when to stop, can't choose what they will find: a wrong certificate needs the first false set to
-keep within its limits, and whether it does was settled by the draw.
+with the tasks of other sets left out, count for a set. So a user who chooses what to audit next,
+and when to stop, can't choose what the audits find: a wrong certificate needs the first false set
+to keep within its limits, and whether it does was settled by the draw.
 """
 
 import numpy as np

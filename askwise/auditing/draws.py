@@ -115,7 +115,7 @@ def draw(
     audits : int
         The most audits.
     seed : int
-        Draw once: whoever draws until they like the result has no certificate.
+        Draw once: a draw that is repeated until its result pleases certifies nothing.
     escalate : bool
         Whether labels that are not certified will be replaced by answers of the trusted source; the
         statement is then about all labels.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from scipy.special import gammaln
 
+from askwise.auditing.draws import exactly
+from askwise.auditing.limits import fewest_audits
 from askwise.core.arrays import Array
 from askwise.core.jsonable import Jsonable
 
@@ -60,28 +61,25 @@ def audit_needs(
     >>> [need.clean for need in audit_needs(10_000, 0.0)]
     [45, 22, 11]
     """
-    # A sample that just suffices is not to fail by rounding.
-    delta = (1.0 - confidence) * (1.0 + 1e-9)
+    doubt = float(1 - exactly(confidence))
     found = []
     for alpha in alphas:
-        clean = _fewest(tasks, alpha, 0.0, delta)
-        assert clean is not None
-        found.append(AuditNeed(alpha, confidence, clean, _fewest(tasks, alpha, error, delta)))
+        bad = math.floor(exactly(alpha) * tasks) + 1
+        clean = fewest_audits(tasks, bad, doubt)
+        # An estimate, which is not to be off by one because of rounding.
+        expected = _fewest(tasks, bad, error, doubt * (1.0 + 1e-9)) if error > 0 else clean
+        found.append(AuditNeed(alpha, confidence, clean, expected))
     return tuple(found)
 
 
-def _fewest(tasks: int, alpha: float, error: float, delta: float) -> int | None:
-    """The fewest audits that certify alpha if a share of ``error`` of them is wrong."""
-    # As written: .1 is a tenth, and not what binary fractions make of it.
-    bad = math.floor(Fraction(str(alpha)) * tasks) + 1
-    if bad > tasks:
-        return 0
+def _fewest(tasks: int, bad: int, error: float, delta: float) -> int | None:
+    """The fewest audits that do, if a share of ``error`` of them is wrong."""
     # Then what is expected is the median at least: no sample is that unlikely.
     if error * tasks >= bad - 1e-9:
         return None
     for wrong in range(math.ceil(error * tasks - 1e-9) + 1):
         # Of the sample sizes with as many wrong ones expected, the largest tells most.
-        size = min(tasks, math.floor(wrong / error + 1e-9)) if error > 0 else tasks
+        size = min(tasks, math.floor(wrong / error + 1e-9))
         if _chance(wrong, tasks, bad, size) <= delta:
             return _smallest(wrong, tasks, bad, delta)
     return None

@@ -227,7 +227,7 @@ def lift_of(beliefs: SkillBeliefs, worker: int, contexts: int) -> float:
 def most_by_answers(beliefs: SkillBeliefs, worker: int) -> float:
     """How often a worker can be right at the most, in the mean over classes, by what they name.
 
-    Whoever hardly names a class is hardly right on it, which takes no other answer to see. How
+    A worker who hardly names a class is hardly right on it, which takes no other answer to see. How
     often a class occurs is no more than believed, so half of that is enough.
     """
     right, wrong, alone = beliefs.right, beliefs.wrong, beliefs.alone

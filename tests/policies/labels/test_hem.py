@@ -70,14 +70,15 @@ def test_what_nobody_judges_teaches_nothing_about_accuracy() -> None:
 def test_it_finds_who_is_right_in_which_context() -> None:
     contexts = np.arange(120) % 3
     chances = [[0.9 if w % 3 == context else 0.6 for w in range(9)] for context in range(3)]
-    good = []
-    for seed in (6, 7):
+    good, right = [], []
+    for seed in (4, 5, 6):
         recording = crowd(seed, 120, chances, contexts)
         found, outcome = accuracy_of(policies.make("hem"), recording, 5 * 120)
-        # Three good ones and six others, all of them asked: .91 in the mean.
-        assert found > 0.88
+        right.append(found)
         given = outcome.ledger.book.assignments[300:600]
         good.append(given[:, c.WORKER] % 3 == contexts[given[:, c.TASK]])
+    # Three good ones and six others, all of them asked: .91 in the mean.
+    assert np.mean(right) > 0.88
     # By chance it would be a third, give or take .02.
     assert np.mean(good) > 0.4
 
@@ -109,7 +110,7 @@ def test_who_presses_one_button_is_asked_little_more_than_half_as_often_as_other
     recording = Recording.complete(labels, truth, 2, np.zeros(150, np.int64))
     _, outcome = accuracy_of(policies.make("hem"), recording, 400)
     given, mean = shares_of(outcome, 6), outcome.state.lift
-    # In six seeds of each: from .19 to .51 as often.
+    # In six seeds with a share of .35: from .19 to .52 as often.
     assert given[0] < 0.6 * given[1:].mean()
     assert mean[0] < mean[1:6].mean()
 

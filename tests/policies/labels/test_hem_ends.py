@@ -77,12 +77,15 @@ def test_truths_of_tasks_that_nobody_answered_calibrate_nothing() -> None:
 
 @pytest.mark.parametrize("target", [0.0, 0.001])
 def test_with_a_target_known_tasks_are_asked_about_no_more_than_others(target: float) -> None:
-    world = World(8, 60)
-    campaign = with_target(9, 60, target, budget=180)
-    for task in range(0, 60, 3):
-        campaign.truth(f"t{task}", world.true(task))
-    asked, _ = run(campaign, world)
-    known = sum(int(task[1:]) % 3 == 0 for task, _ in asked) / 20
+    found = []
+    for seed in (6, 7):
+        world = World(seed, 60)
+        campaign = with_target(9, 60, target, budget=180)
+        for task in range(0, 60, 3):
+            campaign.truth(f"t{task}", world.true(task))
+        asked, _ = run(campaign, world)
+        found.append(sum(int(task[1:]) % 3 == 0 for task, _ in asked) / 20)
+    known = sum(found) / 2
     # Without a target they are test questions, and nobody asks about them afterwards.
     assert known == pytest.approx(3.0, abs=0.5) if target else known > 3.5
 

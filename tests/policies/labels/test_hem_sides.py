@@ -20,15 +20,20 @@ CONTEXTS = np.repeat([0, 1], 40)
 
 
 def test_it_asks_for_truths_where_answers_cannot_tell_who_is_right() -> None:
-    recording = crowd(12, 80, CAMPS, CONTEXTS)
-    problem = recording.problem(400)
-    policy = policies.make("hem")
-    outcome = simulate(policy, problem, recording.answering(), seed=1)
-    needs = policy.needs_gold(problem, outcome.state, outcome.ledger, Draw(1, 2, 0))
-    assert {need.why for need in needs} == {"side"}
-    for need in needs:
-        assert 1 <= len(need.tasks) <= 3
-        assert {f"c{recording.contexts[int(task[1:])]}" for task in need.tasks} == {need.context}
+    asked = []
+    for seed in (10, 11, 12):
+        recording = crowd(seed, 80, CAMPS, CONTEXTS)
+        problem = recording.problem(400)
+        policy = policies.make("hem")
+        outcome = simulate(policy, problem, recording.answering(), seed=1)
+        needs = policy.needs_gold(problem, outcome.state, outcome.ledger, Draw(1, 2, 0))
+        asked.append({need.why for need in needs})
+        for need in needs:
+            assert 1 <= len(need.tasks) <= 3
+            kinds = {f"c{recording.contexts[int(task[1:])]}" for task in need.tasks}
+            assert kinds == {need.context}
+    # By luck those who are right may be heard first, and the context is taken the right way round.
+    assert asked.count({"side"}) >= 2
 
 
 def test_truths_settle_it_and_the_request_goes_away() -> None:

@@ -22,15 +22,12 @@ from askwise.core.scoring import (
 )
 from askwise.figures import Row
 from askwise.lab.aggregating.labels import make_method
-from askwise.lab.experiment import Cell, Experiment, Figure, experiments
+from askwise.lab.experiment import Cell, Figure, experiments
+from askwise.lab.papers.labels.studies.methods import MethodsOnSets
 from askwise.lab.papers.labels.studies.sets import (
     MOST_TASKS,
-    LabelSet,
     about_sets,
-    check_sets,
-    chosen_sets,
     named_set,
-    usable_names,
 )
 from askwise.lab.results import mean_row
 
@@ -47,7 +44,7 @@ RAW = "as found"
 
 @experiments.register("labels-calibration")
 @dataclass(frozen=True)
-class LabelsCalibration(Experiment):
+class LabelsCalibration(MethodsOnSets):
     """How far confidences are from how often labels are right, without truths and with some.
 
     Parameters
@@ -102,23 +99,12 @@ class LabelsCalibration(Experiment):
     )
 
     def __post_init__(self) -> None:
-        check_sets(self.data, self.sets)
-        for label in self.methods:
-            make_method(from_label(label))
+        super().__post_init__()
         for told in self.truths:
             if told < 0:
                 raise InvalidParameter(
                     f"truths is {told}: give numbers of truths, 0 or more", field="truths"
                 )
-
-    def label_sets(self) -> list[LabelSet]:
-        """Those named, or all."""
-        return chosen_sets(self.data, self.sets, self.most_tasks)
-
-    def cells(self) -> list[Cell]:
-        """A cell a set, and one for the notes."""
-        names = usable_names(self.label_sets(), self.data)
-        return [Cell(name, 0.0) for name in (*names, "")]
 
     def sample(self, cell: Cell, seed: int, replication: int) -> Array:
         """Measures of each method as found, and after each number of truths; then reliability."""

@@ -16,14 +16,11 @@ from askwise.core.registry import from_label
 from askwise.core.scoring import vote_weights, weighted_lead
 from askwise.figures import Row
 from askwise.lab.aggregating.labels import make_method
-from askwise.lab.experiment import Cell, Experiment, Figure, experiments
+from askwise.lab.experiment import Cell, Figure, experiments
+from askwise.lab.papers.labels.studies.methods import MethodsOnSets
 from askwise.lab.papers.labels.studies.sets import (
-    LabelSet,
     about_sets,
-    check_sets,
-    chosen_sets,
     named_set,
-    usable_names,
 )
 from askwise.lab.results import mean_row
 
@@ -97,7 +94,7 @@ def audit(
 
 @experiments.register("judges-honest")
 @dataclass(frozen=True)
-class JudgesHonest(Experiment):
+class JudgesHonest(MethodsOnSets):
     """Certificates on recorded answers with gold: how often they are false, how much they cover.
 
     Parameters
@@ -154,22 +151,11 @@ class JudgesHonest(Experiment):
     )
 
     def __post_init__(self) -> None:
-        check_sets(self.data, self.sets)
-        for label in self.methods:
-            make_method(from_label(label))
+        super().__post_init__()
         for error in self.errors:
             between(error, "errors", 0, 1)
         between(self.confidence, "confidence", 0, 1)
         whole(self.audits, "audits", least=1)
-
-    def label_sets(self) -> list[LabelSet]:
-        """Those named, or all."""
-        return chosen_sets(self.data, self.sets, self.most_tasks)
-
-    def cells(self) -> list[Cell]:
-        """A cell a set, and one for the notes."""
-        names = usable_names(self.label_sets(), self.data)
-        return [Cell(name, 0.0) for name in (*names, "")]
 
     def sample(self, cell: Cell, seed: int, replication: int) -> Array:
         """For each method and error: a draw, and a draw with escalation."""

@@ -1,0 +1,38 @@
+"""What experiments share that give aggregators all answers of recorded sets."""
+
+from dataclasses import dataclass
+
+from askwise.core.registry import from_label
+from askwise.lab.aggregating.labels import make_method
+from askwise.lab.experiment import Cell, Experiment
+from askwise.lab.papers.labels.studies.sets import (
+    MOST_TASKS,
+    LabelSet,
+    check_sets,
+    chosen_sets,
+    usable_names,
+)
+
+
+@dataclass(frozen=True)
+class MethodsOnSets(Experiment):
+    """Aggregators on sets of a data folder: a cell a set, and one for the notes on sets."""
+
+    methods: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    data: str = ""
+    most_tasks: int = MOST_TASKS
+
+    def __post_init__(self) -> None:
+        check_sets(self.data, self.sets)
+        for label in self.methods:
+            make_method(from_label(label))
+
+    def label_sets(self) -> list[LabelSet]:
+        """Those named, or all."""
+        return chosen_sets(self.data, self.sets, self.most_tasks)
+
+    def cells(self) -> list[Cell]:
+        """A cell a set, and one for the notes."""
+        names = usable_names(self.label_sets(), self.data)
+        return [Cell(name, 0.0) for name in (*names, "")]
