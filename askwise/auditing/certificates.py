@@ -11,7 +11,7 @@ from askwise.auditing.limits import fewest_audits
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidAnswer, InvalidParameter
 
-Outcome = Literal["certified", "open", "hopeless"]
+CertifyOutcome = Literal["certified", "open", "hopeless"]
 
 
 class AuditedSet(NamedTuple):
@@ -71,7 +71,7 @@ class Certificate:
     audited: int
     wrong: int
     certified: tuple[str, ...]
-    outcome: Outcome
+    outcome: CertifyOutcome
     next: tuple[str, ...]
     sets: tuple[AuditedSet, ...]
     fewest: int

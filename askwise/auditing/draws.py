@@ -4,10 +4,10 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -81,6 +81,23 @@ class AuditDraw:
             "rank": [int(rank) + 1 for rank in self.ranks],
             **{name: [value] * len(self.tasks) for name, value in constant.items()},
         }
+
+    def to_record(self) -> dict[str, Any]:
+        """The draw as JSON, to be put on record."""
+        raw = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {
+            **raw,
+            "tasks": list(self.tasks),
+            "ranks": self.ranks.tolist(),
+            "sizes": list(self.sizes),
+        }
+
+    @classmethod
+    def from_record(cls, raw: Mapping[str, Any]) -> Self:
+        """Read back what ``to_record`` wrote."""
+        known = {field.name: raw[field.name] for field in fields(cls)}
+        known |= {"tasks": tuple(raw["tasks"]), "sizes": tuple(raw["sizes"])}
+        return cls(**{**known, "ranks": np.array(raw["ranks"], np.int64)})
 
     @property
     def doubt(self) -> float:
@@ -265,6 +282,18 @@ def digest_of(labels: Labels) -> str:
         label, score = labels[task]
         told.update(json.dumps([task, label, float(score)]).encode() + b"\n")
     return told.hexdigest()
+
+
+def smallest_set(tasks: int, error: float) -> tuple[int, int]:
+    """The size of the first set of so many labels, and the fewest errors that make it false.
+
+    Examples
+    --------
+    >>> smallest_set(200, 0.05)
+    (100, 6)
+    """
+    size = math.ceil(FIRST * tasks)
+    return size, math.floor(exactly(error) * size) + 1
 
 
 def _sizes(tasks: int, tied: int, error: float, escalate: bool) -> tuple[int, ...]:

@@ -16,9 +16,10 @@ from askwise.campaign.requests import Action
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.state import CampaignState
 from askwise.campaign.verbs import Verbs
-from askwise.campaign.views import Answer, Explanation, Handed, Payment, Status
+from askwise.campaign.views import Answer, CampaignCertificate, Explanation, Handed, Payment, Status
 from askwise.campaign.views.assignments import place_of, recalled, seq_of
 from askwise.campaign.writer import Writer
+from askwise.core.certify import CertifyTerms
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidProblem
 from askwise.core.events import Event, Kind
@@ -85,6 +86,7 @@ class Campaign:
         stopping: Any = None,
         aggregation: Any = None,
         mechanism: Any = None,
+        certify: CertifyTerms | Mapping[str, Any] | None = None,
         repeat: bool | None = None,
         lease: float | timedelta | None = None,
         store: str | Store = "memory",
@@ -108,6 +110,11 @@ class Campaign:
             Never exceeded. None is no cap.
         policy, stopping, aggregation, mechanism : name, mapping or instance
             A registry name, ``{"name": ..., parameters}`` or an instance.
+        certify : mapping, optional
+            What is to be certified and who audits: ``{"error": 0.05, "confidence": 0.9, "by":
+            ["vet"]}``, and perhaps ``share`` of the budget that is kept back for audits (0.2),
+            ``escalate``, ``audits`` and ``blocks``. See :class:`~askwise.core.certify.CertifyTerms`
+            and :meth:`certificate`.
         repeat : bool, optional
             Whether a worker may be asked the same task again; yes without tasks and with a
             policy for crowds, else no. Workers whose ``kind`` is "person" or "model" never are.
@@ -125,7 +132,7 @@ class Campaign:
         raw: dict[str, Any] = {"workers": workers, "tasks": tasks, "options": options}
         raw |= {"outcome": outcome, "budget": budget, "repeat": repeat, "lease": lease}
         raw |= {"policy": policy, "stopping": stopping, "aggregation": aggregation}
-        raw |= {"mechanism": mechanism, "seed": seed}
+        raw |= {"mechanism": mechanism, "certify": certify, "seed": seed}
         spec = make_spec(raw)
         if isinstance(spec.policy, LimitsSize):
             spec.policy.check_size(len(spec.problem.options), len(spec.problem.workers))
@@ -274,6 +281,11 @@ class Campaign:
         """The campaign at a glance."""
         with self.reading() as state:
             return views.status(self.name, state)
+
+    def certificate(self) -> CampaignCertificate:
+        """What audits have shown of the labels so far; only where ``certify`` was given."""
+        with self.reading() as state:
+            return views.certificate(state)
 
     def explain(self, assignment_id: str) -> Explanation:
         """Why an assignment was made, recomputed from the log."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from askwise.campaign.certifying import NOTES
 from askwise.core import draws
 from askwise.core.compiling import bind, ready
 from askwise.core.events import Event
@@ -38,6 +39,10 @@ SHORT = 64
 
 # Columns of `lines`, as in an Entry; ROWS is how many rows a decision has.
 KIND, TASK, WORKER, NUMBER, NOTE, ROWS = range(6)
+
+
+AUDITS = -1
+"""Stands for the notes of decisions that are not the policy's."""
 
 
 class Stretch(NamedTuple):
@@ -71,6 +76,9 @@ def fold_stretch(
             at = advance(book, kind, task, worker, number, value, seq)
         if at == MISFIT:
             return line
+        if note == AUDITS or (worker >= 0 and book.workers[worker, c.AUDITS] > 0):
+            # Audits are none of the policy's business; it learns the truths that they bring.
+            continue
         fact = as_fact(book, kind, task, worker, value, note, at)
         absorb(book, state, params, fact, Draw(key[0], key[1], seq))
     return -1
@@ -149,7 +157,8 @@ def _in_numbers(ledger: Ledger, events: Sequence[Event], notes: Sequence[str]) -
         kind, task, worker, number, note, value = ledger.read(event, plan)
         rows = 0
         if kind == k.DECIDED:
-            rows, note = len(plan.rows) - number, notes.index(event.note or "")
+            rows = len(plan.rows) - number
+            note = AUDITS if event.note in NOTES else notes.index(event.note or "")
         lines.append((kind, task, worker, number, note, rows))
         values.append(value)
     found = np.array(lines, np.int64)

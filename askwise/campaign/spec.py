@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from askwise.aggregation import Aggregator, aggregation
+from askwise.campaign.certifying import check_hopeful
 from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, nearest
 from askwise.core.problem import Problem, make_problem
 from askwise.core.registry import spec_of, stored_spec
@@ -21,7 +22,7 @@ from askwise.stopping import StoppingRule, stopping
 FORMAT = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
-PROBLEM_FIELDS = ("workers", "tasks", "options", "outcome", "budget", "repeat")
+PROBLEM_FIELDS = ("workers", "tasks", "options", "outcome", "budget", "repeat", "certify")
 CHOICE_FIELDS = ("policy", "stopping", "aggregation", "mechanism", "lease", "seed", "name")
 
 
@@ -109,6 +110,13 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
     mechanism = mechanisms.make("pay-price" if payment is None else payment)
     policy.check(problem)
     mechanism.check(problem, policy)
+    check_hopeful(problem)
+    if problem.certify is not None and mechanism.bidding:
+        raise InvalidProblem(
+            f"certify does not go with mechanism {mechanism.name!r}, which takes bids: money is "
+            "kept back for audits at known prices; leave one of the two out",
+            field="certify",
+        )
     if rule is not None:
         rule.check(problem)
     if aggregator is not None and kind not in aggregator.outcomes:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import packing
+from askwise.campaign.certifying import NOTES, Certification
 from askwise.campaign.spec import Spec
 from askwise.core import draws
 from askwise.core.allocation import Assurance
@@ -35,7 +36,7 @@ from askwise.policies.capabilities import (
 )
 from askwise.stopping.base import StoppingRule, Verdict
 
-FORMAT = 8
+FORMAT = 9
 """Of the ledger's arrays: raised when their layout or meaning changes."""
 
 SLOW, SLOW_IN_ALL = 0.02, 5.0
@@ -67,6 +68,7 @@ class CampaignState:
         self._leases: list[tuple[float, int, int]] = []
         """A heap of (expires, seq, index) of assignments; some may not be out any more."""
         self._keys = {role: draws.stream(spec.seed, role, 0) for role in _ROLES}
+        self._certification: Certification | None = None
 
     @property
     def seq(self) -> int:
@@ -99,11 +101,14 @@ class CampaignState:
         kind = event.kind
         if event.expires is not None:
             self._lease(event.expires, event.seq, fact.assignment)
-        if kind == Kind.DECIDED:
+        if kind == Kind.DECIDED and event.note not in NOTES:
             fact = fact._replace(note=self.spec.policy.notes.index(event.note or ""))
         # Only larger arrays, or more tasks or workers, need larger beliefs.
         if ledger.book is not before or kind in (Kind.ADDED, Kind.JOINED):
             self.beliefs = self.spec.policy.grow(self.beliefs, ledger)
+        if event.note in NOTES or (fact.worker >= 0 and ledger.book.workers[fact.worker, c.AUDITS]):
+            # Audits are none of the policy's business; it learns the truths that they bring.
+            return
         problem, draw = self.spec.problem, self.draw(draws.ABSORB, event.seq)
         self.spec.policy.absorb(problem, self.beliefs, ledger, fact, draw)
         if self._rule_learns:
@@ -150,6 +155,26 @@ class CampaignState:
         mask, places = np.zeros_like(joined), [ledger.worker_at(worker) for worker in offered]
         mask[places] = joined[places]
         return mask
+
+    def auditors(self, offered: Iterable[str] | None = None) -> Array:
+        """Who can be asked for audits, a cell a worker: everyone who is here, or those on offer."""
+        ledger = self.ledger
+        here = (ledger.book.workers[: ledger.total(c.WORKERS), c.AUDITS] == 1).astype(np.int8)
+        if offered is None:
+            return here
+        mask, places = np.zeros_like(here), [ledger.worker_at(worker) for worker in offered]
+        mask[places] = here[places]
+        return mask
+
+    @property
+    def certification(self) -> Certification | None:
+        """The audits so far; None in a campaign that certifies nothing."""
+        if self.spec.problem.certify is None:
+            return None
+        if self._certification is None:
+            self._certification = Certification(self.spec.problem)
+        self._certification.catch_up(self.ledger)
+        return self._certification
 
     def named(self, value: float | None) -> str | float | None:
         """An answer as workers give it: an option by its name, a utility as it is."""

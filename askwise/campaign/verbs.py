@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import bidding
+from askwise.campaign.certifying import FROZEN, Askings, freeze_draw, may_audit
 from askwise.campaign.refusals import conflict, invalid_answer
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import assignments as handed
+from askwise.campaign.views.answers import answers
+from askwise.core import draws
 from askwise.core.arrays import Array
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import InvalidAnswer, InvalidProblem, OverBudget, PolicyFault
 from askwise.core.events import Event, Kind
 from askwise.core.labels import Label, as_label
-from askwise.core.money import LARGEST, NO_CAP, from_micro
+from askwise.core.money import LARGEST, from_micro
 from askwise.core.problem import Task, Worker, check_named
 from askwise.core.reasons import Reason
 from askwise.ledger import Ledger, proposals, queries
@@ -32,6 +35,11 @@ FAULTS = {
     c.BAD_TASK: "a task that is closed, unknown or was put to that worker before",
     c.BAD_ODDS: "a propensity outside (0, 1]",
 }
+
+RAN_OUT = ("over_budget", "low_confidence")
+"""Outcomes of tasks that a stopping rule has not closed when there is nothing more to ask."""
+
+SEEDS = 2**63 - 1
 
 SETTLED: dict[int, Reason] = {
     c.SETTLED: "assignment_answered",
@@ -77,6 +85,8 @@ class Verbs:
             return Done("stopped")
         if ledger.total(c.PAUSED):
             return Wait("resume")
+        if ledger.draws and not self._is_labelling():
+            return self._audit(limit, offered, away)
         available = self._available(offered, away)
         found: list[Assignment] = []
         decided = False
@@ -96,7 +106,11 @@ class Verbs:
                 nothing = choice
                 break
             decided = True
-        return Batch(tuple(found)) if found else nothing
+        if found:
+            return Batch(tuple(found))
+        if isinstance(nothing, Done) and self.state.spec.problem.certify is not None:
+            return self._certify(nothing, limit, offered, away)
+        return nothing
 
     def _available(self, offered: Sequence[str] | None, away: Collection[str]) -> Array:
         ledger = self.ledger
@@ -149,6 +163,74 @@ class Verbs:
         )
         return None
 
+    # Audits.
+
+    def _is_labelling(self) -> bool:
+        """Whether the policy goes on: all that was drawn is dealt with, and tasks were added."""
+        audits = self.state.certification
+        assert audits is not None
+        if self.ledger.total(c.OPEN) == 0:
+            return False
+        return isinstance(audits.next_step(self.ledger, self.state.auditors()), Done)
+
+    def _certify(
+        self, done: Done, limit: int, offered: Sequence[str] | None, away: Collection[str]
+    ) -> Batch | Wait | Done:
+        """Go from labelling to audits, once the policy is done and nothing is out."""
+        audits = self.state.certification
+        assert audits is not None
+        if not audits.may_draw(self.ledger):
+            return done
+        if self.ledger.total(c.PENDING):
+            return Wait("answers")
+        return self._audit(limit, offered, away) if self._freeze() else done
+
+    def _freeze(self) -> bool:
+        """Close what is open and draw the audits; False if there is nothing to audit."""
+        state, ledger, problem = self.state, self.ledger, self.state.spec.problem
+        drawn = {task for record in ledger.draws for task in record["tasks"]}
+        known = ledger.book.tasks[:, c.TRUTH]
+        labels, open_tasks = {}, []
+        for at, answer in enumerate(answers(state)):
+            is_open = not ledger.book.tasks[at, c.CLOSED]
+            if is_open:
+                open_tasks.append((at, answer))
+            fresh = answer.task not in drawn and answer.rests_on != "truth" and known[at] < 0
+            if fresh and isinstance(answer.value, str) and (is_open or at in ledger.closings):
+                labels[at] = problem.options.index(answer.value)
+        if not labels:
+            return False
+        for at, answer in open_tasks:
+            value = None if answer.value is None else ledger.number(answer.value)
+            outcome = FROZEN if answer.outcome not in RAN_OUT else answer.outcome
+            self._close(at, Label(value, answer.confidence, answer.rests_on), outcome)
+        high, low = draws.stream(state.spec.seed, draws.AUDITS, len(ledger.draws))
+        record, freed = freeze_draw(problem, ledger, labels, (high << 32 | low) & SEEDS)
+        self.emit(Kind.DRAWN, draw=record, price=freed)
+        return True
+
+    def _audit(
+        self, limit: int, offered: Sequence[str] | None, away: Collection[str]
+    ) -> Batch | Wait | Done:
+        """Put drawn tasks to those who audit."""
+        ledger, audits = self.ledger, self.state.certification
+        assert audits is not None
+        mask = self.state.auditors(offered)
+        if offered is None:
+            mask[[ledger.worker_at(worker) for worker in away if ledger.has_worker(worker)]] = 0
+        step = audits.next_step(ledger, mask, limit)
+        if not isinstance(step, Askings):
+            return step
+        here = [ledger.workers[at].id for at in np.flatnonzero(mask)]
+        self.emit(
+            Kind.DECIDED,
+            decision=ledger.total(c.DECISIONS),
+            note=step.note,
+            rows=step.plan(ledger),
+            available=None if offered is None and not away else tuple(here),
+        )
+        return Batch(tuple(self._hand_out(at, row.task) for at, row in enumerate(step.rows)))
+
     def _quote(self, quotes: Sequence[Quote]) -> None:
         if quotes:
             self.emit(Kind.QUOTED, workers=tuple(quote.to_json() for quote in quotes))
@@ -183,6 +265,8 @@ class Verbs:
             value=value,
             price=int(row[c.COST]),
         )
+        if ledger.book.workers[worker, c.AUDITS] and ledger.book.tasks[task, c.TRUTH] < 0:
+            self.emit(Kind.TRUTH, task=ledger.task_id(task), value=value)
         verdict = self.state.verdict(task)
         if verdict is not None:
             label = as_label((verdict.option, verdict.confidence))
@@ -199,9 +283,12 @@ class Verbs:
         plan = book.plan[: ledger.total(c.PLAN_ROWS)]
         planned = plan[plan[:, c.PLAN_WORKER] == worker, c.PLAN_COUNT].sum()
         full = book.workers[worker, c.ASKED] + planned >= book.workers[worker, c.LIMIT]
-        again = not queries.may_put(book, task, worker)
+        # An audit is about a closed task, as a rule, and whomever the task is open to.
+        audits = bool(book.workers[worker, c.AUDITS])
+        closed = book.tasks[task, c.CLOSED] and not audits
+        again = not (may_audit if audits else queries.may_put)(book, task, worker)
         refusals: dict[Reason, tuple[bool, str]] = {
-            "task_closed": (book.tasks[task, c.CLOSED], "its task is closed"),
+            "task_closed": (closed, "its task is closed"),
             "campaign_stopped": (ledger.total(c.STOPPED) > 0, "the campaign was stopped"),
             "worker_limit_reached": (full, "its worker has reached their limit"),
             "pair_asked_again": (again, "the pair has been asked again"),
@@ -300,14 +387,13 @@ class Verbs:
             raise conflict("no_newcomers", "workers", message)
         coming: set[str] = set()
         for worker in workers:
-            there = ledger.has_worker(worker.id) and (
-                ledger.book.workers[ledger.worker_at(worker.id), c.JOINED] == 1
-            )
+            there = ledger.has_worker(worker.id) and ledger.is_here(ledger.worker_at(worker.id))
             if there or worker.id in coming:
                 message = f"worker {worker.id!r} is in this campaign already"
                 raise conflict("worker_exists", "workers", message)
             coming.add(worker.id)
             problem.check_rating(worker)
+            problem.check_auditor(worker)
             self._check_kind(worker)
             policy.check_worker(worker)
         if workers and isinstance(policy, LimitsSize):
@@ -351,15 +437,15 @@ class Verbs:
     def leave(self, worker: str) -> None:
         """Let a worker go."""
         at = self.ledger.worker_at(worker)
-        if not self.ledger.book.workers[at, c.JOINED]:
+        if not self.ledger.is_here(at):
             raise conflict("worker_left", "worker", f"worker {worker!r} has left already")
         self.emit(Kind.LEFT, worker=worker)
 
     def top_up(self, amount: int) -> None:
         """Add money."""
         self._check_running()
-        budget = self.ledger.total(c.BUDGET)
-        if budget == NO_CAP:
+        budget = self.ledger.budget
+        if budget is None:
             raise conflict("no_budget", "amount", "this campaign has no budget to add to")
         if amount == 0 or budget + amount > LARGEST:
             raise InvalidProblem(

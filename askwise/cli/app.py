@@ -38,7 +38,8 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         *(ask_tell.ask, ask_tell.tell, ask_tell.truth, ask_tell.expire, ask_tell.decline),
     ),
     "Look at a campaign": (
-        *(show.status, ask_tell.assignments, show.answers, show.payments, show.log, show.explain),
+        *(show.status, ask_tell.assignments, show.answers, show.certificate, show.payments),
+        *(show.log, show.explain),
     ),
     "Serve": (serve.serve, demo_live, warm, backup, restore),
     "Recorded answers": (aggregate, check, certify, replay),

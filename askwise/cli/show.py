@@ -31,11 +31,13 @@ def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
         _show_status(found)
     else:
         for field, value in found.to_json().items():
-            if field != "needs_gold":
+            if field not in ("needs_gold", "certificate"):
                 # In full: a program may add it up.
                 output.line(field, repr(value) if isinstance(value, float) else value)
         for need in found.needs_gold:
             output.line("needs_gold", need.context, ",".join(need.tasks), need.why, need.count)
+        if found.certificate is not None:
+            output.line("certificate", found.certificate.statement)
 
 
 def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
@@ -43,9 +45,42 @@ def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
     found = open_campaign(store, name).answers()
     columns = {"task": "task", "answer": "value", ">confidence": "confidence"}
     columns |= {"rests on": "rests_on", "outcome": "outcome", ">answers": "count"}
+    if any(each.certificate is not None for each in found):
+        columns |= {"certificate": "certificate"}
     if any(each.assured_error is not None for each in found):
         columns |= {">assured error": "assured_error", ">majority error": "majority_error"}
     output.show_objects(found, as_json, columns)
+
+
+def certificate(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
+    """Show what audits have shown of the labels so far."""
+    found = open_campaign(store, name).certificate()
+    if as_json:
+        output.show_json(found.to_json())
+        return
+    if not output.for_people():
+        raw = found.to_json()
+        for field in raw:
+            if field not in ("by", "blocks"):
+                output.line(field, raw[field])
+        return
+    labels = f"{found.certified} certified, {found.escalated} replaced, {found.uncertified} neither"
+    facts: list[tuple[str, Any]] = [
+        ("statement", found.statement),
+        ("phase", found.phase),
+        ("audits", f"{found.audited} of at most {found.audits}, {found.wrong} found a wrong label"),
+        ("labels", labels),
+        ("by", ", ".join(found.by)),
+        ("money", f"{found.spent} spent on them, {found.kept} kept back for more"),
+    ]
+    output.show(output.grid(facts))
+    for block in found.blocks:
+        columns = [">surest labels", ">may be wrong", ">audited", ">found wrong", "certified"]
+        rows = [
+            [each.size, each.allowed, each.audited, each.wrong, each.certified]
+            for each in block.sets
+        ]
+        output.show("", output.table(columns, rows))
 
 
 def payments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
@@ -129,6 +164,11 @@ def _details(event: Event) -> str:
             for row in event.rows
         )
         raw["rows"] = ",".join(rows)
+    if event.draw is not None:
+        raw["draw"] = (
+            f"{len(event.draw['tasks'])} labels, up to {event.draw['audits']} audits, "
+            f"digest {event.draw['digest'][:12]}"
+        )
     if event.available is not None:
         raw["available"] = ",".join(event.available)
     if event.kind.name == "BID":
@@ -163,6 +203,8 @@ def _show_status(found: Status) -> None:
         facts.append(("tasks", f"{found.open_tasks} open of {found.tasks}"))
     if found.utility is not None:
         facts.append(("utility", found.utility))
+    if found.certificate is not None:
+        facts.append(("certificate", found.certificate.statement))
     facts.append(("log", f"{found.seq} events"))
     for need in found.needs_gold:
         facts.append(("needs truths", _reason(need)))

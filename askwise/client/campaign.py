@@ -6,7 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
 from typing import Any
 
-from askwise.campaign.views import Answer, Explanation, Handed, Payment, Status
+from askwise.campaign.views import (
+    Answer,
+    CampaignCertificate,
+    Explanation,
+    Handed,
+    Payment,
+    Status,
+)
 from askwise.campaign.views.assignments import seq_of
 from askwise.client.transport import PAGE, Transport
 from askwise.core.choices import Assignment, Batch, Done, Wait, read_choice
@@ -192,6 +199,10 @@ class RemoteCampaign:
         """
         why = self._transport.read(f"{self._path}/over")["why"]
         return None if why is None else Done(why)
+
+    def certificate(self) -> CampaignCertificate:
+        """What audits have shown of the labels so far; only where ``certify`` was given."""
+        return CampaignCertificate.from_json(self._transport.read(f"{self._path}/certificate"))
 
     @property
     def spec(self) -> dict[str, Any]:

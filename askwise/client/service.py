@@ -11,6 +11,7 @@ from askwise.campaign.views import Status
 from askwise.client.campaign import RemoteCampaign, money, path_of
 from askwise.client.errors import Refused
 from askwise.client.transport import Transport
+from askwise.core.certify import CertifyTerms, read_terms
 from askwise.core.keys import Caller, Key, NewKey
 from askwise.core.money import Amount
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
@@ -62,6 +63,7 @@ class Service:
         stopping: Any = None,
         aggregation: Any = None,
         mechanism: Any = None,
+        certify: CertifyTerms | Mapping[str, Any] | None = None,
         repeat: bool | None = None,
         lease: float | timedelta | None = None,
         seed: int | None = None,
@@ -72,6 +74,7 @@ class Service:
 
         A retry with the same ``key`` and fields gives the campaign that was made first.
         """
+        terms = read_terms(certify)
         fields: dict[str, Any] = {
             "name": name,
             "workers": [as_worker(worker).to_json() for worker in listed(workers, "workers")],
@@ -83,6 +86,7 @@ class Service:
             "stopping": _named(stopping),
             "aggregation": _named(aggregation),
             "mechanism": _named(mechanism),
+            "certify": None if terms is None else terms.to_json(),
             "repeat": repeat,
             "lease": lease.total_seconds() if isinstance(lease, timedelta) else lease,
             "seed": seed,

@@ -15,7 +15,9 @@ from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro, to_micro
 
 WaitFor = Literal["truth", "answers", "workers", "resume"]
-DoneWhy = Literal["budget", "limits", "tasks", "target", "agreement", "stopped"]
+DoneWhy = Literal[
+    "budget", "limits", "tasks", "target", "agreement", "certified", "hopeless", "stopped"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,9 @@ class Done(_Choice):
 
     ``budget``: the money left buys nothing; ``limits``: everybody was asked as often as allowed;
     ``tasks``: no task is left; ``target``: every task is as sure as wanted; ``agreement``: the same
-    by agreement alone, which is no probability, as no truths were told; ``stopped``: for good.
+    by agreement alone, which is no probability, as no truths were told; ``certified``: labels were,
+    as far as audits could show; ``hopeless``: no audits that are left could certify any;
+    ``stopped``: for good.
     """
 
     why: DoneWhy

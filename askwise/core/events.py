@@ -31,6 +31,7 @@ class Kind(IntEnum):
     PAUSED = 15
     RESUMED = 16
     STOPPED = 17
+    DRAWN = 18
 
 
 class Fact(NamedTuple):
@@ -89,6 +90,7 @@ class Event:
     available: tuple[str, ...] | None = None
     tasks: tuple[dict[str, Any], ...] | None = None
     workers: tuple[dict[str, Any], ...] | None = None
+    draw: dict[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON: kind by name, money as a string, what is not set left out."""

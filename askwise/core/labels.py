@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
-RestsOn = Literal["agreement", "calibrated", "truth"]
+RestsOn = Literal["agreement", "calibrated", "certified", "truth"]
 """What a confidence is: ``agreement`` is what votes and a model of workers say, and no probability;
-``calibrated`` is agreement that known truths have mapped to a probability; ``truth`` means that the
-task's truth was told.
+``calibrated`` is agreement that known truths have mapped to a probability; ``certified`` is the
+share of labels that a certificate vouches for; ``truth`` means that the task's truth was told.
 """
 
 

@@ -13,6 +13,9 @@ NO_CAP = 2**61
 LARGEST = 10**15
 """A thousand million units. Keeps every product and sum of money in the kernels inside 64 bits."""
 
+SHARE_UNIT = 10**9
+"""A share of money is counted in thousand-millionths, so that it splits money exactly."""
+
 Amount = str | int | float | Decimal
 
 

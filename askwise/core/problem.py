@@ -7,6 +7,7 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any, Literal, get_args
 
+from askwise.core.certify import CertifyTerms, read_terms
 from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.money import Amount, field_of, from_micro, to_micro
 
@@ -188,6 +189,8 @@ class Problem:
         The hard cap on what is spent; None is no cap.
     repeat : bool, optional
         Whether a worker may be asked the same task again; persons and models never are.
+    certify : CertifyTerms, optional
+        What is to be certified, and who audits.
     """
 
     workers: tuple[Worker, ...]
@@ -196,6 +199,7 @@ class Problem:
     utility: tuple[float, float] | None = None
     budget: int | None = None
     repeat: bool = False
+    certify: CertifyTerms | None = None
 
     def __post_init__(self) -> None:
         if bool(self.options) == (self.utility is not None):
@@ -242,6 +246,68 @@ class Problem:
                     f"costs {from_micro(cheapest)}",
                     field="budget",
                 )
+        if self.certify is not None:
+            self._check_certify(self.certify)
+
+    def _check_certify(self, terms: CertifyTerms) -> None:
+        """Refuse terms that nobody could keep: no labels, no auditors, no money for them."""
+        if not self.options:
+            raise InvalidProblem(
+                "certify is given in a utility campaign, which has no labels: give options, or "
+                "leave certify out",
+                field="certify",
+            )
+        known = {worker.id: worker for worker in self.workers}
+        for name in terms.by:
+            if name not in known:
+                raise InvalidProblem(
+                    f"certify.by names {name!r}, who is not in the campaign: "
+                    f"{nearest(name, known)}",
+                    field="certify.by",
+                )
+            self.check_auditor(known[name])
+        others = [worker.micro for worker in self.workers if worker.id not in terms.by]
+        if not others:
+            raise InvalidProblem(
+                "certify.by names every worker: nobody is left to give the labels that they audit",
+                field="certify.by",
+            )
+        if self.budget is None:
+            if terms.audits is None:
+                raise InvalidProblem(
+                    "certify.audits is missing: without a budget, say how many audits there may be",
+                    field="certify.audits",
+                )
+            return
+        kept = terms.kept_back(self.budget)
+        cheapest = min(known[name].micro for name in terms.by)
+        if kept // terms.blocks < cheapest:
+            raise InvalidProblem(
+                f"certify.share is {terms.share}: it keeps {from_micro(kept)} of the budget back, "
+                f"and one audit{' in each block' if terms.blocks > 1 else ''} costs "
+                f"{from_micro(cheapest)}; raise the share or the budget",
+                field="certify.share",
+            )
+        if self.budget - kept < min(others):
+            raise InvalidProblem(
+                f"certify.share is {terms.share}: it leaves {from_micro(self.budget - kept)} for "
+                f"labels, and the cheapest costs {from_micro(min(others))}; lower the share or "
+                "raise the budget",
+                field="certify.share",
+            )
+
+    def audits(self, worker: str) -> bool:
+        """Whether a worker is kept for audits."""
+        return self.certify is not None and worker in self.certify.by
+
+    def check_auditor(self, worker: Worker) -> None:
+        """Refuse somebody who is to audit and is not trusted."""
+        if self.audits(worker.id) and not worker.trusted:
+            raise InvalidProblem(
+                f"certify.by names {worker.id!r}, who is not trusted: give them trusted=True if "
+                "their answer is the truth, or name somebody else",
+                field="certify.by",
+            )
 
     @property
     def taskless(self) -> bool:
@@ -282,6 +348,8 @@ class Problem:
             raw["outcome"] = {"kind": "utility", "low": self.utility[0], "high": self.utility[1]}
         raw["budget"] = None if self.budget is None else str(from_micro(self.budget))
         raw["repeat"] = self.repeat
+        if self.certify is not None:
+            raw["certify"] = self.certify.to_json()
         return raw
 
 
@@ -293,6 +361,7 @@ def make_problem(
     outcome: str | Mapping[str, Any] | None = None,
     budget: Amount | None = None,
     repeat: bool | None = None,
+    certify: CertifyTerms | Mapping[str, Any] | None = None,
 ) -> Problem:
     """Build a Problem from what users write: mappings, names, money in any accepted form."""
     made_tasks = tuple(as_task(task) for task in listed(tasks, "tasks"))
@@ -317,6 +386,7 @@ def make_problem(
         utility=utility,
         budget=None if budget is None else to_micro(budget, "budget"),
         repeat=repeat,
+        certify=read_terms(certify),
     )
 
 

@@ -53,6 +53,7 @@ Reason = Literal[
     "no_budget",  # the campaign has none that could be added to
     "no_bids",  # the mechanism takes none
     "bidding_closed",
+    "not_certifying",  # the campaign was created without certify
     "key_reused",  # a key that stands for another request
     "log_moved",  # somebody else has written in between, or a position is not in the log
     # The store.

@@ -12,10 +12,12 @@ from askwise.core.arrays import Array
 # Columns of `totals`; money in micro-units. HELD is reserved for assignments that are out,
 # PLANNED for the part of the current decision that was not handed out yet. OPEN_NAMED counts the
 # open tasks that name who may be asked; QUOTED is 1 once the bidding is closed. REPEAT is 1 where
-# crowds may be asked about a task again; ASKED_ONCE counts the workers who never are.
+# crowds may be asked about a task again; ASKED_ONCE counts the workers who never are. KEPT is money
+# that is kept back for audits: no part of BUDGET until labels are drawn. KEPT_SHARE is the part of
+# money that comes in which is kept back, in thousand-millionths.
 (BUDGET, SPENT, HELD, PLANNED, TASKS, WORKERS, ASSIGNMENTS, ANSWERS, PENDING, DECISIONS, OPEN,
  PLAN_ROWS, REPEAT, TASKLESS, OPTIONS, PAUSED, STOPPED, CELLS, CONTEXTS, OPEN_NAMED,
- OFFERS, QUOTED, ASKED_ONCE) = range(23)  # fmt: skip
+ OFFERS, QUOTED, ASKED_ONCE, KEPT, KEPT_SHARE) = range(25)  # fmt: skip
 
 # Columns of `workers`. ASKED counts what is pending or answered: what the limit is about.
 # REFUSED counts what they declined: those tasks are not put to them again.
@@ -24,9 +26,10 @@ from askwise.core.arrays import Array
 # sets them apart. ON_CLOSED counts what was put to them, and did not expire, about tasks that are
 # closed now. ONCE is 1 for those who are asked at most once about a task: all where pairs may not
 # repeat, persons and models elsewhere. KIND is what they were said to be, FAMILY the number of
-# theirs (-1: none), in order of appearance.
+# theirs (-1: none), in order of appearance. AUDITS is 1 for those who are kept for audits, and 2
+# once they have left: to policies they are not there, so JOINED is 0.
 (PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED, TRUSTED, OPEN_TO, BID, RANKED_AT,
- ON_CLOSED, ONCE, KIND, FAMILY) = range(15)  # fmt: skip
+ ON_CLOSED, ONCE, KIND, FAMILY, AUDITS) = range(16)  # fmt: skip
 
 # What a worker was said to be.
 UNSAID, PERSON, MODEL, CROWD = range(4)

@@ -44,7 +44,7 @@ _NAMELESS = Task("unit")
 """The one task of a campaign that buys units of work; it has a row and no name."""
 
 
-BRINGS_NAMES = frozenset((Kind.ADDED, Kind.JOINED, Kind.QUOTED))
+BRINGS_NAMES = frozenset((Kind.ADDED, Kind.JOINED, Kind.QUOTED, Kind.DRAWN))
 """Events with names of tasks or workers in them; all others are numbers to kernels."""
 
 ABOUT_ASSIGNMENTS = frozenset((Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED))
@@ -99,16 +99,22 @@ class Ledger:
         """Who declined a unit of work since the last answer (those who may be asked again)."""
         self.closings: dict[int, tuple[Label, str]] = {}
         """What a task was closed with, and the outcome."""
+        self.draws: list[dict[str, Any]] = []
+        """The draws of audits, as they were put on record."""
         self._found = 0
-        totals = np.zeros(23, np.int64)
+        totals = np.zeros(25, np.int64)
         totals[c.BUDGET] = NO_CAP if problem.budget is None else problem.budget
+        if problem.certify is not None and problem.budget is not None:
+            totals[c.KEPT_SHARE] = problem.certify.share_units
+            totals[c.KEPT] = problem.certify.kept_back(problem.budget)
+            totals[c.BUDGET] -= totals[c.KEPT]
         totals[c.REPEAT] = problem.repeat
         totals[c.TASKLESS] = problem.taskless
         totals[c.OPTIONS] = len(problem.options)
         self.book = Book(
             totals=totals,
             scale=np.array(problem.range, np.float64),
-            workers=np.zeros((spare, 15), np.int64),
+            workers=np.zeros((spare, 16), np.int64),
             ratings=np.zeros((spare, 2)),
             tasks=np.zeros((1, 13), np.int64),
             queue=np.full(2, -1, np.int64),
@@ -134,6 +140,17 @@ class Ledger:
     def reserved(self) -> int:
         """Micro-units set aside: for work that is out and for the rest of the decision."""
         return self.total(c.HELD) + self.total(c.PLANNED)
+
+    @property
+    def budget(self) -> int | None:
+        """Micro-units of budget, with what is kept back for audits; None without a cap."""
+        budget = self.total(c.BUDGET)
+        return None if budget == NO_CAP else budget + self.total(c.KEPT)
+
+    def is_here(self, worker: int) -> bool:
+        """Whether a worker has joined and not left, to be asked by the policy or to audit."""
+        row = self.book.workers[worker]
+        return bool(row[c.JOINED] == 1 or row[c.AUDITS] == 1)
 
     def worker_at(self, worker: str) -> int:
         """Index of a worker."""
@@ -235,6 +252,10 @@ class Ledger:
             self._add([Task(**raw) for raw in event.tasks or ()])
         elif event.kind == Kind.JOINED:
             self._join([Worker(**raw) for raw in event.workers or ()])
+        elif event.kind == Kind.DRAWN:
+            assert event.draw is not None
+            self.draws.append(event.draw)
+            transitions.free_kept(self.book, event.price or 0)
         else:
             self._quote(event.workers or ())
 
@@ -260,7 +281,8 @@ class Ledger:
             row = self.book.workers[at]
             transitions.set_price(self.book, at, worker.micro)
             row[c.LIMIT] = UNLIMITED if worker.limit is None else worker.limit
-            row[c.JOINED] = 1
+            row[c.AUDITS] = self.problem.audits(worker.id)
+            row[c.JOINED] = 1 - row[c.AUDITS]
             row[c.TRUSTED] = worker.trusted
             self.book.ratings[at] = 0.0
             if worker.rating is not None and worker.rating_weight is not None:
@@ -386,6 +408,7 @@ class Ledger:
             "utility": self.utility,
             "passed_over": sorted(self.passed_over),
             "families": list(self.families),
+            "draws": list(self.draws),
         }
 
         def write() -> str:
@@ -409,6 +432,7 @@ class Ledger:
         raw = json.loads(names)
         ledger.seq, ledger.utility = raw["seq"], raw["utility"]
         ledger.passed_over = set(raw["passed_over"])
+        ledger.draws = raw["draws"]
         ledger.families = {family: at for at, family in enumerate(raw["families"])}
         ledger.workers = [Worker(**each) for each in raw["workers"]]
         ledger.tasks = [*problem.tasks, *(Task(**each) for each in raw["tasks"])]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from askwise.core.choices import Done, Wait
+from askwise.core.money import SHARE_UNIT
 from askwise.core.problem import UNLIMITED
 from askwise.kernels import Array, kernel, step
 from askwise.ledger import columns as c
@@ -13,6 +14,13 @@ from askwise.ledger.columns import Book
 def money_left(totals: Array) -> int:
     """Money that a new decision may use: a plan that was not handed out gives way to it."""
     return totals[c.BUDGET] - totals[c.SPENT] - totals[c.HELD]
+
+
+@step
+def part_of(money: int, share: int) -> int:
+    """Part of an amount of money: a share in thousand-millionths of it, rounded down."""
+    # In two parts: the product of both may not fit 64 bits.
+    return money // SHARE_UNIT * share + money % SHARE_UNIT * share // SHARE_UNIT
 
 
 @step

@@ -6,7 +6,7 @@ from askwise.kernels import Array, Fact, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
-from askwise.ledger.queries import ahead, new_cell_of, tasks_left
+from askwise.ledger.queries import ahead, new_cell_of, part_of, tasks_left
 
 MISFIT = -2
 """An event that does not follow from those before it."""
@@ -107,6 +107,7 @@ def hand_out(book: Book, row: int, task: int, seq: int, expires: float) -> int:
     totals[c.ASSIGNMENTS] = at + 1
     totals[c.PENDING] += 1
     workers[worker, c.ASKED] += 1
+    workers[worker, c.ON_CLOSED] += tasks[task, c.CLOSED]
     workers[worker, c.LAST] = at
     tasks[task, c.TASK_ASKED] += 1
     tasks[task, c.TASK_LAST] = at
@@ -225,6 +226,8 @@ def close_task(book: Book, task: int) -> None:
 def leave(book: Book, worker: int) -> None:
     """Let a worker go: they are not asked again; what they still have out may be answered."""
     book.workers[worker, c.JOINED] = 0
+    if book.workers[worker, c.AUDITS] > 0:
+        book.workers[worker, c.AUDITS] = 2
     for row in range(book.totals[c.PLAN_ROWS]):
         if book.plan[row, c.PLAN_WORKER] == worker:
             drop_row(book, row)
@@ -237,6 +240,23 @@ def set_price(book: Book, worker: int, amount: int) -> None:
     workers[worker, c.BID] = amount
     workers[worker, c.PRICE] = amount
     workers[worker, c.RANKED_AT] = amount
+
+
+@step
+def top_up(totals: Array, amount: int) -> None:
+    """Take money in; as much of it as of the budget is kept back for audits."""
+    kept = part_of(amount, totals[c.KEPT_SHARE])
+    totals[c.KEPT] += kept
+    totals[c.BUDGET] += amount - kept
+
+
+def free_kept(book: Book, amount: int) -> None:
+    """Let money that was kept back be spent; nothing more is kept back once nothing is left."""
+    totals = book.totals
+    totals[c.KEPT] -= amount
+    totals[c.BUDGET] += amount
+    if totals[c.KEPT] == 0:
+        totals[c.KEPT_SHARE] = 0
 
 
 @kernel
@@ -275,7 +295,7 @@ def change(book: Book, kind: int, task: int, worker: int, number: int, value: fl
     elif kind == k.BID:
         set_price(book, worker, number)
     elif kind == k.TOPPED_UP:
-        totals[c.BUDGET] += number
+        top_up(totals, number)
     elif kind == k.PAUSED or kind == k.RESUMED:
         totals[c.PAUSED] = 1 if kind == k.PAUSED else 0
     elif kind == k.STOPPED:
@@ -295,8 +315,8 @@ def advance(
     DECLINED the assignment, of a TOPPED_UP or BID the amount. ``value`` is an answer or a truth, of
     an ASKED when it expires. Returns MISFIT where the event does not follow from those before it.
 
-    A DECIDED brings rows (``take_plan``); ADDED, JOINED and QUOTED bring names, and are the
-    ledger's own.
+    A DECIDED brings rows (``take_plan``); ADDED, JOINED, QUOTED and DRAWN bring names, and are
+    the ledger's own.
     """
     if kind == k.ASKED:
         where = max(task, 0)

@@ -145,14 +145,16 @@ def _batches(rows: Iterable[T]) -> Iterator[list[T]]:
 
 
 _answers = _table(
-    "task value confidence rests_on outcome count assured_error majority_error", Campaign.answers
+    "task value confidence rests_on certificate outcome count assured_error majority_error",
+    Campaign.answers,
 )
 _payments = _table("worker answers paid reserved why", Campaign.payments)
 
 EXPORTS: dict[str, tuple[Maker, str]] = {
     "answers.csv": (
         _answers,
-        "Every task's answer, its confidence, what that rests on, and outcome.",
+        "Every task's answer, its confidence, what that rests on, what a certificate says, and "
+        "outcome.",
     ),
     "answers.jsonl": (_answer_lines, "The same, as JSON Lines."),
     "labels.csv": (_labels, "Every answer given: task, worker, label."),

@@ -234,6 +234,11 @@ class Referee:
         return self.joined - self.passed_over if offered is None else set(offered)
 
     def _may_be_asked(self, task: str | None, worker: str) -> None:
+        if self.problem.audits(worker):
+            # Audits are of labels that are settled, and of any task.
+            assert task in self.numbers, f"task {task} is not known"
+            assert not self.pairs[task, worker], f"{worker} has audited task {task} before"
+            return
         assert task in self.open_tasks, f"task {task} is not open"
         assert self.is_for(task, worker), f"task {task} is not for {worker}"
         repeated = self.pairs[task, worker] and not self.repeats(worker)
@@ -309,7 +314,7 @@ class Referee:
         for at, worker in enumerate(self.order):
             row = ledger.book.workers[at]
             due = (self.prices[worker], self.asked[worker], worker in self.joined)
-            assert (row[c.PRICE], row[c.ASKED], row[c.JOINED]) == due
+            assert (row[c.PRICE], row[c.ASKED], ledger.is_here(at)) == due
             assert row[c.ONCE] == (not self.repeats(worker)), f"{worker} may be asked again, or not"
             family = self.families[worker]
             number = -1 if family is None else ledger.families[family]

@@ -104,4 +104,5 @@ def test_the_numbers_of_kinds_do_not_change() -> None:
         ("PAUSED", 15),
         ("RESUMED", 16),
         ("STOPPED", 17),
+        ("DRAWN", 18),
     ]

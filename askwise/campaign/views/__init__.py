@@ -6,6 +6,7 @@ and changes nothing.
 
 from askwise.campaign.views.answers import Answer, answers
 from askwise.campaign.views.assignments import Handed, assignment_id, handed, outstanding
+from askwise.campaign.views.certificate import CampaignCertificate, certificate
 from askwise.campaign.views.contested import Contested, contested
 from askwise.campaign.views.explain import Candidate, Explanation, explain
 from askwise.campaign.views.forecast import Forecast, forecast
@@ -19,6 +20,7 @@ from askwise.campaign.views.workers import WorkerSummary, workers
 
 __all__ = [
     "Answer",
+    "CampaignCertificate",
     "Candidate",
     "Contested",
     "Explanation",
@@ -36,6 +38,7 @@ __all__ = [
     "WorkerSummary",
     "answers",
     "assignment_id",
+    "certificate",
     "contested",
     "explain",
     "forecast",

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+from askwise.campaign.certifying import FROZEN
 from askwise.campaign.state import CampaignState
+from askwise.campaign.views.certificate import Certified, certified_words
 from askwise.core.jsonable import Jsonable
 from askwise.core.labels import NO_LABEL, RestsOn, told
 from askwise.ledger import columns as c
@@ -20,9 +22,15 @@ class Answer(Jsonable):
     ``majority_error`` the same by the exact error of the majority; None elsewhere.
 
     ``rests_on`` says what the confidence is: ``agreement`` of votes under a model of workers, which
-    is no probability; ``calibrated``, agreement that known truths have mapped to a probability; or
-    ``truth``, where the task's truth was told and is the answer. None where nobody has answered and
-    in utility campaigns.
+    is no probability; ``calibrated``, agreement that known truths have mapped to a probability;
+    ``certified``, where a certificate vouches for the label, and the confidence is the share of
+    such labels that are right; or ``truth``, where the task's truth was told and is the answer.
+    None where nobody has answered and in utility campaigns.
+
+    ``certificate`` is, once labels were drawn for audits, ``certified``, ``audited`` (the label was
+    wrong or is not among those that are certified, and the audit is the answer), ``escalated`` (to
+    a trusted worker, whose answer it is) or ``uncertified``; None before, and where the truth was
+    known before.
     """
 
     task: str | None
@@ -33,6 +41,7 @@ class Answer(Jsonable):
     assured_error: float | None = None
     majority_error: float | None = None
     rests_on: RestsOn | None = None
+    certificate: Certified | None = None
 
 
 def answers(state: CampaignState) -> list[Answer]:
@@ -57,22 +66,29 @@ def answers(state: CampaignState) -> list[Answer]:
         named[task] = (label, named[task][1])
     assured = state.assurances(list(range(total)))
     counts = ledger.book.tasks[:total, c.TASK_ANSWERED].tolist()
+    audits = state.certification
+    words = [None] * total if audits is None else certified_words(ledger, audits)
     found = []
     for task, ((value, sure, rests_on), outcome) in enumerate(named):
         worth = None if assured is None or counts[task] == 0 else assured[task]
         if counts[task] == 0 and rests_on == "agreement":
             # A prior: nobody has agreed with anybody.
             rests_on = None
+        unruled = outcome in ("open", FROZEN)
+        if words[task] == "certified" and rests_on != "truth":
+            assert audits is not None
+            sure, rests_on = audits.terms.share_right, "certified"
         found.append(
             Answer(
                 task=ledger.task_id(task),
                 value=state.named(value),
                 confidence=sure,
-                outcome=worth.outcome if worth is not None and outcome == "open" else outcome,
+                outcome=worth.outcome if worth is not None and unruled else outcome,
                 count=counts[task],
                 assured_error=None if worth is None else worth.error,
                 majority_error=None if worth is None else worth.majority,
                 rests_on=rests_on,
+                certificate=words[task],
             )
         )
     return found

@@ -5,16 +5,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from askwise.campaign.certifying import AUDIT_RULES, NOTES, Askings
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.assignments import assignment_id, unknown_assignment
+from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
-from askwise.core.events import Event, Kind
+from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import NO_CAP, from_micro
 from askwise.core.problem import UNLIMITED
+from askwise.ledger import Ledger, queries
 from askwise.ledger import columns as c
-from askwise.ledger import queries
 from askwise.policies.capabilities import Explains, Score
 from askwise.store import Store
 
@@ -65,13 +67,21 @@ def explain(
     assert asked.price is not None
     decided = _decision_before(name, seq, asked.decision, store)
     state = state_at(decided.seq - 1)
-    ledger, available = state.ledger, state.available(decided.available)
-    again = state.choose(available)
+    ledger, scores = state.ledger, {}
+    if decided.note in NOTES:
+        available = state.auditors(decided.available)
+        rule, again = AUDIT_RULES[decided.note or ""], _asked_again(state, available, decided)
+    else:
+        available = state.available(decided.available)
+        rule = spec.policy.rule if isinstance(spec.policy, Explains) else ""
+        choice = state.choose(available)
+        again = None if isinstance(choice, Wait | Done) else state.rows(choice)
+        scores = {score.worker: score for score in state.scores(available)}
     money = int(queries.money_left(ledger.book.totals))
-    scores = {score.worker: score for score in state.scores(available)}
     candidates = []
     for at, worker in enumerate(ledger.workers):
-        if not ledger.book.workers[at, c.JOINED]:
+        # An audit is put to those who audit, all else to the others.
+        if not ledger.is_here(at) or (decided.note in NOTES) != ledger.problem.audits(worker.id):
             continue
         score = scores.get(worker.id)
         details = {} if score is None else score.details
@@ -79,7 +89,7 @@ def explain(
             Candidate(
                 worker=worker.id,
                 available=bool(available[at]),
-                room=_limited(int(queries.room(ledger.book, at, money))),
+                room=_limited(_room(ledger, at, money)),
                 index=_finite(score.index) if score is not None else None,
                 details={name: _finite(value) for name, value in details.items()},
             )
@@ -95,12 +105,22 @@ def explain(
         decision=asked.decision or 0,
         purpose=decided.note or "",
         policy=spec.policy.name,
-        rule=spec.policy.rule if isinstance(spec.policy, Explains) else "",
+        rule=rule,
         budget_left=None if ledger.total(c.BUDGET) == NO_CAP else from_micro(money),
         rows=tuple((r.task, r.worker, r.count, r.propensity) for r in decided.rows or ()),
         candidates=tuple(candidates),
-        reproduced=not isinstance(again, Wait | Done) and state.rows(again) == decided.rows,
+        reproduced=again == decided.rows,
     )
+
+
+def _asked_again(
+    state: CampaignState, available: Array, decided: Event
+) -> tuple[PlanRow, ...] | None:
+    """Decide on audits again."""
+    audits = state.certification
+    assert audits is not None
+    step = audits.next_step(state.ledger, available, len(decided.rows or ()))
+    return step.plan(state.ledger) if isinstance(step, Askings) else None
 
 
 def _decision_before(name: str, seq: int, decision: int | None, store: Store) -> Event:
@@ -116,6 +136,15 @@ def _decision_before(name: str, seq: int, decision: int | None, store: Store) ->
 
 def _rank(score: Score | None) -> float:
     return -math.inf if score is None or score.index is None else score.index
+
+
+def _room(ledger: Ledger, worker: int, money: int) -> int:
+    """How often somebody can still be asked; those who audit are not there to policies."""
+    row = ledger.book.workers[worker]
+    if row[c.AUDITS] == 0:
+        return int(queries.room(ledger.book, worker, money))
+    within, price = int(row[c.LIMIT] - row[c.ASKED]), int(row[c.PRICE])
+    return within if price == 0 else min(within, money // price)
 
 
 def _limited(room: int) -> int | None:

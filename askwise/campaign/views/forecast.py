@@ -8,7 +8,7 @@ import numpy as np
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.timeline import Timeline
 from askwise.core.jsonable import Jsonable
-from askwise.core.money import NO_CAP, from_micro
+from askwise.core.money import from_micro
 from askwise.core.problem import UNLIMITED
 from askwise.ledger import columns as c
 from askwise.ledger import queries
@@ -86,9 +86,9 @@ def forecast(timeline: Timeline, state: CampaignState, now: float | None = None)
     passed = now - since
     if passed <= 0.0:
         return None
-    budget = ledger.total(c.BUDGET)
+    budget = ledger.budget
     money_ends = work_ends = None
-    if budget != NO_CAP and spent:
+    if budget is not None and spent:
         money_ends = now + (budget - ledger.total(c.SPENT)) * (passed / spent)
     assumes = _BY_CLOSING if state.spec.rule else _BY_ASKING
     if state.spec.rule is None:
@@ -100,7 +100,8 @@ def forecast(timeline: Timeline, state: CampaignState, now: float | None = None)
     by_then = None
     if ends is not None:
         coming = round(spent * ((ends - now) / passed))
-        by_then = min(budget, ledger.total(c.SPENT) + coming)
+        by_then = ledger.total(c.SPENT) + coming
+        by_then = by_then if budget is None else min(budget, by_then)
     return Forecast(
         now=now,
         since=since,

@@ -5,9 +5,10 @@ from decimal import Decimal
 from typing import Literal, Self
 
 from askwise.campaign.state import CampaignState
+from askwise.campaign.views.certificate import CampaignCertificate, certificate
 from askwise.core.choices import Done
 from askwise.core.jsonable import Jsonable
-from askwise.core.money import NO_CAP, from_micro
+from askwise.core.money import from_micro
 from askwise.ledger import columns as c
 from askwise.policies import GoldFor, GoldRequest
 
@@ -54,23 +55,23 @@ class Status(Jsonable):
     utility: float | None
     seq: int
     needs_gold: tuple[NeedsGold, ...] = ()
+    certificate: CampaignCertificate | None = None
 
 
 def status(name: str, state: CampaignState) -> Status:
     """Counts and money of a campaign."""
     ledger, problem, policy = state.ledger, state.spec.problem, state.spec.policy
     total = ledger.total
-    budget, spent = total(c.BUDGET), total(c.SPENT)
-    capped = budget != NO_CAP
+    budget, spent = ledger.budget, total(c.SPENT)
     return Status(
         name=name,
         state="stopped" if total(c.STOPPED) else "paused" if total(c.PAUSED) else "running",
         policy=policy.name,
-        budget=from_micro(budget) if capped else None,
+        budget=None if budget is None else from_micro(budget),
         spent=from_micro(spent),
         reserved=from_micro(ledger.reserved),
-        left=from_micro(budget - spent - ledger.reserved) if capped else None,
-        workers=int(state.available().sum()),
+        left=None if budget is None else from_micro(budget - spent - ledger.reserved),
+        workers=int(state.available().sum() + state.auditors().sum()),
         tasks=0 if problem.taskless else total(c.TASKS),
         open_tasks=0 if problem.taskless else total(c.OPEN),
         decisions=total(c.DECISIONS),
@@ -79,6 +80,7 @@ def status(name: str, state: CampaignState) -> Status:
         utility=None if problem.options else ledger.utility,
         seq=state.seq,
         needs_gold=tuple(NeedsGold.of(request) for request in state.needs_gold()),
+        certificate=None if problem.certify is None else certificate(state),
     )
 
 
@@ -89,7 +91,14 @@ def over(state: CampaignState) -> Done | None:
         return None
     if ledger.total(c.STOPPED):
         return Done("stopped")
+    audits = state.certification
+    if audits is not None and audits.blocks:
+        step = audits.next_step(ledger, state.auditors())
+        if not isinstance(step, Done) or not ledger.total(c.OPEN):
+            return step if isinstance(step, Done) else None
     if (ledger.book.plan[: ledger.total(c.PLAN_ROWS), c.PLAN_COUNT] > 0).any():
         return None
     choice = state.choose(state.available())
-    return choice if isinstance(choice, Done) else None
+    if not isinstance(choice, Done) or (audits is not None and audits.may_draw(ledger)):
+        return None
+    return choice

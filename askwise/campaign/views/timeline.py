@@ -10,7 +10,7 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.errors import Conflict
 from askwise.core.events import Event, Kind
-from askwise.core.money import NO_CAP, from_micro
+from askwise.core.money import from_micro
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
@@ -120,8 +120,7 @@ class Timeline:
     @property
     def budget(self) -> int | None:
         """Micro-units of budget, None without a cap."""
-        budget = self.ledger.total(c.BUDGET)
-        return None if budget == NO_CAP else budget
+        return self.ledger.budget
 
     def take(self, events: Iterable[Event]) -> None:
         """Take in what is new in the log, in its order; what was seen before is passed over."""

@@ -84,7 +84,7 @@ def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> li
         found.append(
             WorkerSummary(
                 id=worker.id,
-                joined=bool(row[c.JOINED]),
+                joined=ledger.is_here(at),
                 trusted=bool(row[c.TRUSTED]),
                 price=None if sealed else from_micro(int(row[c.PRICE])),
                 limit=None if limit == UNLIMITED else limit,

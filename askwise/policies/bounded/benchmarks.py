@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+from askwise.core.money import SHARE_UNIT
 from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
 from askwise.ledger import Book, Proposal, idle, money_left, propose, room
 from askwise.ledger import columns as c
@@ -237,7 +238,7 @@ def choose_everyone(
     book: Book, state: State, params: NoSettings, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Explore with the whole budget."""
-    if common.explore_uniformly(book, state, common.SHARE_UNIT, out):
+    if common.explore_uniformly(book, state, SHARE_UNIT, out):
         return c.PROPOSED
     return idle(book, available)
 

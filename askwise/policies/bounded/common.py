@@ -12,14 +12,14 @@ import numpy as np
 
 from askwise.core.checks import real
 from askwise.core.errors import InvalidProblem
-from askwise.core.money import MICRO
+from askwise.core.money import MICRO, SHARE_UNIT
 from askwise.core.problem import Problem, Worker
 from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.kernels.knapsack import greedy_into
 from askwise.ledger import Book, Ledger, Proposal, has_task, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.queries import at_limit, scaled
+from askwise.ledger.queries import at_limit, part_of, scaled
 from askwise.policies.base import Axes, KernelPolicy
 from askwise.policies.capabilities import Explains, Score
 
@@ -37,9 +37,6 @@ STAGE, STEP, CHOSEN, SAVED = range(4)
 # Stages: whole rounds, passes from the cheapest up, exploitation. A decision's note is the
 # stage it belongs to, or PHASE for a phase of Successive Rejects.
 ROUNDS, PASSES, EXPLOIT, PHASE = range(4)
-
-SHARE_UNIT = 10**9
-"""A share of the budget is kept in thousand-millionths, so that it splits money exactly."""
 
 
 Indices = Iterable[tuple[float | None, dict[str, float]]]
@@ -114,10 +111,8 @@ def check_discount(discount: float) -> None:
 
 @kernel
 def share_of_budget(book: Book, share: int) -> int:
-    """floor(share * B), exactly: the product would not fit in 64 bits, so it is split."""
-    budget = book.totals[c.BUDGET]
-    whole, rest = budget // SHARE_UNIT, budget % SHARE_UNIT
-    return whole * share + rest * share // SHARE_UNIT
+    """floor(share * B), exactly."""
+    return part_of(book.totals[c.BUDGET], share)
 
 
 @step

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 from askwise.core.checks import between, flag, one_of
-from askwise.core.money import MICRO
+from askwise.core.money import MICRO, SHARE_UNIT
 from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.ledger import Book, Proposal, idle, money_left, room
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded import common, races
-from askwise.policies.bounded.common import EXPLOIT, SHARE_UNIT, STAGE, BoundedPolicy, State
+from askwise.policies.bounded.common import EXPLOIT, STAGE, BoundedPolicy, State
 from askwise.policies.capabilities import PlansForAll
 
 EXPLORATIONS = ("uniform", "successive-rejects", "hoeffding-races")

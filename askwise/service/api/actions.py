@@ -14,7 +14,6 @@ from askwise.campaign import Campaign
 from askwise.campaign.spec import check_name, make_spec
 from askwise.core.errors import Conflict, UnknownName
 from askwise.core.keys import Key
-from askwise.ledger import columns as c
 from askwise.service.api.bodies import check_plain, not_this, read_json
 from askwise.service.api.shapes import requests
 from askwise.service.auth.identity import Identity
@@ -152,4 +151,4 @@ def _joined(campaign: Campaign, worker: str) -> bool:
         ledger = state.ledger
         if not ledger.has_worker(worker):
             return False
-        return bool(ledger.book.workers[ledger.worker_at(worker), c.JOINED])
+        return ledger.is_here(ledger.worker_at(worker))

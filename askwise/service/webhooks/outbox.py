@@ -10,13 +10,14 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from askwise.campaign.views import assignment_id, over
 from askwise.core.errors import AskwiseError, StoreError
 from askwise.core.events import Event, Kind
 from askwise.core.labels import as_label
 from askwise.core.money import NO_CAP, from_micro
+from askwise.ledger import Ledger
 from askwise.ledger import columns as c
 from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.webhooks import records as r
@@ -60,6 +61,12 @@ class BudgetUse:
 
     spent: int
     budget: int
+
+    @classmethod
+    def of(cls, ledger: Ledger) -> Self:
+        """Of now."""
+        budget = ledger.budget
+        return cls(ledger.total(c.SPENT), NO_CAP if budget is None else budget)
 
     @property
     def used(self) -> bool:
@@ -251,7 +258,7 @@ class Watcher:
         """Spent and budgeted at a point of the log: of now, less what happened since."""
         with self._campaigns.get(name).reading() as state:
             now, ledger = state.seq, state.ledger
-            money = BudgetUse(ledger.total(c.SPENT), ledger.total(c.BUDGET))
+            money = BudgetUse.of(ledger)
         for events in self._chunks(name, seq, now):
             money.spent -= sum(map(_paid, events))
             money.budget -= sum(map(_added, events))
@@ -272,7 +279,7 @@ class Watcher:
             with self._campaigns.get(name).reading() as state:
                 seq, end = state.seq, over(state)
                 ledger = state.ledger
-                money = BudgetUse(ledger.total(c.SPENT), ledger.total(c.BUDGET))
+                money = BudgetUse.of(ledger)
                 answers = ledger.total(c.ANSWERS)
         finally:
             took = self._timer() - begun

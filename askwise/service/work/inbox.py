@@ -49,7 +49,8 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
     """Look up what is a worker's own."""
     with campaign.reading() as state:
         ledger = state.ledger
-        row = ledger.book.workers[ledger.worker_at(worker)]
+        place = ledger.worker_at(worker)
+        row = ledger.book.workers[place]
         assignments, marks = ledger.book.assignments, ledger.book.marks
         number = earned = 0
         oldest: int | None = None
@@ -72,7 +73,7 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
         expires = None if question is None else question.expires
         return Inbox(
             position=state.seq,
-            joined=bool(row[c.JOINED]),
+            joined=ledger.is_here(place),
             stopped=bool(ledger.total(c.STOPPED)),
             paused=bool(ledger.total(c.PAUSED)),
             answers=int(row[c.ANSWERED]),
@@ -91,8 +92,9 @@ def may_ask(campaign: Campaign, worker: str, now: float) -> bool:
     """Whether they are to be asked: they are there, have nothing out, and no bidding is open."""
     with campaign.reading() as state:
         ledger = state.ledger
-        row = ledger.book.workers[ledger.worker_at(worker)]
-        if not row[c.JOINED] or _bidding(state, 0) is not None:
+        place = ledger.worker_at(worker)
+        row = ledger.book.workers[place]
+        if not ledger.is_here(place) or _bidding(state, 0) is not None:
             return False
         out, at = int(row[c.ASKED] - row[c.ANSWERED]), int(row[c.LAST])
         while out:

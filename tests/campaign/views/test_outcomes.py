@@ -28,7 +28,12 @@ def test_outcomes_tell_what_confidences_rest_on() -> None:
         for at, word in enumerate(words)
     ]
     found = views.outcomes([*answers, Answer("u", "yes", 1.0, "open", 0, rests_on="calibrated")])
-    assert found.counts[0].rests_on == {"agreement": 2, "calibrated": 0, "truth": 1}
+    assert found.counts[0].rests_on == {
+        "agreement": 2,
+        "calibrated": 0,
+        "certified": 0,
+        "truth": 1,
+    }
     assert found.rests_on == ["agreement", "truth"]
 
 

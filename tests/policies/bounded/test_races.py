@@ -14,9 +14,10 @@ from askwise import Campaign, Worker
 from askwise.core.choices import Batch
 from askwise.core.draws import Draw
 from askwise.core.events import Kind
+from askwise.core.money import SHARE_UNIT
 from askwise.core.problem import make_problem
 from askwise.ledger.ledger import Ledger
-from askwise.policies.bounded.common import COUNT, SHARE_UNIT, SUM, share_of, share_of_budget
+from askwise.policies.bounded.common import COUNT, SUM, share_of, share_of_budget
 from askwise.policies.bounded.epsilon_first import BoundedEpsilonFirst, auto_share
 from askwise.policies.bounded.races import pulls_until, residual_money
 

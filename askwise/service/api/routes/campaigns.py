@@ -139,6 +139,13 @@ def answers(call: d.Look, page: d.Page) -> Response:
     return call.listed("answers", Campaign.answers, page)
 
 
+@router.get("/{name}/certificate", response_model=replies.CertificateShape, responses=d.POLLED)
+def certificate(call: d.Look) -> Response:
+    """What audits have shown of the labels so far, in a campaign that certifies them."""
+    campaign = call.campaign
+    return call.polled(call.position, lambda: campaign.certificate().to_json())
+
+
 @router.get("/{name}/task", response_model=replies.TaskShape)
 def task(call: d.Look, id: requests.Id) -> Response:
     """A task as it was added, with its payload."""

@@ -94,6 +94,7 @@ class ErrorShape(Shape):
     error: ProblemShape
 
 
+CertificateShape = shape_of(views.CampaignCertificate, "Certificate")
 StatusShape = shape_of(views.Status)
 CampaignsShape = page_of(
     "Campaigns",
@@ -219,6 +220,7 @@ class SpecShape(Shape):
     outcome: RangeShape | None = None
     budget: Money | None
     repeat: bool
+    certify: dict[str, Any] | None = None
     policy: dict[str, Any]
     stopping: dict[str, Any] | None
     aggregation: dict[str, Any] | None

@@ -17,6 +17,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from askwise.core.certify import MOST_BLOCKS
 from askwise.core.problem import WorkerKind
 from askwise.service.webhooks import posting, records
 
@@ -123,6 +124,7 @@ Part = Annotated[
 """A policy, rule, aggregator or mechanism: its name, or an object with name and parameters."""
 
 Limit = Annotated[int, Field(ge=1, le=2**40), Whole]
+Share = Annotated[float, Field(gt=0, lt=1)]
 Seconds = Annotated[float, Field(gt=0, lt=1e10)]
 
 
@@ -166,6 +168,20 @@ TaskOrId = Annotated[
 ]
 
 
+class CertifyBody(Body, example={"error": 0.05, "confidence": 0.9, "by": ["vet"]}):
+    """What is to be certified, who audits, and what that may cost."""
+
+    error: Share = Field(description="The share of certified labels that may be wrong.")
+    confidence: Share = Field(description="How sure the statement is to be.")
+    by: list[Id] = Field(min_length=1, description="The trusted workers who audit.")
+    share: Share = Field(0.2, description="The part of the budget that is kept back for audits.")
+    escalate: bool = Field(False, description="Replace labels that are not certified.")
+    audits: Limit | None = Field(None, description="The most audits.")
+    blocks: Annotated[int, Field(ge=1, le=MOST_BLOCKS), Whole] = Field(
+        1, description="How often labels are frozen and drawn from."
+    )
+
+
 class NewCampaign(
     Body,
     example={
@@ -190,6 +206,7 @@ class NewCampaign(
     stopping: Part | None = None
     aggregation: Part | None = None
     mechanism: Part | None = None
+    certify: CertifyBody | None = None
     repeat: bool | None = None
     lease: Seconds | None = Field(None, description="Seconds in which an answer is due.")
     seed: Annotated[int, Field(ge=0, lt=2**63), Whole] | None = None

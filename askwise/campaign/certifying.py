@@ -1,0 +1,335 @@
+"""Audits in a campaign: which labels are frozen, what is audited next, and what audits show.
+
+When the policy is done, open tasks are closed with the labels that they have, and the order of the
+audits is drawn and put on record, all in one write. From then on the trusted workers are asked: the
+audits first, then, with escalation, what is not certified. What was shown is read off the record
+and the truths, in the record's order, whatever order they came in.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from askwise.auditing import AuditDraw, Certificate, Climb, certificate_of, draw
+from askwise.auditing.draws import smallest_set
+from askwise.auditing.limits import fewest_audits
+from askwise.core.arrays import Array
+from askwise.core.certify import CertifyTerms
+from askwise.core.choices import Done, Wait
+from askwise.core.errors import InvalidProblem
+from askwise.core.events import PlanRow
+from askwise.core.problem import UNLIMITED, Problem
+from askwise.core.scoring import vote_weights, weighted_lead
+from askwise.ledger import Book, Ledger, money_left
+from askwise.ledger import columns as c
+from askwise.ledger.queries import asked_before
+
+AUDIT, ESCALATE = "audit", "escalate"
+AUDIT_RULES = {
+    AUDIT: "audit the next of the drawn order, by the cheapest trusted worker who is free",
+    ESCALATE: (
+        "replace the least sure label that is not certified, by the cheapest trusted worker who is "
+        "free"
+    ),
+}
+"""How decisions are made that are not the policy's, in words, by their notes."""
+
+NOTES = tuple(AUDIT_RULES)
+
+FROZEN = "frozen"
+"""The outcome of a task that was open when labels were frozen for their audit."""
+
+
+class Asking(NamedTuple):
+    """A trusted worker to ask about a task."""
+
+    task: int
+    worker: int
+    propensity: float
+
+
+@dataclass(frozen=True)
+class Askings:
+    """Whom to ask now, and what for."""
+
+    note: str
+    rows: list[Asking]
+
+    def plan(self, ledger: Ledger) -> tuple[PlanRow, ...]:
+        """The same in names."""
+        return tuple(
+            PlanRow(ledger.workers[worker].id, ledger.task_id(task), 1, odds)
+            for task, worker, odds in self.rows
+        )
+
+
+class Block:
+    """The labels of one draw, and what their audits have shown so far."""
+
+    def __init__(self, ledger: Ledger, record: dict[str, Any]) -> None:
+        self.drawn = AuditDraw.from_record(record)
+        self.tasks = np.array([ledger.task_at(task) for task in self.drawn.tasks], np.int64)
+        """The task at each place of the drawn order."""
+        self.labels = np.array([ledger.closings[task][0].value for task in self.tasks.tolist()])
+        self._begin()
+
+    def _begin(self) -> None:
+        self.climb = Climb(self.drawn)
+        self._unanswered: list[int] = []
+        """Places of audits that count as wrong for want of an answer."""
+
+    def catch_up(self, ledger: Ledger) -> None:
+        """Take in the truths that came since, in the order of the draw, as far as they count."""
+        truths = ledger.book.tasks[:, c.TRUTH]
+        if any(truths[self.tasks[place]] >= 0 for place in self._unanswered):
+            # Somebody could say after all.
+            self._begin()
+        while ahead := self.climb.wanted():
+            place = ahead[0]
+            truth = truths[self.tasks[place]]
+            if truth < 0:
+                if not _refused_by_all(ledger, int(self.tasks[place])):
+                    return
+                self._unanswered.append(place)
+            self.climb.hear(place, bool(truth != self.labels[place]))
+
+    def certified(self) -> Array:
+        """Of each place whether its label is certified."""
+        return self.drawn.ranks < self.climb.size
+
+    def to_escalate(self) -> Iterator[int]:
+        """The tasks whose labels are not certified, the least sure first."""
+        order = np.argsort(-self.drawn.ranks, kind="stable")
+        return (int(self.tasks[at]) for at in order[: len(order) - self.climb.size])
+
+    def certificate(self) -> Certificate:
+        """What the audits show."""
+        return certificate_of(self.climb)
+
+
+class Certification:
+    """The blocks of a campaign that certifies its labels."""
+
+    def __init__(self, problem: Problem) -> None:
+        assert problem.certify is not None
+        self.terms: CertifyTerms = problem.certify
+        self.blocks: list[Block] = []
+
+    def catch_up(self, ledger: Ledger) -> None:
+        """Take in what the ledger has heard since."""
+        for record in ledger.draws[len(self.blocks) :]:
+            self.blocks.append(Block(ledger, record))
+        for block in self.blocks:
+            block.catch_up(ledger)
+
+    def may_draw(self, ledger: Ledger) -> bool:
+        """Whether there are labels that were not drawn from, and may be."""
+        if len(self.blocks) == self.terms.blocks:
+            return False
+        tasks = ledger.book.tasks[: ledger.total(c.TASKS)]
+        fresh = (tasks[:, c.TASK_ANSWERED] > 0) & (tasks[:, c.TRUTH] < 0)
+        for block in self.blocks:
+            fresh[block.tasks] = False
+        return bool(fresh.any())
+
+    def next_step(self, ledger: Ledger, available: Array, limit: int = 1) -> Askings | Wait | Done:
+        """Whom to ask for audits or in place of labels; or why nobody is.
+
+        ``available`` says which of those who audit can be asked now.
+        """
+        block = self.blocks[-1]
+        truths = ledger.book.tasks[block.tasks, c.TRUTH]
+        places = [at for at in block.climb.wanted(block.drawn.audits) if truths[at] < 0]
+        if places:
+            found = self._askings(ledger, available, self._audits(block, places), limit, AUDIT)
+            certified = block.certificate().outcome == "certified"
+            return Done("certified") if isinstance(found, Done) and certified else found
+        if not self.terms.escalate:
+            certified = block.certificate().outcome == "certified"
+            return Done("certified" if certified else "hopeless")
+        left = [(task, 1.0) for task in self._escalations(ledger, block)]
+        if not left:
+            return Done("certified")
+        return self._askings(ledger, available, left, limit, ESCALATE)
+
+    def _audits(self, block: Block, places: Sequence[int]) -> list[tuple[int, float]]:
+        """Tasks with the probability that each was the next of its set in a random order."""
+        climb = block.climb
+        size = climb.drawn.sizes[climb.certified]
+        before = {place: count for count, place in enumerate(climb.path(climb.certified))}
+        return [(int(block.tasks[at]), 1.0 / (size - before[at])) for at in places]
+
+    def _escalations(self, ledger: Ledger, block: Block) -> list[int]:
+        """Tasks that wait for a trusted answer: those without a label, then the least sure."""
+        tasks = ledger.book.tasks[: ledger.total(c.TASKS)]
+        unlabelled = [
+            task for task, (label, _) in sorted(ledger.closings.items()) if label.value is None
+        ]
+        wanted = (*unlabelled, *block.to_escalate())
+        return [
+            task
+            for task in wanted
+            if tasks[task, c.TRUTH] < 0 and not _refused_by_all(ledger, task)
+        ]
+
+    def _askings(
+        self,
+        ledger: Ledger,
+        available: Array,
+        wanted: Sequence[tuple[int, float]],
+        limit: int,
+        note: str,
+    ) -> Askings | Wait | Done:
+        """Put tasks to those who audit, the cheapest first, as far as limits and money go."""
+        book = ledger.book
+        staff = _staff(ledger)
+        money = int(money_left(book.totals))
+        room = {at: int(book.workers[at, c.LIMIT] - book.workers[at, c.ASKED]) for _, at in staff}
+        rows: list[Asking] = []
+        away = short = False
+        for task, odds in wanted:
+            if len(rows) == limit:
+                break
+            if _is_out(ledger, task):
+                continue
+            able = [each for each in staff if room[each[1]] > 0 and may_audit(book, task, each[1])]
+            affordable = [each for each in able if each[0] <= money]
+            here = [each for each in affordable if available[each[1]]]
+            short = short or bool(able and not affordable)
+            away = away or bool(affordable and not here)
+            if here:
+                price, at = here[0]
+                rows.append(Asking(task, at, odds))
+                money -= price
+                room[at] -= 1
+        if rows:
+            return Askings(note, rows)
+        if ledger.total(c.PENDING):
+            return Wait("answers")
+        if away or (wanted and not staff):
+            return Wait("workers")
+        return Done("budget" if short else "limits")
+
+
+def freeze_draw(
+    problem: Problem, ledger: Ledger, labels: dict[int, int], seed: int
+) -> tuple[dict[str, Any], int]:
+    """Draw the audits of labels; returns the record, and the money that audits may use.
+
+    Parameters
+    ----------
+    labels : dict of int to int
+        The option of each task that is labelled and whose truth nobody knows.
+    seed : int
+        Of the draw.
+    """
+    terms = problem.certify
+    assert terms is not None
+    freed = ledger.total(c.KEPT) // (terms.blocks - len(ledger.draws))
+    tasks = np.array(sorted(labels), np.int64)
+    named = np.array([labels[task] for task in tasks.tolist()], np.int64)
+    scores = label_scores(ledger, tasks, named, len(problem.options))
+    frozen = {
+        ledger.tasks[task].id: (problem.options[option], score)
+        for task, option, score in zip(tasks.tolist(), named.tolist(), scores.tolist(), strict=True)
+    }
+    drawn = draw(
+        frozen,
+        error=terms.error,
+        confidence=terms.block_confidence,
+        audits=max(1, min(len(frozen), affordable_audits(problem, ledger, freed))),
+        seed=seed,
+        escalate=terms.escalate,
+    )
+    in_order = [frozen[task][1] for task in drawn.tasks]
+    return {**drawn.to_record(), "scores": in_order}, freed
+
+
+def affordable_audits(problem: Problem, ledger: Ledger, money: int) -> int:
+    """How many audits so much money buys from those who audit, within their limits."""
+    terms, book = problem.certify, ledger.book
+    assert terms is not None
+    most = UNLIMITED if terms.audits is None else terms.audits
+    bought = 0
+    for price, worker in _staff(ledger):
+        room = int(book.workers[worker, c.LIMIT] - book.workers[worker, c.ASKED])
+        count = room if price == 0 or problem.budget is None else min(room, money // price)
+        bought, money = bought + count, money - count * price
+    return min(most, bought)
+
+
+def label_scores(ledger: Ledger, tasks: Array, named: Array, options: int) -> Array:
+    """How far each label leads the next one, by votes that count as their givers seem good.
+
+    Workers are judged by how often the labels of tasks agree with them, where others answered too.
+    """
+    book = ledger.book
+    rows = book.assignments[: ledger.total(c.ASSIGNMENTS)]
+    place = np.full(ledger.total(c.TASKS), -1, np.int64)
+    place[tasks] = np.arange(len(tasks))
+    counted = np.flatnonzero((rows[:, c.STATUS] == c.SETTLED) & (place[rows[:, c.TASK]] >= 0))
+    at, workers = place[rows[counted, c.TASK]], rows[counted, c.WORKER]
+    given = book.marks[counted, c.VALUE].astype(np.int64)
+    judged = np.bincount(at, minlength=len(tasks))[at] > 1
+    size = ledger.total(c.WORKERS)
+    right = np.bincount(workers[judged], given[judged] == named[at[judged]], minlength=size)
+    quality = (right + 0.5) / (np.bincount(workers[judged], minlength=size) + 1.0)
+    return weighted_lead(at, given, vote_weights(quality, options)[workers], named, options)
+
+
+def check_hopeful(problem: Problem) -> None:
+    """Refuse terms under which no audits of the present tasks could certify anything.
+
+    With escalation labels that are not certified are replaced: nothing is hopeless.
+    """
+    terms = problem.certify
+    if terms is None or terms.escalate:
+        return
+    ledger = Ledger(problem)
+    size, too_many = smallest_set(len(problem.tasks), terms.error)
+    fewest = fewest_audits(size, too_many, 1.0 - terms.block_confidence)
+    audits = affordable_audits(problem, ledger, ledger.total(c.KEPT) // terms.blocks)
+    if audits < fewest:
+        field, value = "share", f"{terms.share:g}"
+        if terms.audits == audits:
+            field, value = "audits", f"{terms.audits:,}"
+        raise InvalidProblem(
+            f"certify.{field} is {value}: that makes {audits:,} audits, and {fewest:,} without an "
+            f"error are the fewest that certify an error of {terms.error:g} with confidence "
+            f"{terms.confidence:g}; raise it or the budget, or certify less",
+            field=f"certify.{field}",
+        )
+
+
+def may_audit(book: Book, task: int, worker: int) -> bool:
+    """Whether a task may be put to somebody who audits, whomever else it is open to."""
+    return bool(book.workers[worker, c.ONCE] == 0) or not asked_before(book, task, worker)
+
+
+def _staff(ledger: Ledger) -> list[tuple[int, int]]:
+    """Price and place of those who audit and are here, the cheapest first."""
+    workers = ledger.book.workers[: ledger.total(c.WORKERS)]
+    here: list[int] = np.flatnonzero(workers[:, c.AUDITS] == 1).tolist()
+    return sorted((int(workers[at, c.PRICE]), at) for at in here)
+
+
+def _is_out(ledger: Ledger, task: int) -> bool:
+    """Whether somebody has a task and has not answered yet."""
+    assignments = ledger.book.assignments
+    at = ledger.book.tasks[task, c.TASK_LAST]
+    while at >= 0:
+        if assignments[at, c.STATUS] == c.OUT:
+            return True
+        at = assignments[at, c.BEFORE_OF_TASK]
+    return False
+
+
+def _refused_by_all(ledger: Ledger, task: int) -> bool:
+    """Whether everybody who audits, and is here, has turned a task down."""
+    book = ledger.book
+    if book.tasks[task, c.TASK_LOST] == 0 or _is_out(ledger, task):
+        return False
+    staff = _staff(ledger)
+    return bool(staff) and not any(may_audit(book, task, worker) for _, worker in staff)

@@ -1,0 +1,221 @@
+"""What audits have shown of a campaign's labels, as a whole and of each task."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal, Self, get_args
+
+import numpy as np
+
+from askwise.auditing.certificates import CertifyOutcome
+from askwise.campaign.certifying import Block, Certification, affordable_audits
+from askwise.campaign.refusals import conflict
+from askwise.campaign.state import CampaignState
+from askwise.core.arrays import Array
+from askwise.core.choices import Done
+from askwise.core.jsonable import Jsonable
+from askwise.core.money import from_micro
+from askwise.ledger import Ledger
+from askwise.ledger import columns as c
+
+Certified = Literal["uncertified", "certified", "audited", "escalated"]
+"""What a certificate says of a task: its label is ``certified``; it was ``audited``, and was wrong or
+is not among those that are certified, so that the audit is the answer; it was not certified and
+``escalated`` to a trusted worker, whose answer it is; or its label is ``uncertified``."""
+
+CertifyPhase = Literal["labelling", "auditing", "done"]
+
+_WORDS: tuple[Certified | None, ...] = (None, *get_args(Certified))
+_NOTHING, _UNCERTIFIED, _CERTIFIED, _AUDITED, _ESCALATED = range(5)
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedSet(Jsonable):
+    """What audits show of one of the nested sets of a block: its ``size`` surest labels.
+
+    ``allowed`` is the most wrong labels with which the statement about it is true; ``audited`` and
+    ``wrong`` count the audits that bear on it and the wrong labels that they found.
+    """
+
+    size: int
+    allowed: int
+    audited: int
+    wrong: int
+    certified: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CertifiedBlock(Jsonable):
+    """What audits show of the labels of one draw.
+
+    ``tasks`` counts them, ``audits`` the most audits, ``audited`` and ``wrong`` the audits so far
+    and the wrong labels that they found, ``certified`` the labels that the statement is about.
+    ``outcome`` is ``certified``, ``open`` (further audits may certify) or ``hopeless``. ``missing``
+    counts the labels that are still to be replaced, with escalation, for the statement to hold.
+    ``digest`` is of tasks, labels and scores as they were drawn from.
+    """
+
+    tasks: int
+    audits: int
+    audited: int
+    wrong: int
+    certified: int
+    missing: int
+    outcome: CertifyOutcome
+    confidence: float
+    digest: str
+    sets: tuple[CertifiedSet, ...]
+    statement: str
+
+    @classmethod
+    def of(cls, block: Block, ledger: Ledger) -> Self:
+        """What the audits of a block show."""
+        found, drawn = block.certificate(), block.drawn
+        missing = 0
+        if drawn.escalate:
+            unknown = ledger.book.tasks[block.tasks, c.TRUTH] < 0
+            missing = int((unknown & ~block.certified()).sum())
+        words = found.statement
+        if missing and found.outcome == "certified":
+            words += (
+                f" {missing:,} of the labels that are not certified are still to be replaced; the "
+                "statement holds once they are."
+            )
+        return cls(
+            tasks=found.tasks,
+            audits=drawn.audits,
+            audited=found.audited,
+            wrong=found.wrong,
+            certified=len(found.certified),
+            missing=missing,
+            outcome=found.outcome,
+            confidence=found.confidence,
+            digest=drawn.digest,
+            sets=tuple(CertifiedSet(*each) for each in found.sets),
+            statement=words,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignCertificate(Jsonable):
+    """What may be believed of a campaign's labels because some were drawn at random and audited.
+
+    Attributes
+    ----------
+    error, confidence : float
+        The share of certified labels that may be wrong, and how sure the statement is.
+    by : tuple of str
+        Who audits.
+    escalate : bool
+        Whether labels that are not certified are replaced by trusted answers.
+    phase : "labelling", "auditing" or "done"
+        Labels are being made; trusted workers are being asked; there is nobody more to ask.
+    audits : int
+        The most audits there may be: before the draw, as many as the money kept back pays.
+    audited, wrong : int
+        Audits, and how many of them found a wrong label.
+    certified, escalated, uncertified : int
+        How many labels are certified, were replaced by trusted answers, and are neither.
+    kept, spent : Decimal
+        Money that is kept back for audits, and that trusted answers have cost.
+    blocks : tuple of CertifiedBlock
+        What was shown of the labels of each draw.
+    statement : str
+        What may be said, in words for a report.
+    """
+
+    error: float
+    confidence: float
+    by: tuple[str, ...]
+    escalate: bool
+    phase: CertifyPhase
+    audits: int
+    audited: int
+    wrong: int
+    certified: int
+    escalated: int
+    uncertified: int
+    kept: Decimal
+    spent: Decimal
+    blocks: tuple[CertifiedBlock, ...]
+    statement: str
+
+
+def certificate(state: CampaignState) -> CampaignCertificate:
+    """What audits have shown so far."""
+    audits = state.certification
+    if audits is None:
+        message = "this campaign certifies nothing: create one with certify={'error': ...}"
+        raise conflict("not_certifying", "certify", message)
+    ledger, terms, problem = state.ledger, audits.terms, state.spec.problem
+    codes = _codes(ledger, audits)
+    counts = np.bincount(codes, minlength=len(_WORDS)).tolist()
+    blocks = tuple(CertifiedBlock.of(block, ledger) for block in audits.blocks)
+    planned = affordable_audits(problem, ledger, ledger.total(c.KEPT))
+    return CampaignCertificate(
+        error=terms.error,
+        confidence=terms.confidence,
+        by=terms.by,
+        escalate=terms.escalate,
+        phase=_phase(state, audits),
+        audits=sum(each.audits for each in blocks) if blocks else planned,
+        audited=sum(each.audited for each in blocks),
+        wrong=sum(each.wrong for each in blocks),
+        certified=counts[_CERTIFIED],
+        escalated=counts[_ESCALATED],
+        uncertified=counts[_UNCERTIFIED],
+        kept=from_micro(ledger.total(c.KEPT)),
+        spent=from_micro(_spent(ledger)),
+        blocks=blocks,
+        statement=_statement(blocks),
+    )
+
+
+def _phase(state: CampaignState, audits: Certification) -> CertifyPhase:
+    """Whether labels are made, trusted workers are asked, or all is done."""
+    if not audits.blocks:
+        return "labelling"
+    if not isinstance(audits.next_step(state.ledger, state.auditors()), Done):
+        return "auditing"
+    return "labelling" if state.ledger.total(c.OPEN) else "done"
+
+
+def certified_words(ledger: Ledger, audits: Certification) -> list[Certified | None]:
+    """What the certificate says of each task; None of those whose truth was known before."""
+    return [_WORDS[code] for code in _codes(ledger, audits).tolist()]
+
+
+def _codes(ledger: Ledger, audits: Certification) -> Array:
+    """The same as numbers."""
+    codes = np.full(ledger.total(c.TASKS), _NOTHING)
+    if not audits.blocks:
+        return codes
+    truths = ledger.book.tasks[: len(codes), c.TRUTH]
+    codes[truths < 0] = _UNCERTIFIED
+    for block in audits.blocks:
+        told, certified = truths[block.tasks], block.certified()
+        audited = np.full(len(told), not block.drawn.escalate)
+        audited[list(block.climb.wrong)] = True
+        found = np.where(told < 0, _UNCERTIFIED, np.where(audited, _AUDITED, _ESCALATED))
+        # An audit that found a certified label to be right leaves it among those that are vouched
+        # for: without these, the others would look worse than they are.
+        found[certified & ((told < 0) | (told == block.labels))] = _CERTIFIED
+        codes[block.tasks] = found
+    return codes
+
+
+def _spent(ledger: Ledger) -> int:
+    """What trusted answers have cost those who audit."""
+    rows = ledger.book.assignments[: ledger.total(c.ASSIGNMENTS)]
+    audits = ledger.book.workers[rows[:, c.WORKER], c.AUDITS] > 0
+    return int(rows[audits & (rows[:, c.STATUS] == c.SETTLED), c.COST].sum())
+
+
+def _statement(blocks: tuple[CertifiedBlock, ...]) -> str:
+    """The statements of all blocks."""
+    if not blocks:
+        return (
+            "Nothing is certified yet: labels are audited when the policy is done with all tasks."
+        )
+    if len(blocks) == 1:
+        return blocks[0].statement
+    return " ".join(f"Block {at}: {block.statement}" for at, block in enumerate(blocks, 1))
