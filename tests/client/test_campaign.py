@@ -144,3 +144,22 @@ def test_toml_makes_a_campaign(service: Service) -> None:
     assert campaign.name == "from-toml"
     assert service.open("from-toml").status() == campaign.status()
     assert "from-toml" in service.names()
+
+
+def test_labels_are_certified_there_as_here(service: Service) -> None:
+    fields = {
+        **CATS,
+        "workers": [Worker("ann", "0.1"), Worker("vet", "0.2", trusted=True)],
+        "tasks": [f"t{at}" for at in range(8)],
+        "budget": 5,
+        "certify": {"error": 0.3, "confidence": 0.9, "by": ["vet"], "share": 0.5},
+    }
+    here, there = twins(service, fields)
+    for campaign in (here, there):
+        while batch := campaign.ask():
+            campaign.tell(batch[0].id, "yes")
+        assert batch == Done("certified")
+    assert here.certificate() == there.certificate()
+    assert here.answers() == there.answers()
+    assert without_times(here.log()) == without_times(there.log())
+    assert there.spec["certify"]["by"] == ["vet"]

@@ -153,7 +153,17 @@ def eventful_log() -> list[dict[str, Any]]:
     )
     auction.bid("ann", 2)
     auction.ask()
-    logs = (campaign.log(), thompson.log(), auction.log())
+    certified = Campaign.create(
+        workers=[Worker("ann", 1), Worker("vet", 1, trusted=True)],
+        tasks=["one", "two"],
+        options=["no", "yes"],
+        budget=10,
+        policy="random-pairs",
+        certify={"error": 0.1, "confidence": 0.5, "by": ["vet"]},
+    )
+    while batch := certified.ask():
+        certified.tell(batch[0].id, "yes")
+    logs = (campaign.log(), thompson.log(), auction.log(), certified.log())
     return [event.to_json() for log in logs for event in log]
 
 

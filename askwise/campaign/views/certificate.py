@@ -18,8 +18,8 @@ from askwise.ledger import Ledger
 from askwise.ledger import columns as c
 
 Certified = Literal["uncertified", "certified", "audited", "escalated"]
-"""What a certificate says of a task: its label is ``certified``; it was ``audited``, and was wrong or
-is not among those that are certified, so that the audit is the answer; it was not certified and
+"""What a certificate says of a task: its label is ``certified``; it was ``audited``, and was wrong
+or is not among those that are certified, so that the audit is the answer; it was not certified and
 ``escalated`` to a trusted worker, whose answer it is; or its label is ``uncertified``."""
 
 CertifyPhase = Literal["labelling", "auditing", "done"]

@@ -18,6 +18,7 @@ OUTCOMES = {
     "assured": "assured",
     "not_assured": "not assured",
     "everyone_asked": "everyone asked",
+    "frozen": "frozen for audits",
     "target_not_reachable": "target out of reach",
 }
 """Words of stopping rules and policies; one that is not here is shown as it is."""
@@ -28,6 +29,8 @@ WHY_DONE = {
     "tasks": "every task is settled",
     "target": "the target is reached",
     "agreement": "sure enough by agreement alone",
+    "certified": "the labels are certified as far as audits could show",
+    "hopeless": "no audits that are left could certify any label",
     "stopped": "it was stopped",
 }
 """Why nothing more is asked, by the word of ``Done``."""

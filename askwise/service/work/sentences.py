@@ -95,6 +95,8 @@ ENDS: dict[str, str] = {
     "tasks": "No question is left that could be put to you.",
     "target": "Enough answers are in.",
     "agreement": "Enough answers agree.",
+    "certified": "The answers have been checked. Nothing is left to ask.",
+    "hopeless": "The answers have been checked. Nothing is left to ask.",
     "stopped": "The campaign has ended. What you have earned is yours.",
 }
 """What a worker is told when there is nothing more to ask them, by why."""

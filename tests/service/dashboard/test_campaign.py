@@ -206,3 +206,23 @@ def test_a_kind_that_is_none_is_refused_with_what_was_typed_kept(site: Site) -> 
     assert "family" in reply.text.split('role="alert">')[1].split("<")[0]
     assert re.search(r'<option value="model" selected>', reply.text)
     assert campaign.status().workers == 2
+
+
+def test_the_overview_says_what_is_certified_and_what_it_cost(site: Site) -> None:
+    campaign = site.create(
+        workers=[Worker("ann", "0.10"), Worker("vet", "0.20", trusted=True)],
+        tasks=[f"t{at}" for at in range(8)],
+        certify={"error": 0.3, "confidence": 0.9, "by": ["vet"]},
+    )
+    said = words_of(site.page("/dashboard/cats"))
+    assert "Certificate Nothing is certified yet" in said
+    assert "0 of at most 10 audits by vet" in said
+    assert "2.00 kept back for them" in said
+    while batch := campaign.ask():
+        campaign.tell(batch[0].id, "yes")
+    said = words_of(site.page("/dashboard/cats"))
+    found = campaign.certificate()
+    assert f"Certificate {found.statement}" in said
+    assert "certified as far as audits could show" in said
+    assert "8 labels certified, 0 not" in said
+    assert "Certificate certified" in words_of(site.page("/dashboard/cats/task?id=t0"))
