@@ -146,7 +146,7 @@ def contents(draw: st.DrawFn) -> Content:
         Field(name, show, draw(texts), second="other" if show == "pair" else None)
         for name, show in zip(fields, draw(st.permutations(SHOWS)), strict=False)
     ]
-    example = Example({name: "https://x" for name in [*fields, "other"]}, labels[0], draw(texts))
+    example = Example(dict.fromkeys([*fields, "other"], "https://x"), labels[0], draw(texts))
     return Content(
         draw(texts) + "?",
         options=[Option(label, "", draw(texts)) for label in labels],

@@ -1,0 +1,44 @@
+"""People: they answer on their page, and nobody calls them."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from askwise.core.errors import Conflict
+from askwise.core.money import Amount, to_micro
+from askwise.sources.base import Question, Response, Source, sources
+
+
+@sources.register("people")
+@dataclass(eq=False)
+class People(Source):
+    """People who answer on a page, in their own time.
+
+    Parameters
+    ----------
+    price : amount of money
+        What one of their answers costs.
+    slots : int
+        How many questions one of them may have out at a time.
+
+    Examples
+    --------
+    >>> People(price="0.05").called
+    False
+    """
+
+    called: ClassVar[bool] = False
+
+    price: Amount = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        to_micro(self.price, "price")
+
+    async def answer(self, question: Question) -> Response:
+        """Never called: the page tells the campaign what they answer."""
+        raise Conflict(f"task {question.task!r} is answered on a page, by people: wait for it")
+
+    def ceiling(self, question: Question) -> int:
+        """Their price, if the task can be shown."""
+        question.content.parts(question.payload)
+        return to_micro(self.price, "price")
