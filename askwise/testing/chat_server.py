@@ -180,18 +180,26 @@ class ChatServer:
         """All that is charged, in millionths."""
         return sum(charge.cost for charge in self.charges)
 
-    def __enter__(self) -> Self:
-        """Listen, in a thread of its own."""
+    def start(self) -> Self:
+        """Listen, in a thread of its own; ``with`` does the same."""
         self._thread.start()
         self._ready.wait()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def stop(self) -> None:
         """Close all connections."""
         assert self._loop is not None
         assert self._over is not None
         self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join()
+
+    def __enter__(self) -> Self:
+        """Start."""
+        return self.start()
+
+    def __exit__(self, *error: object) -> None:
+        """Stop."""
+        self.stop()
 
     def _run(self) -> None:
         asyncio.run(self._serve())
