@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Literal, get_args
 from askwise.core.checks import whole
 from askwise.core.content import Content
 from askwise.core.errors import AskwiseError, InvalidAnswer, nearest
-from askwise.core.money import from_micro, to_micro
+from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.registry import Registry
 
 Failure = Literal[
@@ -228,6 +228,27 @@ class Source(ABC):
     async def aclose(self) -> None:
         """Let go of processes and connections; may be called again."""
         return
+
+
+@dataclass(eq=False)
+class FixedPrice(Source):
+    """A source whose answers cost no more than a price that is said beforehand.
+
+    Parameters
+    ----------
+    price : amount of money
+        The most that an answer costs.
+    """
+
+    price: Amount = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        to_micro(self.price, "price")
+
+    def ceiling(self, question: Question) -> int:
+        """The price."""
+        return to_micro(self.price, "price")
 
 
 sources: Registry[Source] = Registry("source", "askwise.sources")

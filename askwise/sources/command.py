@@ -15,13 +15,12 @@ from typing import Any
 
 from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter
-from askwise.core.money import Amount, to_micro
 from askwise.sources.base import (
     OPERATIONAL,
+    FixedPrice,
     Outage,
     Question,
     Response,
-    Source,
     read_response,
     sources,
 )
@@ -38,7 +37,7 @@ GRACE = 2.0
 
 @sources.register("command")
 @dataclass(eq=False)
-class Command(Source):
+class Command(FixedPrice):
     """A program that is kept running: it reads a question a line and writes a response a line.
 
     A question is an object with ``id``, ``task``, ``worker``, ``draw``, ``options``, ``payload``
@@ -63,12 +62,10 @@ class Command(Source):
     """
 
     command: str | Sequence[str]
-    price: Amount = 0
     timeout: float = field(default=60.0, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        to_micro(self.price, "price")
         real(self.timeout, "timeout", "seconds above 0", least=1e-3, most=1e6)
         try:
             words = shlex.split(self.command) if isinstance(self.command, str) else self.command
@@ -84,10 +81,6 @@ class Command(Source):
         self._idle: list[_Program] = []
         self._crashes = 0
         self._last = ""
-
-    def ceiling(self, question: Question) -> int:
-        """The price."""
-        return to_micro(self.price, "price")
 
     def outage(self) -> Outage | None:
         """Whether it ended too often."""

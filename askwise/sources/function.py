@@ -14,12 +14,11 @@ from typing import Any
 from askwise.core import plugins
 from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter
-from askwise.core.money import Amount, to_micro
 from askwise.sources.base import (
     OPERATIONAL,
+    FixedPrice,
     Question,
     Response,
-    Source,
     read_response,
     sources,
 )
@@ -27,7 +26,7 @@ from askwise.sources.base import (
 
 @sources.register("function")
 @dataclass(eq=False)
-class Function(Source):
+class Function(FixedPrice):
     """A function that takes a :class:`Question` and returns an answer or a :class:`Response`.
 
     It may be a coroutine function; others run in threads. One that raises has failed with
@@ -54,12 +53,10 @@ class Function(Source):
     """
 
     call: str | Callable[[Question], Any]
-    price: Amount = 0
     timeout: float = field(default=60.0, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        to_micro(self.price, "price")
         real(self.timeout, "timeout", "seconds above 0", least=1e-3, most=1e6)
         if isinstance(self.call, str):
             module, colon, name = self.call.partition(":")
@@ -71,10 +68,6 @@ class Function(Source):
     def check(self) -> None:
         """Refuse a name that stands for no function."""
         self._function()
-
-    def ceiling(self, question: Question) -> int:
-        """The price."""
-        return to_micro(self.price, "price")
 
     async def answer(self, question: Question) -> Response:
         """Call it."""

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from askwise.core.errors import Conflict
-from askwise.core.money import Amount, to_micro
-from askwise.sources.base import Question, Response, Source, sources
+from askwise.sources.base import FixedPrice, Question, Response, sources
 
 
 @sources.register("people")
 @dataclass(eq=False)
-class People(Source):
+class People(FixedPrice):
     """People who answer on a page, in their own time.
 
     Parameters
@@ -28,12 +27,6 @@ class People(Source):
 
     called: ClassVar[bool] = False
 
-    price: Amount = 0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        to_micro(self.price, "price")
-
     async def answer(self, question: Question) -> Response:
         """Never called: the page tells the campaign what they answer."""
         raise Conflict(f"task {question.task!r} is answered on a page, by people: wait for it")
@@ -41,4 +34,4 @@ class People(Source):
     def ceiling(self, question: Question) -> int:
         """Their price, if the task can be shown."""
         question.content.parts(question.payload)
-        return to_micro(self.price, "price")
+        return super().ceiling(question)

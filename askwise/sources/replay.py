@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from askwise.core.errors import InvalidProblem
-from askwise.core.money import Amount, to_micro
+from askwise.core.money import to_micro
 from askwise.data.columns import read_columns
-from askwise.sources.base import OPERATIONAL, Question, Response, Source, read_response, sources
+from askwise.sources.base import OPERATIONAL, FixedPrice, Question, Response, read_response, sources
 
 
 @sources.register("replay")
 @dataclass(eq=False)
-class Recorded(Source):
+class Recorded(FixedPrice):
     """Answers that were recorded: the k-th of a worker to a task the k-th time they are asked.
 
     Parameters
@@ -29,12 +29,10 @@ class Recorded(Source):
 
     file: str
     worker: str = ""
-    price: Amount = 0
     slots: int = field(default=64, kw_only=True, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        to_micro(self.price, "price")
         self._answers: dict[tuple[str, str], list[tuple[str, int]]] | None = None
 
     @property
@@ -45,10 +43,6 @@ class Recorded(Source):
     def check(self) -> None:
         """Refuse a table that can't be read."""
         self._table()
-
-    def ceiling(self, question: Question) -> int:
-        """The price."""
-        return to_micro(self.price, "price")
 
     async def answer(self, question: Question) -> Response:
         """Look it up; who gave no answer refuses, and costs nothing."""

@@ -100,13 +100,16 @@ class ModelCalls:
         self.pace, self.breaker = pace, breaker
         self.retries, self.paid_retries = retries, paid_retries
         self._draw = draw
+        self._around: dict[Choices, int] = {}
         self._first = 0
         self._limit: LimitName = "max_tokens"
 
     def most(self, prompt: Prompt, choices: Choices, max_tokens: int) -> int:
         """The most that one attempt costs, in millionths."""
-        tokens = self.shape.most_input(prompt, choices, self._usable(choices, 0).values())
-        return self.price.most(tokens, max_tokens)
+        if choices not in self._around:
+            usable = self._usable(choices, 0).values()
+            self._around[choices] = self.shape.most_input(choices, usable)
+        return self.price.most(self._around[choices] + self.shape.most_tokens(prompt), max_tokens)
 
     async def call(self, prompt: Prompt, choices: Choices, max_tokens: int) -> Called:
         """Call until there is an answer, or a failure that no repetition betters.
@@ -219,7 +222,7 @@ class ModelCalls:
         if words & FILTERED:
             return Called(failure="filtered", detail=detail)
         if reply.status in AGAIN:
-            self.pace.hold(asked_wait(reply.headers.get("retry-after")))
+            self.pace.hold(asked_wait(reply.headers))
             return Called(failure="unavailable", detail=detail, then="again")
         if reply.status == 404:
             unknown = f"{self.endpoint.url} or the model {self.shape.model!r} is not known"

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from askwise.core.errors import InvalidParameter
+from askwise.sources.extras import needed
 
 LARGEST_REPLY = 2**23
 """Bytes of a reply that are read."""
@@ -84,7 +85,7 @@ class Endpoint:
 
     def check(self) -> None:
         """Refuse an environment without the key, and an installation without httpx."""
-        _load_httpx()
+        _httpx()
         self._key()
 
     def redacted(self, text: str) -> str:
@@ -103,7 +104,7 @@ class Endpoint:
         NoReply
             It was sent, and is lost.
         """
-        httpx = _load_httpx()
+        httpx = _httpx()
         headers = {"Content-Type": "application/json", "User-Agent": "askwise"}
         key = self._key()
         if key:
@@ -122,7 +123,7 @@ class Endpoint:
             if not sent:
                 raise NotSent("no connection in time") from None
             raise NoReply(f"no reply after {self.timeout:g} s", late=True) from None
-        except httpx.RequestError as error:
+        except (httpx.RequestError, httpx.InvalidURL) as error:
             why = self.redacted(str(error) or type(error).__name__)
             if not sent:
                 raise NotSent(f"it can't be reached ({why})") from None
@@ -153,7 +154,7 @@ class Endpoint:
 
     def _connections(self) -> Any:
         if self._client is None:
-            httpx = _load_httpx()
+            httpx = _httpx()
             self._client = httpx.AsyncClient(
                 timeout=httpx.Timeout(self.timeout, connect=min(CONNECTING, self.timeout)),
                 limits=httpx.Limits(max_connections=None, keepalive_expiry=IDLE),
@@ -183,14 +184,8 @@ class Endpoint:
         return key
 
 
-def _load_httpx() -> Any:
-    try:
-        import httpx
-    except ModuleNotFoundError:
-        raise InvalidParameter(
-            "chat models need httpx: pip install 'askwise[judges]'", field="source"
-        ) from None
-    return httpx
+def _httpx() -> Any:
+    return needed("httpx", "chat models")
 
 
 def _checked_url(url: object) -> str:

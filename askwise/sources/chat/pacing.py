@@ -149,18 +149,21 @@ def span(text: str) -> float:
     return seconds if 0 <= seconds < math.inf else 0.0
 
 
-def asked_wait(text: str | None, now: Callable[[], float] = time.time) -> float:
+def asked_wait(headers: Mapping[str, str], now: Callable[[], float] = time.time) -> float:
     """Seconds that ``Retry-After`` asks for, as a number or a date; 0 if it names none.
 
     Examples
     --------
-    >>> asked_wait("7"), asked_wait(None), asked_wait("perhaps")
+    >>> asked_wait({"retry-after": "7"}), asked_wait({}), asked_wait({"retry-after": "perhaps"})
     (7.0, 0.0, 0.0)
-    >>> asked_wait("Thu, 01 Jan 1970 00:01:00 GMT", now=lambda: 50.0)
+    >>> asked_wait({"retry-after": "Thu, 01 Jan 1970 00:01:00 GMT"}, now=lambda: 50.0)
     10.0
+    >>> asked_wait({"retry-after-ms": "1500", "retry-after": "2"})
+    1.5
     """
-    if text is None:
-        return 0.0
+    if "retry-after-ms" in headers:
+        return span(headers["retry-after-ms"]) / 1000
+    text = headers.get("retry-after", "")
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - now())
     except (TypeError, ValueError):

@@ -11,6 +11,7 @@ from typing import Any
 from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
 from askwise.core.prompts import answers_text, example_text, fenced, item_text
 from askwise.sources.base import Question
+from askwise.sources.extras import needed
 
 FIELDS = (
     *("title", "question", "instructions", "options", "range", "answers", "examples", "item"),
@@ -60,7 +61,7 @@ class PromptTemplate:
 
     def check(self) -> None:
         """Refuse a template that can't be read, or that names what there is not."""
-        jinja2 = load_jinja2()
+        jinja2 = _jinja2()
         try:
             tree = self._environment.parse(self.source)
         except jinja2.TemplateSyntaxError as error:
@@ -88,7 +89,7 @@ class PromptTemplate:
                 f"payload of task {question.task!r} is empty: there is nothing to show",
                 field="payload",
             )
-        jinja2 = load_jinja2()
+        jinja2 = _jinja2()
         try:
             text = self._filled(
                 title=content.title,
@@ -123,7 +124,7 @@ class PromptTemplate:
 
     @cached_property
     def _environment(self) -> Any:
-        jinja2 = load_jinja2()
+        jinja2 = _jinja2()
         return jinja2.sandbox.ImmutableSandboxedEnvironment(
             undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
@@ -135,14 +136,8 @@ class PromptTemplate:
         return template
 
 
-def load_jinja2() -> Any:
-    """Import Jinja2, with what a prompt needs of it."""
-    try:
-        import jinja2
-        import jinja2.meta
-        import jinja2.sandbox
-    except ModuleNotFoundError:
-        raise InvalidParameter(
-            "prompts need jinja2: pip install 'askwise[judges]'", field="template"
-        ) from None
-    return jinja2
+def _jinja2() -> Any:
+    """Jinja2, with what a prompt needs of it."""
+    for module in ("jinja2.meta", "jinja2.sandbox"):
+        needed(module, "prompts")
+    return needed("jinja2", "prompts")

@@ -78,15 +78,20 @@ class RequestShape:
             **self.parameters,
         }
 
-    def most_input(self, prompt: Prompt, choices: Choices, rungs: Iterable[Rung]) -> int:
-        """The most tokens that a prompt can be: a token has at least one byte.
+    def most_input(self, choices: Choices, rungs: Iterable[Rung]) -> int:
+        """The most tokens that a prompt can be beside its text: a token has at least one byte.
 
-        Schemas and functions count as well, as endpoints write them into the prompt. Pictures count
-        by number.
+        Schemas and functions count, as endpoints write them into the prompt.
         """
-        words = Prompt(prompt.text)
-        sizes = []
-        for rung in rungs:
-            body = self.body(words, choices, rung, 1, "max_completion_tokens")
-            sizes.append(len(json.dumps(body, ensure_ascii=False).encode(errors="replace")))
-        return max(sizes) + 3 * TOKENS_A_MESSAGE + self.image_tokens * len(prompt.images)
+        empty = Prompt("")
+        bodies = [self.body(empty, choices, rung, 1, "max_completion_tokens") for rung in rungs]
+        return max(map(size_of, bodies)) + 3 * TOKENS_A_MESSAGE
+
+    def most_tokens(self, prompt: Prompt) -> int:
+        """The most tokens that the text of a prompt can be, and its pictures, by their number."""
+        return size_of(prompt.text) + self.image_tokens * len(prompt.images)
+
+
+def size_of(value: Any) -> int:
+    """Bytes of a value in a request."""
+    return len(json.dumps(value, ensure_ascii=False).encode(errors="replace"))

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from askwise.core import plugins
 from askwise.core.checks import flag, one_of, real, whole
-from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem
+from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidParameter, InvalidProblem
 from askwise.sources.base import OPERATIONAL, Outage, Question, Response, Source, sources
 from askwise.sources.cache import ReplyCache
 from askwise.sources.chat.calls import PATIENCE, Called, ModelCalls
@@ -239,16 +240,29 @@ class Chat(Source):
         """One call, or what is kept of an earlier one."""
         prompt = self._prompt(question, swapped)
         key = self._key(question, prompt, swapped)
-        kept = self._kept(key)
+        try:
+            kept = self._kept(key)
+        except Exception as error:  # whatever the cache is; to call now might be to pay twice
+            return Response(failure="unavailable", detail=f"the cache: {plugins.reason(error)}")
         if kept is not None:
             return kept
         choices = Choices.of(question.content)
         called = await self._calls.call(prompt, choices, self._max_tokens(question))
         response = _response(question, called, swapped)
-        if self.cache is not None and (
-            response.failure is None or response.failure in KEPT_FAILURES
-        ):
+        if response.failure is None or response.failure in KEPT_FAILURES:
+            return self._keep(key, response)
+        return response
+
+    def _keep(self, key: str, response: Response) -> Response:
+        """Keep a response; one that can't be kept is paid and told all the same."""
+        if self.cache is None:
+            return response
+        try:
             self.cache[key] = json.dumps(response.to_json(), ensure_ascii=False)
+        except Exception as error:
+            told = f"it is not in the cache: {plugins.reason(error)}"
+            before = f"{response.detail}; " if response.detail else ""
+            return dataclasses.replace(response, detail=before + told)
         return response
 
     def _key(self, question: Question, prompt: Prompt, swapped: bool) -> str:
@@ -263,8 +277,11 @@ class Chat(Source):
         text = None if self.cache is None else self.cache.get(key)
         if text is None:
             return None
-        raw = json.loads(text)
-        return Response(**{**raw, "cost": 0, "estimated": False, "cached": True})
+        try:
+            raw = json.loads(text)
+            return Response(**{**raw, "cost": 0, "estimated": False, "cached": True})
+        except (TypeError, ValueError, InvalidAnswer):
+            return None  # written by another version
 
     @cached_property
     def _digest(self) -> str:

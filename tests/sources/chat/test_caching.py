@@ -69,3 +69,42 @@ def test_without_a_cache_every_call_is_made() -> None:
         ask(chat, question(), question())
     assert not chat.repeat_is_free
     assert len(server.asked) == 2
+
+
+class Broken(dict[str, str]):
+    """A cache on a disk that is full, or that is gone."""
+
+    def __init__(self, *, reads: bool) -> None:
+        self.reads = reads
+
+    def get(self, key: str, default: object = None) -> None:  # type: ignore[override]
+        if not self.reads:
+            raise OSError("it is gone")
+
+    def __setitem__(self, key: str, text: str) -> None:
+        raise OSError("the disk is full")
+
+
+def test_an_answer_that_can_not_be_kept_is_told_all_the_same() -> None:
+    with ChatServer(lambda asked: "yes", price=PRICE) as server:
+        (response,) = ask(judge(server, cache=Broken(reads=True)))
+    assert (response.value, response.cost) == ("spam", server.bill)
+    assert response.detail == "it is not in the cache: OSError: the disk is full"
+
+
+def test_while_the_cache_can_not_be_read_nothing_is_called() -> None:
+    with ChatServer(lambda asked: "yes", price=PRICE) as server:
+        (response,) = ask(judge(server, cache=Broken(reads=False)))
+    assert (response.failure, response.cost) == ("unavailable", 0)
+    assert server.asked == []
+
+
+def test_what_another_version_has_kept_is_no_answer() -> None:
+    cache: dict[str, str] = {}
+    with ChatServer(lambda asked: "yes", price=PRICE) as server:
+        ask(judge(server, cache=cache))
+        for text in ("?", "[]", '{"valeu": "spam"}', '{"failure": "sleepy"}', "{}"):
+            for key in cache:
+                cache[key] = text
+            (response,) = ask(judge(server, cache=cache))
+            assert (response.value, response.cached) == ("spam", False)

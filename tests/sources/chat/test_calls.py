@@ -329,6 +329,13 @@ def test_a_wrong_base_url_is_told() -> None:
     assert f"{server.url.removesuffix('/v1')}/chat/completions or the model" in response.detail  # type: ignore[operator]
 
 
+@pytest.mark.parametrize("base_url", ["http://a b/v1", "http://\x7f/v1", "http://x..y/v1"])
+def test_an_address_that_leads_nowhere_is_a_failure_and_costs_nothing(base_url: str) -> None:
+    chat = Chat("small", base_url, price=PRICE, retries=0)
+    (response,) = ask(chat)
+    assert (response.failure, response.cost) == ("unavailable", 0)
+
+
 # Other questions.
 
 

@@ -129,10 +129,10 @@ def test_what_is_left_of_a_limit_is_obeyed(headers: dict[str, str], wait: float)
 
 
 def test_a_wait_may_be_a_number_or_a_date() -> None:
-    assert asked_wait("2.5") == 2.5
-    assert asked_wait("-3") == 0
-    assert asked_wait("inf") == 0
-    assert asked_wait("Thu, 01 Jan 1970 00:00:10 GMT", now=lambda: 20.0) == 0
+    assert asked_wait({"retry-after": "2.5"}) == 2.5
+    assert asked_wait({"retry-after": "-3"}) == 0
+    assert asked_wait({"retry-after": "inf"}) == 0
+    assert asked_wait({"retry-after": "Thu, 01 Jan 1970 00:00:10 GMT"}, now=lambda: 20.0) == 0
     assert span("1h") == 3600
 
 
