@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from askwise.core.errors import InvalidProblem, nearest
 
@@ -226,6 +226,20 @@ class Content:
     currency: str = ""
     fields: tuple[Field, ...] = ()
     examples: tuple[Example, ...] = ()
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            question: str,
+            options: Iterable[Option | Mapping[str, Any] | str] = (),
+            range: Sequence[float] | None = None,
+            title: str = "",
+            instructions: str = "",
+            currency: str = "",
+            fields: Iterable[Field | Mapping[str, Any] | str] = (),
+            examples: Iterable[Example | Mapping[str, Any]] = (),
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         for name in ("question", "title", "instructions", "currency"):

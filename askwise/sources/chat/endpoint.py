@@ -52,7 +52,9 @@ class HttpReply:
 
     def error(self) -> Mapping[str, Any]:
         """What it says went wrong."""
-        raw = self.body.get("error") if isinstance(self.body, Mapping) else None
+        body = self.body if isinstance(self.body, Mapping) else {}
+        # Some servers say it in the body itself.
+        raw = body if body.get("object") == "error" else body.get("error")
         if isinstance(raw, str):
             return {"message": raw}
         return raw if isinstance(raw, Mapping) else {}

@@ -104,7 +104,7 @@ def instruction_of(form: FormName, choices: Choices, rationale: bool) -> str:
     """The last words of a prompt: how to answer."""
     first = "first your reasons in one or two sentences, " if rationale else ""
     if form == "json_schema":
-        keys = '"rationale" and "answer"' if rationale else '"answer"'
+        keys = '"rationale" (one or two sentences) and "answer"' if rationale else '"answer"'
         return f"Reply with a JSON object with {keys}. The answer is {choices.words()}."
     if form == "tool":
         return f"Call the function {TOOL!r}. The answer is {choices.words()}."
@@ -125,8 +125,7 @@ def usable(form: FormName, choices: Choices, rationale: bool) -> bool:
 
 def read(form: FormName, message: Mapping[str, Any], choices: Choices) -> ReadAnswer:
     """Read what a model said; if it is not in the form, then by the pattern."""
-    text = message.get("content")
-    text = text if isinstance(text, str) else ""
+    text = _THOUGHTS.sub("", _text_of(message.get("content")), count=1)
     if form == "tool":
         arguments = _arguments(message)
         if arguments is not None:
@@ -143,6 +142,14 @@ def read(form: FormName, message: Mapping[str, Any], choices: Choices) -> ReadAn
             return found
     found = _of_pattern(text, choices)
     return found if form == "pattern" else _otherwise(found)
+
+
+def _text_of(content: object) -> str:
+    """The text of a message, which may come in parts."""
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        return "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else ""
 
 
 def _otherwise(said: ReadAnswer) -> ReadAnswer:
@@ -188,6 +195,9 @@ def _of_json(text: str, choices: Choices) -> ReadAnswer | None:
         -1 if at is None or text.count('"answer"') != 1 else at.end(),
     )
 
+
+_THOUGHTS: Final = re.compile(r"\A\s*<think>.*?</think>\s*", re.S)
+"""What some models that reason write before their answer."""
 
 _FENCE: Final = re.compile(r"\s*```(?:json)?\s*(.*?)\s*```\s*", re.S | re.I)
 _ANSWER: Final = re.compile(r"[*_`\s]*answer[*_`\s]*:\s*(.+)", re.I)

@@ -12,7 +12,7 @@ import pytest
 from askwise.core.content import Content, Field
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.sources import Question
-from askwise.sources.chat import Chat
+from askwise.sources.chat import Chat, endpoint
 from askwise.sources.chat.pacing import MOST_FAILURES
 from askwise.testing.chat_server import Asked, ChatServer, Scripted
 from tests.sources.chat.stubs import CONTENT, PRICE, ask, judge, question, said_of
@@ -260,6 +260,21 @@ def test_where_no_reply_comes_whole_the_ceiling_is_booked(scripted: Scripted, fa
     assert (response.failure, response.estimated) == (failure, True)
     assert response.cost == chat.ceiling(question()) >= server.bill
     assert "the most that it can have cost is booked" in (response.detail or "")
+
+
+def test_a_reply_without_end_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "LARGEST_REPLY", 1000)
+    with serve(Scripted("no", raw=b" " * 2000)) as server:
+        chat = judge(server)
+        (response,) = ask(chat)
+    assert (response.failure, response.cost) == ("lost", chat.ceiling(question()))
+
+
+def test_an_error_in_the_body_itself_is_read() -> None:
+    body = {"object": "error", "message": "too many", "type": "context_length_exceeded"}
+    with serve(Scripted(status=400, raw=json.dumps(body).encode())) as server:
+        (response,) = ask(judge(server))
+    assert (response.failure, response.detail) == ("too_long", "HTTP 400: too many")
 
 
 def test_a_lost_reply_is_asked_for_again_where_that_is_paid_for() -> None:

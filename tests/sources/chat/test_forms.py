@@ -71,6 +71,14 @@ def test_an_answer_is_read_strictly_and_by_the_pattern_if_not_in_form(
     assert (found.choice, found.as_asked) == (choice, as_asked)
 
 
+def test_thoughts_before_the_answer_are_passed_over_and_parts_are_put_together() -> None:
+    thought = '<think>\nAnswer: yes?\n</think>\n\n{"answer": "no"}'
+    assert read("json_schema", message(thought), SPAM).choice == 1
+    assert read("pattern", message("<think>yes</think>\nno"), SPAM).choice == 1
+    parts = {"content": [{"type": "text", "text": '{"answer": '}, {"text": '"no"}'}, 7]}
+    assert read("json_schema", parts, SPAM).choice == 1
+
+
 def test_a_call_of_the_function_is_read() -> None:
     assert read("tool", called('{"answer": "no"}'), SPAM).choice == 1
     assert read("tool", called("{"), SPAM).choice is None
