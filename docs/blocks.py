@@ -24,6 +24,7 @@ EXECUTED = (
     DOCS / "how-to" / "assure.md",
     DOCS / "how-to" / "certify.md",
     DOCS / "how-to" / "check-judges.md",
+    DOCS / "how-to" / "judges.md",
     DOCS / "how-to" / "lab.md",
     DOCS / "how-to" / "labels.md",
     DOCS / "how-to" / "pay.md",

@@ -25,7 +25,7 @@ PAGES += sorted((DOCS / "how-to").glob("*.md"))
 PAGES = [page for page in PAGES if page.name != "changelog.md"]
 
 REGISTRIES = (policies, stopping, aggregation, mechanisms, errors, experiments)
-OTHER_WORDS = {"successive-rejects", "hoeffding-races", "lab-out", "demo-out"}
+OTHER_WORDS = {"successive-rejects", "hoeffding-races", "lab-out", "demo-out", "as-given"}
 """Values of parameters and folders that look like names of policies."""
 
 MADE_UP = {

@@ -19,6 +19,7 @@ OWN = {
     "stopping": (DOCS / "write-your-own-rule.md", "clear-majority"),
     "aggregation": (DOCS / "write-your-own-aggregator.md", "second-vote"),
     "mechanisms": (DOCS / "write-your-own-mechanism.md", "tip"),
+    "sources": (DOCS / "write-your-own-source.md", "keywords"),
 }
 """Pages on writing one's own: by registry, with a name that the page registers."""
 

@@ -23,7 +23,7 @@ SIMULATED = "simulated"
 
 
 @dataclass(frozen=True)
-class Source:
+class PaperTable:
     """A table of the paper: its contexts, its workers, and its name on OpenML."""
 
     contexts: int
@@ -32,9 +32,9 @@ class Source:
 
 
 SOURCES = {
-    "ionosphere": Source(3, 30, "ionosphere"),
-    "breast": Source(4, 40, ""),
-    "pima": Source(5, 50, "diabetes"),
+    "ionosphere": PaperTable(3, 30, "ionosphere"),
+    "breast": PaperTable(4, 40, ""),
+    "pima": PaperTable(5, 50, "diabetes"),
 }
 """In the paper's order."""
 
