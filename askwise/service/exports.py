@@ -147,7 +147,7 @@ def _batches(rows: Iterable[T]) -> Iterator[list[T]]:
 _answers = _table(
     "task value confidence rests_on outcome count assured_error majority_error", Campaign.answers
 )
-_payments = _table("worker answers paid reserved why", Campaign.payments)
+_payments = _table("worker answers paid reserved why failures", Campaign.payments)
 
 EXPORTS: dict[str, tuple[Maker, str]] = {
     "answers.csv": (

@@ -57,9 +57,9 @@ class Status(Jsonable):
     pending: int
     utility: float | None
     seq: int
-    needs_gold: tuple[NeedsGold, ...] = ()
     failures: int = 0
     unbooked: Decimal = Decimal(0)
+    needs_gold: tuple[NeedsGold, ...] = ()
 
 
 def status(name: str, state: CampaignState) -> Status:
@@ -84,9 +84,9 @@ def status(name: str, state: CampaignState) -> Status:
         pending=total(c.PENDING),
         utility=None if problem.options else ledger.utility,
         seq=state.seq,
-        needs_gold=tuple(NeedsGold.of(request) for request in state.needs_gold()),
         failures=int(ledger.book.workers[: total(c.WORKERS), c.FAILURES].sum()),
         unbooked=from_micro(sum(overrun.unbooked for overrun in ledger.overruns.values())),
+        needs_gold=tuple(NeedsGold.of(request) for request in state.needs_gold()),
     )
 
 
