@@ -21,9 +21,9 @@ from askwise.core.arrays import Array
 # theirs less FAILURES, the calls that failed: each has used up a place. REFUSED counts what they
 # declined or failed at: those tasks are not put to them again. PAID is what their calls, ANSWERED
 # and FAILURES together, were settled at, FAILURE_COST the part of it that brought no answer.
-# OPEN_TO counts the open tasks that name them. PRICE is what an answer is paid, BID what they
-# ask for, RANKED_AT what a choice by cost counts them at: the three are one unless a mechanism
-# sets them apart. ON_CLOSED counts what was put to them, and did not expire, about tasks that are
+# OPEN_TO counts the open tasks that name them. PRICE is reserved for an answer, BID what they ask
+# for, RANKED_AT what a choice by cost counts them at: the three are one unless a mechanism sets
+# them apart. ON_CLOSED counts what was put to them, and did not expire, about tasks that are
 # closed now. ONCE is 1 for those who are asked at most once about a task: all where pairs may not
 # repeat, persons and models elsewhere. KIND is what they were said to be, FAMILY the number of
 # theirs (-1: none), in order of appearance.

@@ -14,6 +14,9 @@ from askwise.core.registry import Registry
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 
+AT_COST = "cost of each call"
+"""Why a worker is paid what they are, if a call of theirs was settled at another cost."""
+
 
 class Owed(NamedTuple):
     """What a worker is owed so far: answers, money paid, money still reserved, and why.
@@ -111,8 +114,18 @@ class Mechanism(ABC):  # noqa: B024 - abstract so that the registry knows instan
             np.add.at(sums, of[:, c.WORKER], of[:, c.COST])
         counts = (np.bincount(of[:, c.WORKER], minlength=size) for of in (answers, failures))
         columns = (*counts, paid, reserved)
+        at_cost = np.zeros(size, np.bool_)
+        if not self.bidding:
+            at_cost[rows[rows[:, c.COST] != rows[:, c.CEILING], c.WORKER]] = True
         return [
-            Owed(worker.id, answered, money, held, self.reason(ledger, at), failed)
+            Owed(
+                worker.id,
+                answered,
+                money,
+                held,
+                AT_COST if at_cost[at] else self.reason(ledger, at),
+                failed,
+            )
             for at, (worker, answered, failed, money, held) in enumerate(
                 zip(ledger.workers, *(column.tolist() for column in columns), strict=True)
             )

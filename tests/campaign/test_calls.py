@@ -405,3 +405,10 @@ def test_a_failed_assignment_is_explained_like_any_other() -> None:
     found = campaign.explain(out.id)
     assert found.reproduced
     assert found.price == 3
+
+
+def test_payments_say_what_they_are_made_of() -> None:
+    campaign = make()
+    campaign.tell(ask(campaign, "ann").id, "yes", cost=1)
+    campaign.tell(ask(campaign, "bob").id, "yes", cost=3)
+    assert [each.why for each in campaign.payments()] == ["cost of each call", "price per answer"]
