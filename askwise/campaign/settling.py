@@ -24,7 +24,7 @@ ENDS = {c.SETTLED: "is answered already", c.DECLINED: "was declined", c.FAILED: 
 """What has become of an assignment to which no answer is taken any more."""
 
 
-class Call(NamedTuple):
+class PendingCall(NamedTuple):
     """An assignment that is about to be settled: its place in the book, and whose it is."""
 
     seq: int
@@ -42,18 +42,18 @@ class Bill(NamedTuple):
     over_ceiling: bool | None
 
 
-def call_of(name: str, state: CampaignState, seq: int) -> Call:
+def call_of(name: str, state: CampaignState, seq: int) -> PendingCall:
     """The call that is to be settled; refused if it has been."""
     row = state.ledger.book.assignments[handed.place_of(name, state.ledger, seq)]
     columns = (c.STATUS, c.WORKER, c.TASK, c.CEILING)
-    call = Call(seq, *(int(row[column]) for column in columns))
+    call = PendingCall(seq, *(int(row[column]) for column in columns))
     if call.status in ENDS:
         message = f"assignment {handed.assignment_id(name, seq)!r} {ENDS[call.status]}"
         raise invalid_answer(SETTLED[call.status], "assignment", message)
     return call
 
 
-def bill_for(name: str, state: CampaignState, call: Call, said: int | None) -> Bill:
+def bill_for(name: str, state: CampaignState, call: PendingCall, said: int | None) -> Bill:
     """What to book for a call: its price, or what it was said to cost.
 
     Above the ceiling the budget pays as far as it has money that is not reserved. A call that is
@@ -77,7 +77,7 @@ def bill_for(name: str, state: CampaignState, call: Call, said: int | None) -> B
     return Bill(min(said, most), said, True if said > call.ceiling else None)
 
 
-def _check_late(name: str, state: CampaignState, call: Call) -> None:
+def _check_late(name: str, state: CampaignState, call: PendingCall) -> None:
     ledger, book, worker = state.ledger, state.ledger.book, call.worker
     late = f"assignment {handed.assignment_id(name, call.seq)!r} has expired and"
     # Anything already planned keeps its money and its place under the limit.

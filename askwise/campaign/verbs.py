@@ -191,7 +191,9 @@ class Verbs:
         if self.state.at_cap(call.task):
             self._close_ruled(call.task, self.state.guess(call.task), "over_budget")
 
-    def _settle(self, kind: Kind, call: settling.Call, said: int | None, **fields: Any) -> None:
+    def _settle(
+        self, kind: Kind, call: settling.PendingCall, said: int | None, **fields: Any
+    ) -> None:
         """Book a call at its price, or at what it was said to cost."""
         bill = settling.bill_for(self.name, self.state, call, said)
         if kind == Kind.ANSWER:

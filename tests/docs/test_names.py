@@ -153,7 +153,14 @@ def eventful_log() -> list[dict[str, Any]]:
     )
     auction.bid("ann", 2)
     auction.ask()
-    logs = (campaign.log(), thompson.log(), auction.log())
+    calls = Campaign.create(
+        workers=[Worker("ann", 1)], tasks=["one", "two"], options=["no", "yes"], policy="uniform"
+    )
+    told, failed = calls.ask(limit=2)
+    said: dict[str, Any] = {"cost": 2, "probabilities": {"no": 1}, "rationale": "No."}
+    calls.tell(told.id, "no", **said, reference="a")
+    calls.fail(failed.id, "refused", 2, "b")
+    logs = (campaign.log(), thompson.log(), auction.log(), calls.log())
     return [event.to_json() for log in logs for event in log]
 
 
