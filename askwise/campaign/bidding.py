@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from askwise.campaign.refusals import conflict
+from askwise.campaign.refusals import conflict, invalid_answer
 from askwise.campaign.state import CampaignState
 from askwise.core import draws
 from askwise.core.errors import MechanismFault
@@ -46,6 +46,18 @@ def new_quotes(state: CampaignState, choice: Proposal) -> Sequence[Quote]:
         return ()
     members = [int(worker) for worker in choice.rows[:length, c.PLAN_WORKER]]
     return spec.mechanism.requote(spec.problem, state.ledger, spec.policy, state.beliefs, members)
+
+
+def check_cost(state: CampaignState, cost: int, due: int) -> None:
+    """Refuse another cost than what bids have come to: ``due`` is the price, of a failure 0."""
+    mechanism = state.spec.mechanism
+    if mechanism.bidding and cost != due:
+        raise invalid_answer(
+            "invalid_amount",
+            "cost",
+            f"cost is {from_micro(cost)}: mechanism {mechanism.name!r} pays the price that bids "
+            f"came to for an answer, and nothing for a failure, which is {from_micro(due)} here",
+        )
 
 
 def check_paid(state: CampaignState, worker: int, price: int) -> None:

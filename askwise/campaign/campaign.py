@@ -19,6 +19,14 @@ from askwise.campaign.verbs import Verbs
 from askwise.campaign.views import Answer, CampaignCertificate, Explanation, Handed, Payment, Status
 from askwise.campaign.views.assignments import place_of, recalled, seq_of
 from askwise.campaign.writer import Writer
+from askwise.core.calls import (
+    LONGEST_RATIONALE,
+    LONGEST_REFERENCE,
+    FailureWhy,
+    check_failure,
+    check_probabilities,
+    check_said,
+)
 from askwise.core.certify import CertifyTerms
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidProblem
@@ -33,7 +41,7 @@ T = TypeVar("T")
 
 _canonical = json.JSONEncoder(sort_keys=True, default=str).encode
 
-_REFUSALS: dict[str, type[AskwiseError]] = {"tell": InvalidAnswer, "truth": InvalidAnswer}
+_REFUSALS: dict[str, type[AskwiseError]] = dict.fromkeys(("tell", "fail", "truth"), InvalidAnswer)
 """What is raised if a verb is given text that no store can keep."""
 
 
@@ -185,17 +193,83 @@ class Campaign:
         """
         return self._ask(limit, None if workers is None else self._offered(workers), (), key)
 
-    def tell(self, assignment_id: str, value: float | str, key: str | None = None) -> None:
-        """Hand in the answer to an assignment; its price is spent.
+    def tell(
+        self,
+        assignment_id: str,
+        value: float | str,
+        key: str | None = None,
+        *,
+        cost: Amount | None = None,
+        probabilities: Mapping[str, float] | None = None,
+        rationale: str | None = None,
+        reference: str | None = None,
+    ) -> None:
+        """Hand in the answer to an assignment; its price is spent, or what it cost.
 
         An answer after the lease is taken if the budget and the worker's limit still allow
         and the task is open; else it is refused with the reason.
+
+        Parameters
+        ----------
+        cost : amount, optional
+            What the call cost; the price it was asked at, its ceiling, by default. Below the
+            ceiling the rest is free again. A cost above it is booked as far as the budget has money
+            that is reserved for nobody, and marked ``over_ceiling`` in the log. Where workers bid,
+            only the price itself is taken.
+        probabilities : mapping of options to probabilities, optional
+            How sure the source was. This, ``rationale`` (up to 10,000 characters) and ``reference``
+            (such as a model's request id, up to 500) are in the log, and no part of the vote.
+        key : str, optional
+            A retry with the same key changes nothing.
         """
         seq = self._seq_of(assignment_id)
         if isinstance(value, Real) and not isinstance(value, bool):
             # One number is one request, however it is typed.
             value = float(value)
-        self._do("tell", key, Verbs.tell, assignment=seq, value=value)
+        said: dict[str, Any] = {"assignment": seq, "value": value}
+        if cost is not None:
+            said["cost"] = to_micro(cost, "cost")
+        if probabilities is not None:
+            options = self._spec.problem.options
+            said["probabilities"] = check_probabilities(probabilities, options)
+        if rationale is not None:
+            said["rationale"] = check_said(rationale, "rationale", LONGEST_RATIONALE)
+        if reference is not None:
+            said["reference"] = check_said(reference, "reference", LONGEST_REFERENCE)
+        # What is not said is not in the request: a retry of an older version's is the same.
+        self._do("tell", key, Verbs.tell, **said)
+
+    def fail(
+        self,
+        assignment_id: str,
+        why: FailureWhy,
+        cost: Amount = "0",
+        reference: str | None = None,
+        key: str | None = None,
+    ) -> None:
+        """Hand in that a call brought no answer, and what it cost nevertheless.
+
+        There is no vote, and the pair is not offered again; a crowd, or a worker of units of work,
+        is passed over as after :meth:`decline`. It counts under the worker's limit. A failure after
+        the lease, and a cost above the ceiling, are taken as :meth:`tell` takes them.
+
+        Parameters
+        ----------
+        why : str
+            ``refused``, ``unreadable``, ``filtered``, ``timed_out``, ``orders`` (the replies to
+            both orders of a pair contradict each other) or ``error``.
+        cost : amount
+            What it cost; nothing by default. Where workers bid, nothing else is taken.
+        reference : str, optional
+            Such as a model's request id, up to 500 characters.
+        key : str, optional
+            A retry with the same key changes nothing.
+        """
+        said: dict[str, Any] = {"assignment": self._seq_of(assignment_id)}
+        said |= {"why": check_failure(why), "cost": to_micro(cost, "cost")}
+        if reference is not None:
+            said["reference"] = check_said(reference, "reference", LONGEST_REFERENCE)
+        self._do("fail", key, Verbs.fail, **said)
 
     def truth(self, task: str, option: str, key: str | None = None) -> None:
         """Reveal the true option of a task; the same again changes nothing, another is refused."""

@@ -38,7 +38,7 @@ SHORT = 64
 """The same once it is loaded."""
 
 # Columns of `lines`, as in an Entry; ROWS is how many rows a decision has.
-KIND, TASK, WORKER, NUMBER, NOTE, ROWS = range(6)
+KIND, TASK, WORKER, NUMBER, NOTE, COST, ROWS = range(7)
 
 
 AUDITS = -1
@@ -73,7 +73,7 @@ def fold_stretch(
         if kind == k.DECIDED:
             take_plan(book, stretch.rows, stretch.odds, number, lines[line, ROWS])
         else:
-            at = advance(book, kind, task, worker, number, value, seq)
+            at = advance(book, kind, task, worker, number, lines[line, COST], value, seq)
         if at == MISFIT:
             return line
         if note == AUDITS or (worker >= 0 and book.workers[worker, c.AUDITS] > 0):
@@ -91,7 +91,7 @@ _loaded: set[Callable[..., None]] = set()
 """The absorbing kernels whose loop was found compiled."""
 
 _NOTHING = Stretch(
-    1, np.empty((0, 6), np.int64), np.empty(0), np.empty((0, 3), np.int64), np.empty(0)
+    1, np.empty((0, 7), np.int64), np.empty(0), np.empty((0, 3), np.int64), np.empty(0)
 )
 """Has the types of every stretch."""
 
@@ -151,15 +151,15 @@ def _fold_numbers(state: CampaignState, events: Sequence[Event]) -> None:
 
 def _in_numbers(ledger: Ledger, events: Sequence[Event], notes: Sequence[str]) -> Stretch:
     plan = PlanRows([], [])
-    lines: list[tuple[int, int, int, int, int, int]] = []
+    lines: list[tuple[int, int, int, int, int, int, int]] = []
     values: list[float] = []
     for event in events:
-        kind, task, worker, number, note, value = ledger.read(event, plan)
+        kind, task, worker, number, note, value, cost = ledger.read(event, plan)
         rows = 0
         if kind == k.DECIDED:
             rows = len(plan.rows) - number
             note = AUDITS if event.note in NOTES else notes.index(event.note or "")
-        lines.append((kind, task, worker, number, note, rows))
+        lines.append((kind, task, worker, number, note, cost, rows))
         values.append(value)
     found = np.array(lines, np.int64)
     _find_assignments(ledger, found, events[0].seq)

@@ -36,7 +36,7 @@ from askwise.policies.capabilities import (
 )
 from askwise.stopping.base import StoppingRule, Verdict
 
-FORMAT = 9
+FORMAT = 10
 """Of the ledger's arrays: raised when their layout or meaning changes."""
 
 SLOW, SLOW_IN_ALL = 0.02, 5.0
@@ -220,6 +220,12 @@ class CampaignState:
         return self.spec.rule.verdict(
             self.spec.problem, self.rule_state, self.ledger, task, draw, self.beliefs
         )
+
+    def at_cap(self, task: int) -> bool:
+        """Whether an open task may cost no more: failures cost money that no verdict has seen."""
+        rule = self.spec.rule
+        closed = self.ledger.book.tasks[task, c.CLOSED]
+        return rule is not None and not closed and rule.at_cap(self.ledger, task)
 
     def ran_out(self) -> str:
         """The outcome of tasks that are open: why nothing more can be asked, if so.

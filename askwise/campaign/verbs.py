@@ -2,26 +2,25 @@
 
 import math
 from collections.abc import Collection, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from askwise.campaign import bidding
-from askwise.campaign.certifying import FROZEN, Askings, freeze_draw, may_audit
+from askwise.campaign import bidding, settling
+from askwise.campaign.certifying import FROZEN, Askings, freeze_draw
 from askwise.campaign.refusals import conflict, invalid_answer
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import assignments as handed
 from askwise.campaign.views.answers import answers
 from askwise.core import draws
 from askwise.core.arrays import Array
+from askwise.core.calls import FailureWhy
 from askwise.core.choices import Assignment, Batch, Done, Wait
-from askwise.core.errors import InvalidAnswer, InvalidProblem, OverBudget, PolicyFault
+from askwise.core.errors import InvalidAnswer, InvalidProblem, PolicyFault
 from askwise.core.events import Event, Kind
 from askwise.core.labels import Label, as_label
 from askwise.core.money import LARGEST, from_micro
 from askwise.core.problem import Task, Worker, check_named
-from askwise.core.reasons import Reason
 from askwise.ledger import Ledger, proposals, queries
 from askwise.ledger import columns as c
 from askwise.mechanisms import Quote
@@ -40,13 +39,6 @@ RAN_OUT = ("over_budget", "low_confidence")
 """Outcomes of tasks that a stopping rule has not closed when there is nothing more to ask."""
 
 SEEDS = 2**63 - 1
-
-SETTLED: dict[int, Reason] = {
-    c.SETTLED: "assignment_answered",
-    c.EXPIRED: "assignment_expired",
-    c.DECLINED: "assignment_declined",
-}
-"""Why an assignment that is not out can't be released."""
 
 
 class Verbs:
@@ -243,81 +235,68 @@ class Verbs:
 
     # Answers.
 
-    def tell(self, assignment: int, value: float | str) -> None:
+    def tell(
+        self,
+        assignment: int,
+        value: float | str,
+        cost: int | None = None,
+        probabilities: dict[str, float] | None = None,
+        rationale: str | None = None,
+        reference: str | None = None,
+    ) -> None:
         """Take an answer, in time or late; close the task if the rule says so."""
-        ledger = self.ledger
-        at = handed.place_of(self.name, ledger, assignment)
-        value = self._valid_answer(value)
-        row = ledger.book.assignments[at]
-        status, worker, task = (int(row[column]) for column in (c.STATUS, c.WORKER, c.TASK))
-        if status in (c.SETTLED, c.DECLINED):
-            end = "is answered already" if status == c.SETTLED else "was declined"
-            message = f"assignment {self._id(assignment)!r} {end}"
-            raise invalid_answer(SETTLED[status], "assignment", message)
-        bidding.check_paid(self.state, worker, int(row[c.COST]))
-        if status == c.EXPIRED:
-            self._check_late(assignment, worker, task, int(row[c.COST]))
-        self.emit(
+        call = settling.call_of(self.name, self.state, assignment)
+        value = settling.valid_answer(self.state, value)
+        if cost is not None:
+            bidding.check_cost(self.state, cost, call.ceiling)
+        self._settle(
             Kind.ANSWER,
-            assignment=assignment,
-            task=ledger.task_id(task),
-            worker=ledger.workers[worker].id,
+            call,
+            cost,
             value=value,
-            price=int(row[c.COST]),
+            probabilities=probabilities,
+            rationale=rationale,
+            reference=reference,
         )
-        if ledger.book.workers[worker, c.AUDITS] and ledger.book.tasks[task, c.TRUTH] < 0:
-            self.emit(Kind.TRUTH, task=ledger.task_id(task), value=value)
-        verdict = self.state.verdict(task)
+        if self.ledger.problem.audits(self.ledger.workers[call.worker].id):
+            self._take_audit(call.task, value)
+        verdict = self.state.verdict(call.task)
         if verdict is not None:
             label = as_label((verdict.option, verdict.confidence))
-            if label.value is None:
-                # Without an option of the rule's the answer stays as it is at this moment.
-                label = self.state.label(task)
-            self._close(task, label, verdict.outcome)
+            self._close_ruled(call.task, label, verdict.outcome)
 
-    def _check_late(self, seq: int, worker: int, task: int, cost: int) -> None:
-        """A late answer needs what its expiry gave back: money, the worker's limit, the pair."""
-        ledger, book = self.ledger, self.ledger.book
-        late = f"assignment {self._id(seq)!r} has expired and"
-        # Anything already planned keeps its money and its place under the limit.
-        plan = book.plan[: ledger.total(c.PLAN_ROWS)]
-        planned = plan[plan[:, c.PLAN_WORKER] == worker, c.PLAN_COUNT].sum()
-        full = book.workers[worker, c.ASKED] + planned >= book.workers[worker, c.LIMIT]
-        # An audit is about a closed task, as a rule, and whomever the task is open to.
-        audits = bool(book.workers[worker, c.AUDITS])
-        closed = book.tasks[task, c.CLOSED] and not audits
-        again = not (may_audit if audits else queries.may_put)(book, task, worker)
-        refusals: dict[Reason, tuple[bool, str]] = {
-            "task_closed": (closed, "its task is closed"),
-            "campaign_stopped": (ledger.total(c.STOPPED) > 0, "the campaign was stopped"),
-            "worker_limit_reached": (full, "its worker has reached their limit"),
-            "pair_asked_again": (again, "the pair has been asked again"),
-        }
-        for reason, (holds, why) in refusals.items():
-            if holds:
-                raise invalid_answer(reason, "assignment", f"{late} {why}")
-        left = ledger.total(c.BUDGET) - ledger.total(c.SPENT) - ledger.reserved
-        if cost > left:
-            raise OverBudget(
-                f"{late} the budget has {from_micro(max(0, left))} left, the answer costs "
-                f"{from_micro(cost)}",
-                field="assignment",
-            )
+    def _take_audit(self, task: int, value: float | str) -> None:
+        """What somebody trusted says of a task is its truth, unless that was told before."""
+        if self.ledger.book.tasks[task, c.TRUTH] < 0:
+            self.emit(Kind.TRUTH, task=self.ledger.task_id(task), value=value)
 
-    def _valid_answer(self, value: float | str) -> float | str:
-        problem = self.state.spec.problem
-        if problem.options:
-            if isinstance(value, str) and value in problem.options:
-                return value
-            valid = f"give one of {', '.join(problem.options)}"
-        else:
-            low, high = problem.range
-            valid = f"give a number from {low:g} to {high:g}"
-            if isinstance(value, Real) and not isinstance(value, bool):
-                if low <= value <= high:
-                    return float(value)
-                valid = f"the campaign's range is {low:g} to {high:g}"
-        raise invalid_answer("invalid_value", "value", f"answer is {value!r}: {valid}")
+    def fail(
+        self, assignment: int, why: FailureWhy, cost: int, reference: str | None = None
+    ) -> None:
+        """Take a call that brought no answer; close the task if that has used up its money."""
+        call = settling.call_of(self.name, self.state, assignment)
+        bidding.check_cost(self.state, cost, 0)
+        self._settle(Kind.FAILED, call, cost, why=why, reference=reference)
+        if self.state.at_cap(call.task):
+            self._close_ruled(call.task, self.state.guess(call.task), "over_budget")
+
+    def _settle(
+        self, kind: Kind, call: settling.PendingCall, said: int | None, **fields: Any
+    ) -> None:
+        """Book a call at its price, or at what it was said to cost."""
+        bill = settling.bill_for(self.name, self.state, call, said)
+        if kind == Kind.ANSWER:
+            bidding.check_paid(self.state, call.worker, bill.price)
+        self.emit(
+            kind,
+            assignment=call.seq,
+            task=self.ledger.task_id(call.task),
+            worker=self.ledger.workers[call.worker].id,
+            price=bill.price,
+            cost=bill.cost,
+            over_ceiling=bill.over_ceiling,
+            **fields,
+        )
 
     def truth(self, task: str, option: str) -> None:
         """Record a task's truth; the same again changes nothing, another is refused."""
@@ -360,7 +339,7 @@ class Verbs:
         status = int(row[c.STATUS])
         if status != c.OUT:
             message = f"assignment {self._id(seq)!r} is {handed.STATES[status]} already"
-            raise conflict(SETTLED[status], "assignment", message)
+            raise conflict(settling.SETTLED[status], "assignment", message)
         self.emit(
             kind,
             assignment=seq,
@@ -475,6 +454,11 @@ class Verbs:
         if self.ledger.book.tasks[at, c.CLOSED]:
             raise conflict("task_closed", "task", f"task {task!r} is closed already")
         self._close(at, self.state.label(at), "closed")
+
+    def _close_ruled(self, task: int, label: Label, outcome: str) -> None:
+        """Close a task as its rule says."""
+        # Without an option of the rule's the answer stays as it is at this moment.
+        self._close(task, self.state.label(task) if label.value is None else label, outcome)
 
     def _close(self, task: int, label: Label, outcome: str) -> None:
         """Close a task; what is answered later changes nothing about its answer."""

@@ -14,10 +14,13 @@ from askwise.cli.options import (
     AssignmentId,
     Key,
     Name,
+    Reference,
     StoreUrl,
     argument,
     option,
 )
+from askwise.core.calls import FAILURES, check_failure
+from askwise.core.errors import InvalidAnswer
 
 if TYPE_CHECKING:
     from askwise.campaign import Campaign
@@ -67,10 +70,43 @@ def tell(
     key: str | None,
     assignment: AssignmentId,
     value: str = argument("VALUE", "A number, or an option's name."),
+    cost: str | None = option(
+        None, "AMOUNT", "What it cost; the price it was asked at by default, its ceiling."
+    ),
+    probabilities: list[str] | None = option(
+        None,
+        "OPTION=P",
+        "How sure the source was of an option (repeat it); they sum to 1.",
+        "--probability",
+    ),
+    rationale: str | None = option(None, "TEXT", "Why, in up to 10,000 characters."),
+    reference: Reference = None,
 ) -> str:
     """Hand in the answer to an assignment."""
-    campaign.tell(assignment, _answer(campaign, value), key)
+    campaign.tell(
+        assignment,
+        _answer(campaign, value),
+        key,
+        cost=cost,
+        probabilities=_chances(probabilities) if probabilities else None,
+        rationale=rationale,
+        reference=reference,
+    )
     return f"{assignment} is answered"
+
+
+@change
+def fail(
+    campaign: Campaign,
+    key: str | None,
+    assignment: AssignmentId,
+    why: str = argument("WHY", f"Why there is no answer: {', '.join(FAILURES)}."),
+    cost: str = option("0", "AMOUNT", "What it cost nevertheless."),
+    reference: Reference = None,
+) -> str:
+    """Hand in that a call brought no answer; the pair is not offered again."""
+    campaign.fail(assignment, check_failure(why), cost, reference, key)
+    return f"{assignment} has failed: {why}"
 
 
 @verb("the truth of {task} is {option}")
@@ -89,6 +125,22 @@ def expire(assignment: AssignmentId) -> None:
 @verb("{assignment} is turned down")
 def decline(assignment: AssignmentId) -> None:
     """Release an assignment that its worker turns down."""
+
+
+def _chances(given: list[str]) -> dict[str, float]:
+    """Options and their probabilities; whether they can be so is for the campaign to say."""
+    found: dict[str, float] = {}
+    for each in given:
+        name, _, chance = each.rpartition("=")
+        try:
+            found[name] = float(chance)
+        except ValueError:
+            raise InvalidAnswer(
+                f"probability is {each!r}: give an option and a number from 0 to 1, like yes=0.8",
+                field="probability",
+                reason="invalid_value",
+            ) from None
+    return found
 
 
 def _answer(campaign: Campaign, text: str) -> str | float:

@@ -44,6 +44,10 @@ Key = Annotated[
         help="A name for this write of your own: a retry with the same key changes nothing.",
     ),
 ]
+Reference = Annotated[
+    str | None,
+    typer.Option(metavar="TEXT", help="Such as a model's request id, in up to 500 characters."),
+]
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON, for programs.")]
 Seed = Annotated[int, typer.Option(metavar="S", help="Of all draws.")]
 Port = Annotated[int, typer.Option(metavar="PORT", help="Listen here; 0 takes a free one.")]

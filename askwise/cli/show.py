@@ -86,8 +86,11 @@ def certificate(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = F
 def payments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show what each worker has earned and what is reserved for him."""
     columns = {"worker": "worker", ">answers": "answers", ">paid": "paid"}
+    found = open_campaign(store, name).payments()
+    if any(each.failures for each in found):
+        columns |= {">failures": "failures"}
     columns |= {">reserved": "reserved", "why": "why"}
-    output.show_objects(open_campaign(store, name).payments(), as_json, columns)
+    output.show_objects(found, as_json, columns)
 
 
 def log(
@@ -171,6 +174,9 @@ def _details(event: Event) -> str:
         )
     if event.available is not None:
         raw["available"] = ",".join(event.available)
+    if event.probabilities is not None:
+        chances = event.probabilities.items()
+        raw["probabilities"] = ",".join(f"{name}:{chance:g}" for name, chance in chances)
     if event.kind.name == "BID":
         raw["price"] = "sealed"
     if event.kind.name == "QUOTED":
@@ -197,8 +203,12 @@ def _show_status(found: Status) -> None:
         ("policy", found.policy),
         ("money", money),
         ("answers", f"{found.answers}, and {found.pending} pending, after {decisions}"),
-        ("workers", found.workers),
     ]
+    if found.failures:
+        facts.append(("failures", f"{found.failures} calls brought no answer"))
+    if found.unbooked:
+        facts.append(("unbooked", f"{found.unbooked} that calls cost beyond the budget"))
+    facts.append(("workers", found.workers))
     if found.tasks:
         facts.append(("tasks", f"{found.open_tasks} open of {found.tasks}"))
     if found.utility is not None:

@@ -16,6 +16,7 @@ from askwise.campaign.views import (
 )
 from askwise.campaign.views.assignments import seq_of
 from askwise.client.transport import PAGE, Transport
+from askwise.core.calls import FailureWhy
 from askwise.core.choices import Assignment, Batch, Done, Wait, read_choice
 from askwise.core.errors import InvalidAnswer, InvalidProblem, UnknownName
 from askwise.core.events import Event
@@ -78,8 +79,21 @@ class RemoteCampaign:
             body["workers"] = listed(workers, "workers")
         return read_choice(self._write("ask", body, key))
 
-    def tell(self, assignment_id: str, value: float | str, key: str | None = None) -> None:
-        """Hand in the answer to an assignment; its price is spent."""
+    def tell(
+        self,
+        assignment_id: str,
+        value: float | str,
+        key: str | None = None,
+        *,
+        cost: Amount | None = None,
+        probabilities: Mapping[str, float] | None = None,
+        rationale: str | None = None,
+        reference: str | None = None,
+    ) -> None:
+        """Hand in the answer to an assignment; its price is spent, or what it cost.
+
+        A worker's token can't say what it cost.
+        """
         if isinstance(value, Real) and not isinstance(value, bool):
             value = float(value)
             if not math.isfinite(value):
@@ -88,7 +102,26 @@ class RemoteCampaign:
                     field="value",
                     reason="invalid_value",
                 )
-        self._settle(assignment_id, "answer", key, {"value": value})
+        # A service from before there were costs would refuse the fields.
+        more: dict[str, Any] = {} if cost is None else {"cost": money(cost, "cost")}
+        if probabilities is not None:
+            given = isinstance(probabilities, Mapping)
+            more["probabilities"] = dict(probabilities) if given else probabilities
+        more |= {} if rationale is None else {"rationale": rationale}
+        more |= {} if reference is None else {"reference": reference}
+        self._settle(assignment_id, "answer", key, {"value": value, **more})
+
+    def fail(
+        self,
+        assignment_id: str,
+        why: FailureWhy,
+        cost: Amount = "0",
+        reference: str | None = None,
+        key: str | None = None,
+    ) -> None:
+        """Hand in that a call brought no answer, and what it cost; the pair is closed."""
+        body = {"why": why, "cost": money(cost, "cost"), "reference": reference}
+        self._settle(assignment_id, "fail", key, body)
 
     def truth(self, task: str, option: str, key: str | None = None) -> None:
         """Reveal the true option of a task; the same again changes nothing, another is refused."""

@@ -32,12 +32,14 @@ class Kind(IntEnum):
     RESUMED = 16
     STOPPED = 17
     DRAWN = 18
+    FAILED = 19
 
 
 class Fact(NamedTuple):
     """An event as kernels see it: numbers only, tasks and workers by index (-1: none).
 
-    ``note``: of a DECIDED which of the policy's notes, of a CLOSED whether it is confident.
+    ``note``: of a DECIDED which of the policy's notes, of a CLOSED whether it is confident. A
+    FAILED is a DECLINED to them: the pair is closed without a vote, and the ledger has its cost.
     """
 
     kind: int
@@ -66,9 +68,17 @@ class PlanRow:
         return [self.task, self.worker, self.count, self.propensity]
 
 
+MONEY = ("price", "cost")
+"""The fields of an event that are money: micro-units, a string in JSON."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One fact. Which fields are set depends on the kind; see ``docs/reference/json.md``."""
+    """One fact. Which fields are set depends on the kind; see ``docs/reference/json.md``.
+
+    ``price`` is the money that the event moves: of an ANSWER or FAILED what was booked. ``cost`` is
+    what the call was said to have cost; ``over_ceiling`` marks one above the price it was asked at.
+    """
 
     kind: Kind
     seq: int = 0
@@ -91,6 +101,12 @@ class Event:
     tasks: tuple[dict[str, Any], ...] | None = None
     workers: tuple[dict[str, Any], ...] | None = None
     draw: dict[str, Any] | None = None
+    cost: int | None = None
+    over_ceiling: bool | None = None
+    why: str | None = None
+    probabilities: dict[str, float] | None = None
+    rationale: str | None = None
+    reference: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON: kind by name, money as a string, what is not set left out."""
@@ -100,8 +116,9 @@ class Event:
             if value is not None:
                 raw[name] = value
         raw["kind"] = self.kind.name
-        if self.price is not None:
-            raw["price"] = str(from_micro(self.price))
+        for name in MONEY:
+            if name in raw:
+                raw[name] = str(from_micro(raw[name]))
         if self.rows is not None:
             raw["rows"] = [row.to_json() for row in self.rows]
         for name in ("available", "tasks", "workers"):
@@ -114,8 +131,9 @@ class Event:
         """Read back what ``to_json`` wrote."""
         read = dict(raw)
         read["kind"] = Kind[read["kind"]]
-        if "price" in read:
-            read["price"] = to_micro(Decimal(read["price"]), "price")
+        for name in MONEY:
+            if name in read:
+                read[name] = to_micro(Decimal(read[name]), name)
         if "rows" in read:
             read["rows"] = tuple(
                 PlanRow(worker, task, count, propensity)

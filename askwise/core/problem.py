@@ -29,9 +29,9 @@ class Worker:
     id : str
         How you call them.
     price : str, int, Decimal or float
-        What one of their answers costs.
+        What one of their answers costs, at the most where its cost is said.
     limit : int, optional
-        The most answers they can give in this campaign.
+        The most answers they can give in this campaign; a call that fails counts as one.
     rating : float, optional
         What you believe their mean utility to be, in the campaign's range. Used by Bayesian
         policies as a prior.

@@ -35,6 +35,7 @@ Reason = Literal[
     # The state of an assignment.
     "assignment_answered",
     "assignment_declined",
+    "assignment_failed",
     "assignment_expired",
     "pair_asked_again",  # it expired, and the same task was put to the same worker again
     "worker_limit_reached",  # it expired, and the worker's limit is used up otherwise

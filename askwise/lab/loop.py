@@ -18,7 +18,7 @@ from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal, fault
 from askwise.ledger.queries import new_cell_of, next_task
-from askwise.ledger.transitions import advance, take_plan
+from askwise.ledger.transitions import AT_PRICE, advance, take_plan
 from askwise.policies.base import Kernels
 from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, Limits, at_limit
 
@@ -143,7 +143,7 @@ def run_campaign(
             value = due[at % window]
             tally[UTILITY] += value
             seq += 1
-            advance(book, k.ANSWER, task, worker, at, value, seq)
+            advance(book, k.ANSWER, task, worker, at, AT_PRICE, value, seq)
             fact = Fact(k.ANSWER, task, worker, value, 0, at)
             absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
             if tasks[task, c.CLOSED] == 0:
@@ -157,7 +157,7 @@ def run_campaign(
                     closings[task, CLOSED_SURE] = ruling[SURE]
                     closings[task, CLOSED_CODE] = ruled
                     closings[task, CLOSED_SEQ] = seq
-                    advance(book, k.CLOSED, task, -1, -1, ruling[OPTION], seq)
+                    advance(book, k.CLOSED, task, -1, -1, AT_PRICE, ruling[OPTION], seq)
                     sure = 1 if ruled == CONFIDENT else 0
                     fact = Fact(k.CLOSED, task, -1, ruling[OPTION], sure, -1)
                     absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
@@ -174,7 +174,7 @@ def run_campaign(
                 return FULL
             elapsed = totals[c.SPENT] / totals[c.BUDGET]
             seq += 1
-            at = advance(book, k.ASKED, named, worker, row, np.inf, seq)
+            at = advance(book, k.ASKED, named, worker, row, AT_PRICE, np.inf, seq)
             fact = Fact(k.ASKED, named, worker, np.nan, 0, at)
             absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
             due[at % window] = reply(world, task, worker, before, elapsed)
@@ -187,7 +187,7 @@ def run_campaign(
                 return code
             seq += 1
             closings[task, TRUTH_SEQ] = seq
-            advance(book, k.TRUTH, task, -1, -1, float(truth), seq)
+            advance(book, k.TRUTH, task, -1, -1, AT_PRICE, float(truth), seq)
             fact = Fact(k.TRUTH, task, -1, float(truth), 0, -1)
             absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
             code = c.PROPOSED

@@ -23,7 +23,7 @@ from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.proposals import Proposal, new_proposal
 from askwise.ledger.queries import CODES, IDLE
-from askwise.ledger.transitions import advance
+from askwise.ledger.transitions import AT_PRICE, advance
 from askwise.policies import KernelPolicy, LabelsItself, Policy
 from askwise.stopping import KernelRule, StoppingRule, Verdict
 from askwise.stopping.base import GO_ON, OPTION, OUTCOMES, SURE, Limits, new_ruling
@@ -120,7 +120,7 @@ def simulate(
         # As if told to a live campaign that has just begun.
         fact, draw = Fact(k.TRUTH, task, -1, float(option), 0, -1), Draw(*streams.absorbing, seq)
         ledger.seq = tally[loops.SEQ] = closings[task, loops.TRUTH_SEQ] = seq
-        advance(ledger.book, fact.kind, task, -1, -1, fact.value, seq)
+        advance(ledger.book, fact.kind, task, -1, -1, AT_PRICE, fact.value, seq)
         with allowed(policy.name):
             policy.absorb(problem, state, ledger, fact, draw)
         if rule is not None:

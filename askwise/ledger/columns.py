@@ -19,17 +19,19 @@ from askwise.core.arrays import Array
  PLAN_ROWS, REPEAT, TASKLESS, OPTIONS, PAUSED, STOPPED, CELLS, CONTEXTS, OPEN_NAMED,
  OFFERS, QUOTED, ASKED_ONCE, KEPT, KEPT_SHARE) = range(25)  # fmt: skip
 
-# Columns of `workers`. ASKED counts what is pending or answered: what the limit is about.
-# REFUSED counts what they declined: those tasks are not put to them again.
-# OPEN_TO counts the open tasks that name them. PRICE is what an answer is paid, BID what they
-# ask for, RANKED_AT what a choice by cost counts them at: the three are one unless a mechanism
-# sets them apart. ON_CLOSED counts what was put to them, and did not expire, about tasks that are
+# Columns of `workers`. ASKED counts what is pending or answered: what the limit is about. LIMIT is
+# theirs less FAILURES, the calls that failed: each has used up a place. REFUSED counts what they
+# declined or failed at: those tasks are not put to them again. PAID is what their calls, ANSWERED
+# and FAILURES together, were settled at, FAILURE_COST the part of it that brought no answer.
+# OPEN_TO counts the open tasks that name them. PRICE is reserved for an answer, BID what they ask
+# for, RANKED_AT what a choice by cost counts them at: the three are one unless a mechanism sets
+# them apart. ON_CLOSED counts what was put to them, and did not expire, about tasks that are
 # closed now. ONCE is 1 for those who are asked at most once about a task: all where pairs may not
 # repeat, persons and models elsewhere. KIND is what they were said to be, FAMILY the number of
 # theirs (-1: none), in order of appearance. AUDITS is 1 for those who are kept for audits, and 2
 # once they have left: to policies they are not there, so JOINED is 0.
 (PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED, TRUSTED, OPEN_TO, BID, RANKED_AT,
- ON_CLOSED, ONCE, KIND, FAMILY, AUDITS) = range(16)  # fmt: skip
+ ON_CLOSED, ONCE, KIND, FAMILY, PAID, FAILURES, FAILURE_COST, AUDITS) = range(19)  # fmt: skip
 
 # What a worker was said to be.
 UNSAID, PERSON, MODEL, CROWD = range(4)
@@ -40,7 +42,7 @@ RATING, WEIGHT = range(2)
 # Columns of `tasks`. TRUTH is the option's index, -1 while unknown; FIRST_CELL and VOICE are
 # cells (-1: none): the newest, and that of the last answer. NEXT_ALIKE is the next task of the
 # same context; FIRST_OFFER and NAMED are the stretch of `offers` that names who may be asked
-# (NAMED is -1 where anyone may). TASK_LOST counts assignments that expired or were declined.
+# (NAMED is -1 where anyone may). TASK_LOST counts what expired, was declined or failed.
 (CLOSED, TASK_ASKED, TASK_ANSWERED, TASK_LAST, TRUTH, TASK_SPENT, FIRST_CELL, VOICE, CONTEXT,
  NEXT_ALIKE, FIRST_OFFER, NAMED, TASK_LOST) = range(13)  # fmt: skip
 
@@ -52,12 +54,14 @@ CONTEXT_TASKS, FIRST_TASK, LAST_TASK = range(3)
 # option. The votes, one column an option, begin at VOTES.
 CELL_WORKER, NEXT_CELL, CELL_OUT, CELL_ANSWERS, FIRST_AT, FIRST_SAID, VOTES = range(7)
 
-# Columns of `assignments` and of `marks`.
-TASK, WORKER, COST, STATUS, DECISION, SEQ, BEFORE_OF_TASK, BEFORE_OF_WORKER, CELL = range(9)
+# Columns of `assignments` and of `marks`. CEILING is the price that was reserved, COST the same
+# until the call is settled at what it was.
+(TASK, WORKER, COST, STATUS, DECISION, SEQ, BEFORE_OF_TASK, BEFORE_OF_WORKER, CELL,
+ CEILING) = range(10)  # fmt: skip
 VALUE, PROPENSITY, EXPIRES = range(3)
 
 # Status of an assignment.
-OUT, SETTLED, EXPIRED, DECLINED = range(4)
+OUT, SETTLED, EXPIRED, DECLINED, FAILED = range(5)
 
 # Columns of `plan` (and of a proposal's rows).
 PLAN_TASK, PLAN_WORKER, PLAN_COUNT = range(3)

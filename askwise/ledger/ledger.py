@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -47,7 +48,7 @@ _NAMELESS = Task("unit")
 BRINGS_NAMES = frozenset((Kind.ADDED, Kind.JOINED, Kind.QUOTED, Kind.DRAWN))
 """Events with names of tasks or workers in them; all others are numbers to kernels."""
 
-ABOUT_ASSIGNMENTS = frozenset((Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED))
+ABOUT_ASSIGNMENTS = frozenset((Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED, Kind.FAILED))
 
 
 class Entry(NamedTuple):
@@ -59,6 +60,14 @@ class Entry(NamedTuple):
     number: int
     note: int
     value: float
+    cost: int
+
+
+class Overrun(NamedTuple):
+    """A worker's calls above their ceiling, and what the budget had no room to book of them."""
+
+    calls: int
+    unbooked: int
 
 
 class PlanRows(NamedTuple):
@@ -101,6 +110,10 @@ class Ledger:
         """What a task was closed with, and the outcome."""
         self.draws: list[dict[str, Any]] = []
         """The draws of audits, as they were put on record."""
+        self.failures: dict[int, Counter[str]] = {}
+        """Why calls failed, by worker: how often each word was said."""
+        self.overruns: dict[int, Overrun] = {}
+        """The calls above their ceiling, by worker."""
         self._found = 0
         totals = np.zeros(25, np.int64)
         totals[c.BUDGET] = NO_CAP if problem.budget is None else problem.budget
@@ -114,13 +127,13 @@ class Ledger:
         self.book = Book(
             totals=totals,
             scale=np.array(problem.range, np.float64),
-            workers=np.zeros((spare, 16), np.int64),
+            workers=np.zeros((spare, 19), np.int64),
             ratings=np.zeros((spare, 2)),
             tasks=np.zeros((1, 13), np.int64),
             queue=np.full(2, -1, np.int64),
             votes=np.zeros((1, max(1, len(problem.options))), np.int64),
             cells=np.zeros((1, c.VOTES + max(1, len(problem.options))), np.int64),
-            assignments=np.zeros((spare, 9), np.int64),
+            assignments=np.zeros((spare, 10), np.int64),
             marks=np.zeros((spare, 3)),
             plan=np.zeros((spare, 3), np.int64),
             odds=np.zeros(spare),
@@ -197,7 +210,7 @@ class Ledger:
             return Fact(event.kind, -1, -1, np.nan, 0, -1)
         plan = PlanRows([], [])
         entry = self.read(event, plan)
-        kind, task, worker, number, note, value = entry
+        kind, task, worker, number, note, value, cost = entry
         if kind == k.DECIDED:
             self.room_for_plan(len(plan.rows))
             transitions.take_plan(self.book, *plan.arrays(), 0, len(plan.rows))
@@ -206,7 +219,8 @@ class Ledger:
             self.room_for_assignments(1)
         elif kind in ABOUT_ASSIGNMENTS:
             number = -1 if (found := self.assignment_at(number)) is None else found
-        at = int(transitions.advance(self.book, kind, task, worker, number, value, event.seq))
+        place = (task, worker, number)
+        at = int(transitions.advance(self.book, kind, *place, cost, value, event.seq))
         assert at != transitions.MISFIT, f"event {event.seq} does not follow from those before it"
         # As `as_fact` does in a compiled fold; a kernel's call would cost more than the rest here.
         return transitions.as_fact(self.book, kind, task, worker, value, note, at)
@@ -220,7 +234,7 @@ class Ledger:
         kind = int(event.kind)
         task = -1 if event.task is None else self.task_at(event.task)
         worker = -1 if event.worker is None else self.worker_at(event.worker)
-        number, note, value = event.price or 0, 0, np.nan
+        number, note, value, cost = event.price or 0, 0, np.nan, transitions.AT_PRICE
         if kind == k.DECIDED:
             number = len(plan.rows)
             for row in event.rows or ():
@@ -235,8 +249,11 @@ class Ledger:
                 value = self.number(event.value)
                 self.passed_over.clear()
                 self.utility += 0.0 if self.problem.options else value
-            elif kind == k.DECLINED and not self.book.workers[worker, c.ONCE]:
+            elif kind != k.EXPIRED and not self.book.workers[worker, c.ONCE]:
                 self.passed_over.add(worker)
+            if event.cost is not None:
+                cost = event.price or 0
+                self._note_call(event, worker, cost)
         elif kind == k.TRUTH:
             value = self.number(event.value)
         elif kind == k.CLOSED:
@@ -245,7 +262,15 @@ class Ledger:
             self.closings[task] = (label, event.outcome or "")
             value = np.nan if answer is None else answer
             note = int(event.outcome == "confident")
-        return Entry(kind, task, worker, number, note, value)
+        return Entry(kind, task, worker, number, note, value, cost)
+
+    def _note_call(self, event: Event, worker: int, booked: int) -> None:
+        """Note what no kernel reads of a call: why it failed, and what exceeded its ceiling."""
+        if event.kind == Kind.FAILED:
+            self.failures.setdefault(worker, Counter())[event.why or ""] += 1
+        if event.over_ceiling:
+            calls, unbooked = self.overruns.get(worker, Overrun(0, 0))
+            self.overruns[worker] = Overrun(calls + 1, unbooked + (event.cost or 0) - booked)
 
     def _take_names(self, event: Event) -> None:
         if event.kind == Kind.ADDED:
@@ -280,7 +305,9 @@ class Ledger:
             self._set_kind(at, worker)
             row = self.book.workers[at]
             transitions.set_price(self.book, at, worker.micro)
-            row[c.LIMIT] = UNLIMITED if worker.limit is None else worker.limit
+            row[c.LIMIT] = UNLIMITED
+            if worker.limit is not None:
+                row[c.LIMIT] = worker.limit - row[c.FAILURES]
             row[c.AUDITS] = self.problem.audits(worker.id)
             row[c.JOINED] = 1 - row[c.AUDITS]
             row[c.TRUSTED] = worker.trusted
@@ -409,6 +436,8 @@ class Ledger:
             "passed_over": sorted(self.passed_over),
             "families": list(self.families),
             "draws": list(self.draws),
+            "failures": [[at, dict(whys)] for at, whys in self.failures.items()],
+            "overruns": [[at, *overrun] for at, overrun in self.overruns.items()],
         }
 
         def write() -> str:
@@ -434,6 +463,8 @@ class Ledger:
         ledger.passed_over = set(raw["passed_over"])
         ledger.draws = raw["draws"]
         ledger.families = {family: at for at, family in enumerate(raw["families"])}
+        ledger.failures = {at: Counter(whys) for at, whys in raw["failures"]}
+        ledger.overruns = {at: Overrun(*overrun) for at, *overrun in raw["overruns"]}
         ledger.workers = [Worker(**each) for each in raw["workers"]]
         ledger.tasks = [*problem.tasks, *(Task(**each) for each in raw["tasks"])]
         ledger.contexts = {}

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from askwise.core.problem import UNLIMITED
 from askwise.kernels import Array, Fact, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
@@ -10,6 +11,9 @@ from askwise.ledger.queries import ahead, new_cell_of, part_of, tasks_left
 
 MISFIT = -2
 """An event that does not follow from those before it."""
+
+AT_PRICE = -1
+"""Stands for the cost of what is settled at the price it was asked at."""
 
 
 @step
@@ -92,6 +96,7 @@ def hand_out(book: Book, row: int, task: int, seq: int, expires: float) -> int:
     assignments[at, c.TASK] = task
     assignments[at, c.WORKER] = worker
     assignments[at, c.COST] = price
+    assignments[at, c.CEILING] = price
     assignments[at, c.STATUS] = c.OUT
     assignments[at, c.DECISION] = totals[c.DECISIONS] - 1
     assignments[at, c.SEQ] = seq
@@ -115,6 +120,15 @@ def hand_out(book: Book, row: int, task: int, seq: int, expires: float) -> int:
     return at
 
 
+@kernel
+def bill(book: Book, at: int, cost: int) -> None:
+    """Take what a call cost in place of the price that was reserved for it."""
+    assignments = book.assignments
+    if assignments[at, c.STATUS] == c.OUT:
+        book.totals[c.HELD] += cost - assignments[at, c.COST]
+    assignments[at, c.COST] = cost
+
+
 @step
 def settle(book: Book, at: int, value: float) -> None:
     """Book an answer: what was held for it is spent; a late one was released before."""
@@ -135,6 +149,7 @@ def settle(book: Book, at: int, value: float) -> None:
     book.marks[at, c.VALUE] = value
     totals[c.SPENT] += cost
     tasks[task, c.TASK_SPENT] += cost
+    workers[worker, c.PAID] += cost
     totals[c.ANSWERS] += 1
     workers[worker, c.ANSWERED] += 1
     tasks[task, c.TASK_ANSWERED] += 1
@@ -177,24 +192,59 @@ def trim_plan(book: Book) -> None:
 
 
 @kernel
+def trim_to_limit(book: Book, worker: int) -> None:
+    """Give up what the plan holds for a worker beyond their limit, the last rows first."""
+    totals, workers, plan = book.totals, book.workers, book.plan
+    left = max(0, workers[worker, c.LIMIT] - workers[worker, c.ASKED])
+    for row in range(totals[c.PLAN_ROWS]):
+        if plan[row, c.PLAN_WORKER] == worker:
+            excess = max(0, plan[row, c.PLAN_COUNT] - left)
+            plan[row, c.PLAN_COUNT] -= excess
+            totals[c.PLANNED] -= excess * workers[worker, c.PRICE]
+            left -= plan[row, c.PLAN_COUNT]
+
+
+@kernel
 def release(book: Book, at: int, status: int) -> None:
-    """Take an assignment back (EXPIRED or DECLINED): its money and its place are free again."""
+    """Take an assignment back (EXPIRED, DECLINED or FAILED): its money and its place are free.
+
+    A call that fails late was released before, by its expiry.
+    """
     totals, workers, tasks, assignments = book.totals, book.workers, book.tasks, book.assignments
     worker, task = assignments[at, c.WORKER], assignments[at, c.TASK]
+    if assignments[at, c.STATUS] == c.OUT:
+        if status == c.EXPIRED:
+            workers[worker, c.ON_CLOSED] -= tasks[task, c.CLOSED]
+        totals[c.HELD] -= assignments[at, c.COST]
+        totals[c.PENDING] -= 1
+        workers[worker, c.ASKED] -= 1
+        tasks[task, c.TASK_ASKED] -= 1
+        tasks[task, c.TASK_LOST] += 1
+        if totals[c.OPTIONS] > 0:
+            book.cells[assignments[at, c.CELL], c.CELL_OUT] -= 1
+        requeue(tasks, book.queue, task)
+    else:
+        workers[worker, c.ON_CLOSED] += tasks[task, c.CLOSED]
     assignments[at, c.STATUS] = status
-    workers[worker, c.REFUSED] += status == c.DECLINED
-    if status == c.EXPIRED:
-        workers[worker, c.ON_CLOSED] -= tasks[task, c.CLOSED]
-    totals[c.HELD] -= assignments[at, c.COST]
-    totals[c.PENDING] -= 1
-    workers[worker, c.ASKED] -= 1
-    tasks[task, c.TASK_ASKED] -= 1
-    tasks[task, c.TASK_LOST] += 1
-    if totals[c.OPTIONS] > 0:
-        book.cells[assignments[at, c.CELL], c.CELL_OUT] -= 1
-    requeue(tasks, book.queue, task)
-    if status == c.DECLINED:
+    if status != c.EXPIRED:
+        workers[worker, c.REFUSED] += 1
         trim_plan(book)
+
+
+@kernel
+def fail(book: Book, at: int) -> None:
+    """Book a call that failed: its cost is spent, a place under the limit used, and no vote."""
+    totals, workers, assignments = book.totals, book.workers, book.assignments
+    worker, cost = assignments[at, c.WORKER], assignments[at, c.COST]
+    release(book, at, c.FAILED)
+    totals[c.SPENT] += cost
+    book.tasks[assignments[at, c.TASK], c.TASK_SPENT] += cost
+    workers[worker, c.PAID] += cost
+    workers[worker, c.FAILURE_COST] += cost
+    workers[worker, c.FAILURES] += 1
+    if workers[worker, c.LIMIT] != UNLIMITED:
+        workers[worker, c.LIMIT] -= 1
+        trim_to_limit(book, worker)
 
 
 @kernel
@@ -281,10 +331,13 @@ def fitting_row(book: Book, task: int, worker: int) -> int:
 def change(book: Book, kind: int, task: int, worker: int, number: int, value: float) -> int:
     """The rarer events of ``advance``: compiled once, where those of every step are inlined."""
     totals = book.totals
-    if kind == k.EXPIRED or kind == k.DECLINED:
+    if kind == k.EXPIRED or kind == k.DECLINED or kind == k.FAILED:
         if number < 0 or number >= totals[c.ASSIGNMENTS]:
             return MISFIT
-        release(book, number, c.EXPIRED if kind == k.EXPIRED else c.DECLINED)
+        if kind == k.FAILED:
+            fail(book, number)
+        else:
+            release(book, number, c.EXPIRED if kind == k.EXPIRED else c.DECLINED)
         return number
     if kind == k.TRUTH:
         book.tasks[task, c.TRUTH] = int(value)
@@ -306,18 +359,21 @@ def change(book: Book, kind: int, task: int, worker: int, number: int, value: fl
 
 @step
 def advance(
-    book: Book, kind: int, task: int, worker: int, number: int, value: float, seq: int
+    book: Book, kind: int, task: int, worker: int, number: int, cost: int, value: float, seq: int
 ) -> int:
     """Do to the book what one event does; returns the assignment it is about, or -1.
 
     The one state machine: folding an event, folding a long log and the lab's loop all come here.
-    ``number`` is of an ASKED the plan's row (-1: the first that fits), of an ANSWER, EXPIRED or
-    DECLINED the assignment, of a TOPPED_UP or BID the amount. ``value`` is an answer or a truth, of
-    an ASKED when it expires. Returns MISFIT where the event does not follow from those before it.
+    ``number`` is of an ASKED the plan's row (-1: the first that fits), of an ANSWER, EXPIRED,
+    DECLINED or FAILED the assignment, of a TOPPED_UP or BID the amount. ``cost`` is what an ANSWER
+    or FAILED is settled at, AT_PRICE elsewhere. ``value`` is an answer or a truth, of an ASKED when
+    it expires. Returns MISFIT where the event does not follow from those before it.
 
     A DECIDED brings rows (``take_plan``); ADDED, JOINED, QUOTED and DRAWN bring names, and are
     the ledger's own.
     """
+    if cost != AT_PRICE and 0 <= number < book.totals[c.ASSIGNMENTS]:
+        bill(book, number, cost)
     if kind == k.ASKED:
         where = max(task, 0)
         row = number if number >= 0 else fitting_row(book, where, worker)
@@ -335,6 +391,8 @@ def as_fact(
     book: Book, kind: int, task: int, worker: int, value: float, note: int, at: int
 ) -> Fact:
     """An event that ``advance`` has taken in, as policies learn from it."""
+    if kind == k.FAILED:
+        kind = k.DECLINED
     if kind == k.ANSWER or kind == k.EXPIRED or kind == k.DECLINED:
         task = book.assignments[at, c.TASK]
     return Fact(kind, task, worker, np.nan if kind == k.ASKED else value, note, at)

@@ -53,12 +53,12 @@ def _read_only(view: Array) -> Array:
 
 
 def prices(ledger: Ledger) -> Array:
-    """What an answer of each worker is paid."""
+    """What is reserved for an answer of each worker: the most that it should cost."""
     return _worker(ledger, c.PRICE)
 
 
 def limits(ledger: Ledger) -> Array:
-    """How often each worker may be asked in all."""
+    """How often each worker may be asked in all, less the calls that failed."""
     return _worker(ledger, c.LIMIT)
 
 
@@ -70,6 +70,16 @@ def asked(ledger: Ledger) -> Array:
 def answered(ledger: Ledger) -> Array:
     """How many answers each worker gave."""
     return _worker(ledger, c.ANSWERED)
+
+
+def failures(ledger: Ledger) -> Array:
+    """How many calls of each worker brought no answer."""
+    return _worker(ledger, c.FAILURES)
+
+
+def paid(ledger: Ledger) -> Array:
+    """What the calls of each worker, ``answered`` and ``failures``, cost in all."""
+    return _worker(ledger, c.PAID)
 
 
 def joined(ledger: Ledger) -> Array:

@@ -14,15 +14,22 @@ from askwise.core.registry import Registry
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 
+AT_COST = "cost of each call"
+"""Why a worker is paid what they are, if a call of theirs was settled at another cost."""
+
 
 class Owed(NamedTuple):
-    """What a worker is owed so far: answers, money paid, money still reserved, and why."""
+    """What a worker is owed so far: answers, money paid, money still reserved, and why.
+
+    ``failures`` are calls that brought no answer; what they cost is part of what is paid.
+    """
 
     worker: str
     answers: int
     paid: int
     reserved: int
     why: str
+    failures: int = 0
 
 
 class Quote(NamedTuple):
@@ -99,16 +106,28 @@ class Mechanism(ABC):  # noqa: B024 - abstract so that the registry knows instan
         """What each worker is owed, in the order in which they joined."""
         rows = ledger.book.assignments[: ledger.total(c.ASSIGNMENTS)]
         size = len(ledger.workers)
-        settled, out = rows[rows[:, c.STATUS] == c.SETTLED], rows[rows[:, c.STATUS] == c.OUT]
-        answers = np.bincount(settled[:, c.WORKER], minlength=size)
+        status = rows[:, c.STATUS]
+        answers, failures, out = (rows[status == each] for each in (c.SETTLED, c.FAILED, c.OUT))
         # Integer sums: a float weight would round beyond 2**53 micro-units.
         paid, reserved = np.zeros(size, np.int64), np.zeros(size, np.int64)
-        np.add.at(paid, settled[:, c.WORKER], settled[:, c.COST])
-        np.add.at(reserved, out[:, c.WORKER], out[:, c.COST])
+        for sums, of in ((paid, answers), (paid, failures), (reserved, out)):
+            np.add.at(sums, of[:, c.WORKER], of[:, c.COST])
+        counts = (np.bincount(of[:, c.WORKER], minlength=size) for of in (answers, failures))
+        columns = (*counts, paid, reserved)
+        at_cost = np.zeros(size, np.bool_)
+        if not self.bidding:
+            at_cost[rows[rows[:, c.COST] != rows[:, c.CEILING], c.WORKER]] = True
         return [
-            Owed(worker.id, done, money, held, self.reason(ledger, at))
-            for at, (worker, done, money, held) in enumerate(
-                zip(ledger.workers, answers.tolist(), paid.tolist(), reserved.tolist(), strict=True)
+            Owed(
+                worker.id,
+                answered,
+                money,
+                held,
+                AT_COST if at_cost[at] else self.reason(ledger, at),
+                failed,
+            )
+            for at, (worker, answered, failed, money, held) in enumerate(
+                zip(ledger.workers, *(column.tolist() for column in columns), strict=True)
             )
         ]
 

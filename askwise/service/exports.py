@@ -148,7 +148,7 @@ _answers = _table(
     "task value confidence rests_on certificate outcome count assured_error majority_error",
     Campaign.answers,
 )
-_payments = _table("worker answers paid reserved why", Campaign.payments)
+_payments = _table("worker answers paid reserved why failures", Campaign.payments)
 
 EXPORTS: dict[str, tuple[Maker, str]] = {
     "answers.csv": (

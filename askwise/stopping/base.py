@@ -109,6 +109,10 @@ class StoppingRule(ABC):
         """The option that the rule would name if it had to, and how sure it is."""
         return None, None
 
+    def at_cap(self, ledger: Ledger, task: int) -> bool:
+        """Whether one more answer might cost a task more than it may; asked after a failure."""
+        return False
+
 
 class Limits(NamedTuple):
     """The most answers, and the most micro-units, that a question may take."""
@@ -209,6 +213,10 @@ class KernelRule(StoppingRule):
     ) -> tuple[int | None, float | None]:
         """What the kernel would name now; nothing before the first answer."""
         return self._ruled(problem, ledger, task, draw)[1:]
+
+    def at_cap(self, ledger: Ledger, task: int) -> bool:
+        """By the same count as after an answer."""
+        return bool(at_limit(ledger.book, task, self.limits()) == OVER_BUDGET)
 
     def _ruled(
         self, problem: Problem, ledger: Ledger, task: int, draw: Draw

@@ -45,6 +45,9 @@ class Referee:
     out: list[int] = field(default_factory=list)
     expired: list[int] = field(default_factory=list)
     settled: list[int] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)
+    failures: Counter[str] = field(default_factory=Counter)
+    paid: Counter[str] = field(default_factory=Counter)
     passed_over: set[str] = field(default_factory=set)
     truths: set[str | None] = field(default_factory=set)
     budget: int | None = None
@@ -76,6 +79,10 @@ class Referee:
 
     def _name(self, tasks: Iterable[dict[str, Any]]) -> None:
         self.named.update({raw["id"]: raw["workers"] for raw in tasks if "workers" in raw})
+
+    def most(self, worker: str) -> int:
+        """How often a worker may be asked in all and answer: a call that fails uses up a place."""
+        return self.limits[worker] - self.failures[worker]
 
     def repeats(self, worker: str) -> bool:
         """Whether a worker may be asked about a task again: units of work are never the same."""
@@ -122,7 +129,7 @@ class Referee:
 
     def can_work(self, worker: str) -> bool:
         """Whether limit and tasks leave a worker who is there something to do."""
-        here = worker in self.joined and self.asked[worker] < self.limits[worker]
+        here = worker in self.joined and self.asked[worker] < self.most(worker)
         return here and self.tasks_for(worker) > 0
 
     def is_at_limit(self, worker: str) -> bool:
@@ -131,7 +138,7 @@ class Referee:
         Where crowds are asked again, that is also so of a person or model who was asked about all
         open tasks; where nobody is, the tasks are used up and not the worker.
         """
-        if self.asked[worker] >= self.limits[worker]:
+        if self.asked[worker] >= self.most(worker):
             return True
         theirs = [task for task in self.open_tasks if self.is_for(task, worker)]
         used = bool(theirs) and self.tasks_for(worker) == 0
@@ -156,7 +163,7 @@ class Referee:
         for alive in (True, False):
             asked = self.asked[work.worker] + self.planned(alive=alive)[work.worker]
             left = self.free - self.reserved(alive=alive)
-            verdicts.add(asked < self.limits[work.worker] and work.price <= left)
+            verdicts.add(asked < self.most(work.worker) and work.price <= left)
         return verdicts.pop() if len(verdicts) == 1 else None
 
     def see(self, event: Event, offered: Collection[str] | None = None) -> None:
@@ -170,6 +177,8 @@ class Referee:
             self._asked(event, offered)
         elif kind == Kind.ANSWER:
             self._answered(event)
+        elif kind == Kind.FAILED:
+            self._failed(event)
         elif kind in (Kind.EXPIRED, Kind.DECLINED):
             self._released(event)
         elif kind == Kind.TRUTH:
@@ -226,7 +235,7 @@ class Referee:
             odds = row.propensity
             assert odds is None or 0.0 < odds <= 1.0, f"a propensity is {odds}"
         for worker, count in wanted.items():
-            most = self.limits[worker] - self.asked[worker]
+            most = self.most(worker) - self.asked[worker]
             assert count <= most, f"{worker} is planned {count} times and has {most} left"
 
     def _here(self, offered: Collection[str] | None) -> set[str]:
@@ -264,11 +273,12 @@ class Referee:
         )
         self.out.append(event.seq)
         self._count(event.seq, 1)
-        most = self.limits[worker]
+        most = self.most(worker)
         assert self.asked[worker] <= most, f"{worker} is asked more than {most} times"
 
     def _answered(self, event: Event) -> None:
         seq = event.assignment or 0
+        self._booked(event)
         if seq in self.out:
             self.out.remove(seq)
         else:
@@ -276,8 +286,42 @@ class Referee:
             self._count(seq, 1)
         self.settled.append(seq)
         self.passed_over.clear()
-        assert event.price == self.work[seq].price, "an answer is paid another price"
-        self.spent += event.price
+
+    def _failed(self, event: Event) -> None:
+        seq = event.assignment or 0
+        assert event.cost is not None, "nobody said what a failure cost"
+        self._booked(event)
+        if seq in self.out:
+            self.out.remove(seq)
+            self._count(seq, -1)
+        else:
+            self.expired.remove(seq)
+        self.failed.append(seq)
+        work = self.work[seq]
+        self.failures[work.worker] += 1
+        self._end_pair(seq)
+        left = max(0, self.most(work.worker) - self.asked[work.worker])
+        sure = left
+        for row in self.plan:
+            if row[1] == work.worker:
+                row[2], row[3] = min(row[2], left), min(row[3], sure)
+                sure -= row[3]
+
+    def _booked(self, event: Event) -> None:
+        """Count what was booked for a call: its price, or its cost as far as there is money."""
+        seq, price = event.assignment or 0, event.price or 0
+        work, said = self.work[seq], event.cost
+        due = work.price if said is None else said
+        held = work.price if seq in self.out else 0
+        least, most = (
+            min(due, held + max(0, self.free - self.reserved(alive=alive)))
+            for alive in (False, True)
+        )
+        assert least <= price <= most, f"{price} was booked for a call of {due}, not {most}"
+        over = said is not None and said > work.price
+        assert (event.over_ceiling or False) == over, f"{said} is marked as {event.over_ceiling}"
+        self.spent += price
+        self.paid[work.worker] += price
 
     def _released(self, event: Event) -> None:
         seq = event.assignment or 0
@@ -285,11 +329,17 @@ class Referee:
         self._count(seq, -1)
         if event.kind == Kind.EXPIRED:
             self.expired.append(seq)
-        elif self.repeats(self.work[seq].worker):
-            # Not before somebody has answered, unless they are named.
-            self.passed_over.add(self.work[seq].worker)
         else:
-            self.pairs[self.work[seq].task, self.work[seq].worker] += 1
+            self._end_pair(seq)
+
+    def _end_pair(self, seq: int) -> None:
+        """Note that a worker is not asked again, or not before somebody has answered."""
+        work = self.work[seq]
+        if self.repeats(work.worker):
+            # Unless they are named.
+            self.passed_over.add(work.worker)
+        else:
+            self.pairs[work.task, work.worker] += 1
 
     def _count(self, seq: int, step: int) -> None:
         work = self.work[seq]
@@ -315,6 +365,8 @@ class Referee:
             row = ledger.book.workers[at]
             due = (self.prices[worker], self.asked[worker], worker in self.joined)
             assert (row[c.PRICE], row[c.ASKED], ledger.is_here(at)) == due
+            calls = (self.paid[worker], self.failures[worker])
+            assert (row[c.PAID], row[c.FAILURES]) == calls, f"{worker} was paid {calls}"
             assert row[c.ONCE] == (not self.repeats(worker)), f"{worker} may be asked again, or not"
             family = self.families[worker]
             number = -1 if family is None else ledger.families[family]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from decimal import Decimal
+from typing import Any, get_args
 from unittest import mock
 
 from askwise.campaign import Campaign
 from askwise.campaign.spec import Spec, make_spec
 from askwise.campaign.state import CampaignState
+from askwise.core.calls import FailureWhy
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import InvalidAnswer, OverBudget
 from askwise.core.events import Event
+from askwise.core.money import from_micro
 from askwise.policies import FixedWorkers, Policy
 from askwise.store import MemoryStore, Store
 from askwise.testing.referee import Referee
@@ -64,11 +67,12 @@ class Session:
             self.referee.judge(choice, workers)
         return choice
 
-    def tell(self, seq: int) -> None:
+    def tell(self, seq: int, cost: Decimal | None = None) -> None:
         """Answer as the scene has it."""
         work = self.referee.work[seq]
         worker, task = self.referee.order.index(work.worker), self.referee.numbers[work.task]
-        self.campaign.tell(f"scene:{seq}", self.scene.answer(worker, task, work.k))
+        said = self.scene.answer(worker, task, work.k)
+        self.campaign.tell(f"scene:{seq}", said, cost=cost)
         self.catch_up()
 
     def tell_all(self) -> None:
@@ -153,7 +157,7 @@ class _Player:
         self.clock = clock
         self.referee = session.referee
         often = (self.ask, self.ask_some, self.tell, self.tell, self.ask, self.tell)
-        rare = (self.late, self.twice, self.expire, self.decline, self.leave, self.come)
+        rare = (self.late, self.twice, self.expire, self.decline, self.fail, self.leave, self.come)
         once = (self.top_up, self.switch, self.close_or_add, self.wait)
         told = (self.truth,) if session.scene.truths else ()
         self.moves: tuple[Callable[[int], None], ...] = often + rare + once + told
@@ -172,7 +176,8 @@ class _Player:
 
     def tell(self, number: int) -> None:
         if self._current():
-            self.session.tell(self._pick(self.referee.out, number))
+            seq = self._pick(self.referee.out, number)
+            self.session.tell(seq, None if number % 3 else self._cost(seq, number // 3))
 
     def late(self, number: int) -> None:
         if self.referee.expired and self._current():
@@ -194,6 +199,14 @@ class _Player:
     def decline(self, number: int) -> None:
         if self._current():
             self.session.campaign.decline(f"scene:{self._pick(self.referee.out, number)}")
+
+    def fail(self, number: int) -> None:
+        """A call brings no answer, and costs something or nothing."""
+        if self._current():
+            seq = self._pick(self.referee.out, number)
+            cost = Decimal(0) if number % 3 else self._cost(seq, number // 3) or Decimal(0)
+            why = self._pick(get_args(FailureWhy), number)
+            self.session.campaign.fail(f"scene:{seq}", why, cost)
 
     def leave(self, number: int) -> None:
         if self.referee.joined:
@@ -239,6 +252,12 @@ class _Player:
     def wait(self, number: int) -> None:
         self.clock[0] += number % 12
 
+    def _cost(self, seq: int, number: int) -> Decimal | None:
+        """What a call cost: up to twice its price; None where bids have settled that."""
+        if self.session.state.spec.mechanism.bidding:
+            return None
+        return from_micro(self.referee.work[seq].price * (number % 9) // 4)
+
     def _current(self) -> bool:
         """Let what is overdue expire first (any write does); whether something is out."""
         if self._overdue() and not self.referee.paused:
@@ -262,9 +281,9 @@ def play(policy: Policy, scene: Scene, script: Sequence[int], seed: int = 1) -> 
     Parameters
     ----------
     script : sequence of int
-        Any numbers from 0: each stands for an ask, an answer (in time, late or a second time),
-        an expiry, a refusal, somebody leaving or joining, more money, a pause, a task closed or
-        added, or for time passing.
+        Any numbers from 0: each stands for an ask, an answer (in time, late or a second time, at
+        its price or another cost), an expiry, a refusal, a failure, somebody leaving or joining,
+        more money, a pause, a task closed or added, or for time passing.
     """
     clock = [1000.0]
     session = start(policy, scene, seed=seed, lease=LEASE, clock=lambda: clock[0])

@@ -100,6 +100,7 @@ def prepared(store: MemoryStore) -> tuple[Campaign, list[str]]:
 VERBS: dict[str, Callable[[Campaign, list[str], str | None], Any]] = {
     "ask": lambda c, out, key: c.ask(2, key=key),
     "tell": lambda c, out, key: c.tell(out[0], 0.75, key=key),
+    "fail": lambda c, out, key: c.fail(out[0], "error", "0.1", key=key),
     "expire": lambda c, out, key: c.expire(out[0], key=key),
     "decline": lambda c, out, key: c.decline(out[1], key=key),
     "add": lambda c, out, key: c.add(workers=[Worker("z", 1)], tasks=["w"], key=key),

@@ -54,6 +54,12 @@ def answered(campaign: Campaign) -> str:
     return id
 
 
+def failed(campaign: Campaign) -> str:
+    id = handed(campaign)
+    campaign.fail(id, "refused")
+    return id
+
+
 def declined(campaign: Campaign) -> str:
     id = handed(campaign)
     campaign.decline(id)
@@ -104,6 +110,16 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Campaign], object], type[Askwis
     ),
     "declined": (
         CATS, lambda c: c.tell(declined(c), "no"), InvalidAnswer, "assignment_declined",
+    ),
+    "failed": (
+        CATS, lambda c: c.tell(failed(c), "no"), InvalidAnswer, "assignment_failed",
+    ),
+    "failed twice": (
+        CATS, lambda c: c.fail(failed(c), "refused"), InvalidAnswer, "assignment_failed",
+    ),
+    "release failed": (CATS, lambda c: c.decline(failed(c)), Conflict, "assignment_failed"),
+    "no failure": (
+        CATS, lambda c: c.fail(handed(c), "tired"), InvalidAnswer, "invalid_value",  # type: ignore[arg-type]
     ),
     "release answered": (
         CATS, lambda c: c.expire(answered(c)), Conflict, "assignment_answered",

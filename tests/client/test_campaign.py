@@ -64,6 +64,16 @@ def test_a_whole_campaign_gives_the_same_results_here_and_there(service: Service
             for campaign in (here, there):
                 if turn % 5 == 4:
                     campaign.decline(each.id)
+                elif turn % 5 == 3:
+                    campaign.fail(each.id, "unreadable", "0.01", "request 3")
+                elif turn % 5 == 2:
+                    sure = {"no": 0.25, "yes": 0.75}
+                    said: dict[str, Any] = {
+                        "probabilities": sure,
+                        "rationale": "Meow.",
+                        "reference": "2",
+                    }
+                    campaign.tell(each.id, "yes", cost="0.3", **said)
                 else:
                     campaign.tell(each.id, "no" if turn % 3 == 0 else "yes")
             turn += 1

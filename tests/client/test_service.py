@@ -49,6 +49,14 @@ def test_a_workers_token_asks_and_answers_for_himself(service: Service, local: L
         with pytest.raises(Refused, match="another campaign"):
             worker.open("elsewhere")
         seen = []
+        batch = own.ask()
+        assert isinstance(batch, Batch)
+        # They would set their own pay.
+        with pytest.raises(Refused, match="not for its worker to say"):
+            own.tell(batch[0].id, "yes", cost="2")
+        with pytest.raises(Refused, match="takes a key"):
+            own.fail(batch[0].id, "refused", "2")
+        campaign.expire(batch[0].id)
         while isinstance(batch := own.ask(), Batch):
             assert batch[0].worker == "eve"
             assert own.assignments() == list(batch)

@@ -49,6 +49,12 @@ events = st.builds(
     note=maybe(names),
     outcome=maybe(names),
     confidence=maybe(st.floats(0, 1)),
+    cost=maybe(st.integers(0, LARGEST)),
+    over_ceiling=maybe(st.booleans()),
+    why=maybe(names),
+    probabilities=maybe(st.dictionaries(names, st.floats(0, 1), max_size=3)),
+    rationale=maybe(names),
+    reference=maybe(names),
     rows=maybe(st.lists(rows, max_size=3).map(tuple)),
     available=maybe(st.lists(names, max_size=3).map(tuple)),
     tasks=maybe(st.lists(st.dictionaries(names, plain, max_size=3), max_size=2).map(tuple)),
@@ -105,4 +111,5 @@ def test_the_numbers_of_kinds_do_not_change() -> None:
         ("RESUMED", 16),
         ("STOPPED", 17),
         ("DRAWN", 18),
+        ("FAILED", 19),
     ]

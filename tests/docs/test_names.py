@@ -163,7 +163,14 @@ def eventful_log() -> list[dict[str, Any]]:
     )
     while batch := certified.ask():
         certified.tell(batch[0].id, "yes")
-    logs = (campaign.log(), thompson.log(), auction.log(), certified.log())
+    calls = Campaign.create(
+        workers=[Worker("ann", 1)], tasks=["one", "two"], options=["no", "yes"], policy="uniform"
+    )
+    told, failed = calls.ask(limit=2)
+    said: dict[str, Any] = {"cost": 2, "probabilities": {"no": 1}, "rationale": "No."}
+    calls.tell(told.id, "no", **said, reference="a")
+    calls.fail(failed.id, "refused", 2, "b")
+    logs = (campaign.log(), thompson.log(), auction.log(), certified.log(), calls.log())
     return [event.to_json() for log in logs for event in log]
 
 

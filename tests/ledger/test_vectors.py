@@ -55,6 +55,9 @@ def test_counts_are_those_of_the_log() -> None:
     assert vectors.answered(ledger).sum() == vectors.votes(ledger).sum() == len(answers) > 0
     assert vectors.asked(ledger).sum() == vectors.asked_about(ledger).sum() <= len(asked)
     assert vectors.pending(ledger) == (vectors.asked(ledger) - vectors.answered(ledger)).sum()
+    calls = [event for event in session.log if event.kind in (Kind.ANSWER, Kind.FAILED)]
+    assert vectors.failures(ledger).sum() == len(calls) - len(answers)
+    assert vectors.paid(ledger).sum() == sum(event.price or 0 for event in calls)
     there = [ledger.workers[at].id for at in np.flatnonzero(vectors.joined(ledger))]
     assert set(there) == session.referee.joined
     assert [w.trusted for w in ledger.workers] == vectors.trusted(ledger).tolist()

@@ -57,6 +57,23 @@ def campaign() -> Campaign:
     return made
 
 
+def test_payments_and_the_log_have_what_calls_cost() -> None:
+    made = Campaign.create(
+        workers=[Worker("ann", "0.10")], tasks=["t1", "t2"], options=["yes", "no"], budget="1",
+        policy="random-pairs",
+    )  # fmt: skip
+    first, second = made.ask(2)
+    more = {"probabilities": {"yes": 0.75, "no": 0.25}, "rationale": "Meow.", "reference": "r-1"}
+    made.tell(first.id, "yes", cost="0.02", **more)  # type: ignore[arg-type]
+    made.fail(second.id, "filtered", "0.01")
+    (paid,) = rows_of(made, "payments.csv")
+    assert (paid["answers"], paid["failures"], paid["paid"]) == ("1", "1", "0.03")
+    answer, failure = map(json.loads, text_of(made, "log.jsonl").splitlines()[-2:])
+    assert {name: answer[name] for name in more} == more
+    assert (answer["price"], answer["cost"]) == ("0.02", "0.02")
+    assert (failure["why"], failure["price"], failure["cost"]) == ("filtered", "0.01", "0.01")
+
+
 def test_answers_are_one_row_a_task(campaign: Campaign) -> None:
     shown = rows_of(campaign, "answers.csv")
     wanted = campaign.answers()

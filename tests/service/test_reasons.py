@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 
 import askwise
-from askwise.campaign.verbs import SETTLED
+from askwise.campaign.settling import ENDS, SETTLED
 from askwise.client.errors import BY_CODE, Refused, error_of
 from askwise.core import errors
 from askwise.core.reasons import REASONS
-from askwise.ledger import columns as c
 from askwise.service.errors import CODES, STATUS, body_of, reply_to, status_of
 from askwise.service.errors import RequestRefused as Refusal
 from docs.blocks import DOCS
@@ -123,7 +122,7 @@ def codes_in_use() -> dict[str, set[str]]:
                         found[ast.literal_eval(given.value)].add(names[node.func.id])
     for reason in SETTLED.values():  # looked up, not written out
         found[reason].add("conflict")
-    for status in (c.SETTLED, c.DECLINED):  # an answer after the lease is taken
+    for status in ENDS:  # an answer after the lease is taken
         found[SETTLED[status]].add("invalid_answer")
     for reason in ("task_closed", "campaign_stopped", "worker_limit_reached", "pair_asked_again"):
         found[reason].add("invalid_answer")  # of a late answer

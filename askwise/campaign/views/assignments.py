@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,30 +16,40 @@ from askwise.core.money import from_micro
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 
-AssignmentState = Literal["out", "answered", "expired", "declined"]
+AssignmentState = Literal["out", "answered", "expired", "declined", "failed"]
 STATES: tuple[AssignmentState, ...] = get_args(AssignmentState)
 """What may become of an assignment, by its code in the book."""
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """An assignment and what has become of it: ``out``, ``answered``, ``expired``, ``declined``.
+    """An assignment and what has become of it.
 
-    ``value`` is the answer, once there is one.
+    ``state`` is ``out``, ``answered``, ``expired``, ``declined`` or ``failed``. ``value`` is the
+    answer, once there is one; ``cost`` what was booked for an answer or failure, where the
+    assignment's ``price`` is the most that was reserved for it.
     """
 
     assignment: Assignment
     state: AssignmentState
     value: str | float | None
+    cost: Decimal | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as a string."""
-        return {**self.assignment.to_json(), "state": self.state, "value": self.value}
+        return {**self.assignment.to_json(), **self.become()}
+
+    def become(self) -> dict[str, Any]:
+        """What has become of it, as JSON."""
+        cost = None if self.cost is None else str(self.cost)
+        return {"state": self.state, "value": self.value, "cost": cost}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Handed:
         """Read back what ``to_json`` wrote, and the payload where a service has added it."""
-        return cls(Assignment.from_json(raw), raw["state"], raw["value"])
+        cost = raw.get("cost")
+        paid = None if cost is None else Decimal(cost)
+        return cls(Assignment.from_json(raw), raw["state"], raw["value"], paid)
 
 
 def assignment_id(name: str, seq: int) -> str:
@@ -89,7 +100,7 @@ def assignment_at(name: str, ledger: Ledger, at: int) -> Assignment:
         id=assignment_id(name, int(row[c.SEQ])),
         task=ledger.task_id(int(row[c.TASK])),
         worker=ledger.workers[int(row[c.WORKER])].id,
-        price=from_micro(int(row[c.COST])),
+        price=from_micro(int(row[c.CEILING])),
         propensity=None if math.isnan(chance) else chance,
         expires=None if math.isinf(expires) else expires,
         payload=ledger.payload(int(row[c.TASK])),
@@ -106,7 +117,9 @@ def handed(name: str, state: CampaignState, at: int) -> Handed:
     book = state.ledger.book
     outcome = STATES[int(book.assignments[at, c.STATUS])]
     value = state.named(float(book.marks[at, c.VALUE])) if outcome == "answered" else None
-    return Handed(assignment_at(name, state.ledger, at), outcome, value)
+    paid = outcome in ("answered", "failed")
+    cost = from_micro(int(book.assignments[at, c.COST])) if paid else None
+    return Handed(assignment_at(name, state.ledger, at), outcome, value, cost)
 
 
 def recalled(state: CampaignState, kept: dict[str, Any]) -> Batch | Wait | Done:

@@ -204,10 +204,9 @@ def _codes(ledger: Ledger, audits: Certification) -> Array:
 
 
 def _spent(ledger: Ledger) -> int:
-    """What trusted answers have cost those who audit."""
-    rows = ledger.book.assignments[: ledger.total(c.ASSIGNMENTS)]
-    audits = ledger.book.workers[rows[:, c.WORKER], c.AUDITS] > 0
-    return int(rows[audits & (rows[:, c.STATUS] == c.SETTLED), c.COST].sum())
+    """What those who audit were paid."""
+    workers = ledger.book.workers[: ledger.total(c.WORKERS)]
+    return int(workers[workers[:, c.AUDITS] > 0, c.PAID].sum())
 
 
 def _statement(blocks: tuple[CertifiedBlock, ...]) -> str:

@@ -37,7 +37,11 @@ class NeedsGold(Jsonable):
 
 @dataclass(frozen=True, slots=True)
 class Status(Jsonable):
-    """A campaign at a glance. Money in whole units; ``budget`` and ``left`` None without a cap."""
+    """A campaign at a glance. Money in whole units; ``budget`` and ``left`` None without a cap.
+
+    ``failures`` counts the calls that brought no answer; what they cost is in ``spent``.
+    ``unbooked`` is what calls were said to cost beyond their ceiling and beyond the budget.
+    """
 
     name: str
     state: Literal["running", "paused", "stopped"]
@@ -54,6 +58,8 @@ class Status(Jsonable):
     pending: int
     utility: float | None
     seq: int
+    failures: int = 0
+    unbooked: Decimal = Decimal(0)
     needs_gold: tuple[NeedsGold, ...] = ()
     certificate: CampaignCertificate | None = None
 
@@ -79,6 +85,8 @@ def status(name: str, state: CampaignState) -> Status:
         pending=total(c.PENDING),
         utility=None if problem.options else ledger.utility,
         seq=state.seq,
+        failures=int(ledger.book.workers[: total(c.WORKERS), c.FAILURES].sum()),
+        unbooked=from_micro(sum(overrun.unbooked for overrun in ledger.overruns.values())),
         needs_gold=tuple(NeedsGold.of(request) for request in state.needs_gold()),
         certificate=None if problem.certify is None else certificate(state),
     )

@@ -1,7 +1,7 @@
 """The workers of a campaign: their work, their money, how good they seem."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 import numpy as np
@@ -9,11 +9,13 @@ import numpy as np
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.answers import Answer
 from askwise.campaign.views.answers import answers as answers_of
+from askwise.campaign.views.assignments import STATES
 from askwise.campaign.views.quality import Quality, judged, rated
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
-from askwise.core.problem import UNLIMITED, WorkerKind
+from askwise.core.problem import WorkerKind
 from askwise.ledger import columns as c
+from askwise.ledger.ledger import Overrun
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +23,15 @@ class WorkerSummary(Jsonable):
     """One worker: their work, their money, how good they seem.
 
     ``asked`` counts all that was ever handed to them and is the sum of ``answered``, ``out``,
-    ``expired`` and ``declined``. ``price`` is None while sealed bids are taken. ``share`` is of
-    all answers. ``agreement`` is the share of their answers that are the task's present answer,
-    among tasks that somebody else answered too; None where there is none, and for utilities.
-    ``kind`` and ``family`` are None where nothing was said.
+    ``expired``, ``declined`` and ``failed``; ``failures`` says for which reasons calls failed, and
+    how often. ``price`` is the most that is reserved for an answer, None while sealed bids are
+    taken. ``paid`` is what their calls were settled at, ``paid_for_failures`` the part of it that
+    brought no answer, ``cost_an_answer`` what is paid for each answer, failures included.
+    ``over_ceiling`` counts calls that cost more than was reserved for them; ``unbooked`` is what of
+    that the budget had no room for. ``share`` is of all answers. ``agreement`` is the share of
+    their answers that are the task's present answer, among tasks that somebody else answered too;
+    None where there is none, and for utilities. ``kind`` and ``family`` are None where nothing was
+    said.
     """
 
     id: str
@@ -43,6 +50,12 @@ class WorkerSummary(Jsonable):
     quality: Quality | None
     kind: WorkerKind | None = None
     family: str | None = None
+    failed: int = 0
+    failures: dict[str, int] = field(default_factory=dict)
+    paid_for_failures: Decimal = Decimal(0)
+    cost_an_answer: Decimal | None = None
+    over_ceiling: int = 0
+    unbooked: Decimal = Decimal(0)
 
 
 def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> list[WorkerSummary]:
@@ -67,8 +80,9 @@ def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> li
     ledger, problem = state.ledger, state.spec.problem
     size, total = ledger.total(c.WORKERS), ledger.total(c.ANSWERS)
     rows = ledger.book.assignments[: ledger.total(c.ASSIGNMENTS)]
-    tally = np.bincount(4 * rows[:, c.WORKER] + rows[:, c.STATUS], minlength=4 * size)
-    states = tally.reshape(size, 4).tolist()
+    width = len(STATES)
+    tally = np.bincount(width * rows[:, c.WORKER] + rows[:, c.STATUS], minlength=width * size)
+    states = tally.reshape(size, width).tolist()
     paid = [each.paid for each in state.spec.mechanism.settle(problem, ledger)]
     sealed = state.bidding
     agreement: list[float | None] = [None] * size
@@ -79,16 +93,16 @@ def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> li
     found = []
     for at, worker in enumerate(ledger.workers):
         row = ledger.book.workers[at]
-        out, answered, expired, declined = states[at]
-        limit = int(row[c.LIMIT])
+        out, answered, expired, declined, failed = states[at]
+        overrun = ledger.overruns.get(at, Overrun(0, 0))
         found.append(
             WorkerSummary(
                 id=worker.id,
                 joined=ledger.is_here(at),
                 trusted=bool(row[c.TRUSTED]),
                 price=None if sealed else from_micro(int(row[c.PRICE])),
-                limit=None if limit == UNLIMITED else limit,
-                asked=out + answered + expired + declined,
+                limit=worker.limit,
+                asked=out + answered + expired + declined + failed,
                 answered=answered,
                 out=out,
                 expired=expired,
@@ -99,6 +113,17 @@ def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> li
                 quality=quality[at],
                 kind=worker.kind,
                 family=worker.family,
+                failed=failed,
+                failures=dict(ledger.failures.get(at, ())),
+                paid_for_failures=from_micro(int(row[c.FAILURE_COST])),
+                cost_an_answer=_mean(paid[at], answered),
+                over_ceiling=overrun.calls,
+                unbooked=from_micro(overrun.unbooked),
             )
         )
     return found
+
+
+def _mean(money: int, count: int) -> Decimal | None:
+    """Money by count, rounded to a micro-unit."""
+    return from_micro((2 * money + count) // (2 * count)) if count else None

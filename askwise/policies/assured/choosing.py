@@ -57,7 +57,7 @@ def find_members(book: Book, task: int, members: Array, allowed: Array) -> None:
         worker, status = assignments[at, c.WORKER], assignments[at, c.STATUS]
         if status != c.EXPIRED:
             allowed[worker] = False
-            members[worker] = members[worker] or status != c.DECLINED
+            members[worker] = members[worker] or (status != c.DECLINED and status != c.FAILED)
         at = assignments[at, c.BEFORE_OF_TASK]
 
 

@@ -162,6 +162,7 @@ WORKER_SORTS = (
     "answered",
     "share",
     "paid",
+    "cost_an_answer",
     "agreement",
     "quality",
     "kind",

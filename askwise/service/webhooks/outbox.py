@@ -322,7 +322,7 @@ def noticed(campaign: str, event: Event, money: BudgetUse | None) -> Iterator[No
 
 
 def _paid(event: Event) -> int:
-    return (event.price or 0) if event.kind == Kind.ANSWER else 0
+    return (event.price or 0) if event.kind in (Kind.ANSWER, Kind.FAILED) else 0
 
 
 def _added(event: Event) -> int:

@@ -57,17 +57,18 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
         ran_out = False
         at = int(row[c.LAST])
         while at >= 0:
-            (_, _, cost, status, _, _, _, before, _) = assignments[at].tolist()
+            asked = assignments[at].tolist()
+            status = asked[c.STATUS]
             number += 1
             # Past its lease it is as good as released: the next write says so in the log.
             is_late = status == c.OUT and marks[at, c.EXPIRES] <= now
             if number == 1:
                 ran_out = is_late or status == c.EXPIRED
-            if status == c.SETTLED:
-                earned += cost
+            if status in (c.SETTLED, c.FAILED):
+                earned += asked[c.COST]
             elif status == c.OUT and not is_late:
                 oldest = at
-            at = before
+            at = asked[c.BEFORE_OF_WORKER]
         problem = state.spec.problem
         question = None if oldest is None else assignment_at(campaign.name, ledger, oldest)
         expires = None if question is None else question.expires

@@ -52,6 +52,25 @@ def test_a_decision_is_explained(site: Site) -> None:
     site.page("/dashboard/cats/asked/999", 404)
 
 
+def test_failures_and_what_calls_cost_are_shown(site: Site) -> None:
+    campaign = site.create(budget="0.6")
+    out = {worker: campaign.ask(workers=[worker])[0].id for worker in ("ann", "bob")}
+    campaign.fail(out["ann"], "refused", "0.03")
+    campaign.tell(campaign.ask(workers=["ann"])[0].id, "yes", cost="0.05")
+    campaign.tell(out["bob"], "yes", cost="0.9")
+    said = words_of(site.page("/dashboard/cats/workers?sort=cost_an_answer&down=true"))
+    # Of 0.6 were 0.08 spent before: 0.52 are booked for bob's.
+    assert "0.52 0.38 not booked 0.52" in said
+    assert "1 failed" in said
+    assert "0.08 0.03 for failures 0.08" in said
+    assert "1 call failed" in words_of(site.page("/dashboard/cats"))
+    assert "0.38 more than the budget" in words_of(site.page("/dashboard/cats"))
+    page = site.page("/dashboard/cats/decisions")
+    asked = re.findall(r"/dashboard/cats/asked/\d+", page)
+    assert "failed" in words_of(page)
+    assert "Price 0.10, settled at 0.03 Chance" in words_of(site.page(asked[-1]))
+
+
 def test_decisions_come_newest_first_in_pages(site: Site) -> None:
     campaign = site.create(tasks=[f"t{at}" for at in range(20)])
     work(campaign, *["yes"] * 30)

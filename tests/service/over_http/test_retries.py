@@ -41,6 +41,9 @@ Write = tuple[str, Any, Any]
 WRITES: dict[str, Callable[[Service, RemoteCampaign], Write]] = {
     "ask": lambda s, c: (f"{at(c)}/ask", {"limit": 1}, {"limit": 2}),
     "answer": lambda s, c: (f"{out(c)}/answer", {"value": "no"}, {"value": "yes"}),
+    "fail": lambda s, c: (
+        f"{out(c)}/fail", {"why": "refused", "cost": "0.01"}, {"why": "refused", "cost": "0.02"}
+    ),
     "decline": lambda s, c: (f"{out(c)}/decline", None, f"{out(c)}/decline"),
     "expire": lambda s, c: (f"{out(c)}/expire", None, f"{out(c)}/expire"),
     "pause": lambda s, c: (f"{at(c)}/pause", None, f"{at(c)}/stop"),

@@ -64,7 +64,7 @@ def assignment(service: d.Serving, caller: d.ViewerOrWorker, id: AssignmentId) -
     """One assignment, and what has become of it."""
     handed = campaign_of(service, caller, id).assignment(id)
     shown = question(caller, handed.assignment)
-    return JsonReply({**shown, "state": handed.state, "value": handed.value})
+    return JsonReply({**shown, **handed.become()})
 
 
 @router.post("/assignments/{id}/answer", response_model=replies.SettledShape)
@@ -75,9 +75,19 @@ def answer(
     id: AssignmentId,
     body: requests.AnswerBody,
 ) -> Response:
-    """Hand in an answer; its price is spent."""
+    """Hand in an answer; its price is spent, or what it cost."""
+    if caller.role == "worker" and body.cost is not None:
+        raise forbidden("what an answer costs is not for its worker to say: leave cost out")
     try:
-        campaign_of(service, caller, id).tell(id, body.value, key)
+        campaign_of(service, caller, id).tell(
+            id,
+            body.value,
+            key,
+            cost=body.cost,
+            probabilities=body.probabilities,
+            rationale=body.rationale,
+            reference=body.reference,
+        )
     except OverBudget:
         if caller.role == "worker":
             # What is left of the budget is not for them to know.
@@ -86,6 +96,19 @@ def answer(
             ) from None
         raise
     return JsonReply({"assignment": id, "state": "answered"})
+
+
+@router.post("/assignments/{id}/fail", response_model=replies.SettledShape)
+def fail(
+    service: d.Serving,
+    caller: d.Requester,
+    key: d.RetryKey,
+    id: AssignmentId,
+    body: requests.FailureBody,
+) -> Response:
+    """Hand in that a call brought no answer, and what it cost; the pair is not offered again."""
+    campaign_of(service, caller, id).fail(id, body.why, body.cost, body.reference, key)
+    return JsonReply({"assignment": id, "state": "failed"})
 
 
 @router.post("/assignments/{id}/decline", response_model=replies.SettledShape)

@@ -129,6 +129,7 @@ HandedShape = create_model(
     __doc__="An assignment, and what has become of it.",
     state=(AssignmentState, ...),
     value=(str | float | None, ...),
+    cost=(Money | None, Field(description="What was booked for an answer or a failure.")),
 )
 
 
@@ -163,7 +164,7 @@ class SettledShape(Shape):
     """What has become of an assignment."""
 
     assignment: str
-    state: Literal["answered", "declined", "expired"]
+    state: Literal["answered", "declined", "expired", "failed"]
 
 
 class EventShape(Shape):

@@ -17,6 +17,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE, FailureWhy
 from askwise.core.certify import MOST_BLOCKS
 from askwise.core.problem import WorkerKind
 from askwise.service.webhooks import posting, records
@@ -219,10 +220,34 @@ class AskBody(Body, example={"limit": 1, "workers": ["ann"]}):
     workers: list[Id] | None = None
 
 
+Cost = Annotated[
+    Amount | None,
+    Field(description="What the call cost; a worker's token can't say it."),
+]
+Reference = Annotated[
+    Annotated[str, Field(max_length=LONGEST_REFERENCE)] | None,
+    Field(description="Where it comes from, such as a model's request id."),
+]
+
+
 class AnswerBody(Body, example={"value": "yes"}):
-    """An answer: an option, or a number."""
+    """An answer: an option, or a number; and what a call brought beside it."""
 
     value: Given
+    cost: Cost = None
+    probabilities: dict[Id, Annotated[float, Field(ge=0, le=1)]] | None = Field(
+        None, description="How sure the source was, by option; they sum to 1."
+    )
+    rationale: Annotated[str, Field(max_length=LONGEST_RATIONALE)] | None = None
+    reference: Reference = None
+
+
+class FailureBody(Body, example={"why": "refused", "cost": "0.002"}):
+    """Why a call brought no answer, and what it cost nevertheless."""
+
+    why: FailureWhy
+    cost: Amount = "0"
+    reference: Reference = None
 
 
 class AdditionsBody(
