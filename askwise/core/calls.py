@@ -10,7 +10,10 @@ FailureWhy = Literal[
     "refused",  # the source declined to answer: a model that will not judge the text
     "unreadable",  # a reply came, and it is none of the options
     "filtered",  # a content filter on the way kept the question or the reply back
+    "too_long",  # the question is larger than the source, or the price, allows
+    "rejected",  # the source says that the question is no valid request
     "timed_out",  # no reply came in time, and the call is paid for nevertheless
+    "lost",  # the connection broke before the reply was there, which may be paid for
     "orders",  # both orders of a pair were asked, and the two replies contradict each other
     "error",  # anything else: the source broke off, or reported an error after it was paid
 ]

@@ -9,29 +9,21 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Literal, get_args
+from typing import Any, ClassVar, Final, Literal
 
+from askwise.core import calls
+from askwise.core.calls import FailureWhy
 from askwise.core.checks import whole
 from askwise.core.content import Content
 from askwise.core.errors import AskwiseError, InvalidAnswer, nearest
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.registry import Registry
 
-Failure = Literal[
-    "refused",  # they decline to answer
-    "unreadable",  # they answer something that is none of the options
-    "filtered",  # a filter of their provider withheld the question or the answer
-    "too_long",  # the question is larger than they take
-    "rejected",  # their endpoint says that the question is no valid request
-    "timeout",  # no answer in time
-    "lost",  # the question was sent, and the connection broke before the answer was there
-    "error",  # they broke while they answered
-    "orders",  # they answer otherwise when the sides of a pair are swapped
-    "unavailable",  # they were not asked: nothing was paid, and they may be asked again
-]
-"""Why there is no answer. All but ``unavailable`` are for good: the question was put."""
+Failure = FailureWhy | Literal["unavailable"]
+"""Why there is no answer: as a campaign is told, for good, as the question was put; or
+``unavailable``, where they were not asked, nothing was paid, and they may be asked again."""
 
-FAILURES: Final[tuple[Failure, ...]] = get_args(Failure)
+FAILURES: Final[tuple[str, ...]] = (*calls.FAILURES, "unavailable")
 
 OPERATIONAL: dict[str, Any] = {"operational": True}
 """The metadata of a parameter that has no influence on answers: it is no part of the digest."""
@@ -114,7 +106,7 @@ class Response:
     >>> Response(failure="sleepy")
     Traceback (most recent call last):
     askwise.core.errors.InvalidAnswer: failure is 'sleepy': give one of refused, unreadable, \
-filtered, too_long, rejected, timeout, lost, error, orders, unavailable
+filtered, too_long, rejected, timed_out, lost, orders, error, unavailable
     """
 
     value: str | float | None = None

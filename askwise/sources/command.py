@@ -106,7 +106,7 @@ class Command(FixedPrice):
         except TimeoutError:
             await program.kill()
             detail = f"no answer after {self.timeout:g} s"
-            return Response(failure="timeout", cost=price, estimated=True, detail=detail)
+            return Response(failure="timed_out", cost=price, estimated=True, detail=detail)
         except _Ended as error:
             await program.kill()
             self._crashed(str(error))

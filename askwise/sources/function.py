@@ -81,7 +81,7 @@ class Function(FixedPrice):
                     said = await _in_thread(function, question)
         except TimeoutError:
             detail = f"no answer after {self.timeout:g} s"
-            return Response(failure="timeout", cost=price, estimated=True, detail=detail)
+            return Response(failure="timed_out", cost=price, estimated=True, detail=detail)
         except Exception as error:
             detail = plugins.reason(error)
             return Response(failure="error", cost=price, estimated=True, detail=detail)

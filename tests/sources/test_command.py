@@ -129,7 +129,7 @@ def test_one_that_takes_too_long_is_killed_with_what_it_started(
         return first, second, await source.answer(asked(id="c/3"))
 
     first, second, third = run(source, ask)
-    assert (first.value, second.failure, third.value) == ("no", "timeout", "no")
+    assert (first.value, second.failure, third.value) == ("no", "timed_out", "no")
     state = Path(f"/proc/{first.reference}/stat")
     # Gone, or dead and not yet noticed by whoever inherited it.
     assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"

@@ -121,7 +121,7 @@ def test_one_that_takes_too_long_has_failed_and_holds_nobody_up(slow: Any) -> No
         return await slow(question)
 
     call = awaited if "asyncio" in slow.__code__.co_names else slow
-    assert ask(Function(call, timeout=0.01)).failure == "timeout"
+    assert ask(Function(call, timeout=0.01)).failure == "timed_out"
 
 
 def test_probabilities_are_over_the_options() -> None:

@@ -107,6 +107,18 @@ def assignment_at(name: str, ledger: Ledger, at: int) -> Assignment:
     )
 
 
+def times_asked(name: str, state: CampaignState, assignment: str) -> int:
+    """How often its worker was asked about its task before, and it did not expire."""
+    assignments = state.ledger.book.assignments
+    at = place_of(name, state.ledger, seq_of(name, assignment))
+    worker = assignments[at, c.WORKER]
+    count, at = 0, int(assignments[at, c.BEFORE_OF_TASK])
+    while at >= 0:
+        same = assignments[at, c.WORKER] == worker and assignments[at, c.STATUS] != c.EXPIRED
+        count, at = count + int(same), int(assignments[at, c.BEFORE_OF_TASK])
+    return count
+
+
 def outstanding(name: str, state: CampaignState, worker: str | None = None) -> list[Assignment]:
     """What is out, of all or of one worker, oldest first."""
     return [assignment_at(name, state.ledger, at) for at in places_out(state.ledger, worker)]

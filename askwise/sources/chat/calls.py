@@ -180,7 +180,7 @@ class ModelCalls:
             return Called(failure="unavailable", detail=str(error), then="again")
         except NoReply as error:
             return Called(
-                failure="timeout" if error.late else "lost",
+                failure="timed_out" if error.late else "lost",
                 cost=most,
                 estimated=most > 0,
                 detail=f"{error}; {BOOKED}" if most else str(error),

@@ -246,8 +246,8 @@ def test_an_error_that_was_billed_is_paid_and_repeated_only_within_the_ceiling()
     [
         (Scripted("no", drop="unanswered"), "lost"),
         (Scripted("no", drop="halfway"), "lost"),
-        (Scripted("no", latency=60), "timeout"),
-        (Scripted("no", drip=0.2), "timeout"),
+        (Scripted("no", latency=60), "timed_out"),
+        (Scripted("no", drip=0.2), "timed_out"),
         (Scripted("no", raw=b"<html>"), "unreadable"),
         (Scripted("no", raw=b"{}"), "unreadable"),
         (Scripted("no", raw=b'{"choices": [{"message": 3}]}'), "unreadable"),
@@ -255,7 +255,7 @@ def test_an_error_that_was_billed_is_paid_and_repeated_only_within_the_ceiling()
 )
 def test_where_no_reply_comes_whole_the_ceiling_is_booked(scripted: Scripted, failure: str) -> None:
     with serve(scripted) as server:
-        chat = judge(server, timeout=0.3 if failure == "timeout" else 30.0)
+        chat = judge(server, timeout=0.3 if failure == "timed_out" else 30.0)
         (response,) = ask(chat)
     assert (response.failure, response.estimated) == (failure, True)
     assert response.cost == chat.ceiling(question()) >= server.bill
