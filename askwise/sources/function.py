@@ -30,7 +30,7 @@ class Function(FixedPrice):
     """A function that takes a :class:`Question` and returns an answer or a :class:`Response`.
 
     It may be a coroutine function; others run in threads. One that raises has failed with
-    ``error``, one that takes too long with ``timeout`` (a thread can't be ended: it runs on, and
+    ``error``, one that takes too long with ``timed_out`` (a thread can't be ended: it runs on, and
     what it returns is dropped). Failures cost the full price, as nobody knows better.
 
     Parameters
