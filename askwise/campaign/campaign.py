@@ -29,6 +29,7 @@ from askwise.core.calls import (
 )
 from askwise.core.certify import CertifyTerms
 from askwise.core.choices import Assignment, Batch, Done, Wait
+from askwise.core.content import Content
 from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidProblem
 from askwise.core.events import Event, Kind
 from askwise.core.money import Amount, to_micro
@@ -95,6 +96,7 @@ class Campaign:
         aggregation: Any = None,
         mechanism: Any = None,
         certify: CertifyTerms | Mapping[str, Any] | None = None,
+        content: Content | Mapping[str, Any] | None = None,
         repeat: bool | None = None,
         lease: float | timedelta | None = None,
         store: str | Store = "memory",
@@ -123,6 +125,9 @@ class Campaign:
             ["vet"]}``, and perhaps ``share`` of the budget that is kept back for audits (0.2),
             ``escalate``, ``audits`` and ``blocks``. See :class:`~askwise.core.certify.CertifyTerms`
             and :meth:`certificate`.
+        content : Content or mapping, optional
+            What workers are asked and shown: question, options with their meanings, instructions,
+            fields of the payload. Its options are the campaign's, if ``options`` is not given.
         repeat : bool, optional
             Whether a worker may be asked the same task again; yes without tasks and with a
             policy for crowds, else no. Workers whose ``kind`` is "person" or "model" never are.
@@ -141,6 +146,7 @@ class Campaign:
         raw |= {"outcome": outcome, "budget": budget, "repeat": repeat, "lease": lease}
         raw |= {"policy": policy, "stopping": stopping, "aggregation": aggregation}
         raw |= {"mechanism": mechanism, "certify": certify, "seed": seed}
+        raw["content"] = content
         spec = make_spec(raw)
         if isinstance(spec.policy, LimitsSize):
             spec.policy.check_size(len(spec.problem.options), len(spec.problem.workers))
@@ -439,6 +445,11 @@ class Campaign:
     def spec(self) -> dict[str, Any]:
         """The campaign as created, as JSON."""
         return json.loads(self._spec.to_json())
+
+    @property
+    def content(self) -> Content | None:
+        """What workers are asked and shown, if that was given."""
+        return self._spec.content
 
     def __repr__(self) -> str:
         return f"<Campaign {self.name!r} policy={self._spec.policy.name!r}>"

@@ -12,6 +12,7 @@ from typing import Any
 
 from askwise.aggregation import Aggregator, aggregation
 from askwise.campaign.certifying import check_hopeful
+from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, nearest
 from askwise.core.problem import Problem, make_problem
 from askwise.core.registry import spec_of, stored_spec
@@ -23,7 +24,9 @@ FORMAT = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 PROBLEM_FIELDS = ("workers", "tasks", "options", "outcome", "budget", "repeat", "certify")
-CHOICE_FIELDS = ("policy", "stopping", "aggregation", "mechanism", "lease", "seed", "name")
+CHOICE_FIELDS = (
+    *("policy", "stopping", "aggregation", "mechanism", "content", "lease", "seed", "name"),
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class Spec:
     mechanism: Mechanism
     seed: int
     lease: float | None
+    content: Content | None = None
+    """What workers are asked and shown."""
 
     def to_json(self) -> str:
         """As the store keeps it."""
@@ -51,6 +56,8 @@ class Spec:
             "seed": self.seed,
             "lease": self.lease,
         }
+        if self.content is not None:
+            raw["content"] = self.content.to_json()
         try:
             return json.dumps(raw, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -98,7 +105,12 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
     given = {key: raw[key] for key in PROBLEM_FIELDS if key in raw}
     if given.get("repeat") is None and isinstance(policy, AsksCrowds):
         given["repeat"] = True
+    content = _read_content(raw.get("content"))
+    if content is not None and given.get("options") is None and content.options:
+        given["options"] = content.names()
     problem = make_problem(**given)
+    if content is not None:
+        _check_content(content, problem)
     kind = "options" if problem.options else "utility"
     rule = None if raw.get("stopping") is None else stopping.make(raw["stopping"])
     default = "majority" if problem.options else "mean"
@@ -133,6 +145,7 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
         mechanism=mechanism,
         seed=_read_seed(raw.get("seed")),
         lease=_read_lease(raw.get("lease")),
+        content=content,
     )
 
 
@@ -147,6 +160,27 @@ def check_name(name: str | None) -> str:
             field="name",
         )
     return name
+
+
+def _read_content(raw: Content | Mapping[str, Any] | None) -> Content | None:
+    return raw if raw is None or isinstance(raw, Content) else Content.from_json(raw)
+
+
+def _check_content(content: Content, problem: Problem) -> None:
+    """Refuse a question whose answers are not the campaign's."""
+    if sorted(content.names()) != sorted(problem.options):
+        raise InvalidProblem(
+            f"content.options is {', '.join(content.names()) or 'empty'}, the campaign's options "
+            f"are {', '.join(problem.options) or 'none'}: give the same, or only content.options",
+            field="content.options",
+        )
+    if content.range is not None and content.range != problem.range:
+        low, high = problem.range
+        raise InvalidProblem(
+            f"content.range is {list(content.range)}, the campaign's is {low:g} to {high:g}: give "
+            "the same",
+            field="content.range",
+        )
 
 
 def _read_seed(seed: object) -> int:

@@ -18,6 +18,7 @@ from askwise.campaign.views.assignments import seq_of
 from askwise.client.transport import PAGE, Transport
 from askwise.core.calls import FailureWhy
 from askwise.core.choices import Assignment, Batch, Done, Wait, read_choice
+from askwise.core.content import Content
 from askwise.core.errors import InvalidAnswer, InvalidProblem, UnknownName
 from askwise.core.events import Event
 from askwise.core.keys import Invitation, Key
@@ -241,6 +242,12 @@ class RemoteCampaign:
     def spec(self) -> dict[str, Any]:
         """The campaign as created, as JSON."""
         return self._transport.read(f"{self._path}/spec")
+
+    @property
+    def content(self) -> Content | None:
+        """What workers are asked and shown, if that was given."""
+        raw = self.spec.get("content")
+        return None if raw is None else Content.from_json(raw)
 
     # What a service has beside.
 

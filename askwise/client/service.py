@@ -12,6 +12,7 @@ from askwise.client.campaign import RemoteCampaign, money, path_of
 from askwise.client.errors import Refused
 from askwise.client.transport import Transport
 from askwise.core.certify import CertifyTerms, read_terms
+from askwise.core.content import Content
 from askwise.core.keys import Caller, Key, NewKey
 from askwise.core.money import Amount
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
@@ -64,6 +65,7 @@ class Service:
         aggregation: Any = None,
         mechanism: Any = None,
         certify: CertifyTerms | Mapping[str, Any] | None = None,
+        content: Content | Mapping[str, Any] | None = None,
         repeat: bool | None = None,
         lease: float | timedelta | None = None,
         seed: int | None = None,
@@ -87,6 +89,7 @@ class Service:
             "aggregation": _named(aggregation),
             "mechanism": _named(mechanism),
             "certify": None if terms is None else terms.to_json(),
+            "content": content.to_json() if isinstance(content, Content) else content,
             "repeat": repeat,
             "lease": lease.total_seconds() if isinstance(lease, timedelta) else lease,
             "seed": seed,

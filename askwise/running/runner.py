@@ -47,7 +47,7 @@ def run(
     campaign: Campaign,
     sources: Mapping[str, Source],
     *,
-    content: Content,
+    content: Content | None = None,
     watch: Watch | None = None,
     wait: bool = False,
     grace: float = 30.0,
@@ -63,8 +63,8 @@ def run(
         Its state is all that a run needs: run it again to go on.
     sources : mapping of a worker's id to the source that answers for them
         Workers who are not named are not asked. Sources are closed at the end.
-    content : Content
-        What is asked.
+    content : Content, optional
+        What is asked; by default what the campaign was created with.
     watch : callable, optional
         Called with a :class:`RunProgress` when something came back.
     wait : bool
@@ -80,12 +80,11 @@ def run(
     >>> campaign = Campaign.create(
     ...     workers=[Worker("length", 0, kind="model")],
     ...     tasks=[{"id": "t1", "payload": "hello"}, {"id": "t2", "payload": "hi"}],
-    ...     options=["short", "long"],
+    ...     content=Content("How long is it?", options=["short", "long"]),
     ...     policy="random-pairs",
     ... )
     >>> judge = Function(lambda question: "long" if len(question.payload) > 3 else "short")
-    >>> asked = Content("How long is it?", options=["short", "long"])
-    >>> run(campaign, {"length": judge}, content=asked).end
+    >>> run(campaign, {"length": judge}).end
     Done(why='tasks')
     >>> [answer.value for answer in campaign.answers()]
     ['long', 'short']
@@ -107,7 +106,7 @@ async def arun(
     campaign: Campaign,
     sources: Mapping[str, Source],
     *,
-    content: Content,
+    content: Content | None = None,
     watch: Watch | None = None,
     wait: bool = False,
     grace: float = 30.0,
@@ -168,13 +167,19 @@ class _Runner:
         self,
         campaign: Campaign,
         sources: Mapping[str, Source],
-        content: Content,
+        content: Content | None,
         watch: Watch | None,
         wait: bool,
         grace: float,
     ) -> None:
         self.campaign = campaign
-        self.content = content
+        asked = campaign.content if content is None else content
+        if asked is None:
+            raise InvalidProblem(
+                "content is missing: say what is asked, here or when the campaign is created",
+                field="content",
+            )
+        self.content = asked
         self.watch = watch
         self.wait = wait
         self.grace = grace

@@ -315,3 +315,11 @@ def test_a_run_that_is_killed_again_and_again_ends_as_one_that_was_not(tmp_path:
         assert len(answered) == len(set(answered)) == 60
         assert campaign.status().spent == whole.status().spent
         assert len(comparable(campaign.log())) >= len(whole.log())
+
+
+def test_a_campaign_knows_what_is_asked_and_a_run_needs_to_be_told_nothing() -> None:
+    campaign = created(3, content=CONTENT, options=None)
+    assert campaign.content == CONTENT
+    assert run(campaign, judges()).end == Done("tasks")
+    with pytest.raises(InvalidProblem, match="content is missing"):
+        run(created(3), judges())

@@ -222,6 +222,7 @@ class SpecShape(Shape):
     budget: Money | None
     repeat: bool
     certify: dict[str, Any] | None = None
+    content: dict[str, Any] | None = None
     policy: dict[str, Any]
     stopping: dict[str, Any] | None
     aggregation: dict[str, Any] | None

@@ -208,6 +208,12 @@ class NewCampaign(
     aggregation: Part | None = None
     mechanism: Part | None = None
     certify: CertifyBody | None = None
+    content: dict[Annotated[str, Field(max_length=100)], Any] | None = Field(
+        None,
+        description="What workers are asked and shown: question, options, instructions, fields, "
+        "examples.",
+        examples=[{"question": "Is it a cat?", "options": ["yes", "no"]}],
+    )
     repeat: bool | None = None
     lease: Seconds | None = Field(None, description="Seconds in which an answer is due.")
     seed: Annotated[int, Field(ge=0, lt=2**63), Whole] | None = None
