@@ -26,10 +26,12 @@ def _header(text: str, **shape: Any) -> dict[str, Any]:
 
 _WHEN = {"Retry-After": _header("Seconds to wait.", pattern="^[0-9]+$")}
 _ETAG = {"ETag": _header("Send it as If-None-Match with the next poll.")}
+# As a model, FastAPI would build it anew for each of the 400 times that a route names it.
+_ERROR = {"application/json": {"schema": {"$ref": f"{replies.REF}{replies.ErrorShape.__name__}"}}}
 _HEADERS = {401: {"WWW-Authenticate": _header("Bearer")}, 429: _WHEN, 503: _WHEN}
 
 ERRORS: dict[int | str, dict[str, Any]] = {
-    code: {"model": replies.ErrorShape, "description": text, "headers": _HEADERS.get(code, {})}
+    code: {"content": _ERROR, "description": text, "headers": _HEADERS.get(code, {})}
     for code, text in {
         400: "The request can't be read.",
         401: "No key, or not a good one.",

@@ -16,12 +16,11 @@ from fastapi.routing import APIRoute
 from markupsafe import Markup, escape
 from starlette.routing import BaseRoute, Router
 
+from askwise.service.api.shapes.replies import REF, ErrorShape
 from askwise.service.api.shapes.requests import NewCampaign
 from askwise.service.json_reply import JsonReply
 from askwise.service.pages.base import PageRoute, page
 from askwise.service.state import service_of
-
-REF = "#/components/schemas/"
 
 PUBLIC = ("/healthz", "/readyz")
 """Described addresses that take no key."""
@@ -79,7 +78,7 @@ def operation_id(route: APIRoute) -> str:
 
 
 def describe(app: FastAPI, largest_page: int) -> None:
-    """Let ``app`` describe what FastAPI can't see: who may call, bodies that are read by hand."""
+    """Let ``app`` describe what FastAPI can't see: who may call, errors, bodies read by hand."""
     app.state.kept = {}
     plain, lock = app.openapi, threading.Lock()
 
@@ -90,8 +89,10 @@ def describe(app: FastAPI, largest_page: int) -> None:
     def make() -> dict[str, Any]:
         made = plain()
         parts = made.setdefault("components", {})
-        new = NewCampaign.model_json_schema(ref_template=REF + "{model}")
-        parts["schemas"] = {**new.pop("$defs", {}), **parts.get("schemas", {}), "NewCampaign": new}
+        parts.setdefault("schemas", {})
+        for shape in (NewCampaign, ErrorShape):
+            new = shape.model_json_schema(ref_template=REF + "{model}")
+            parts["schemas"] = {**new.pop("$defs", {}), **parts["schemas"], shape.__name__: new}
         parts["securitySchemes"] = {
             "key": {
                 "type": "http",
