@@ -6,6 +6,7 @@ from operator import methodcaller
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi.routing import APIRoute
 
 from askwise import __version__
 from askwise.campaign import Campaign
@@ -49,9 +50,20 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 """What any route may reply."""
 
 
+def operation_id(route: APIRoute) -> str:
+    """What an operation is called, by its group and function: it does not change with paths."""
+    return "-".join([*map(str, route.tags[:1]), route.name.replace("_", "-")])
+
+
 def group(tag: str, prefix: str = "") -> APIRouter:
     """A group of routes: they take JSON and fail in the one shape."""
-    return APIRouter(prefix=prefix, tags=[tag], responses=ERRORS, route_class=JsonRoute)
+    return APIRouter(
+        prefix=prefix,
+        tags=[tag],
+        responses=ERRORS,
+        route_class=JsonRoute,
+        generate_unique_id_function=operation_id,
+    )
 
 
 POLLED: dict[int | str, dict[str, Any]] = {
