@@ -16,11 +16,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import random
 import secrets
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 
 import psycopg
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
@@ -35,7 +36,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # The first call of a kernel compiles it, so neither a deadline nor a pace means anything.
 _COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-settings.register_profile("ci", parent=_COMMON, derandomize=True, max_examples=60)
+settings.register_profile("ci", parent=_COMMON, derandomize=True, max_examples=30)
 settings.register_profile("slow", parent=_COMMON, derandomize=True, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
@@ -58,6 +59,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         order = random.Random(seed)
         files = order.sample(list(by_file.values()), len(by_file))
         items[:] = [item for tests in files for item in order.sample(tests, len(tests))]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Look for examples in the package only: the files of tests, and what they share, have none."""
+    return [each for each in (yield) if not isinstance(each, DoctestModule)]
 
 
 def pytest_collection_finish() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from askwise.aggregation.answers import Answers, code_answers
 from askwise.aggregation.fitted import Fitted, first_largest
@@ -161,7 +161,7 @@ def fit_ridge(values: Array, targets: Array, penalty: float) -> Array:
         slope[:-1] += penalty * weights[:-1]
         return float(loss), slope.ravel()
 
-    found = minimize(
+    found = scipy.optimize.minimize(
         downhill,
         np.zeros(shape[0] * classes),
         jac=True,

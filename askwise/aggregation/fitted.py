@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv
+import scipy
 
 from askwise.core.arrays import Array
 from askwise.core.labels import RestsOn
@@ -122,7 +122,7 @@ class Fitted:
         # Rounding may leave a sum of probabilities a little above the number of its terms.
         right = np.minimum(self.right, self.counts)
         a, b = right + 0.5, self.counts - right + 0.5
-        return betaincinv(a, b, tail), betaincinv(a, b, 1.0 - tail)
+        return scipy.special.betaincinv(a, b, tail), scipy.special.betaincinv(a, b, 1.0 - tail)
 
 
 def first_largest(rows: Array) -> Array:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import Iterative, aggregation
@@ -153,7 +153,7 @@ class Glad(Iterative):
             iteration += 1
             e_step(answers, point, probabilities)
             most = {"maxiter": self.climb_iterations}
-            climb = minimize(
+            climb = scipy.optimize.minimize(
                 downhill, point, jac=True, method="CG", tol=self.climb_tolerance, options=most
             )
             point = climb.x

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import digamma
+import scipy
 
 from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import Iterative, aggregation
@@ -241,4 +241,5 @@ def _shares(rows: Array) -> Array:
 
 def _damped(rows: Array) -> Array:
     """Exponentials of the expected logarithms under Dirichlet distributions."""
+    digamma = scipy.special.digamma
     return np.exp(digamma(rows) - digamma(rows.sum(axis=1, keepdims=True)))

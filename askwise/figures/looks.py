@@ -218,6 +218,18 @@ def settings(more: Mapping[str, Any] | None = None) -> Iterator[None]:
         yield
 
 
+def lay_out(figure: Figure) -> Figure:
+    """Give everything its place, once: the PNG and the SVG show the same figure.
+
+    The figure keeps no layout engine, for which Matplotlib would draw it twice for each file.
+    """
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    ConstrainedLayoutEngine().execute(figure)
+    figure.draw_without_rendering()
+    return figure
+
+
 def _policy(label: str) -> str:
     return label.partition("(")[0]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from askwise.figures.looks import INK, add_legend, as_text, dashed, settings, styles_of
+from askwise.figures.looks import INK, add_legend, as_text, dashed, lay_out, settings, styles_of
 from askwise.figures.rows import refuse
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def draw_dots(
         if len(said) > 1:
             where = {"loc": "outside lower center", "ncols": min(4, len(said))}
             add_legend(figure, handles, [as_text(name, 40) for name in said], **where)
-        return _laid_out(figure)
+        return lay_out(figure)
 
 
 def draw_heat(
@@ -120,19 +120,19 @@ def draw_heat(
                     colour = "white" if abs(value) > 0.6 else INK
                     said = f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
                     ax.text(column, row, said, ha="center", va="center", color=colour, size=9)
-        bar = figure.colorbar(drawn, ax=ax, fraction=0.04, pad=0.02)
+        bar = figure.colorbar(drawn, ax=ax, fraction=0.04, pad=0.02, use_gridspec=False)
         bar.set_label(label)
         if bar.solids is not None:
             bar.solids.set_rasterized(False)
         bar.outline.set_visible(False)
-        return _laid_out(figure)
+        return lay_out(figure)
 
 
 def _sheet(title: str, height: float) -> tuple[Figure, Axes]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure((_WIDTH, height + 0.6), dpi=100, layout="constrained")
+    figure = Figure((_WIDTH, height + 0.6), dpi=100)
     FigureCanvasAgg(figure)
     look = {"x": 0.012, "ha": "left", "weight": "bold", "size": 12, "parse_math": False}
     figure.suptitle(as_text(title, 80), **look)
@@ -150,10 +150,3 @@ def _handle(pen: Mapping[str, Any]) -> Any:
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **pen)
-
-
-def _laid_out(figure: Figure) -> Figure:
-    """Laid out once and then left alone: the PNG and the SVG show the same figure."""
-    figure.canvas.draw()
-    figure.set_layout_engine("none")
-    return figure

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from askwise.core.files import write_atomic
 from askwise.figures import looks
-from askwise.figures.looks import INK, as_text, compact, dashed, ring, settings
+from askwise.figures.looks import INK, as_text, compact, dashed, lay_out, ring, settings
 from askwise.figures.rows import ReferenceRow, Row, refuse, source_of
 from askwise.figures.svg import element, render, render_svg
 
@@ -90,6 +90,12 @@ def save(figure: Figure, directory: str | Path, stem: str = "figure") -> tuple[P
     return write_atomic(where[0], png), write_atomic(where[1], svg)
 
 
+def save_and_embed(figure: Figure, directory: str | Path, stem: str = "figure") -> str:
+    """Write both files and hand the picture back for a page, as `svg_text` does, drawn once."""
+    _, svg = save(figure, directory, stem)
+    return element(svg.read_bytes(), figure.get_suptitle())
+
+
 def svg_text(figure: Figure) -> str:
     """The figure as an ``<svg>`` element to put into a page.
 
@@ -156,7 +162,7 @@ class _Sketch:
 
         down = math.ceil(count / columns)
         legend = 0.21 * math.ceil(len(self._legend_names()) / self._legend_columns())
-        figure = Figure((_WIDTH, down * height + legend + 0.9), dpi=100, layout="constrained")
+        figure = Figure((_WIDTH, down * height + legend + 0.9), dpi=100)
         FigureCanvasAgg(figure)
         look = {"x": 0.012, "ha": "left", "weight": "bold", "size": 12, "parse_math": False}
         figure.suptitle(as_text(self.title, 80), **look)
@@ -258,9 +264,7 @@ class _Sketch:
         room = axes[-1].set_xlabel("\n".join(" " for _ in below.split("\n")))
         beside = figure.supylabel(as_text(self.y_label, 60), size=10, parse_math=False)
         self._legend(figure, bars=bars)
-        # Laid out once and then left alone: the PNG and the SVG show the same figure.
-        figure.canvas.draw()
-        figure.set_layout_engine("none")
+        lay_out(figure)
         boxes = [ax.get_position() for ax in axes]
         beside.set_y((min(box.y0 for box in boxes) + max(box.y1 for box in boxes)) / 2)
         middle = (min(box.x0 for box in boxes) + max(box.x1 for box in boxes)) / 2

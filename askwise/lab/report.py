@@ -118,9 +118,7 @@ def draw(
 
     ``how`` is said as to `askwise.figures.draw`.
     """
-    figure = plots.draw(rows, **how)
-    plots.save(figure, directory, stem)
-    return caption, plots.svg_text(figure)
+    return caption, plots.save_and_embed(plots.draw(rows, **how), directory, stem)
 
 
 def dashed(series: str, metric: str, *points: tuple[float, float]) -> list[ReferenceRow]:

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
+import scipy
 
 from askwise.core.errors import InvalidParameter
 from askwise.core.files import write_atomic
@@ -109,7 +109,7 @@ def mean_row(values: npt.ArrayLike, *, series: str, x: float, metric: str, panel
     mean = float(sample.mean())
     half = 0.0
     if n > 1:
-        quantile = float(stdtrit(n - 1, 0.5 + CONFIDENCE / 2))
+        quantile = float(scipy.special.stdtrit(n - 1, 0.5 + CONFIDENCE / 2))
         half = quantile * float(sample.std(ddof=1)) / math.sqrt(n)
     return Row(panel, series, x, metric, mean, mean - half, mean + half, n)
 

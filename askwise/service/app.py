@@ -68,7 +68,6 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
         openapi_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        generate_unique_id_function=reference.operation_id,
     )
     app.state.service = service
     app.state.overviews = overviews
@@ -76,7 +75,8 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
     routes = (campaigns, workers, assignments, webhook_routes, keys, health)
     pages = (sign_in, reference, page, home, campaign, manage, webhook_pages)
     for module in (*routes, *pages):
-        app.include_router(module.router)
+        # As they are: to include a router builds each of its routes anew, for every application.
+        app.router.routes += module.router.routes
     app.mount("/static", StaticFiles(packages=[("askwise.service", "static")]), name="static")
     app.add_middleware(
         RequestMiddleware, settings=settings, identities=identities, places=THREADS - SPARE_THREADS

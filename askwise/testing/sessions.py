@@ -38,15 +38,18 @@ class Session:
         self.state = CampaignState(spec)
         self.referee = Referee(spec.problem)
         self.log: list[Event] = []
+        self.referee.compare(self.state.ledger)
         self.catch_up()
 
     def catch_up(self, offered: Collection[str] | None = None) -> None:
         """Take in what is new in the log."""
-        for event in self.campaign.log(after=len(self.log)):
+        news = self.campaign.log(after=len(self.log))
+        for event in news:
             self.log.append(event)
             self.state.fold(event)
             self.referee.see(event, offered)
-        self.referee.compare(self.state.ledger)
+        if news:
+            self.referee.compare(self.state.ledger)
 
     def ask(self, limit: int = 1, workers: list[str] | None = None) -> Batch | Wait | Done:
         """Ask, and judge what comes back."""

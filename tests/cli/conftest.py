@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from askwise.cli.app import app
-from tests.cli.helpers import OPTIONS, RATED, UTILITY, askwise, environment
+from tests.cli.helpers import OPTIONS, RATED, UTILITY, askwise, environment, in_this_process
 
 Call = Callable[..., Result]
 
@@ -32,7 +31,7 @@ def call() -> Call:
     """Run a command in this process; fails the test if the exit code is another."""
 
     def run(*words: str, code: int = 0) -> Result:
-        result = CliRunner().invoke(app, list(words))
+        result = in_this_process(*words)
         assert result.exit_code == code, result.output
         assert "Traceback" not in result.output
         return result

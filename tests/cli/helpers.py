@@ -14,7 +14,10 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
+from typer.main import get_command
+from typer.testing import CliRunner, Result
 
+from askwise.cli.app import app
 from askwise.cli.main import run
 
 UTILITY = """
@@ -60,6 +63,17 @@ payload = {question = "A cat?", pictures = [1, 2]}
 [[tasks]]
 id = "t2"
 """
+
+
+COMMANDS = get_command(app)
+"""All commands, built once: typer's runner would do it for each call, which takes longer than most
+of them."""
+
+
+def in_this_process(*words: str) -> Result:
+    """Run askwise in this process, in a pipe."""
+    with mock.patch("typer.testing._get_command", return_value=COMMANDS):
+        return CliRunner().invoke(app, list(words))
 
 
 def askwise(*words: str, first: str = "") -> list[str]:

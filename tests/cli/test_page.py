@@ -16,12 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from askwise.cli.app import app
 from tests.cli import page
-from tests.cli.helpers import environment
+from tests.cli.helpers import COMMANDS, environment, in_this_process
 from tests.paths import ROOT
 
 SAME = doctest.OutputChecker()
@@ -29,7 +26,7 @@ SAME = doctest.OutputChecker()
 
 def commands(command: Any = None, path: str = "") -> Iterator[str]:
     """Every registered command by its words, groups included."""
-    for name, each in getattr(command or typer.main.get_command(app), "commands", {}).items():
+    for name, each in getattr(command or COMMANDS, "commands", {}).items():
         yield f"{path}{name}"
         yield from commands(each, f"{path}{name} ")
 
@@ -44,7 +41,7 @@ def test_every_option_of_a_lab_run_and_every_exit_code_is_on_the_page() -> None:
     from askwise.cli import errors
 
     text = page.PAGE.read_text()
-    run = typer.main.get_command(app).commands["lab"].commands["run"]  # type: ignore[attr-defined]
+    run = COMMANDS.commands["lab"].commands["run"]  # type: ignore[attr-defined]
     for option in run.params:
         assert option.param_type_name == "argument" or option.opts[0] in text, option.opts
     for code in (0, errors.ERROR, errors.WAIT, errors.DONE, errors.INTERRUPTED, errors.CLOSED_PIPE):
@@ -74,7 +71,7 @@ class Answering(socketserver.StreamRequestHandler):
     """Runs a command in this process, for a script that has no time to start ours each time."""
 
     def handle(self) -> None:
-        done = CliRunner().invoke(app, json.loads(self.rfile.readline()))
+        done = in_this_process(*json.loads(self.rfile.readline()))
         self.wfile.write(json.dumps([done.exit_code, done.stdout, done.stderr]).encode())
 
 

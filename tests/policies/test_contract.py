@@ -31,27 +31,26 @@ CASES = [
 SAMPLE = [case for case in CASES if "=" not in str(case.id)]
 """The policies as they come, without the choices of their parameters."""
 
-
-QUICK = (contract.snapshots_change_nothing,)
-"""What the choices of parameters go through in the quick suite, besides any script and a crash
-anywhere, which hypothesis picks for all of them below; the slow one has all."""
+CHOSEN = [case for case in CASES if "=" in str(case.id)]
 
 PICKED = (contract.any_script_is_legal, contract.a_crash_after_any_event_is_survived)
 """What hypothesis picks scripts and places for, so that the fixed ones are for the slow suite."""
 
 
-@pytest.mark.parametrize(
-    ("policy", "check"),
-    [
-        pytest.param(
-            *case.values, id=case.id, marks=() if case.values[1] in QUICK else pytest.mark.slow
-        )
-        for case in CASES
-        if case not in SAMPLE
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("policy", "check"), CHOSEN)
 def test_a_policy_keeps_the_contract_whatever_its_parameters(policy: Policy, check: Check) -> None:
     check(policy)
+
+
+@pytest.mark.parametrize("name", policies.names())
+def test_snapshots_change_nothing_whatever_its_parameters(name: str) -> None:
+    # Each choice in every third scene, the next in others; hypothesis picks scripts, and places to
+    # crash at, for all choices below. The slow suite has every check in every scene.
+    chosen = [policy for policy in variants_of(name) if "=" in label_of(policy)]
+    for number, policy in enumerate(chosen):
+        for scene in scenes_for(policy)[number % 3 :: 3]:
+            contract.snapshots_change_nothing.__wrapped__(scene, policy)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -96,8 +95,18 @@ COMPILED = (
 
 @pytest.mark.parametrize("name", policies.names())
 def test_the_live_log_is_the_labs(name: str) -> None:
-    for policy in variants_of(name):
-        lab.the_live_log_is_the_labs(policy)
+    for number, policy in enumerate(variants_of(name)):
+        # As it comes in every case, with other parameters in every second one.
+        cases = list(enumerate(lab.lab_cases(policy)))
+        for seed, case in cases[number % 2 :: 2] if number else cases:
+            live, simulated = lab.live_run(policy, case, seed), lab.lab_run(policy, case, seed)
+            lab.same_runs(live, simulated, f"{label_of(policy)}, case {seed}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label", VARIANTS)
+def test_the_live_log_is_the_labs_in_every_case(label: str) -> None:
+    lab.the_live_log_is_the_labs(VARIANTS[label])
 
 
 def compiled(name: str) -> Any:

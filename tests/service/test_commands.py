@@ -6,12 +6,11 @@ import socket
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from askwise.cli.app import app
 from askwise.cli.serve import greet
 from askwise.service.auth.identity import Identities
 from askwise.store import MemoryStore
+from tests.cli.helpers import in_this_process
 
 
 @pytest.mark.parametrize(
@@ -46,7 +45,7 @@ def test_what_can_t_be_started_is_said_in_a_line(
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ASKWISE_STORE", raising=False)
     monkeypatch.setenv("ASKWISE_JIT", "")
-    result = CliRunner().invoke(app, list(words))
+    result = in_this_process(*words)
     assert result.exit_code == 2, result.output
     assert result.stdout == ""
     assert result.stderr.startswith("error: ")
@@ -63,7 +62,7 @@ def test_a_port_that_is_taken_is_said_before_a_store_is_made(
         taken.listen()
         url = f"sqlite:///{tmp_path}/a.sqlite"
         words = ["serve", "--store", url, "--port", str(taken.getsockname()[1])]
-        result = CliRunner().invoke(app, words)
+        result = in_this_process(*words)
     assert result.exit_code == 2
     assert "can't listen" in result.stderr
     assert list(tmp_path.iterdir()) == []

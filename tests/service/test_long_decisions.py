@@ -140,10 +140,10 @@ def test_a_stop_within_the_grace_loses_the_decision_and_nothing_else(
 ) -> None:
     until = tmp_path / "go"
     service = Served(store_url, tmp_path, **install(tmp_path))
-    # The decision lasts longer than the grace, and less than twice as long.
-    service.prelude = "from askwise.service import signals as r; r.GRACE, r.FOR_REQUESTS = 4, 1"
+    # The decision would last for much longer than the grace.
+    service.prelude = "from askwise.service import signals as r; r.GRACE, r.FOR_REQUESTS = 1.5, 0.5"
     try:
-        with ask_and_begin(service.start(), until, most=7.0):
+        with ask_and_begin(service.start(), until, most=10.0):
             service.stop()
         assert not (tmp_path / "go.done").exists()
         until.touch()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import betaincinv
+import scipy
 
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.answers import Answer
@@ -115,8 +115,8 @@ def clopper_pearson(hits: Array | int, tries: Array | int) -> tuple[Array, Array
     """The exact interval of a share: honest for few answers, and for none or all of them right."""
     tail = (1.0 - LEVEL) / 2.0
     # The clipped cells are those for which the end of the scale is taken.
-    low = betaincinv(np.maximum(hits, 1), tries - hits + 1, tail)
-    high = betaincinv(hits + 1, np.maximum(tries - hits, 1), 1.0 - tail)
+    low = scipy.special.betaincinv(np.maximum(hits, 1), tries - hits + 1, tail)
+    high = scipy.special.betaincinv(hits + 1, np.maximum(tries - hits, 1), 1.0 - tail)
     return np.where(hits > 0, low, 0.0), np.where(hits < tries, high, 1.0)
 
 

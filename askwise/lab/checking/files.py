@@ -52,8 +52,7 @@ def write_card(card: ReportCard, directory: Path, source: str, people: str, comm
 
 
 def _drawn(figure: Any, directory: Path, stem: str, caption: str) -> tuple[str, str]:
-    plots.save(figure, directory, stem)
-    return caption, plots.svg_text(figure)
+    return caption, plots.save_and_embed(figure, directory, stem)
 
 
 def _judges(card: ReportCard, directory: Path) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ from operator import methodcaller
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi.routing import APIRoute
 
 from askwise import __version__
 from askwise.campaign import Campaign
@@ -26,10 +27,12 @@ def _header(text: str, **shape: Any) -> dict[str, Any]:
 
 _WHEN = {"Retry-After": _header("Seconds to wait.", pattern="^[0-9]+$")}
 _ETAG = {"ETag": _header("Send it as If-None-Match with the next poll.")}
+# As a model, FastAPI would build it anew for each of the 400 times that a route names it.
+_ERROR = {"application/json": {"schema": {"$ref": f"{replies.REF}{replies.ErrorShape.__name__}"}}}
 _HEADERS = {401: {"WWW-Authenticate": _header("Bearer")}, 429: _WHEN, 503: _WHEN}
 
 ERRORS: dict[int | str, dict[str, Any]] = {
-    code: {"model": replies.ErrorShape, "description": text, "headers": _HEADERS.get(code, {})}
+    code: {"content": _ERROR, "description": text, "headers": _HEADERS.get(code, {})}
     for code, text in {
         400: "The request can't be read.",
         401: "No key, or not a good one.",
@@ -47,9 +50,20 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 """What any route may reply."""
 
 
+def operation_id(route: APIRoute) -> str:
+    """What an operation is called, by its group and function: it does not change with paths."""
+    return "-".join([*map(str, route.tags[:1]), route.name.replace("_", "-")])
+
+
 def group(tag: str, prefix: str = "") -> APIRouter:
     """A group of routes: they take JSON and fail in the one shape."""
-    return APIRouter(prefix=prefix, tags=[tag], responses=ERRORS, route_class=JsonRoute)
+    return APIRouter(
+        prefix=prefix,
+        tags=[tag],
+        responses=ERRORS,
+        route_class=JsonRoute,
+        generate_unique_id_function=operation_id,
+    )
 
 
 POLLED: dict[int | str, dict[str, Any]] = {

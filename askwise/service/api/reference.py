@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,14 +14,12 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.routing import APIRoute
 from markupsafe import Markup, escape
-from starlette.routing import BaseRoute, Router
 
+from askwise.service.api.shapes.replies import REF, ErrorShape
 from askwise.service.api.shapes.requests import NewCampaign
 from askwise.service.json_reply import JsonReply
 from askwise.service.pages.base import PageRoute, page
 from askwise.service.state import service_of
-
-REF = "#/components/schemas/"
 
 PUBLIC = ("/healthz", "/readyz")
 """Described addresses that take no key."""
@@ -73,13 +71,8 @@ def _made_once(request: Request, name: str, make: Callable[[], Response]) -> Res
     return Response(found.body, headers=headers)
 
 
-def operation_id(route: APIRoute) -> str:
-    """What an operation is called, by its group and function: it does not change with paths."""
-    return "-".join([*map(str, route.tags[:1]), route.name.replace("_", "-")])
-
-
 def describe(app: FastAPI, largest_page: int) -> None:
-    """Let ``app`` describe what FastAPI can't see: who may call, bodies that are read by hand."""
+    """Let ``app`` describe what FastAPI can't see: who may call, errors, bodies read by hand."""
     app.state.kept = {}
     plain, lock = app.openapi, threading.Lock()
 
@@ -90,8 +83,10 @@ def describe(app: FastAPI, largest_page: int) -> None:
     def make() -> dict[str, Any]:
         made = plain()
         parts = made.setdefault("components", {})
-        new = NewCampaign.model_json_schema(ref_template=REF + "{model}")
-        parts["schemas"] = {**new.pop("$defs", {}), **parts.get("schemas", {}), "NewCampaign": new}
+        parts.setdefault("schemas", {})
+        for shape in (NewCampaign, ErrorShape):
+            new = shape.model_json_schema(ref_template=REF + "{model}")
+            parts["schemas"] = {**new.pop("$defs", {}), **parts["schemas"], shape.__name__: new}
         parts["securitySchemes"] = {
             "key": {
                 "type": "http",
@@ -102,7 +97,7 @@ def describe(app: FastAPI, largest_page: int) -> None:
         made["security"] = [{"key": []}]
         roles = {
             (route.path, method.lower()): who(route)
-            for route in routes_of(app.router)
+            for route in app.routes
             if isinstance(route, APIRoute)
             for method in route.methods or ()
         }
@@ -117,16 +112,6 @@ def describe(app: FastAPI, largest_page: int) -> None:
         return made
 
     app.openapi = described  # type: ignore[method-assign]
-
-
-def routes_of(router: Router) -> Iterator[BaseRoute]:
-    """All routes of a router, those of routers in it too."""
-    for route in router.routes:
-        inner = getattr(route, "original_router", None)
-        if inner is None:
-            yield route
-        else:
-            yield from routes_of(inner)
 
 
 def who(route: APIRoute) -> str:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpcore
-import httpx
 
 from askwise.core.errors import InvalidParameter
 
@@ -161,6 +160,8 @@ class Network:
         """Send ``body`` once; redirects are not followed."""
         place = parse_url(url)
         if self.trusted is None:
+            import httpx  # with its command line and all that this needs
+
             self.trusted = httpx.create_ssl_context()
         host = url.partition("://")[2].partition("/")[0].partition("?")[0]
         named = {"Host": host, "Connection": "close", **headers}

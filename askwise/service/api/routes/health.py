@@ -8,11 +8,11 @@ from fastapi import APIRouter, Response
 
 from askwise.core.errors import AskwiseError, StoreError
 from askwise.service import metrics
-from askwise.service.api.dependencies import ERRORS, Serving, Viewer
+from askwise.service.api.dependencies import ERRORS, Serving, Viewer, operation_id
 from askwise.service.api.shapes import replies
 from askwise.service.json_reply import JsonReply
 
-router = APIRouter(tags=["operation"])
+router = APIRouter(tags=["operation"], generate_unique_id_function=operation_id)
 
 PATIENCE = 3.0
 """Seconds in which a store has to answer a probe."""

@@ -19,6 +19,9 @@ from askwise.core.problem import WorkerKind
 from askwise.core.reasons import Reason
 from askwise.service.webhooks import records
 
+REF = "#/components/schemas/"
+"""Where the OpenAPI description has the shapes, by their names."""
+
 Money = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]{1,6})?$", examples=["0.05"])]
 """Exact, so a string."""
 
