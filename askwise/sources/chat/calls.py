@@ -33,7 +33,6 @@ OTHERWISE = (400, 404, 422, 501)
 """Statuses by which endpoints refuse a form of answer, among other things."""
 
 FOR_GOOD = {
-    "invalid_api_key": "the key is refused",
     "insufficient_quota": "the account has no money left",
     "model_not_found": "the model is not known",
 }
@@ -123,7 +122,7 @@ class ModelCalls:
             at = next(iter(usable))
             got = await self._attempt(prompt, choices, usable[at], max_tokens, most)
             cost, estimated = cost + got.cost, estimated or got.estimated
-            if got.then == "otherwise" and len(usable) > 1:
+            if got.then == "otherwise" and not got.cost and len(usable) > 1:
                 del usable[at]
                 continue
             if got.then != "again":
@@ -151,12 +150,10 @@ class ModelCalls:
             self.breaker.failed(why)
         else:
             self.breaker.worked()
-            form = self.rungs[at].form
-            others = [
-                other for other in range(at, len(self.rungs)) if self.rungs[other].form != form
-            ]
-            strayed = got.then == "strayed" and others
-            self._first = max(self._first, others[0] if strayed else at)
+            if got.then == "strayed":
+                form = self.rungs[at].form
+                at += [rung.form for rung in self.rungs[at:]].count(form)
+            self._first = max(self._first, min(at, len(self.rungs) - 1))
 
     def _usable(self, choices: Choices, first: int) -> dict[int, Rung]:
         found = {
@@ -171,7 +168,8 @@ class ModelCalls:
     async def _attempt(
         self, prompt: Prompt, choices: Choices, rung: Rung, max_tokens: int, most: int
     ) -> Called:
-        body = self.shape.body(prompt, choices, rung, max_tokens, self._limit)
+        limit = self._limit
+        body = self.shape.body(prompt, choices, rung, max_tokens, limit)
         likely = len(prompt.text) // 3 + max_tokens
         correct = await self.pace.turn(likely)
         try:
@@ -193,16 +191,11 @@ class ModelCalls:
             correct(usage.input + usage.output)
         if answered:
             return self._read(reply, usage, choices, rung, most)
-        if reply.error().get("param") == self._limit == "max_tokens":
+        if reply.error().get("param") == limit == "max_tokens":
             self._limit = "max_completion_tokens"
             return await self._attempt(prompt, choices, rung, max_tokens, most)
         paid = 0 if usage is None else self.price.bill(usage)
-        refused = replace(self._refused(reply), cost=paid, reference=_id_of(reply))
-        return (
-            replace(refused, failure="error")
-            if paid and refused.failure == "unavailable"
-            else refused
-        )
+        return replace(self._refused(reply), cost=paid, reference=_id_of(reply))
 
     def _refused(self, reply: HttpReply) -> Called:
         """What a reply means that is no answer."""
