@@ -173,7 +173,7 @@ class ModelCalls:
         likely = len(prompt.text) // 3 + max_tokens
         correct = await self.pace.turn(likely)
         try:
-            reply = await self.endpoint.post(body)
+            reply = _honest(await self.endpoint.post(body))
         except NotSent as error:
             return Called(failure="unavailable", detail=str(error), then="again")
         except NoReply as error:
@@ -210,7 +210,8 @@ class ModelCalls:
             return _out(f"{key} is refused ({detail})")
         if reply.status == 402:
             return _out(f"the account has no money left ({detail})")
-        if reply.status == 413 or words & TOO_LONG:
+        too_many = reply.error().get("param") == "input_tokens"
+        if reply.status == 413 or words & TOO_LONG or too_many:
             return Called(failure="too_long", detail=detail)
         if words & FILTERED:
             return Called(failure="filtered", detail=detail)
@@ -269,6 +270,14 @@ class ModelCalls:
             rationale=said.rationale,
             then=then,
         )
+
+
+def _honest(reply: HttpReply) -> HttpReply:
+    """A reply whose status is that of the error in it, if there is one in place of an answer."""
+    if reply.status >= 300 or not reply.error() or _of(reply.body, "choices"):
+        return reply
+    code = reply.error().get("code")
+    return replace(reply, status=code if isinstance(code, int) and 400 <= code < 600 else 500)
 
 
 def _out(why: str) -> Called:

@@ -277,6 +277,22 @@ def test_an_error_in_the_body_itself_is_read() -> None:
     assert (response.failure, response.detail) == ("too_long", "HTTP 400: too many")
 
 
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [
+        ({"code": 400, "type": "exceed_context_size_error"}, "too_long"),
+        ({"code": 400, "param": "input_tokens"}, "too_long"),
+        ({"code": 429}, "unavailable"),
+        ({"code": "overloaded"}, "unavailable"),
+    ],
+)
+def test_an_error_under_a_good_status_is_an_error(error: dict[str, Any], failure: str) -> None:
+    body = {"error": {"message": "oh", **error}}
+    with serve(Scripted(raw=json.dumps(body).encode())) as server:
+        (response,) = ask(judge(server, retries=0))
+    assert (response.failure, response.cost) == (failure, 0)
+
+
 def test_a_lost_reply_is_asked_for_again_where_that_is_paid_for() -> None:
     with serve(Scripted("no", drop="unanswered"), "no") as server:
         chat = judge(server, paid_retries=1)
