@@ -101,6 +101,7 @@ class ModelCalls:
         self._draw = draw
         self._around: dict[Choices, int] = {}
         self._first = 0
+        self._settled = False
         self._limit: LimitName = "max_tokens"
 
     def most(self, prompt: Prompt, choices: Choices, max_tokens: int) -> int:
@@ -150,10 +151,13 @@ class ModelCalls:
             self.breaker.failed(why)
         else:
             self.breaker.worked()
+            # A form that has worked is not given up for one question on which it did not.
+            if self._settled:
+                return
             if got.then == "strayed":
-                form = self.rungs[at].form
-                at += [rung.form for rung in self.rungs[at:]].count(form)
+                at += [rung.form for rung in self.rungs[at:]].count(self.rungs[at].form)
             self._first = max(self._first, min(at, len(self.rungs) - 1))
+            self._settled = got.then == "done" and got.failure is None
 
     def _usable(self, choices: Choices, first: int) -> dict[int, Rung]:
         found = {

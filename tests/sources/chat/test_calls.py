@@ -77,6 +77,25 @@ def test_an_endpoint_that_ignores_the_form_is_asked_in_another_from_then_on() ->
     assert [form_of(each) for each in server.asked] == ["json_schema", "tool", "tool"]
 
 
+def test_a_form_that_has_worked_is_not_given_up_for_one_reply_that_strays() -> None:
+    with serve("no", Scripted("?", plain=True), "no") as server:
+        found = ask(judge(server), *(question(f"text {at}", f"t{at}") for at in range(3)))
+    assert said_of(found) == ["ham", "unreadable", "ham"]
+    assert [form_of(each) for each in server.asked] == ["json_schema"] * 3
+
+
+def test_nor_for_one_question_that_is_refused_in_it() -> None:
+    def picky(asked: Asked) -> Any:
+        odd = "odd" in asked.item and form_of(asked) == "json_schema"
+        return Scripted("not this one", status=400) if odd else "no"
+
+    with ChatServer(picky, price=PRICE) as server:
+        found = ask(judge(server), question(), question("odd", "t2"), question("text", "t3"))
+    assert said_of(found) == ["ham"] * 3
+    used = [form_of(each) for each in server.asked]
+    assert used == ["json_schema"] * 4 + ["tool", "json_schema"]
+
+
 def test_requests_are_deterministic_and_small() -> None:
     with serve("no") as server:
         ask(judge(server))
