@@ -232,7 +232,7 @@ class FixedPrice(Source):
         The most that an answer costs.
     """
 
-    price: Amount = field(default=0, kw_only=True)
+    price: Amount = field(default=0, kw_only=True, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -16,11 +16,12 @@ def needed(module: str, who: str) -> Any:
     askwise.core.errors.InvalidParameter: dreams need nowhere_to_be_found: \
 pip install 'askwise[judges]'
     """
+    package = module.partition(".")[0]
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != module.partition(".")[0]:
+        if (error.name or "").partition(".")[0] != package:
             raise
         raise InvalidParameter(
-            f"{who} need {module}: pip install 'askwise[judges]'", field="source"
+            f"{who} need {package}: pip install 'askwise[judges]'", field="source"
         ) from None

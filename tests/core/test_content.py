@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askwise.core.content import SHOWS, Content, Example, Field, Option, Part
+from askwise.core.content import Content, Example, Field, Option, Part
 from askwise.core.errors import InvalidProblem
+from askwise.core.parts import SHOWS
 
 PAIR = Content(
     "Which is better?",
@@ -79,6 +80,8 @@ def test_a_payload_without_fields_shows_all_of_itself() -> None:
     assert [part.show for part in content.parts(whole)] == ["long_text", "image", "html", "json"]
     assert content.parts(whole)[1].alt == "a"
     assert content.parts(whole)[3].value == {"n": 1}
+    odd = {"image": "javascript:1", "alt": ["?"]}
+    assert content.parts(odd) == [Part("json", "", odd)]
 
 
 def test_fields_are_shown_in_their_order_and_as_they_say() -> None:

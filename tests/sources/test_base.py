@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -67,3 +68,14 @@ def test_sources_are_made_by_name_and_refuse_what_they_do_not_know() -> None:
 def test_failures_are_a_closed_set_of_words() -> None:
     assert len(set(FAILURES)) == len(FAILURES) == 10
     assert all(word.isidentifier() and word.islower() for word in FAILURES)
+
+
+@pytest.mark.parametrize("missing", ["httpx", "jinja2"])
+def test_a_plain_install_has_all_sources_and_says_what_chat_needs(
+    missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (missing, f"{missing}.meta", f"{missing}.sandbox"):
+        monkeypatch.setitem(sys.modules, name, None)
+    chat = sources.make({"name": "chat", "model": "m", "base_url": "http://x/v1", "price": 0})
+    with pytest.raises(InvalidParameter, match=rf"need {missing}: pip install 'askwise\[judges\]'"):
+        chat.check()

@@ -129,7 +129,7 @@ def test_probabilities_are_over_the_options() -> None:
     assert ask(Function(lambda question: said)).probabilities == {"no": 0.75, "yes": 0.25}
 
 
-def test_price_is_part_of_nobodys_timeout_but_of_the_identity() -> None:
+def test_another_function_is_another_worker_and_another_price_is_not() -> None:
     one = Function(later, price=1)
-    assert one.digest() == Function(later, price=1, timeout=9, slots=3).digest()
-    assert one.digest() != Function(later, price=2).digest()
+    assert one.digest() == Function(later, price=2, timeout=9, slots=3).digest()
+    assert one.digest() != Function("tests.sources.test_function:ask").digest()

@@ -33,7 +33,6 @@ OTHERWISE = (400, 404, 422, 501)
 """Statuses by which endpoints refuse a form of answer, among other things."""
 
 FOR_GOOD = {
-    "invalid_api_key": "the key is refused",
     "insufficient_quota": "the account has no money left",
     "model_not_found": "the model is not known",
 }
@@ -102,6 +101,7 @@ class ModelCalls:
         self._draw = draw
         self._around: dict[Choices, int] = {}
         self._first = 0
+        self._settled = False
         self._limit: LimitName = "max_tokens"
 
     def most(self, prompt: Prompt, choices: Choices, max_tokens: int) -> int:
@@ -123,7 +123,7 @@ class ModelCalls:
             at = next(iter(usable))
             got = await self._attempt(prompt, choices, usable[at], max_tokens, most)
             cost, estimated = cost + got.cost, estimated or got.estimated
-            if got.then == "otherwise" and len(usable) > 1:
+            if got.then == "otherwise" and not got.cost and len(usable) > 1:
                 del usable[at]
                 continue
             if got.then != "again":
@@ -151,12 +151,13 @@ class ModelCalls:
             self.breaker.failed(why)
         else:
             self.breaker.worked()
-            form = self.rungs[at].form
-            others = [
-                other for other in range(at, len(self.rungs)) if self.rungs[other].form != form
-            ]
-            strayed = got.then == "strayed" and others
-            self._first = max(self._first, others[0] if strayed else at)
+            # A form that has worked is not given up for one question on which it did not.
+            if self._settled:
+                return
+            if got.then == "strayed":
+                at += [rung.form for rung in self.rungs[at:]].count(self.rungs[at].form)
+            self._first = max(self._first, min(at, len(self.rungs) - 1))
+            self._settled = got.then == "done" and got.failure is None
 
     def _usable(self, choices: Choices, first: int) -> dict[int, Rung]:
         found = {
@@ -171,11 +172,12 @@ class ModelCalls:
     async def _attempt(
         self, prompt: Prompt, choices: Choices, rung: Rung, max_tokens: int, most: int
     ) -> Called:
-        body = self.shape.body(prompt, choices, rung, max_tokens, self._limit)
+        limit = self._limit
+        body = self.shape.body(prompt, choices, rung, max_tokens, limit)
         likely = len(prompt.text) // 3 + max_tokens
         correct = await self.pace.turn(likely)
         try:
-            reply = await self.endpoint.post(body)
+            reply = _honest(await self.endpoint.post(body))
         except NotSent as error:
             return Called(failure="unavailable", detail=str(error), then="again")
         except NoReply as error:
@@ -193,16 +195,11 @@ class ModelCalls:
             correct(usage.input + usage.output)
         if answered:
             return self._read(reply, usage, choices, rung, most)
-        if reply.error().get("param") == self._limit == "max_tokens":
+        if reply.error().get("param") == limit == "max_tokens":
             self._limit = "max_completion_tokens"
             return await self._attempt(prompt, choices, rung, max_tokens, most)
         paid = 0 if usage is None else self.price.bill(usage)
-        refused = replace(self._refused(reply), cost=paid, reference=_id_of(reply))
-        return (
-            replace(refused, failure="error")
-            if paid and refused.failure == "unavailable"
-            else refused
-        )
+        return replace(self._refused(reply), cost=paid, reference=_id_of(reply))
 
     def _refused(self, reply: HttpReply) -> Called:
         """What a reply means that is no answer."""
@@ -217,7 +214,8 @@ class ModelCalls:
             return _out(f"{key} is refused ({detail})")
         if reply.status == 402:
             return _out(f"the account has no money left ({detail})")
-        if reply.status == 413 or words & TOO_LONG:
+        too_many = reply.error().get("param") == "input_tokens"
+        if reply.status == 413 or words & TOO_LONG or too_many:
             return Called(failure="too_long", detail=detail)
         if words & FILTERED:
             return Called(failure="filtered", detail=detail)
@@ -276,6 +274,14 @@ class ModelCalls:
             rationale=said.rationale,
             then=then,
         )
+
+
+def _honest(reply: HttpReply) -> HttpReply:
+    """A reply whose status is that of the error in it, if there is one in place of an answer."""
+    if reply.status >= 300 or not reply.error() or _of(reply.body, "choices"):
+        return reply
+    code = reply.error().get("code")
+    return replace(reply, status=code if isinstance(code, int) and 400 <= code < 600 else 500)
 
 
 def _out(why: str) -> Called:

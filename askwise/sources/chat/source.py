@@ -189,9 +189,6 @@ class Chat(Source):
 
     async def answer(self, question: Question) -> Response:
         """Call the model; for a pair in both orders, twice."""
-        out = self.outage()
-        if out is not None:
-            return Response(failure="unavailable", detail=out.why)
         heard: list[Response] = []
         for swapped in self._orders(question):
             try:
@@ -246,6 +243,9 @@ class Chat(Source):
             return Response(failure="unavailable", detail=f"the cache: {plugins.reason(error)}")
         if kept is not None:
             return kept
+        out = self.outage()
+        if out is not None:
+            return Response(failure="unavailable", detail=out.why)
         choices = Choices.of(question.content)
         called = await self._calls.call(prompt, choices, self._max_tokens(question))
         response = _response(question, called, swapped)

@@ -34,19 +34,28 @@ def question(
     return Question(content, task, payload, assignment=f"c/{task}", worker="judge")
 
 
-def judge(server: ChatServer, **parameters: Any) -> Chat:
-    """A judge that waits for nothing."""
+class Clock:
+    """A clock that moves when somebody waits, and keeps how long."""
+
+    def __init__(self) -> None:
+        self.time = 1000.0
+        self.waits: list[float] = []
+
+    def now(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        assert seconds >= 0
+        self.time += seconds
+        self.waits.append(seconds)
+
+
+def judge(server: ChatServer, clock: Clock | None = None, **parameters: Any) -> Chat:
+    """A judge by a clock of the test's own."""
     given = {"price": PRICE, **parameters}
     made = Chat("small", server.url, **given)
-
-    async def at_once(seconds: float) -> None:
-        waits.append(seconds)
-        # As if the time were over.
-        made._pace._not_before -= seconds
-
-    waits: list[float] = []
-    made._pace.sleep = at_once
-    made.waits = waits  # type: ignore[attr-defined]
+    clock = clock or Clock()
+    made._pace.now, made._pace.sleep, made._breaker.now = clock.now, clock.sleep, clock.now
     return made
 
 

@@ -63,6 +63,16 @@ def test_the_form_that_an_endpoint_takes_is_no_part_of_the_key() -> None:
     assert len(server.asked) == calls
 
 
+def test_what_is_kept_is_there_while_the_judge_is_out() -> None:
+    cache: dict[str, str] = {}
+    with ChatServer(lambda asked: "yes", price=PRICE) as server:
+        ask(judge(server, cache=cache))
+    chat = judge(server, cache=cache)
+    chat._breaker.break_for_good("gone")
+    found = ask(chat, question(), question("another"))
+    assert said_of(found) == ["spam", "unavailable"]
+
+
 def test_without_a_cache_every_call_is_made() -> None:
     with ChatServer(lambda asked: "yes", price=PRICE) as server:
         chat = judge(server)

@@ -16,6 +16,10 @@ from askwise.sources.chat.prompts import PromptTemplate
 from askwise.testing.chat_server import Asked, ChatServer, Scripted
 from tests.sources.chat.stubs import PAIR, PRICE, ask, judge, question
 
+TEMPLATE = PromptTemplate()
+A_UNIT_A_BYTE = Chat("m", "http://127.0.0.1:1/v1", price={"input": 1, "output": 0, "per": 1})
+"""No tokenizer makes more of a text than a token a byte."""
+
 FAULTS = (
     Scripted("slow down", status=429, headers={"Retry-After": "3"}),
     Scripted("oops", status=500, billed=True),
@@ -96,8 +100,5 @@ def test_a_bill_is_what_the_usage_says_to_the_millionth(
 @given(st.text(min_size=1, max_size=300).filter(str.strip))
 def test_a_prompt_never_has_more_tokens_than_the_ceiling_counts(text: str) -> None:
     with_text = replace(question("x"), payload=text)
-    # A token a byte is the most that there can be, and the template of the chat is ours to guess.
-    price = {"input": 1, "output": 0, "per": 1}
-    chat = Chat("m", "http://127.0.0.1:1/v1", price=price)
-    prompt = PromptTemplate().fill(with_text)
-    assert chat.ceiling(with_text) >= len(prompt.text.encode(errors="replace")) * 10**6
+    prompt = TEMPLATE.fill(with_text)
+    assert A_UNIT_A_BYTE.ceiling(with_text) >= len(prompt.text.encode(errors="replace")) * 10**6

@@ -20,18 +20,7 @@ from askwise.sources.chat.pacing import (
     asked_wait,
     span,
 )
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.time = 1000.0
-
-    def now(self) -> float:
-        return self.time
-
-    async def sleep(self, seconds: float) -> None:
-        assert seconds > 0
-        self.time += seconds
+from tests.sources.chat.stubs import Clock
 
 
 def paced(requests: int | None = None, tokens: int | None = None) -> tuple[Pace, Clock]:

@@ -81,7 +81,9 @@ def test_a_key_that_is_refused_takes_the_judge_out_by_its_variable_s_name() -> N
         chat = judge(server, key_env="JUDGE_KEY")
         (response,) = ask(chat)
     assert response.failure == "unavailable"
-    assert response.detail == "the key is refused (HTTP 401: Incorrect API key provided)"
+    assert (
+        response.detail == "the key in JUDGE_KEY is refused (HTTP 401: Incorrect API key provided)"
+    )
 
 
 def test_an_address_that_holds_the_key_is_shown_without_it() -> None:
