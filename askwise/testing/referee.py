@@ -128,10 +128,7 @@ class Referee:
 
     def left_to_nobody(self, able: Collection[str]) -> bool:
         """Whether there is an open task that may be put to none of those who can work."""
-        return any(
-            not any(self.may_put(task, one) for one in able)
-            for task in self.open_tasks
-        )
+        return any(not any(self.may_put(task, one) for one in able) for task in self.open_tasks)
 
     def is_at_limit(self, worker: str) -> bool:
         """Whether a worker was asked as often as may be.

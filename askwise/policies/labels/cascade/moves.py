@@ -116,7 +116,7 @@ def go_on(ledger: Ledger, state: State, task: int, draw: Draw) -> None:
         if state.score[task] > threshold:
             state.said[task], state.by[task] = options[0, spoken - 1] + 1, spoken
             return
-        if not thresholds.within_reach(standing[0, spoken - 1], weights[spoken:], threshold):
+        if not thresholds.within_reach(standing[:, spoken - 1], weights[spoken:], threshold)[0]:
             to_trusted(ledger, state, task)
             return
     state.at[task] = s.first_stage(ledger, state.stage, task, spoken + 1)
@@ -184,7 +184,8 @@ def calibrate(ledger: Ledger, state: State, draw: Draw, *, error: float, confide
     for place in np.flatnonzero(stage >= 0).tolist():
         state.record[stage[place], s.SETTLED] += 1
         state.record[stage[place], s.RIGHT] += named[place, stage[place]] == truths[place]
-    hopeless = not thresholds.within_reach(np.zeros(options), found.weights, found.threshold)
+    nothing = np.zeros((1, options))
+    hopeless = not thresholds.within_reach(nothing, found.weights, found.threshold)[0]
     for task in np.flatnonzero(state.at[:tasks] == 0).tolist():
         if book.tasks[task, c.CLOSED] == 1 or book.tasks[task, c.TRUTH] >= 0:
             continue

@@ -138,14 +138,22 @@ class Cascade(Policy, Explains, LabelsItself, SuggestsGold):
             )
 
     def check(self, problem: Problem) -> None:
-        """Refuse a campaign without anybody to begin or to end with."""
+        """Refuse a campaign without anybody to begin or to end with, and crowds asked again."""
         super().check(problem)
-        for trusted, noun in ((True, "trusted worker, to whom it puts what"), (False, "judge")):
-            if not any(worker.trusted == trusted for worker in problem.workers):
-                ending = " no judge may settle" if trusted else ": all workers are trusted"
-                raise InvalidProblem(
-                    f"policy {self.name!r} needs a {noun}{ending}", field="workers"
-                )
+        if problem.repeat:
+            raise InvalidProblem(
+                f"repeat is True: policy {self.name!r} asks each worker once about a task; leave "
+                "it out",
+                field="repeat",
+            )
+        trusted = [worker.trusted for worker in problem.workers]
+        if not any(trusted) or all(trusted):
+            missing = "judges" if any(trusted) else "a worker with trusted=True"
+            raise InvalidProblem(
+                f"workers lack {missing}: policy {self.name!r} puts tasks to judges, and to the "
+                "trusted what no judge may settle",
+                field="workers",
+            )
 
     def start(self, problem: Problem, ledger: Ledger) -> State:
         """Nothing has happened yet."""

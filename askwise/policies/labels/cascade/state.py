@@ -88,17 +88,13 @@ def about(ledger: Ledger, task: int, chosen: Array) -> Array:
 
 
 def put_to(book: Book, task: int) -> dict[int, int]:
-    """What came of putting a task to each worker: the status of the assignment that counts.
-
-    One that expired does not count; nor does one that somebody declined who may be asked again.
-    """
+    """What came of putting a task to each worker: an assignment's status, unless it expired."""
     found: dict[int, int] = {}
     at = int(book.tasks[task, c.TASK_LAST])
     while at >= 0:
         row = book.assignments[at]
         worker, status = int(row[c.WORKER]), int(row[c.STATUS])
-        again = status == c.DECLINED and book.workers[worker, c.ONCE] == 0
-        if status == c.SETTLED or not (status == c.EXPIRED or again or worker in found):
+        if status != c.EXPIRED:
             found[worker] = status
         at = int(row[c.BEFORE_OF_TASK])
     return found
@@ -125,7 +121,7 @@ def can_be_asked(ledger: Ledger) -> Array:
 
 
 def votes_on(book: Book, stage: Array, task: int, stages: int, options: int) -> Array:
-    """First answers to a task by stage and option."""
+    """Answers to a task by stage and option."""
     found = np.zeros((stages, options), np.int64)
     cell = int(book.tasks[task, c.FIRST_CELL])
     while cell >= 0:

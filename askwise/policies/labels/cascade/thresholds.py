@@ -131,9 +131,9 @@ def scores_of(standing: Array, complete: Array, lots: Array) -> tuple[Array, Arr
         A number below 1 for each task, which parts those of equal leads.
     """
     ordered = np.sort(standing, axis=2)
-    leads = ordered[:, :, -1] - ordered[:, :, -2]
+    leads = np.round(ordered[:, :, -1] - ordered[:, :, -2], DIGITS)
     heard = np.arange(standing.shape[1]) < complete[:, None]
-    scores = np.where(heard & (leads > 0.0), np.round(leads, DIGITS) + LOT * lots[:, None], 0.0)
+    scores = np.where(heard & (leads > 0.0), leads + LOT * lots[:, None], 0.0)
     return scores, standing.argmax(axis=2)
 
 
@@ -207,19 +207,22 @@ def calibrate(
     return Calibration(weights, lowest_threshold(scores, wrong, allowed))
 
 
-def within_reach(standing: Array, to_come: Array, threshold: float) -> bool:
-    """Whether some answers of stages to come would settle a task.
+def within_reach(standing: Array, to_come: Array, threshold: float) -> Array:
+    """Whether some answers of stages to come would settle each task.
 
     Parameters
     ----------
     standing : array
-        What speaks for each option so far.
+        What speaks for each option so far: tasks x options.
     to_come : array
         The weights of the stages that have not spoken.
     threshold : float
-        What its score would have to be above.
+        What a task's score would have to be above.
     """
-    ordered = np.sort(standing)
-    others = np.where(standing == ordered[-1], ordered[-2], ordered[-1])
-    best = float((standing + to_come.sum(axis=0) - others).max())
-    return best + 2.0 * 10.0**-DIGITS > threshold
+    ordered = np.sort(standing, axis=1)
+    first, second = ordered[:, -1:], ordered[:, -2:-1]
+    leads = standing + to_come.sum(axis=0) - np.where(standing == first, second, first)
+    best = leads.max(axis=1)
+    # In another order of summing, so a digit may differ.
+    found: Array = (np.round(best, DIGITS) > 0.0) & (best + 2.0 * 10.0**-DIGITS > threshold)
+    return found
