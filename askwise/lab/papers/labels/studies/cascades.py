@@ -11,7 +11,6 @@ from askwise.core.arrays import Array
 from askwise.core.checks import between, real, whole
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO, Amount, to_micro
-from askwise.core.registry import from_label
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
 from askwise.lab.papers.labels.studies.sets import (
@@ -26,6 +25,7 @@ from askwise.lab.replaying.bench import Bench, contender, final_answers
 from askwise.lab.results import mean_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
+from askwise.ledger import columns as c
 from askwise.policies.labels.cascade import thresholds
 from askwise.policies.labels.cascade.policy import Cascade
 
@@ -234,7 +234,7 @@ class JudgesCascade(Experiment):
         answers = final_answers(each, problem, outcome, seed, number)
         wrong = int((answers != bench.recording.truth).sum())
         experts = bench.recording.trusted
-        asked = sum(int(outcome.ledger.book.workers[at, 4]) for at in experts)
+        asked = sum(int(outcome.ledger.book.workers[at, c.ANSWERED]) for at in experts)
         tasks, told = recording.tasks, len(bench.truths)
         cost = (outcome.spent + told * self.expert) / tasks
         false = wrong >= thresholds.too_many(error, tasks)
@@ -283,9 +283,8 @@ class JudgesCascade(Experiment):
 
 
 def _aiming(label: str, error: float) -> str:
-    """A policy with a target, as a label."""
-    name = from_label(label)["name"] if isinstance(from_label(label), dict) else label
-    return f"{name}(target={error!r})"
+    """A policy that has a target, with this one."""
+    return f"{label.partition('(')[0]}(target={error!r})"
 
 
 def _price_rules(prices: Sequence[str]) -> dict[str, Amount]:
