@@ -46,7 +46,7 @@ class Pair(NamedTuple):
 
 @policies.register("cascade")
 @dataclass(frozen=True)
-class Cascade(Policy, Explains, LabelsItself, SuggestsGold):
+class CascadePolicy(Policy, Explains, LabelsItself, SuggestsGold):
     """Put a task to cheap judges first, to more expensive ones while unsure, last to the trusted.
 
     Judges of one price are a stage. After each stage a task has a score, the lead of its leading

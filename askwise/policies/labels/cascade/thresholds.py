@@ -28,7 +28,7 @@ SLACK = 1e-9
 """The doubt is taken this share smaller: rounding must not use it up."""
 
 
-class Calibration(NamedTuple):
+class FittedThreshold(NamedTuple):
     """What truths have taught: a weight for each stage and option, and the threshold."""
 
     weights: Array
@@ -177,7 +177,7 @@ def calibrate(
     tasks: int,
     error: float,
     confidence: float,
-) -> Calibration:
+) -> FittedThreshold:
     """Learn weights from the first of the tasks whose truth is known, and test on the others.
 
     Parameters
@@ -204,7 +204,7 @@ def calibrate(
     allowed = most_wrong(tasks - learning, too_many(error, tasks), tested, doubt)
     scores, options = scores_of(standings(votes[test], weights), complete[test], lots[test])
     wrong = options != truths[test][:, None]
-    return Calibration(weights, lowest_threshold(scores, wrong, allowed))
+    return FittedThreshold(weights, lowest_threshold(scores, wrong, allowed))
 
 
 def within_reach(standing: Array, to_come: Array, threshold: float) -> Array:

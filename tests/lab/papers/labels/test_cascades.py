@@ -21,7 +21,7 @@ from askwise.lab.runner import run
 from askwise.lab.simulate import simulate
 from askwise.policies.labels.cascade import moves, thresholds
 from askwise.policies.labels.cascade import state as s
-from askwise.policies.labels.cascade.policy import Cascade
+from askwise.policies.labels.cascade.policy import CascadePolicy
 
 TASKS = 90
 
@@ -60,7 +60,7 @@ def test_a_campaign_settles_and_spends_what_the_table_says(
 ) -> None:
     recording = judged(str(folder), "pairs", 0, PRICES)
     world = with_expert(recording, 20)
-    policy = Cascade(error, 0.8, 24)
+    policy = CascadePolicy(error, 0.8, 24)
     outcome = simulate(policy, world.problem(None), world.answering(), seed=seed)
     state = outcome.state
     assert state.meta[s.SAMPLED] == 24

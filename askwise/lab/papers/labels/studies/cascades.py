@@ -27,7 +27,7 @@ from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
 from askwise.ledger import columns as c
 from askwise.policies.labels.cascade import thresholds
-from askwise.policies.labels.cascade.policy import Cascade
+from askwise.policies.labels.cascade.policy import CascadePolicy
 
 CASCADE, ALONE = "cascade", "the trusted alone"
 
@@ -36,7 +36,7 @@ MEASURES = ("false", "cost", "wrong", "trusted_share")
 the share of the tasks that the trusted source answers."""
 
 
-class Stages(NamedTuple):
+class StageVotes(NamedTuple):
     """Recorded answers as a cascade sees them.
 
     Attributes
@@ -63,17 +63,17 @@ class Walked(NamedTuple):
     cost: Array
 
 
-def stages_of(recording: Recording, prices: Array) -> Stages:
+def stages_of(recording: Recording, prices: Array) -> StageVotes:
     """The answers to tasks whose truth is known, by price."""
     levels, stage = np.unique(prices, return_inverse=True)
     votes = np.zeros((recording.tasks, len(levels), recording.options), np.int64)
     np.add.at(votes, (recording.task, stage[recording.worker], recording.label), 1)
     known = recording.truth >= 0
-    return Stages(votes[known], recording.truth[known], votes[known].sum(axis=2) * levels)
+    return StageVotes(votes[known], recording.truth[known], votes[known].sum(axis=2) * levels)
 
 
 def walk(
-    table: Stages, weights: Array, threshold: float, lots: Array, sample: Array, expert: float
+    table: StageVotes, weights: Array, threshold: float, lots: Array, sample: Array, expert: float
 ) -> Walked:
     """Put all tasks through a cascade; the sample to all stages and to the trusted."""
     standing = thresholds.standings(table.votes, weights)
@@ -92,7 +92,9 @@ def walk(
     return Walked(stage, named[rows, stage], cost)
 
 
-def draw_cascade(table: Stages, policy: Cascade, expert: float, seed: int) -> tuple[float, ...]:
+def draw_cascade(
+    table: StageVotes, policy: CascadePolicy, expert: float, seed: int
+) -> tuple[float, ...]:
     """Draw a sample, calibrate a cascade by it, and put all other tasks through it."""
     tasks = len(table.truths)
     rng = np.random.default_rng(seed)
@@ -180,7 +182,7 @@ class JudgesCascade(Experiment):
         whole(self.most_tasks, "most_tasks", least=0)
         for error in self.errors:
             between(error, "errors", 0, 1)
-            Cascade(error, self.confidence, self.truths)
+            CascadePolicy(error, self.confidence, self.truths)
             for label in self.policies:
                 contender(_aiming(label, error))
         _price_rules(self.prices)
@@ -208,7 +210,7 @@ class JudgesCascade(Experiment):
         table = stages_of(recording, prices)
         found: list[float] = []
         for error in self.errors:
-            policy = Cascade(error, self.confidence, self.truths)
+            policy = CascadePolicy(error, self.confidence, self.truths)
             found += draw_cascade(table, policy, self.expert, seed * 1_000_003 + replication)
             for label in self.policies:
                 found += self.beside(recording, _aiming(label, error), error, seed, replication)
