@@ -308,3 +308,21 @@ def test_as_many_truths_as_it_names_are_enough() -> None:
 def test_asking_again_and_again_is_refused() -> None:
     with pytest.raises(AskwiseError, match="repeat is True"):
         cascade(repeat=True)
+
+
+def test_a_judge_who_was_at_their_limit_is_not_heard_again() -> None:
+    # Their stage was not heard in full on part of the tasks: those were no fair sample of the rest.
+    campaign = cascade(workers=(Worker("small", 1, limit=5), LARGE, VET))
+    for task in campaign.status().needs_gold[0].tasks:
+        campaign.truth(task, "yes")
+    batch = campaign.ask(limit=4)
+    for each in batch:
+        campaign.tell(each.id, "yes")
+    for each in campaign.ask(limit=4):
+        campaign.tell(each.id, "yes")
+    (fifth,) = campaign.ask()
+    assert fifth.worker == "small"
+    campaign.expire(fifth.id)
+    asked, end = run(campaign, always_right)
+    assert end == Done("target")
+    assert {worker for _, worker in asked} == {"vet"}

@@ -23,6 +23,9 @@ def take_in(ledger: Ledger, state: State, fact: Fact, draw: Draw, truths: int) -
     by_trusted = worker >= 0 and bool(vectors.trusted(ledger)[worker])
     if kind in (k.ASKED, k.TRUTH):
         admit_if_due(ledger, state, task, truths)
+    at_limit = kind == k.ASKED and not s.can_be_asked(ledger)[worker]
+    if at_limit or (kind == k.LEFT and state.meta[s.POPULATION] > 0):
+        state.lost[worker] = 1
     if kind == k.ANSWER and by_trusted and state.said[task] == 0:
         state.said[task], state.by[task] = int(fact.value) + 1, state.meta[s.STAGES] + 1
     if task >= 0:
@@ -31,7 +34,6 @@ def take_in(ledger: Ledger, state: State, fact: Fact, draw: Draw, truths: int) -
         # They are not among those that the sample was drawn from.
         for new in range(int(state.meta[s.POPULATION]), ledger.total(c.TASKS)):
             to_trusted(ledger, state, new)
-    at_limit = kind == k.ASKED and not s.can_be_asked(ledger)[worker]
     if kind in (k.JOINED, k.LEFT) or at_limit or (by_trusted and kind in (k.EXPIRED, k.DECLINED)):
         recount_affected(ledger, state, worker, draw)
 
@@ -49,7 +51,7 @@ def admit_if_due(ledger: Ledger, state: State, task: int, truths: int) -> None:
     if task < meta[s.POPULATION]:
         meta[s.SAMPLED] += 1
         state.place[task] = meta[s.SAMPLED]
-        state.at[task] = s.first_stage(ledger, state.stage, task, 1)
+        state.at[task] = s.first_stage(ledger, state.stage, state.lost, task, 1)
 
 
 def to_trusted(ledger: Ledger, state: State, task: int) -> None:
@@ -79,10 +81,9 @@ def recount(ledger: Ledger, state: State, task: int, draw: Draw) -> None:
         return
     if state.by[task] > 0:
         return
-    put, able = s.put_to(book, task), s.can_be_asked(ledger)
-    who = s.members(ledger, state.stage, task, at).tolist()
+    put, who = s.put_to(book, task), s.members(ledger, state.stage, task, at).tolist()
     unasked = [each for each in who if each not in put]
-    if any(put.get(each) == c.DECLINED for each in who) or not able[unasked].all():
+    if any(put.get(each) == c.DECLINED for each in who) or state.lost[unasked].any():
         to_trusted(ledger, state, task)
     elif all(put.get(each) == c.SETTLED for each in who):
         state.complete[task], state.unasked[task] = at, 0
@@ -119,7 +120,7 @@ def go_on(ledger: Ledger, state: State, task: int, draw: Draw) -> None:
         if not thresholds.within_reach(standing[:, spoken - 1], weights[spoken:], threshold)[0]:
             to_trusted(ledger, state, task)
             return
-    state.at[task] = s.first_stage(ledger, state.stage, task, spoken + 1)
+    state.at[task] = s.first_stage(ledger, state.stage, state.lost, task, spoken + 1)
     recount(ledger, state, task, draw)
 
 
@@ -159,7 +160,7 @@ def is_candidate(ledger: Ledger, state: State, task: int) -> bool:
     if state.place[task] > 0 or ledger.book.tasks[task, c.CLOSED] == 1:
         return False
     stage = state.stage if state.meta[s.POPULATION] > 0 else s.stages_of(ledger)
-    if s.first_stage(ledger, stage, task, 1) <= stage.max():
+    if s.first_stage(ledger, stage, state.lost, task, 1) <= stage.max():
         return True
     return bool(s.can_be_asked(ledger)[s.experts(ledger, task)].any())
 
@@ -192,5 +193,5 @@ def calibrate(ledger: Ledger, state: State, draw: Draw, *, error: float, confide
         if hopeless:
             to_trusted(ledger, state, task)
         else:
-            state.at[task] = s.first_stage(ledger, state.stage, task, 1)
+            state.at[task] = s.first_stage(ledger, state.stage, state.lost, task, 1)
             recount(ledger, state, task, draw)

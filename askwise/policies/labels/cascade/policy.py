@@ -119,7 +119,7 @@ class CascadePolicy(Policy, Explains, LabelsItself, SuggestsGold):
         "one stage after the other until its score is above the threshold, else to the trusted"
     )
     axes: ClassVar[Axes] = {
-        "worker": "stage weights record",
+        "worker": "stage lost weights record",
         "task": "at unasked complete place said by score",
     }
 
@@ -242,7 +242,7 @@ class CascadePolicy(Policy, Explains, LabelsItself, SuggestsGold):
         if task is None:
             return None
         stage = state.stage if meta[s.POPULATION] > 0 else s.stages_of(ledger)
-        at = s.first_stage(ledger, stage, task, 1)
+        at = s.first_stage(ledger, stage, state.lost, task, 1)
         if at > stage.max():
             return self.asking_cheapest(ledger, task, able & vectors.trusted(ledger), SAMPLE)
         who = [each for each in s.members(ledger, stage, task, at).tolist() if able[each]]

@@ -19,14 +19,16 @@ SETTLED, RIGHT = range(2)
 class State(NamedTuple):
     """Stages are numbered from 1; the trusted come after the last.
 
-    ``stage`` is the stage of a worker, 0 for who takes no part as a judge. ``at`` is the stage that
-    a task is with (0: none yet), ``unasked`` how many there are still to be asked about it (of the
-    trusted 1 at most, -1 while one is asked), ``complete`` how many stages have spoken on it,
+    ``stage`` is the stage of a worker, 0 for who takes no part as a judge; ``lost`` is 1 once they
+    left or reached their limit: from then on their stage is not heard in full. ``at`` is the stage
+    that a task is with (0: none yet), ``unasked`` how many there are still to be asked about it (of
+    the trusted 1 at most, -1 while one is asked), ``complete`` how many stages have spoken on it,
     ``place`` its place in the sample (from 1). ``said`` is the option plus one that stands, ``by``
     whose word that is; ``score`` is a task's after the last stage that spoke.
     """
 
     stage: Array
+    lost: Array
     weights: Array
     record: Array
     at: Array
@@ -45,6 +47,7 @@ def new_state(book: Book, options: int) -> State:
     tasks, workers = len(book.tasks), len(book.workers)
     return State(
         stage=np.zeros(workers, np.int64),
+        lost=np.zeros(workers, np.int64),
         weights=np.zeros((workers, options)),
         record=np.zeros((workers, 2), np.int64),
         **{
@@ -100,17 +103,17 @@ def put_to(book: Book, task: int) -> dict[int, int]:
     return found
 
 
-def first_stage(ledger: Ledger, stage: Array, task: int, at: int) -> int:
+def first_stage(ledger: Ledger, stage: Array, lost: Array, task: int, at: int) -> int:
     """The first stage from ``at`` on that a task may be put to; after the last, the trusted.
 
-    A stage that has nobody whom the task is open to says nothing and is passed over. One in which
-    somebody can't be asked any more can't speak: the task is then for the trusted.
+    A stage that has nobody whom the task is open to says nothing and is passed over. One that
+    can't be heard in full can't speak: the task is then for the trusted.
     """
     last = int(stage.max())
     while at <= last:
         who = members(ledger, stage, task, at)
         if len(who) > 0:
-            return at if can_be_asked(ledger)[who].all() else last + 1
+            return last + 1 if lost[who].any() else at
         at += 1
     return at
 

@@ -116,7 +116,7 @@ def draw_cascade(
 @experiments.register("judges-cascade")
 @dataclass(frozen=True)
 class JudgesCascade(Experiment):
-    """The policy ``cascade`` on recorded answers with gold: is its error kept, and at what cost?
+    """Cascades on recorded answers with gold: how often they keep their error, and what they cost.
 
     Parameters
     ----------
