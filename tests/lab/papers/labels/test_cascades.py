@@ -94,6 +94,7 @@ def test_the_study_measures_errors_and_costs(folder: Path) -> None:
         "data": str(folder),
         "prices": ",".join(PRICES),
         "errors": "0.3",
+        "policies": "hem",
         "truths": "24",
         "confidence": "0.8",
     }

@@ -132,8 +132,8 @@ class JudgesCascade(Experiment):
         Of judges, by the beginning of their names; others are left out. Without any, those of the
         set's workers.csv, or 1 each: then all judges are one stage.
     policies : names
-        Held beside it, with the trusted source as a worker and the truths of as many tasks told,
-        at its price; each is given the allowed share as its ``target``.
+        Held beside it, such as ``hem``, with the trusted source as a worker and the truths of as
+        many tasks told, at its price; each is given the allowed share as its ``target``.
     sets : names
         Which sets of the folder; every one by default.
     data : folder
@@ -147,12 +147,12 @@ class JudgesCascade(Experiment):
     truths: int = 100
     expert: float = 20.0
     prices: tuple[str, ...] = ()
-    policies: tuple[str, ...] = ("hem",)
+    policies: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
     data: str = ""
     most_tasks: int = 0
 
-    reps: ClassVar[int] = 100
+    reps: ClassVar[int] = 300
     chunk: ClassVar[int] = 20
     title: ClassVar[str] = "Cascades of judges (beyond 002)"
     reproduces: ClassVar[str] = "beyond 002"
