@@ -22,6 +22,7 @@ EXECUTED = (
     DOCS / "tutorial.md",
     DOCS / "how-to" / "aggregate.md",
     DOCS / "how-to" / "assure.md",
+    DOCS / "how-to" / "cascade.md",
     DOCS / "how-to" / "certify.md",
     DOCS / "how-to" / "check-judges.md",
     DOCS / "how-to" / "judges.md",

@@ -29,13 +29,13 @@ def drawn_at_random(ledger: Ledger, draw: Draw, count: int) -> list[str]:
     count : int
         How many tasks to draw.
     """
-    order = _order(draw, len(ledger.tasks))
+    order = random_order(draw, len(ledger.tasks))
     untold = order[ledger.book.tasks[order, c.TRUTH] < 0]
     return [ledger.tasks[at].id for at in untold[:count].tolist()]
 
 
 @lru_cache(maxsize=8)
-def _order(draw: Draw, tasks: int) -> Array:
+def random_order(draw: Draw, tasks: int) -> Array:
     """Tasks by a number that each of them draws. Kept, as a page may ask for it every second."""
     places: Any = np.arange(tasks)
     words = _threefry_on_arrays(draw.key0, draw.key1, draw.decision & 0xFFFFFFFF, places)

@@ -121,16 +121,21 @@ class Referee:
 
     def tasks_for(self, worker: str) -> int:
         """How many open tasks may be put to a worker."""
-        again = self.repeats(worker)
-        return sum(
-            self.is_for(task, worker) and (again or not self.pairs[task, worker])
-            for task in self.open_tasks
-        )
+        return sum(self.may_put(task, worker) for task in self.open_tasks)
+
+    def may_put(self, task: str | None, worker: str) -> bool:
+        """Whether a task is for a worker who was not asked about it, or may be again."""
+        asked = self.pairs[task, worker] and not self.repeats(worker)
+        return self.is_for(task, worker) and not asked
 
     def can_work(self, worker: str) -> bool:
         """Whether limit and tasks leave a worker who is there something to do."""
         here = worker in self.joined and self.asked[worker] < self.most(worker)
         return here and self.tasks_for(worker) > 0
+
+    def left_to_nobody(self, able: Collection[str]) -> bool:
+        """Whether there is an open task that may be put to none of those who can work."""
+        return any(not any(self.may_put(task, one) for one in able) for task in self.open_tasks)
 
     def is_at_limit(self, worker: str) -> bool:
         """Whether a worker was asked as often as may be.
@@ -393,6 +398,7 @@ class Referee:
                 "budget": bool(able),
                 "limits": any(self.is_at_limit(one) for one in self.joined),
                 "tasks": not self.open_tasks
-                or any(self.tasks_for(one) == 0 for one in self.joined),
+                or any(self.tasks_for(one) == 0 for one in self.joined)
+                or self.left_to_nobody(able),
             }[choice.why]
         assert right, f"{choice} is not so: out {self.out}, could be asked {able}"

@@ -45,6 +45,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "crowdsense": [{"threshold": 0.3, "smoothing": 2.0}],
     "iethresh": [{"threshold": 0.2, "error": 0.2}],
     "hem": [{"target": 0.2}],
+    "cascade": [{"error": 0.5, "confidence": 0.5, "truths": 3}],
     "b-kube": [
         {"inference": "weighted-majority", "bonus": 0.25},
         {"inference": "map", "by_context": True},

@@ -1,0 +1,1 @@
+"""Judges from cheap to expensive, trusted people last, and an error that the whole keeps."""
