@@ -18,7 +18,7 @@ from askwise.core.errors import InvalidParameter
 FIRST, LARGEST_FIRST = Fraction(1, 2), Fraction(9, 10)
 """The first set is this share of the labels, or all that share the best score up to the second."""
 
-STEP = Fraction(1, 40)
+STEP = Fraction(1, 80)
 """Each further set is larger by this share of the labels."""
 
 YES, NO = "yes", "no"
