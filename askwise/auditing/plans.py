@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from askwise.auditing.draws import STEP
+from askwise.auditing.draws import FINE_STEP
 from askwise.core.arrays import Array
 from askwise.core.checks import between, whole
 
@@ -110,7 +110,7 @@ def plan_audits(tasks: int, *, error: float = 0.05, confidence: float = 0.9) -> 
 
 def expected_answers(tasks: int, error: float, confidence: float, audits: int) -> float:
     """Answers of the trusted source that a draw for so many audits is expected to need."""
-    shares = np.append(np.arange(1, int(1 / STEP)) * float(STEP), 1.0)
+    shares = np.append(np.arange(1, int(1 / FINE_STEP)) * float(FINE_STEP), 1.0)
     wrong = np.array([rate * shares**power for rate in WRONG for power in RANKED])
     kept = _certified(shares, wrong, tasks, error, confidence, audits)
     # All audits are made inside the largest set that is looked at.
