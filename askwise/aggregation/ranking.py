@@ -32,14 +32,10 @@ def sureness(
 
     Parameters
     ----------
-    tasks, answers, weights : arrays
-        Of each vote: its task, the option and what it counts.
-    named : array of int
-        The option named for each task.
-    options : int
-        How many there are.
+    tasks, answers, weights, named, options
+        As in :func:`~askwise.core.scoring.weighted_lead`.
     contexts : array of int, optional
-        Of each task.
+        The context of each task.
 
     Examples
     --------
