@@ -12,6 +12,7 @@ from askwise.auditing.judges import ClassRates, Flips, JudgeCard
 from askwise.auditing.needs import AuditNeed, audit_needs
 from askwise.auditing.panels import Contribution, PanelCard
 from askwise.auditing.people import PeopleCard
+from askwise.auditing.plans import AuditPlan, plan_audits
 from askwise.auditing.shares import ClassShare, ppi_mean
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "AlternativeTest",
     "AuditDraw",
     "AuditNeed",
+    "AuditPlan",
     "AuditedSet",
     "Cascade",
     "Certificate",
@@ -42,5 +44,6 @@ __all__ = [
     "draw",
     "draw_order",
     "drawn_before",
+    "plan_audits",
     "ppi_mean",
 ]

@@ -18,8 +18,9 @@ from askwise.core.errors import InvalidParameter
 FIRST, LARGEST_FIRST = Fraction(1, 2), Fraction(9, 10)
 """The first set is this share of the labels, or all that share the best score up to the second."""
 
-STEP = Fraction(1, 40)
-"""Each further set is larger by this share of the labels."""
+STEP, FINE_STEP = Fraction(1, 40), Fraction(1, 80)
+"""Each further set is larger by this share of the labels; by the second with escalation, where each
+label that is certified spares an answer."""
 
 YES, NO = "yes", "no"
 FLAGS = ("escalate", "at_once")
@@ -306,7 +307,7 @@ def _sizes(tasks: int, tied: int, error: float, escalate: bool) -> tuple[int, ..
     else:
         most = math.ceil(LARGEST_FIRST * tasks)
         first = max(math.ceil(FIRST * tasks), min(tied, most))
-    sizes, step = [first], STEP * tasks
+    sizes, step = [first], (FINE_STEP if escalate else STEP) * tasks
     while sizes[-1] < tasks:
         sizes.append(min(tasks, max(sizes[-1] + 1, math.ceil(first + len(sizes) * step))))
     return tuple(sizes)

@@ -53,7 +53,8 @@ def limits(size: int, too_many: int, audits: int, doubt: float) -> Array:
     -1
     """
     audits = min(audits, size)
-    below = _distribution(size, too_many, audits, doubt)
+    chances = _chances(size, too_many, audits, doubt)
+    below = _distribution(chances)
     earned = (np.arange(len(below)) / audits) ** EARNED
     low, high = 0.0, 1.0
     found, generous = _levels(below, low * earned), _levels(below, high * earned)
@@ -64,13 +65,13 @@ def limits(size: int, too_many: int, audits: int, doubt: float) -> Array:
             low = middle
         elif (tried == generous).all():
             high = middle
-        elif _ever(tried, size, too_many) <= doubt * (1.0 - SLACK):
+        elif _ever(tried, chances) <= doubt * (1.0 - SLACK):
             low, found = middle, tried
         else:
             high, generous = middle, tried
         if (found == generous).all():
             break
-    found = _with_the_rest(found, size, too_many, doubt * (1.0 - SLACK))
+    found = _with_the_rest(found, chances, doubt * (1.0 - SLACK))
     found.flags.writeable = False
     return found
 
@@ -98,55 +99,38 @@ def limit_at_once(size: int, too_many: int, audits: int, doubt: float) -> int:
     >>> limit_at_once(1000, 101, 21, 0.1), limit_at_once(1000, 101, 22, 0.1)
     (-1, 0)
     """
-    below = _distribution(size, too_many, audits, doubt)[-1]
+    below = _distribution(_chances(size, too_many, audits, doubt))[-1]
     return int((below <= doubt * (1.0 - SLACK)).sum()) - 1
 
 
-def _with_the_rest(found: Array, size: int, too_many: int, doubt: float) -> Array:
-    """Reach each number of wrong audits earlier, as far as doubt is left over.
+def _chances(size: int, too_many: int, audits: int, doubt: float) -> Array:
+    """The probability that the next audit is wrong, by audits made (rows) and wrong ones so far.
 
-    Limits are whole numbers, so the best level of all rarely uses the doubt up.
-    """
-    for k in range(too_many):
-        while (at := int(np.searchsorted(found, k)) - 1) > 0:
-            if k > 0 and found[at] < k - 1:
-                break
-            earlier = found.copy()
-            earlier[at] = k
-            used = _ever(earlier, size, too_many)
-            if used > doubt:
-                break
-            found = earlier
-            if used > doubt * (1.0 - WORTH_USING):
-                return found
-        if k > found[-1]:
-            break
-    return found
-
-
-def _distribution(size: int, too_many: int, audits: int, doubt: float) -> Array:
-    """P(at most k wrong after t audits), a row for each t, up to the k that matter.
-
-    A limit k with a probability above the doubt at any t is out of the question by itself.
+    For a set with just too many wrong labels, up to the numbers of wrong ones that matter: a limit
+    whose probability is above the doubt at any t is out of the question by itself.
     """
     steps = min(size, audits)
     spread = math.sqrt(steps * -math.log(max(1e-300, 1.0 - doubt)) / 2.0)
     kept = min(too_many, steps, math.ceil(steps * too_many / size + spread)) + 1
-    rows = np.empty((steps + 1, kept))
-    row = np.zeros(kept)
-    row[0] = 1.0
-    for t in range(steps + 1):
-        rows[t] = row
-        if t < steps:
-            row = _after_one_more(row, t, size, too_many)
+    made, wrong = np.arange(steps)[:, None], np.arange(kept)
+    found: Array = np.clip((too_many - wrong) / (size - made), 0.0, 1.0)
+    return found
+
+
+def _distribution(chances: Array) -> Array:
+    """P(at most k wrong after t audits), a row for each t."""
+    rows = np.zeros((len(chances) + 1, chances.shape[1]))
+    rows[0, 0] = 1.0
+    for t, wrong in enumerate(chances):
+        rows[t + 1] = _after_one_more(rows[t], wrong)
     return np.cumsum(rows, axis=1)
 
 
-def _after_one_more(row: Array, t: int, size: int, too_many: int) -> Array:
-    """The probabilities of k wrong among t + 1 audits, from those among t."""
-    wrong = np.clip((too_many - np.arange(len(row))) / (size - t), 0.0, 1.0)
-    after = row * (1.0 - wrong)
-    after[1:] += row[:-1] * wrong[:-1]
+def _after_one_more(row: Array, wrong: Array) -> Array:
+    """The probabilities of k wrong audits after one more, from those before it."""
+    moved = row * wrong
+    after = row - moved
+    after[1:] += moved[:-1]
     return after
 
 
@@ -157,17 +141,52 @@ def _levels(below: Array, level: Array) -> Array:
     return found
 
 
-def _ever(found: Array, size: int, too_many: int) -> float:
+def _ever(found: Array, chances: Array) -> float:
     """The probability that a set with just too many wrong labels ever keeps within the limits."""
-    top = int(found.max())
-    if top < 0:
-        return 0.0
-    row = np.zeros(min(top + 2, too_many + 1))
-    row[0] = 1.0
-    total = 0.0
+    return _outside(found, chances)[1]
+
+
+def _outside(found: Array, chances: Array) -> tuple[Array, float]:
+    """P(k wrong after t audits, never within the limits before t), and P(ever within them)."""
+    width = min(int(found.max()) + 2, chances.shape[1])
+    rows = np.zeros((len(found), width))
+    rows[0, 0] = 1.0
+    total, row = 0.0, rows[0]
     for t in range(1, len(found)):
-        row = _after_one_more(row, t - 1, size, too_many)
+        row = rows[t] = _after_one_more(row, chances[t - 1, :width])
         if found[t] >= 0:
             total += float(row[: found[t] + 1].sum())
+            row = row.copy()
             row[: found[t] + 1] = 0.0
-    return total
+    return rows, total
+
+
+def _with_the_rest(found: Array, chances: Array, doubt: float) -> Array:
+    """Reach each number of wrong audits earlier, as far as doubt is left over.
+
+    Limits are whole numbers, so the best level of all rarely uses the doubt up. To reach k at one
+    t earlier adds what is there with k wrong audits, unless it is within the limits later anyway.
+    """
+    found = found.copy()
+    for k in range(chances.shape[1]):
+        reached, used = _outside(found, chances)
+        at = int(np.searchsorted(found, k)) - 1
+        later = np.zeros(chances.shape[1])
+        for t in range(len(found) - 1, 0, -1):
+            if t <= at:
+                if k > 0 and found[t] < k - 1:
+                    break
+                used += reached[t, k] * (1.0 - later[k])
+                if used > doubt:
+                    break
+                found[t] = k
+                if used > doubt * (1.0 - WORTH_USING):
+                    return found
+            within = later.copy()
+            within[: found[t] + 1] = 1.0
+            wrong = chances[t - 1]
+            later = within * (1.0 - wrong)
+            later[:-1] += within[1:] * wrong[:-1]
+        if k > found[-1]:
+            break
+    return found

@@ -12,16 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from askwise.aggregation.ranking import sureness
 from askwise.auditing import AuditDraw, Certificate, Climb, certificate_of, draw
 from askwise.auditing.draws import smallest_set
 from askwise.auditing.limits import fewest_audits
+from askwise.auditing.plans import plan_audits
 from askwise.core.arrays import Array
 from askwise.core.certify import CertifyTerms
 from askwise.core.choices import Done, Wait
 from askwise.core.errors import InvalidProblem
 from askwise.core.events import PlanRow
 from askwise.core.problem import UNLIMITED, Problem
-from askwise.core.scoring import vote_weights, weighted_lead
+from askwise.core.scoring import vote_weights
 from askwise.ledger import Book, Ledger, money_left
 from askwise.ledger import columns as c
 from askwise.ledger.queries import asked_before
@@ -235,11 +237,16 @@ def freeze_draw(
         ledger.tasks[task].id: (problem.options[option], score)
         for task, option, score in zip(tasks.tolist(), named.tolist(), scores.tolist(), strict=True)
     }
+    audits = affordable_audits(problem, ledger, freed)
+    if terms.escalate and terms.audits is None:
+        # More audits than these would cost more than the answers that they save.
+        planned = plan_audits(len(frozen), error=terms.error, confidence=terms.block_confidence)
+        audits = min(audits, planned.audits)
     drawn = draw(
         frozen,
         error=terms.error,
         confidence=terms.block_confidence,
-        audits=max(1, min(len(frozen), affordable_audits(problem, ledger, freed))),
+        audits=max(1, min(len(frozen), audits)),
         seed=seed,
         escalate=terms.escalate,
     )
@@ -261,7 +268,8 @@ def affordable_audits(problem: Problem, ledger: Ledger, money: int) -> int:
 
 
 def label_scores(ledger: Ledger, tasks: Array, named: Array, options: int) -> Array:
-    """How far each label leads the next one, by votes that count as their givers seem good.
+    """How sure each label is: by its lead in votes that count as their givers seem good, and by how
+    much workers agree on labels of its kind.
 
     Workers are judged by how often the labels of tasks agree with them, where others answered too.
     """
@@ -276,7 +284,9 @@ def label_scores(ledger: Ledger, tasks: Array, named: Array, options: int) -> Ar
     size = ledger.total(c.WORKERS)
     right = np.bincount(workers[judged], given[judged] == named[at[judged]], minlength=size)
     quality = (right + 0.5) / (np.bincount(workers[judged], minlength=size) + 1.0)
-    return weighted_lead(at, given, vote_weights(quality, options)[workers], named, options)
+    weights = vote_weights(quality, options)[workers]
+    contexts = book.tasks[tasks, c.CONTEXT]
+    return sureness(at, given, weights, named, options, contexts)
 
 
 def check_hopeful(problem: Problem) -> None:

@@ -23,7 +23,10 @@ def certify(
         "aggregate --out writes will do.",
     ),
     draw: int | None = option(
-        None, "N", "Draw tasks to audit, at most this many, and write the draw to --out."
+        None,
+        "N",
+        "Draw tasks to audit, at most this many, and write the draw to --out. With --escalate it "
+        "may be left out: the number that is expected to cost least is planned.",
     ),
     error: float | None = option(
         None, "SHARE", "The share of wrong labels that is allowed; 0.05 unless given."
@@ -60,7 +63,8 @@ def certify(
     from askwise.data.columns import read_columns, write_columns
 
     given = {"--error": error, "--confidence": confidence, "--seed": seed}
-    if draw is not None:
+    planned = escalate and draw_file is None and audit is None and next_ones is None
+    if draw is not None or planned:
         _refuse({"--draw-file": draw_file, "--audit": audit, "--next": next_ones}, "--draw")
         if out is None:
             raise InvalidParameter("out is missing: say where the draw goes, --out", field="out")
@@ -71,10 +75,16 @@ def certify(
                 field="out",
             )
         scored = read_scored(labels)
+        error = DEFAULTS["error"] if error is None else error
+        confidence = DEFAULTS["confidence"] if confidence is None else confidence
+        if draw is None:
+            plan = auditing.plan_audits(len(scored), error=error, confidence=confidence)
+            draw = plan.audits
+            output.console(stderr=True).print(plan.why, highlight=False)
         drawn = auditing.draw(
             scored,
-            error=DEFAULTS["error"] if error is None else error,
-            confidence=DEFAULTS["confidence"] if confidence is None else confidence,
+            error=error,
+            confidence=confidence,
             audits=draw,
             seed=_random_seed() if seed is None else seed,
             escalate=escalate,
@@ -86,7 +96,8 @@ def certify(
         return
     if draw_file is None:
         raise InvalidParameter(
-            "draw is missing: draw tasks to audit with --draw N --out FILE, or give --draw-file",
+            "draw is missing: draw tasks to audit with --draw N --out FILE (with --escalate N is "
+            "planned), or give --draw-file",
             field="draw",
         )
     _refuse({"--out": out}, "--draw-file")

@@ -208,7 +208,7 @@ def test_too_few_audits_at_once_are_told_with_how_many_it_takes():
 def test_with_escalation_nothing_is_certified_before_an_audit():
     labels, _ = world()
     assert certify(labels, draw(labels, error=0.1, escalate=True), {}).outcome == "open"
-    few = certify(labels, draw(labels, error=0.1, audits=1, escalate=True), {})
+    few = certify(labels, draw(labels, error=0.1, confidence=0.95, audits=1, escalate=True), {})
     assert (few.outcome, few.next) == ("hopeless", ())
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askwise.auditing.limits import limits
+from askwise.auditing.limits import WORTH_USING, _chances, _with_the_rest, limits
 
 
 def ever_within(allowed: np.ndarray, size: int, wrong: int) -> Fraction:
@@ -87,3 +87,35 @@ def test_every_pair_of_wrong_labels_is_equally_likely_to_be_missed():
     assert Fraction(len(clean), comb(5, 2)) == Fraction(3, 10)
     assert limits(5, 2, 2, 0.31).tolist() == [-1, -1, 0]
     assert limits(5, 2, 2, 0.29).tolist() == [-1, -1, -1]
+
+
+def reached_earlier(allowed: np.ndarray, size: int, too_many: int, doubt: float) -> np.ndarray:
+    """Reach each number earlier while doubt is left, each try worked out from the first audit."""
+    found = allowed.copy()
+    for k in range(too_many):
+        while (at := int(np.searchsorted(found, k)) - 1) > 0 and found[at] >= k - 1:
+            earlier = found.copy()
+            earlier[at] = k
+            used = float(ever_within(earlier, size, too_many))
+            if used > doubt:
+                break
+            found = earlier
+            if used > doubt * (1 - WORTH_USING):
+                return found
+        if k > found[-1]:
+            break
+    return found
+
+
+@given(
+    st.integers(1, 25).flatmap(
+        lambda size: st.tuples(st.just(size), st.integers(1, size), st.integers(1, size))
+    ),
+    st.floats(0.01, 0.6),
+)
+def test_the_doubt_that_is_left_reaches_limits_earlier_as_if_each_were_tried(case, doubt):
+    size, too_many, audits = case
+    chances = _chances(size, too_many, audits, doubt)
+    nothing = np.full(audits + 1, -1)
+    found = _with_the_rest(nothing, chances, doubt)
+    assert found.tolist() == reached_earlier(nothing, size, too_many, doubt).tolist()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from askwise.auditing import plan_audits
 from tests.schemas import faults
 
 Call = Callable[..., Any]
@@ -216,3 +217,13 @@ def test_an_unanswered_audit_counts_as_an_error(
     truths = tell(workplace, {first: ""})
     found = call_json("certify", labels, "--draw-file", drawn, "--audit", truths)
     assert json.dumps(found["wrong"]) == "1"
+
+
+def test_with_escalation_the_number_of_audits_is_planned(
+    call: Call, workplace: Path, labels: str
+) -> None:
+    found = call(*("certify", labels, "--escalate", "--error", "0.1", "--out", "draw.csv"))
+    with open(workplace / "draw.csv", newline="") as file:
+        audits = {row["audits"] for row in csv.DictReader(file)}
+    assert audits == {str(plan_audits(TASKS, error=0.1).audits)}
+    assert f"{audits.pop()} audits at the most" in " ".join(found.stderr.split())

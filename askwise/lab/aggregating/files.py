@@ -28,7 +28,7 @@ def write_labels(found: Aggregated, path: Path) -> Path:
     labels = [names[at] for at in found.fitted.labels]
     sure = list(found.fitted.confidence)
     return write_answers(
-        path, found.table.task_names, labels, sure, found.rests_on(), list(found.leads)
+        path, found.table.task_names, labels, sure, found.rests_on(), list(found.sureness)
     )
 
 

@@ -11,6 +11,7 @@ from askwise.aggregation import Fitted, LabelAggregator, aggregation, code_answe
 from askwise.aggregation.answers import Kin, code_workers
 from askwise.aggregation.calibrating import band_width
 from askwise.aggregation.features import FORETOLD, features_of
+from askwise.aggregation.ranking import sureness
 from askwise.core.arrays import Array
 from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter, InvalidProblem
@@ -25,7 +26,6 @@ from askwise.core.scoring import (
     reliability,
     right_shares,
     vote_weights,
-    weighted_lead,
     wilson_ends,
 )
 from askwise.data.labels import LabelTable
@@ -106,6 +106,8 @@ class Aggregated:
         Truths to measure against.
     learned : Truths, optional
         Truths that the aggregator was given.
+    contexts : array of int, optional
+        The context of each task, where the aggregator was given them.
     """
 
     table: LabelTable
@@ -113,6 +115,7 @@ class Aggregated:
     fitted: Fitted
     gold: Truths | None
     learned: Truths | None
+    contexts: Array | None = None
 
     @cached_property
     def _measured(self) -> Measured | None:
@@ -202,11 +205,12 @@ class Aggregated:
         return float((self.fitted.labels[self.table.tasks] == self.table.labels).mean())
 
     @cached_property
-    def leads(self) -> Array:
-        """How far each label leads the next by votes weighted with their givers' quality."""
+    def sureness(self) -> Array:
+        """A score to rank labels by: leads in weighted votes, and agreement on such labels."""
         table, options = self.table, len(self.table.label_names)
         weights = vote_weights(self.fitted.quality, options)[table.workers]
-        return weighted_lead(table.tasks, table.labels, weights, self.fitted.labels, options)
+        votes = table.tasks, table.labels, weights
+        return sureness(*votes, self.fitted.labels, options, self.contexts)
 
     def least_sure(self, most: int) -> list[int]:
         """The tasks with the least confidence, in order; those whose truth was given are sure."""
@@ -374,7 +378,7 @@ def aggregate(
         rows = features_of(list(features.items()), places, table.task_names[0])
     with allowed(method.name):
         fitted = method.report(answers, rows)
-    return Aggregated(known, label_of(method), fitted, gold, learned)
+    return Aggregated(known, label_of(method), fitted, gold, learned, kinds)
 
 
 def methods() -> list[str]:

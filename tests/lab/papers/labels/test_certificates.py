@@ -38,6 +38,7 @@ def test_certificates_of_recorded_answers_are_measured(folder: Path) -> None:
         "methods": "majority",
         "errors": "0.05,0.2",
         "audits": "60",
+        "again": "25",
     }
     found = run(with_settings("judges-honest", settings), seed=1, reps=20, jobs=1)
     # A ninth of the labels is wrong: those on which the judges differ, so not the surest.

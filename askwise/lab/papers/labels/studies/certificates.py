@@ -1,14 +1,16 @@
 """Whether labels are as right as their certificate says, and what that costs (beyond 002)."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from askwise.aggregation import code_answers
-from askwise.auditing import Climb, draw_order
+from askwise.aggregation.ranking import sureness
+from askwise.auditing import Climb, draw_order, plan_audits
 from askwise.core.arrays import Array
 from askwise.core.checks import between, whole
 from askwise.core.compiling import allowed
@@ -29,6 +31,15 @@ MEASURES = ("certified_share", "false", "audits")
 
 DELIVERY = ("trusted_share", "delivered_false")
 """Of a draw with escalation: trusted answers a task, and whether the statement is false."""
+
+PLANNED = ("planned_share", "planned_false")
+"""The same of a draw with escalation for as many audits as are planned."""
+
+FALSE = {"false": "", "delivered_false": "escalate", "planned_false": "plan"}
+"""Each metric of false statements, and what its draws are made with."""
+
+AGAIN = "_again"
+"""Ends the name of a metric of false statements where draws were made anew."""
 
 OWN = ("own_share", "own_error")
 """Of labels whose confidence is high enough by itself: their share, and how many are wrong."""
@@ -66,6 +77,12 @@ class Audited(NamedTuple):
     false: bool
 
 
+@lru_cache(maxsize=64)
+def planned(tasks: int, error: float, confidence: float) -> int:
+    """As many audits as are planned."""
+    return plan_audits(tasks, error=error, confidence=confidence).audits
+
+
 def audit(
     labelled: Labelled, *, error: float, confidence: float, audits: int, seed: int, escalate: bool
 ) -> Audited:
@@ -101,13 +118,16 @@ class JudgesHonest(MethodsOnSets):
     ----------
     methods : names
         Aggregators that make the labels. Labels of ``majority`` are ordered by the share of votes,
-        others by their lead in votes that count as their givers are good.
+        others by ``sureness``, as ``aggregate --out`` writes it.
     errors : numbers
         Shares of wrong labels that are allowed.
     confidence : number
         How sure the statements are.
     audits : int
-        The most audits of a draw.
+        The most audits of a draw, where it is not planned.
+    again : int
+        Draws that are made anew where more certificates are false than are allowed: by chance, or
+        because certificates do not hold? 0 for none.
     sets : names
         Which sets of the folder; every one by default.
     data : folder
@@ -120,6 +140,7 @@ class JudgesHonest(MethodsOnSets):
     errors: tuple[float, ...] = (0.05, 0.1, 0.2)
     confidence: float = 0.9
     audits: int = 100
+    again: int = 2000
     sets: tuple[str, ...] = ()
     data: str = ""
     most_tasks: int = 0
@@ -156,46 +177,60 @@ class JudgesHonest(MethodsOnSets):
             between(error, "errors", 0, 1)
         between(self.confidence, "confidence", 0, 1)
         whole(self.audits, "audits", least=1)
+        whole(self.again, "again", least=0)
 
     def sample(self, cell: Cell, seed: int, replication: int) -> Array:
-        """For each method and error: a draw, and a draw with escalation."""
+        """For each method and error: a draw, one with escalation, and one that is planned."""
         if not cell.panel:
             return np.zeros(0)
         found: list[float] = []
         for method in self.methods:
             labelled = labels_of(self.data, cell.panel, self.most_tasks, method)
+            tasks = len(labelled.wrong)
             for error in self.errors:
-                plain, whole_set = (
-                    audit(
-                        labelled,
-                        error=error,
-                        confidence=self.confidence,
-                        audits=self.audits,
-                        seed=seed * 1_000_003 + replication,
-                        escalate=escalate,
-                    )
-                    for escalate in (False, True)
+                plain, *wholes = (
+                    self._draw(labelled, error, made_with, seed, replication)
+                    for made_with in FALSE.values()
                 )
-                tasks = len(labelled.wrong)
                 found += [plain.kept / tasks, plain.false, plain.audits]
-                found += [whole_set.trusted / tasks, whole_set.false]
+                for each in wholes:
+                    found += [each.trusted / tasks, each.false]
         return np.array(found, np.float64)
 
+    def _draw(
+        self, labelled: Labelled, error: float, made_with: str, seed: int, number: int
+    ) -> Audited:
+        tasks = len(labelled.wrong)
+        return audit(
+            labelled,
+            error=error,
+            confidence=self.confidence,
+            audits=planned(tasks, error, self.confidence) if made_with == "plan" else self.audits,
+            seed=seed * 1_000_003 + number,
+            escalate=bool(made_with),
+        )
+
     def rows(self, cell: Cell, samples: Array, seed: int) -> list[Row]:
-        """Means over the draws; and what confidences claim."""
+        """Means over the draws; draws made anew where too many were false; what is claimed."""
         if not cell.panel:
             return [row for each in self.label_sets() for row in each.notes()]
-        shape = (len(samples), len(self.methods), len(self.errors), len(MEASURES) + len(DELIVERY))
-        measured = samples.reshape(shape)
+        metrics = (*MEASURES, *DELIVERY, *PLANNED)
+        measured = samples.reshape(len(samples), len(self.methods), len(self.errors), len(metrics))
         found = []
         for at, method in enumerate(self.methods):
             labelled = labels_of(self.data, cell.panel, self.most_tasks, method)
             for place, error in enumerate(self.errors):
-                for column, metric in enumerate((*MEASURES, *DELIVERY)):
+                of: dict[str, Any] = {"panel": cell.panel, "series": method, "x": error}
+                for column, metric in enumerate(metrics):
                     values = measured[:, at, place, column]
-                    found.append(
-                        mean_row(values, panel=cell.panel, series=method, x=error, metric=metric)
-                    )
+                    found.append(mean_row(values, **of, metric=metric))
+                    if metric in FALSE and self.again and too_often(values, self.confidence):
+                        # Draws of their own: those that were noticed are the unlucky ones.
+                        anew = [
+                            self._draw(labelled, error, FALSE[metric], seed, len(samples) + n).false
+                            for n in range(self.again)
+                        ]
+                        found.append(mean_row(np.array(anew), **of, metric=metric + AGAIN))
                 sure = labelled.confidence >= 1 - error
                 claims = [float(sure.mean())]
                 if sure.any():
@@ -214,9 +249,8 @@ class JudgesHonest(MethodsOnSets):
                 mine = [row for row in rows if row.series == method and row.x == error]
                 of = {
                     metric: [row for row in mine if row.metric == metric]
-                    for metric in (*MEASURES, *DELIVERY, *OWN)
+                    for metric in (*MEASURES, *DELIVERY, *PLANNED, *OWN)
                 }
-                worst = max(of["false"], key=lambda row: row.mean)
                 means = {
                     m: float(np.mean([row.mean for row in each])) for m, each in of.items() if each
                 }
@@ -224,12 +258,40 @@ class JudgesHonest(MethodsOnSets):
                 said.append(
                     f"{method}, at most {error:g} wrong: {means['certified_share']:.0%} of the "
                     "labels are certified in the mean of the sets; a certificate is false in "
-                    f"{worst.mean:.1%} of the draws at the most ({worst.panel}; "
-                    f"{1 - self.confidence:.0%} are allowed); to deliver all labels the trusted "
-                    f"source gives {means['trusted_share']:.2f} answers a task. By themselves "
-                    f"confidences claim {own:.0%} of the labels, {wrong:.0%} of which are wrong."
+                    f"{most_often(mine)} ({1 - self.confidence:.0%} are allowed); to deliver all "
+                    f"labels the trusted source gives {means['trusted_share']:.2f} answers a task, "
+                    f"and {means['planned_share']:.2f} if the number of audits is planned. By "
+                    f"themselves confidences claim {own:.0%} of the labels, {wrong:.0%} of which "
+                    "are wrong."
                 )
         return said
+
+
+def too_often(false: Array, confidence: float) -> bool:
+    """Whether more statements are false than are allowed."""
+    return float(false.mean()) > 1 - confidence
+
+
+def most_often(rows: Sequence[Row]) -> str:
+    """How often statements are false at the most; draws made anew stand for those they replace."""
+    anew = {
+        (row.panel, row.series, row.x, row.metric.removesuffix(AGAIN)): row
+        for row in rows
+        if row.metric.endswith(AGAIN)
+    }
+    shares = [
+        anew.get((row.panel, row.series, row.x, row.metric), row)
+        for row in rows
+        if row.metric in FALSE
+    ]
+    worst = max(shares, key=lambda row: row.mean)
+    spread = math.sqrt(worst.mean * (1.0 - worst.mean) / worst.n)
+    ways = {"delivered_false": ", with escalation", "planned_false": ", planned"}
+    way = ways.get(worst.metric.removesuffix(AGAIN), "")
+    return (
+        f"{worst.mean:.1%} of {worst.n:,} draws at the most (standard error {spread:.1%}; "
+        f"{worst.panel}{way})"
+    )
 
 
 @lru_cache(maxsize=64)
@@ -246,14 +308,14 @@ def labels_of(data: str, name: str, most_tasks: int, method: str) -> Labelled:
     )
     with allowed(made.name):
         fitted = made.report(coded)
-    weights = np.ones(len(recording.task))
-    if made.name != "majority":
-        weights = vote_weights(fitted.quality, recording.options)[recording.worker]
-    scores = weighted_lead(
-        *(recording.task, recording.label, weights, fitted.labels, recording.options)
-    )
+    votes = recording.task, recording.label
     if made.name == "majority":
+        weights = np.ones(len(recording.task))
+        scores = weighted_lead(*votes, weights, fitted.labels, recording.options)
         scores /= np.maximum(1, np.bincount(recording.task, minlength=recording.tasks))
+    else:
+        weights = vote_weights(fitted.quality, recording.options)[recording.worker]
+        scores = sureness(*votes, weights, fitted.labels, recording.options, contexts)
     known = recording.truth >= 0
     return Labelled(
         (fitted.labels != recording.truth)[known],

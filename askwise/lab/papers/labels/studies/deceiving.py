@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,7 +11,14 @@ from askwise.core.checks import between, whole
 from askwise.core.errors import InvalidParameter
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.papers.labels.studies.certificates import MEASURES, Labelled, audit
+from askwise.lab.papers.labels.studies.certificates import (
+    AGAIN,
+    MEASURES,
+    Labelled,
+    audit,
+    most_often,
+    too_often,
+)
 from askwise.lab.results import mean_row
 
 WORLDS = (
@@ -40,12 +47,15 @@ class CertifyWorlds(Experiment):
         How sure the statements are.
     audits : int
         The most audits of a draw.
+    again : int
+        Draws that are made anew where more certificates are false than are allowed; 0 for none.
     """
 
     worlds: tuple[str, ...] = WORLDS
     errors: tuple[float, ...] = (0.05, 0.1, 0.2)
     confidence: float = 0.9
     audits: int = 100
+    again: int = 2000
 
     reps: ClassVar[int] = 300
     chunk: ClassVar[int] = 50
@@ -75,6 +85,7 @@ class CertifyWorlds(Experiment):
             between(error, "errors", 0, 1)
         between(self.confidence, "confidence", 0, 1)
         whole(self.audits, "audits", least=1)
+        whole(self.again, "again", least=0)
 
     def cells(self) -> list[Cell]:
         """Each world with each error."""
@@ -82,40 +93,42 @@ class CertifyWorlds(Experiment):
 
     def sample(self, cell: Cell, seed: int, replication: int) -> Array:
         """A draw from a world, and one with escalation."""
+        found = [self._draw(cell, seed, replication, escalate) for escalate in (False, True)]
+        return np.array(found, np.float64).ravel()
+
+    def _draw(self, cell: Cell, seed: int, replication: int, escalate: bool) -> list[float]:
         number = seed * 1_000_003 + replication
         labelled = world_of(cell.panel, cell.x, number)
-        found = []
-        for escalate in (False, True):
-            came = audit(
-                labelled,
-                error=cell.x,
-                confidence=self.confidence,
-                audits=self.audits,
-                seed=number,
-                escalate=escalate,
-            )
-            found += [came.kept / len(labelled.wrong), came.false, came.audits]
-        return np.array(found, np.float64)
+        came = audit(
+            labelled,
+            error=cell.x,
+            confidence=self.confidence,
+            audits=self.audits,
+            seed=number,
+            escalate=escalate,
+        )
+        return [came.kept / len(labelled.wrong), came.false, came.audits]
 
     def rows(self, cell: Cell, samples: Array, seed: int) -> list[Row]:
-        """Means over the draws."""
-        series = ("certificate", "with escalation")
-        return [
-            mean_row(
-                samples[:, 3 * at + column], panel=cell.panel, series=each, x=cell.x, metric=metric
-            )
-            for at, each in enumerate(series)
-            for column, metric in enumerate(MEASURES)
-        ]
+        """Means over the draws, and over draws made anew where too many were false."""
+        found = []
+        for at, series in enumerate(("certificate", "with escalation")):
+            of: dict[str, Any] = {"panel": cell.panel, "series": series, "x": cell.x}
+            for column, metric in enumerate(MEASURES):
+                values = samples[:, 3 * at + column]
+                found.append(mean_row(values, **of, metric=metric))
+                if metric == "false" and self.again and too_often(values, self.confidence):
+                    anew = [
+                        self._draw(cell, seed, len(samples) + n, bool(at))[column]
+                        for n in range(self.again)
+                    ]
+                    found.append(mean_row(np.array(anew), **of, metric=metric + AGAIN))
+        return found
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
         """How often a certificate was false at the most."""
-        false = [row for row in rows if row.metric == "false"]
-        worst = max(false, key=lambda row: row.mean)
         return [
-            f"A certificate is false in {worst.mean:.1%} of {worst.n:,} draws at the most "
-            f"({worst.panel}, at most {worst.x:g} wrong, {worst.series}); "
-            f"{1 - self.confidence:.0%} are allowed."
+            f"A certificate is false in {most_often(rows)}; {1 - self.confidence:.0%} are allowed."
         ]
 
 
