@@ -26,8 +26,8 @@ def test_status_is_a_line_a_fact(shop: str, call: Call, call_json: Call) -> None
     facts = dict(line.split("\t") for line in call("status", shop).stdout.splitlines())
     assert facts["left"] == "2.7"
     assert float(facts["utility"]) == 0.1 + 0.2
-    # A line for each context that needs gold; here there is none.
-    assert [*facts, "needs_gold"] == list(call_json("status", shop))
+    # A line for each context that needs gold, and for audits of what is assured; here are none.
+    assert [*facts, "needs_gold", "watch"] == list(call_json("status", shop))
 
 
 def test_money_without_a_cap_is_none(cats: str, call: Call) -> None:

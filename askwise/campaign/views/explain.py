@@ -8,6 +8,7 @@ from decimal import Decimal
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.assignments import assignment_id, unknown_assignment
+from askwise.core.allocation import Watch
 from askwise.core.choices import Done, Wait
 from askwise.core.events import Event, Kind
 from askwise.core.jsonable import Jsonable
@@ -35,7 +36,8 @@ class Explanation(Jsonable):
     """Why an assignment was made, recomputed from the log.
 
     ``reproduced`` tells that choosing again, at the same place of the log with the same
-    draws, gave the same decision.
+    draws, gave the same decision. ``watch`` is what audits said of assured answers at that point,
+    where some are audited.
     """
 
     assignment: str
@@ -51,6 +53,7 @@ class Explanation(Jsonable):
     rows: tuple[tuple[str | None, str, int, float | None], ...]
     candidates: tuple[Candidate, ...]
     reproduced: bool
+    watch: Watch | None = None
 
 
 def explain(
@@ -100,6 +103,7 @@ def explain(
         rows=tuple((r.task, r.worker, r.count, r.propensity) for r in decided.rows or ()),
         candidates=tuple(candidates),
         reproduced=not isinstance(again, Wait | Done) and state.rows(again) == decided.rows,
+        watch=state.watch(),
     )
 
 

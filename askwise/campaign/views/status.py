@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Literal, Self
 
 from askwise.campaign.state import CampaignState
+from askwise.core.allocation import Watch
 from askwise.core.choices import Done
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import NO_CAP, from_micro
@@ -18,7 +19,8 @@ class NeedsGold(Jsonable):
 
     With ``side``, answers alone can't tell who is right in the context, and these truths would.
     With ``calibration``, confidences rest on agreement alone; the tasks are drawn at random, and
-    their truths turn agreement into a probability. ``count`` is how many truths are still wanted;
+    their truths turn agreement into a probability. With ``audit``, the tasks were drawn at random
+    when they were begun, and the policy waits for these truths. ``count`` is how many truths are still wanted;
     there may be more of them than tasks listed, and the next tasks are named as truths come in.
     """
 
@@ -36,7 +38,10 @@ class NeedsGold(Jsonable):
 
 @dataclass(frozen=True, slots=True)
 class Status(Jsonable):
-    """A campaign at a glance. Money in whole units; ``budget`` and ``left`` None without a cap."""
+    """A campaign at a glance. Money in whole units; ``budget`` and ``left`` None without a cap.
+
+    ``watch`` is what audits say of answers that are assured; None where none are audited.
+    """
 
     name: str
     state: Literal["running", "paused", "stopped"]
@@ -54,6 +59,7 @@ class Status(Jsonable):
     utility: float | None
     seq: int
     needs_gold: tuple[NeedsGold, ...] = ()
+    watch: Watch | None = None
 
 
 def status(name: str, state: CampaignState) -> Status:
@@ -79,6 +85,7 @@ def status(name: str, state: CampaignState) -> Status:
         utility=None if problem.options else ledger.utility,
         seq=state.seq,
         needs_gold=tuple(NeedsGold.of(request) for request in state.needs_gold()),
+        watch=state.watch(),
     )
 
 
