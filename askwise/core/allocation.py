@@ -54,8 +54,9 @@ class Watch(Jsonable):
     ``drawn`` tasks were chosen by chance to be audited; the truths of ``due`` of them are waited
     for, and ``missing`` were closed without one. Of the answers that the present watch counts,
     ``judged`` in number, ``wrong`` were wrong (a tie counts half) where the bounds allow
-    ``allowed``. ``alarms`` counts how often that was too many; ``widened`` is what has since been
-    added to every bound on an error. ``statement`` says it in words.
+    ``allowed``. ``alarms`` counts how often that was too many, the first time when ``since`` tasks
+    had been begun; ``widened`` is what is added to every bound on an error for that.
+    ``statement`` says it in words.
     """
 
     state: Literal["holds", "failed"]
@@ -67,6 +68,7 @@ class Watch(Jsonable):
     wrong: float
     allowed: float
     alarms: int
+    since: int | None
     widened: float
 
 

@@ -20,8 +20,9 @@ class NeedsGold(Jsonable):
     With ``side``, answers alone can't tell who is right in the context, and these truths would.
     With ``calibration``, confidences rest on agreement alone; the tasks are drawn at random, and
     their truths turn agreement into a probability. With ``audit``, the tasks were drawn at random
-    when they were begun, and the policy waits for these truths. ``count`` is how many truths are still wanted;
-    there may be more of them than tasks listed, and the next tasks are named as truths come in.
+    when they were begun, and the policy waits for these truths. ``count`` is how many truths are
+    still wanted; there may be more of them than tasks listed, and the next tasks are named as
+    truths come in.
     """
 
     context: str | None

@@ -101,6 +101,7 @@ class WatchedPolicy(BoundingPolicy, SuggestsGold):
             wrong=float(sums[a.WATCHED_WRONG]),
             allowed=float(sums[a.WATCHED_SAID] + sums[a.WATCHED_SLACK]),
             alarms=int(sums[a.ALARMS]),
+            since=int(sums[a.SINCE]) if failed else None,
             widened=float(sums[a.SLACK]),
         )
 
@@ -116,13 +117,13 @@ class WatchedPolicy(BoundingPolicy, SuggestsGold):
 
     def _failed(self, sums: Array) -> str:
         """What the last alarm was about, and what follows from it."""
-        again = "" if sums[a.ALARMS] == 1 else " again"
+        again = "" if sums[a.ALARMS] == 1 else ", and again"
         found = (
-            f"Assurance has failed{again}: {_of(int(sums[a.FAILED]), sums[a.FAILED_WRONG])}, where "
-            f"the bounds allow {sums[a.FAILED_SAID]:.1f} on average. If they held, this would come "
-            f"about with probability {self.level:g} at most: workers err together, or more often "
-            f"on some tasks than on others. Since then {sums[a.SLACK]:.3f} is added to every bound "
-            "on an error"
+            f"Assurance has failed after {sums[a.SINCE]:.0f} tasks{again}: "
+            f"{_of(int(sums[a.FAILED]), sums[a.FAILED_WRONG])}, where the bounds allow "
+            f"{sums[a.FAILED_SAID]:.1f} on average. If they held, this would come about with "
+            f"probability {self.level:g} at most: workers err together, or more often on some tasks "
+            f"than on others. Since then {sums[a.SLACK]:.3f} is added to every bound on an error"
         )
         if sums[a.SLACK] >= self.alpha:
             return f"{found}, which is more than alpha allows ({self.alpha:g}): nothing is assured."

@@ -23,7 +23,7 @@ from askwise.ledger.queries import IDLE
 from askwise.policies.assured import common as a
 from askwise.policies.assured import plain
 from askwise.policies.assured.choosing import choose, find_members
-from askwise.policies.assured.common import Params, State, answers_out, bound
+from askwise.policies.assured.common import Params, State, bound, is_under_way
 from askwise.policies.assured.learning import absorb
 from askwise.policies.assured.sets import ErrorFunction, Target, error_probability
 from askwise.policies.assured.sets.base import function_of
@@ -49,11 +49,8 @@ def target_of(error: str, solver: str, alpha: float) -> Target:
 def standing(book: Book, state: State, task: int, members: Array, allowed: Array) -> int:
     """Mark who has answered a task, and say how it stands."""
     find_members(book, task, members, allowed)
-    if state.tasks[task, a.NOTE] == 0 or answers_out(book, task):
+    if state.tasks[task, a.NOTE] == 0 or is_under_way(book, task):
         return UNDER_WAY
-    for row in range(book.totals[c.PLAN_ROWS]):
-        if book.plan[row, c.PLAN_TASK] == task and book.plan[row, c.PLAN_COUNT] > 0:
-            return UNDER_WAY
     for worker in range(allowed.shape[0]):
         if allowed[worker]:
             return COMPLETE

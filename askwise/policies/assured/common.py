@@ -49,11 +49,12 @@ TALLY_SIZE = 11
 
 # Cells of `watch`: of the audited tasks that the present watch counts, their number, how many were
 # answered wrong, the sum of the errors that the bounds gave them and of the slack that was added.
-# SLACK is what is added to such an error now, ALARMS counts. FAILED: what the watch that ended with
-# the last alarm had counted. SEEN: what the slack rests on.
-(WATCHED, WATCHED_WRONG, WATCHED_SAID, WATCHED_SLACK, SLACK, ALARMS, FAILED, FAILED_WRONG,
- FAILED_SAID, SEEN, SEEN_WRONG, SEEN_SAID) = range(12)  # fmt: skip
-WATCH_SIZE = 12
+# SLACK is what is added to such an error now. ALARMS counts; SINCE is how many tasks had been begun
+# at the first alarm. FAILED: what the watch that ended with the last one had counted. SEEN: what the
+# slack rests on.
+(WATCHED, WATCHED_WRONG, WATCHED_SAID, WATCHED_SLACK, SLACK, ALARMS, SINCE, FAILED, FAILED_WRONG,
+ FAILED_SAID, SEEN, SEEN_WRONG, SEEN_SAID) = range(13)  # fmt: skip
+WATCH_SIZE = 13
 
 
 class Params(NamedTuple):
@@ -161,3 +162,14 @@ def goes_to_all(params: Params, note: int) -> bool:
 def answers_out(book: Book, task: int) -> bool:
     """Whether some answers to a task are out."""
     return bool(book.tasks[task, c.TASK_ASKED] > book.tasks[task, c.TASK_ANSWERED])
+
+
+@step
+def is_under_way(book: Book, task: int) -> bool:
+    """Whether answers to a task are out, or planned."""
+    if answers_out(book, task):
+        return True
+    for row in range(book.totals[c.PLAN_ROWS]):
+        if book.plan[row, c.PLAN_TASK] == task and book.plan[row, c.PLAN_COUNT] > 0:
+            return True
+    return False

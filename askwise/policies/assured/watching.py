@@ -20,7 +20,7 @@ from askwise.core.compiling import heavy_kernel, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.policies.assured import common as a
-from askwise.policies.assured.common import Params, State, answers_out, bound
+from askwise.policies.assured.common import Params, State, bound, is_under_way
 from askwise.policies.assured.sets import Target
 from askwise.policies.assured.sets.codes import FORGIVEN
 from askwise.policies.assured.sets.probability import majority_error
@@ -70,17 +70,6 @@ def most_error(count: float, wrong: float, level: float) -> float:
         else:
             above = middle
     return above
-
-
-@step
-def is_complete(book: Book, task: int) -> bool:
-    """Whether a task has answers, and no more are to come by the plan."""
-    if book.tasks[task, c.TASK_ANSWERED] == 0 or answers_out(book, task):
-        return False
-    for row in range(book.totals[c.PLAN_ROWS]):
-        if book.plan[row, c.PLAN_TASK] == task and book.plan[row, c.PLAN_COUNT] > 0:
-            return False
-    return True
 
 
 @heavy_kernel
@@ -153,7 +142,7 @@ def judge(book: Book, state: State, params: Params, task: int) -> None:
     enough there is an alarm: from then on ``SLACK`` is what errors exceed the bounds by, at most,
     on the mean since that watch began, and a new watch is kept on what is assured even so.
     """
-    if state.tasks[task, a.NOTE] == 0 or not is_complete(book, task):
+    if book.tasks[task, c.TASK_ANSWERED] == 0 or is_under_way(book, task):
         return
     watch, alpha = state.watch, params.check.alpha
     said = said_error(book, state, params, task)
@@ -185,6 +174,8 @@ def judge(book: Book, state: State, params: Params, task: int) -> None:
 def raise_alarm(state: State) -> None:
     """Begin a new watch; what counts from now on is what this one saw. End what was settled."""
     watch = state.watch
+    if watch[a.ALARMS] == 0.0:
+        watch[a.SINCE] = state.tally[a.BEGUN]
     watch[a.ALARMS] += 1.0
     watch[a.FAILED] = watch[a.WATCHED]
     watch[a.FAILED_WRONG] = watch[a.WATCHED_WRONG]
