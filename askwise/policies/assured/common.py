@@ -50,8 +50,8 @@ TALLY_SIZE = 11
 # Cells of `watch`: of the audited tasks that the present watch counts, their number, how many were
 # answered wrong, the sum of the errors that the bounds gave them and of the slack that was added.
 # SLACK is what is added to such an error now. ALARMS counts; SINCE is how many tasks had been begun
-# at the first alarm. FAILED: what the watch that ended with the last one had counted. SEEN: what the
-# slack rests on.
+# at the first alarm. FAILED: what the watch that ended with the last one had counted. SEEN: what
+# the slack rests on.
 (WATCHED, WATCHED_WRONG, WATCHED_SAID, WATCHED_SLACK, SLACK, ALARMS, SINCE, FAILED, FAILED_WRONG,
  FAILED_SAID, SEEN, SEEN_WRONG, SEEN_SAID) = range(13)  # fmt: skip
 WATCH_SIZE = 13

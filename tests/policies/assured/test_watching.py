@@ -8,6 +8,7 @@ from itertools import product
 
 import pytest
 
+from askwise.policies.assured.sets.base import function_of
 from askwise.policies.assured.watching import (
     RATIOS,
     STEP,
@@ -15,7 +16,6 @@ from askwise.policies.assured.watching import (
     lowered,
     most_error,
 )
-from askwise.policies.assured.sets.base import function_of
 
 Chance = Callable[[Sequence[float]], float]
 """How likely the next answer is wrong, after what came before."""
