@@ -123,7 +123,8 @@ class WatchedPolicy(BoundingPolicy, SuggestsGold):
             f"{_of(int(sums[a.FAILED]), sums[a.FAILED_WRONG])}, where the bounds allow "
             f"{sums[a.FAILED_SAID]:.1f} on average. If they held, this would come about with "
             f"probability {self.level:g} at most: workers err together, or more often on some "
-            f"tasks than on others. Since then {sums[a.SLACK]:.3f} is added to every bound on an error"
+            f"tasks than on others. Since then {sums[a.SLACK]:.3f} is added to every bound on an "
+            "error"
         )
         if sums[a.SLACK] >= self.alpha:
             return f"{found}, which is more than alpha allows ({self.alpha:g}): nothing is assured."
