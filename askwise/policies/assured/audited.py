@@ -117,9 +117,10 @@ class WatchedPolicy(BoundingPolicy, SuggestsGold):
 
     def _failed(self, sums: Array) -> str:
         """What the last alarm was about, and what follows from it."""
+        tasks = "1 task" if sums[a.SINCE] == 1 else f"{sums[a.SINCE]:.0f} tasks"
         again = "" if sums[a.ALARMS] == 1 else ", and again"
         found = (
-            f"Assurance has failed after {sums[a.SINCE]:.0f} tasks{again}: "
+            f"Assurance has failed after {tasks}{again}: "
             f"{_of(int(sums[a.FAILED]), sums[a.FAILED_WRONG])}, where the bounds allow "
             f"{sums[a.FAILED_SAID]:.1f} on average. If they held, this would come about with "
             f"probability {self.level:g} at most: workers err together, or more often on some "
