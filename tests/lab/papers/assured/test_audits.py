@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,10 @@ from askwise.lab.papers.assured.studies.audits import (
     panel_of,
 )
 from askwise.lab.runner import run
+from askwise.lab.simulate import simulate
 from askwise.lab.worlds.assured import WorkerPool, assured_reply
+from askwise.policies.assured.ccb import CcbNs
+from askwise.policies.assured.common import ALARMS
 
 
 def test_hard_tasks_are_a_share_and_change_no_truth() -> None:
@@ -56,3 +61,19 @@ def test_settings_that_make_no_sense_are_refused(given: dict[str, str]) -> None:
     with pytest.raises(InvalidParameter) as found:
         with_settings("assured-audited", given)
     assert found.value.field == next(iter(given))
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_where_answers_are_just_as_good_as_was_said_alarms_are_as_rare_as_promised() -> None:
+    """Three workers of quality .8, which is the floor, are wrong together with .104."""
+    policy = CcbNs(alpha=0.11, floor=0.8, truth="audited", audits=0.5)
+    pool = WorkerPool(np.arange(5, 12) * MICRO, np.full(7, 0.8))
+    problem = pool.problem(400)
+    alarms = 0
+    for replication in range(1000):
+        world = pool.answering(1, replication, 400)
+        outcome = simulate(policy, problem, world, seed=1, replication=replication)
+        alarms += int(outcome.state.watch[ALARMS] > 0)
+    # 50 and three standard errors.
+    assert 0 < alarms <= 50 + 3 * math.sqrt(1000 * 0.05 * 0.95)
