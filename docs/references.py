@@ -26,6 +26,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ("Campaigns of a service", "askwise.client", ""),
     ("Webhooks", "askwise.client.webhooks", "verify InvalidSignature"),
     ("Truths that are wanted", "askwise.campaign.views", "NeedsGold"),
+    ("Audits of what is assured", "askwise.core.allocation", "Watch"),
     ("Events", "askwise.core.events", "Kind PlanRow Fact"),
     ("Stores", "askwise.store", ""),
     ("What a question says", "askwise.core.content", "Content Option Field Example Part"),

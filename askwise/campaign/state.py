@@ -16,7 +16,7 @@ from askwise.campaign import packing
 from askwise.campaign.certifying import NOTES, Certification
 from askwise.campaign.spec import Spec
 from askwise.core import draws
-from askwise.core.allocation import Assurance
+from askwise.core.allocation import Assurance, Watch
 from askwise.core.choices import Done, Wait
 from askwise.core.compiling import plain_time
 from askwise.core.events import Event, Kind, PlanRow
@@ -279,6 +279,11 @@ class CampaignState:
             return None
         found = policy.assurances(self.spec.problem, self.beliefs, self.ledger, tasks)
         return dict(zip(tasks, found, strict=True))
+
+    def watch(self) -> Watch | None:
+        """What audits say of the policy's assurances, if it keeps a watch on them."""
+        policy = self.spec.policy
+        return policy.watch(self.beliefs, self.ledger) if isinstance(policy, Assures) else None
 
     # Snapshots: arrays and JSON, no pickle.
 

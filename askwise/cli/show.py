@@ -16,6 +16,7 @@ from askwise.core.errors import InvalidParameter
 if TYPE_CHECKING:
     from askwise.campaign import Explanation, Status
     from askwise.campaign.views import NeedsGold
+    from askwise.core.allocation import Watch
     from askwise.core.events import Event
 
 CHUNK = 2_000
@@ -31,18 +32,20 @@ def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
         _show_status(found)
     else:
         for field, value in found.to_json().items():
-            if field not in ("needs_gold", "certificate"):
+            if field not in ("needs_gold", "certificate", "watch"):
                 # In full: a program may add it up.
                 output.line(field, repr(value) if isinstance(value, float) else value)
         for need in found.needs_gold:
             output.line("needs_gold", need.context, ",".join(need.tasks), need.why, need.count)
         if found.certificate is not None:
             output.line("certificate", found.certificate.statement)
+        _tell_watch(found.watch)
 
 
 def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show every task's answer so far."""
-    found = open_campaign(store, name).answers()
+    campaign = open_campaign(store, name)
+    found = campaign.answers()
     columns = {"task": "task", "answer": "value", ">confidence": "confidence"}
     columns |= {"rests on": "rests_on", "outcome": "outcome", ">answers": "count"}
     if any(each.certificate is not None for each in found):
@@ -50,6 +53,9 @@ def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
     if any(each.assured_error is not None for each in found):
         columns |= {">assured error": "assured_error", ">majority error": "majority_error"}
     output.show_objects(found, as_json, columns)
+    if any(each.outcome == "assurance_failed" for each in found) and not as_json:
+        watch = campaign.status().watch
+        print(watch.statement if watch else "", file=sys.stderr)
 
 
 def certificate(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
@@ -131,8 +137,9 @@ def explain(
     else:
         raw = found.to_json()
         for field in raw:
-            if field not in ("rows", "candidates"):
+            if field not in ("rows", "candidates", "watch"):
                 output.line(field, raw[field])
+        _tell_watch(found.watch)
         for row in found.rows:
             output.line("row", *row)
         for each in found.candidates:
@@ -140,6 +147,13 @@ def explain(
             output.line(
                 "candidate", each.worker, each.available, each.room, each.index, details or None
             )
+
+
+def _tell_watch(watch: Watch | None) -> None:
+    """Say in a line what audits say of answers that are assured."""
+    if watch is not None:
+        numbers = (watch.judged, watch.wrong, watch.allowed, watch.alarms, watch.widened)
+        output.line("watch", watch.state, *numbers, watch.statement)
 
 
 def _events(store: str, name: str, first: int, last: int | None) -> Iterator[Event]:
@@ -218,6 +232,8 @@ def _show_status(found: Status) -> None:
     facts.append(("log", f"{found.seq} events"))
     for need in found.needs_gold:
         facts.append(("needs truths", _reason(need)))
+    if found.watch is not None:
+        facts.append(("assurance", found.watch.statement))
     output.show(output.grid(facts))
 
 
@@ -227,6 +243,8 @@ def _reason(need: NeedsGold) -> str:
     tasks = ", ".join(need.tasks)
     if need.why == "side":
         return f"answers{where} can't tell who is right: askwise truth for {tasks}"
+    if need.why == "audit":
+        return f"drawn at random to be audited, and waited for: askwise truth for {tasks}"
     more = ", then the next that are named here" if need.count > len(need.tasks) else ""
     return (
         f"confidences{where} rest on agreement alone, which is no probability: the truths of "
@@ -257,6 +275,8 @@ def _show_explanation(found: Explanation) -> None:
         "budget left": left,
         "checked": f"choosing again from the log {again}",
     }
+    if found.watch is not None:
+        facts["assurance"] = found.watch.statement
     output.show(output.grid(facts.items()), "")
     candidates = _candidates(found, bars=True)
     if not output.fits(screen, candidates):

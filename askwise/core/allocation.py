@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from askwise.core.jsonable import Jsonable
+
 
 @dataclass(frozen=True)
 class Allocation:
@@ -36,12 +38,38 @@ class Assurance(NamedTuple):
     ``error`` is by the policy's error function, ``majority`` by the exact error of the majority;
     ``outcome`` is ``assured``, ``everyone_asked`` (not assured by the bounds: it rests on the
     assumption that all workers together reach the target), ``target_not_reachable``,
-    ``not_assured``, or ``open`` while answers are out.
+    ``not_assured``, or ``open`` while answers are out; ``assurance_failed`` where the bounds would
+    assure it, but audits have shown that answers are wrong more often than they say.
     """
 
     outcome: str
     error: float
     majority: float
+
+
+@dataclass(frozen=True, slots=True)
+class Watch(Jsonable):
+    """What audits say of answers that are assured.
+
+    ``drawn`` tasks were chosen by chance to be audited; the truths of ``due`` of them are waited
+    for, and ``missing`` were closed without one. Of the answers that the present watch counts,
+    ``judged`` in number, ``wrong`` were wrong (a tie counts half) where the bounds allow
+    ``allowed``. ``alarms`` counts how often that was too many, the first time when ``since`` tasks
+    had been begun; ``widened`` is what is added to every bound on an error for that.
+    ``statement`` says it in words.
+    """
+
+    state: Literal["holds", "failed"]
+    statement: str
+    drawn: int
+    due: int
+    missing: int
+    judged: int
+    wrong: float
+    allowed: float
+    alarms: int
+    since: int | None
+    widened: float
 
 
 class FixedWorkers:

@@ -279,7 +279,8 @@ def live_run(policy: Policy, case: Case, seed: int) -> Run:
             log.append(event)
             referee.see(event)
         if choice == Wait("truth"):
-            awaited = referee.awaiting_truth()
+            named = [task for need in campaign.status().needs_gold for task in need.tasks]
+            awaited = named[0] if named else referee.awaiting_truth()
             truth = int(TRUTHS[type(case.world)](case.world, referee.numbers[awaited]))
             campaign.truth(awaited or "", case.problem.options[truth])
             continue

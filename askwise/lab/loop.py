@@ -123,10 +123,10 @@ def run_campaign(
 
     ``choose`` and ``absorb`` are bound to a policy's kernels, ``reply`` and ``reveal`` to a
     world's, ``judge`` to a rule's. The truth of a task comes when the policy waits for one and
-    nothing is out: that of the first task with answers, as far as it is known. As many questions
-    are out at a time as ``due`` has room for answers; they are answered in the order of asking,
-    and all of them before the end is believed. With room for one, the order of events is that of
-    a live campaign in which each answer is told before the next ask.
+    nothing is out: that of the task it names, or else of the first with answers, as far as it is
+    known. As many questions are out at a time as ``due`` has room for answers; they are answered in
+    the order of asking, and all of them before the end is believed. With room for one, the order
+    of events is that of a live campaign in which each answer is told before the next ask.
     """
     totals, plan, tasks = book.totals, book.plan, book.tasks
     assignments, ruling, closings = book.assignments, rulings.ruling, rulings.closings
@@ -181,7 +181,7 @@ def run_campaign(
         elif code != c.PROPOSED:
             if code != c.WAIT_TRUTH:
                 return code
-            task = next_truth(book, tally)
+            task = out.head[2] - 1 if out.head[2] > 0 else next_truth(book, tally)
             truth = reveal(world, task) if task >= 0 else -1
             if truth < 0:
                 return code
@@ -194,6 +194,7 @@ def run_campaign(
         else:
             out.head[0] = 0
             out.head[1] = 0
+            out.head[2] = 0
             draw = Draw(choosing[0], choosing[1], totals[c.DECISIONS])
             code = choose(book, state, params, draw, available, out)
             if code == c.PROPOSED:

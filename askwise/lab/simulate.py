@@ -24,7 +24,7 @@ from askwise.ledger import kinds as k
 from askwise.ledger.proposals import Proposal, new_proposal
 from askwise.ledger.queries import CODES, IDLE
 from askwise.ledger.transitions import AT_PRICE, advance
-from askwise.policies import KernelPolicy, LabelsItself, Policy
+from askwise.policies import AwaitsTruth, KernelPolicy, LabelsItself, Policy
 from askwise.stopping import KernelRule, StoppingRule, Verdict
 from askwise.stopping.base import GO_ON, OPTION, OUTCOMES, SURE, Limits, new_ruling
 
@@ -210,6 +210,8 @@ def _choose(
     plain.state = state
     choice = plain.policy.choose(plain.problem, state, plain.ledger, draw, available)
     if isinstance(choice, Wait | Done):
+        if choice == Wait("truth") and isinstance(plain.policy, AwaitsTruth):
+            out.head[2] = next(iter(plain.policy.awaited(state, plain.ledger)), -1) + 1
         return CODES[choice]
     rows = int(choice.head[0])
     if rows > len(book.plan) or rows > len(out.rows):

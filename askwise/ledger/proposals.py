@@ -11,7 +11,10 @@ from askwise.ledger.queries import bad_task, money_left, tasks_left
 
 
 class Proposal(NamedTuple):
-    """Room for what ``choose`` proposes: rows as in ``plan``, odds, and (length, note).
+    """Room for what ``choose`` proposes: rows as in ``plan``, odds, and (length, note, truth).
+
+    ``truth`` is for the lab: if the choice is to wait for the truth of a task, the task's number
+    plus one, or 0 if any task will do.
 
     ``whole`` and ``real`` are scratch space, four rows of one cell a worker: choosing may
     write nothing else, and allocating in every step would cost more than deciding.
@@ -30,7 +33,7 @@ def new_proposal(workers: int) -> Proposal:
     return Proposal(
         rows=np.zeros((size, 3), np.int64),
         odds=np.full(size, np.nan),
-        head=np.zeros(2, np.int64),
+        head=np.zeros(3, np.int64),
         whole=np.zeros((4, size), np.int64),
         real=np.zeros((4, size)),
     )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from askwise.core.allocation import Assurance
+from askwise.core.allocation import Assurance, Watch
 from askwise.core.errors import TooLarge
 from askwise.core.labels import Label
 from askwise.core.problem import Problem
@@ -50,9 +50,10 @@ class LabelsItself(metaclass=ABCMeta):
         """Answer (an option's index) of each task, its confidence and what that rests on."""
 
 
-GoldFor = Literal["side", "calibration"]
+GoldFor = Literal["side", "calibration", "audit"]
 """What truths are wanted for: ``side`` where answers alone can't tell who is right in a context,
-``calibration`` to turn agreement into a probability.
+``calibration`` to turn agreement into a probability, ``audit`` to learn how good workers and their
+answers are from tasks that chance chose.
 """
 
 
@@ -60,10 +61,10 @@ GoldFor = Literal["side", "calibration"]
 class GoldRequest:
     """Tasks whose truth is wanted, and what for.
 
-    With ``calibration`` they are drawn at random (:func:`askwise.policies.drawn_at_random`): other
-    tasks in their place would not do. ``context`` is None where all contexts are meant, or tasks
-    have none. ``count`` is how many truths are still wanted, by default as many as there are tasks;
-    there may be more of them than tasks listed.
+    With ``calibration`` (:func:`askwise.policies.drawn_at_random`) and ``audit`` they are drawn at
+    random: other tasks in their place would not do. ``context`` is None where all contexts are
+    meant, or tasks have none. ``count`` is how many truths are still wanted, by default as many as
+    there are tasks; there may be more of them than tasks listed.
     """
 
     context: str | None
@@ -90,6 +91,10 @@ class Assures(metaclass=ABCMeta):
         self, problem: Problem, state: Any, ledger: Ledger, tasks: Sequence[int]
     ) -> list[Assurance]:
         """How sure each task's answer is by the bounds."""
+
+    def watch(self, state: Any, ledger: Ledger) -> Watch | None:
+        """What audits say of its assurances; None where it keeps no watch on them."""
+        return None
 
 
 class LimitsSize(metaclass=ABCMeta):
@@ -139,3 +144,7 @@ class NeedsStopping:
 
 class AwaitsTruth:
     """Learns from the truth of tasks, and may answer ``Wait("truth")``."""
+
+    def awaited(self, state: Any, ledger: Ledger) -> list[int]:
+        """The tasks whose truth it waits for; none if that of any task with answers will do."""
+        return []

@@ -26,8 +26,8 @@ def test_status_is_a_line_a_fact(shop: str, call: Call, call_json: Call) -> None
     facts = dict(line.split("\t") for line in call("status", shop).stdout.splitlines())
     assert facts["left"] == "2.7"
     assert float(facts["utility"]) == 0.1 + 0.2
-    # A line for each context that needs gold, and one for a certificate; here there is none.
-    assert [*facts, "needs_gold", "certificate"] == list(call_json("status", shop))
+    # A line for each context that needs gold, for a certificate and for audits; here are none.
+    assert [*facts, "needs_gold", "certificate", "watch"] == list(call_json("status", shop))
 
 
 def test_money_without_a_cap_is_none(cats: str, call: Call) -> None:
@@ -150,3 +150,46 @@ def test_on_a_terminal_an_end_by_agreement_is_explained(wanted: str, call: Call)
     said = " ".join(seen.split())
     assert "confidences rest on agreement alone, which is no probability" in said
     assert "the truths of 50 tasks drawn at random would make it one" in said
+
+
+@pytest.fixture
+def refuted() -> str:
+    """A campaign whose only worker was said to be wrong once in twenty times, and is."""
+    policy = {"name": "ccb-ns", "floor": 0.95, "truth": "audited", "audits": 1.0, "alarm": 0.5}
+    campaign = Campaign.create(
+        workers=[Worker("ann", "0.05")],
+        tasks=["t1", "t2", "t3"],
+        options=["no", "yes"],
+        policy=policy,
+        store=open_store(DEFAULT_STORE),
+        name="refuted",
+        seed=1,
+    )
+    for each in campaign.ask():
+        campaign.tell(each.id, "no")
+    campaign.truth("t1", "yes")
+    for each in campaign.ask():
+        campaign.tell(each.id, "no")
+    return "refuted"
+
+
+def test_an_assurance_that_failed_is_told_by_status_answers_and_explain(
+    refuted: str, call: Call, call_json: Call
+) -> None:
+    said = "Assurance has failed after 1 task: of 1 audited answer that was assured, 1 was wrong"
+    watch = call_json("status", refuted)["watch"]
+    assert (watch["state"], watch["alarms"], watch["since"]) == ("failed", 1, 1)
+    assert watch["statement"].startswith(said)
+    line = call("status", refuted).stdout.splitlines()[-1]
+    assert line.startswith("watch\tfailed\t0\t")
+    assert line.endswith(watch["statement"])
+    needs = "needs_gold\t-\tt2\taudit\t1"
+    assert needs in call("status", refuted).stdout.splitlines()
+    shown = call("answers", refuted)
+    assert shown.stdout.splitlines()[1].split("\t")[4] == "assurance_failed"
+    assert said in shown.stderr
+    assert any(
+        each.startswith("watch\tfailed")
+        for each in call("explain", "refuted:6").stdout.splitlines()
+    )
+    assert call_json("explain", "refuted:2")["watch"]["state"] == "holds"

@@ -67,13 +67,16 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {"alpha": 0.4, "floor": 0.7, "ahead": 3, "xi": 0.1, "bounds": "ucb1", "solver": "greedy"},
         {"alpha": 0.2, "miss": 20.0, "mu": 0.5, "floor": 0.6},
         {"alpha": 0.45, "mu": 0.9, "error": "hoeffding", "solver": "exact", "floor": 0.65},
+        {"alpha": 0.4, "floor": 0.7, "truth": "audited", "audits": 0.7, "alarm": 0.9, "ahead": 2},
     ],
     "ccb-s": [
+        {"alpha": 0.4, "floor": 0.7, "truth": "audited", "audits": 0.6, "alarm": 0.8},
         {"alpha": 0.3, "error": "hoeffding-linear(epsilon=0.5)", "mu": 0.9, "bounds": "paper"},
         {"alpha": 0.4, "floor": 0.7, "ahead": 3, "xi": 0.1, "bounds": "ucb1", "solver": "greedy"},
         {"alpha": 0.2, "miss": 20.0, "mu": 0.5, "floor": 0.6},
     ],
     "ccb-se": [
+        {"alpha": 0.45, "floor": 0.8, "truth": "audited", "audits": 1.0, "alarm": 0.5},
         {"alpha": 0.4, "error": "hoeffding-linear(epsilon=0.5)", "mu": 0.9, "bounds": "paper"},
         {"alpha": 0.45, "floor": 0.7, "ahead": 3, "xi": 0.1, "solver": "greedy"},
     ],

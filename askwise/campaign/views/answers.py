@@ -16,10 +16,12 @@ class Answer(Jsonable):
 
     ``value`` is an option, or the mean utility; None while there is no answer. ``outcome`` is
     ``open`` or, once closed, the stopping rule's word (``closed`` when closed by hand); under a
-    policy that assures an accuracy also ``assured``, ``everyone_asked``, ``not_assured`` or
-    ``target_not_reachable``. ``assured_error`` is then the probability of a wrong answer at the
-    lower bounds of the qualities of those who answered, by the policy's error function, and
-    ``majority_error`` the same by the exact error of the majority; None elsewhere.
+    policy that assures an accuracy also ``assured``, ``everyone_asked``, ``not_assured``,
+    ``target_not_reachable``, or ``assurance_failed`` where audits have shown that answers such as
+    this are wrong more often than was assured. ``assured_error`` is then the probability of a wrong
+    answer at the lower bounds of the qualities of those who answered, by the policy's error
+    function, and ``majority_error`` the same by the exact error of the majority; both with what
+    audits have shown them to be exceeded by. None elsewhere.
 
     ``rests_on`` says what the confidence is: ``agreement`` of votes under a model of workers, which
     is no probability; ``calibrated``, agreement that known truths have mapped to a probability;

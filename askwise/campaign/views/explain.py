@@ -9,6 +9,7 @@ from askwise.campaign.certifying import AUDIT_RULES, NOTES, Askings
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.assignments import assignment_id, unknown_assignment
+from askwise.core.allocation import Watch
 from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
 from askwise.core.events import Event, Kind, PlanRow
@@ -37,7 +38,8 @@ class Explanation(Jsonable):
     """Why an assignment was made, recomputed from the log.
 
     ``reproduced`` tells that choosing again, at the same place of the log with the same
-    draws, gave the same decision.
+    draws, gave the same decision. ``watch`` is what audits said of assured answers at that point,
+    where some are audited.
     """
 
     assignment: str
@@ -53,6 +55,7 @@ class Explanation(Jsonable):
     rows: tuple[tuple[str | None, str, int, float | None], ...]
     candidates: tuple[Candidate, ...]
     reproduced: bool
+    watch: Watch | None = None
 
 
 def explain(
@@ -110,6 +113,7 @@ def explain(
         rows=tuple((r.task, r.worker, r.count, r.propensity) for r in decided.rows or ()),
         candidates=tuple(candidates),
         reproduced=again == decided.rows,
+        watch=state.watch(),
     )
 
 

@@ -15,7 +15,7 @@ BINS = 10
 
 _ORDER = (
     *("confident", "assured", "everyone_asked", "not_assured", "low_confidence"),
-    *("target_not_reachable", "over_budget", "closed", "open"),
+    *("assurance_failed", "target_not_reachable", "over_budget", "closed", "open"),
 )
 
 

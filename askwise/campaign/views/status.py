@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.certificate import CampaignCertificate, certificate
+from askwise.core.allocation import Watch
 from askwise.core.choices import Done
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
@@ -19,8 +20,10 @@ class NeedsGold(Jsonable):
 
     With ``side``, answers alone can't tell who is right in the context, and these truths would.
     With ``calibration``, confidences rest on agreement alone; the tasks are drawn at random, and
-    their truths turn agreement into a probability. ``count`` is how many truths are still wanted;
-    there may be more of them than tasks listed, and the next tasks are named as truths come in.
+    their truths turn agreement into a probability. With ``audit``, the tasks were drawn at random
+    when they were begun, and the policy waits for these truths. ``count`` is how many truths are
+    still wanted; there may be more of them than tasks listed, and the next tasks are named as
+    truths come in.
     """
 
     context: str | None
@@ -41,6 +44,7 @@ class Status(Jsonable):
 
     ``failures`` counts the calls that brought no answer; what they cost is in ``spent``.
     ``unbooked`` is what calls were said to cost beyond their ceiling and beyond the budget.
+    ``watch`` is what audits say of answers that are assured; None where none are audited.
     """
 
     name: str
@@ -62,6 +66,7 @@ class Status(Jsonable):
     unbooked: Decimal = Decimal(0)
     needs_gold: tuple[NeedsGold, ...] = ()
     certificate: CampaignCertificate | None = None
+    watch: Watch | None = None
 
 
 def status(name: str, state: CampaignState) -> Status:
@@ -89,6 +94,7 @@ def status(name: str, state: CampaignState) -> Status:
         unbooked=from_micro(sum(overrun.unbooked for overrun in ledger.overruns.values())),
         needs_gold=tuple(NeedsGold.of(request) for request in state.needs_gold()),
         certificate=None if problem.certify is None else certificate(state),
+        watch=state.watch(),
     )
 
 

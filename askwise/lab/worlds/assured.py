@@ -1,4 +1,7 @@
-"""A world of like yes-or-no tasks: each worker is right with a probability of his own (000)."""
+"""A world of like yes-or-no tasks: each worker is right with a probability of his own (000).
+
+Where some tasks are hard, the paper's assumption fails: workers are then wrong together.
+"""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,18 +23,24 @@ LOWEST_COST, HIGHEST_COST = 10, 20
 
 
 class AssuredWorld(NamedTuple):
-    """The workers' qualities, the truth of each task, and the key of the draws."""
+    """The workers' qualities, the truth of each task, and the key of the draws.
+
+    ``hard`` marks tasks on which all have the quality ``on_hard`` instead.
+    """
 
     qualities: Array
     truths: Array
     keys: Array
+    hard: Array
+    on_hard: float
 
 
 @step
 def assured_reply(world: AssuredWorld, task: int, worker: int, k: int, elapsed: float) -> float:
     """Give the right option with the worker's quality, the other one else."""
     keys, truth = world.keys, world.truths[task]
-    right = uniform(Draw(keys[0], keys[1], task), worker) < world.qualities[worker]
+    quality = world.on_hard if world.hard[task] else world.qualities[worker]
+    right = uniform(Draw(keys[0], keys[1], task), worker) < quality
     return float(truth if right else 1 - truth)
 
 
@@ -69,11 +78,18 @@ class WorkerPool:
             budget=budget,
         )
 
-    def answering(self, seed: int, replication: int, tasks: int) -> AssuredWorld:
-        """The world of one replication: the same answers whatever is asked, and by whom."""
+    def answering(
+        self, seed: int, replication: int, tasks: int, share: float = 0.0, on_hard: float = 0.5
+    ) -> AssuredWorld:
+        """The world of one replication: the same answers whatever is asked, and by whom.
+
+        Each task is hard with probability ``share``: everybody is right about it with ``on_hard``.
+        """
         key = draws.stream(seed, draws.WORLD, replication)
-        truths = np.random.default_rng(key).integers(2, size=tasks)
-        return AssuredWorld(self.qualities, truths, np.array(key, np.int64))
+        rng = np.random.default_rng(key)
+        truths = rng.integers(2, size=tasks)
+        hard = rng.random(tasks) < share
+        return AssuredWorld(self.qualities, truths, np.array(key, np.int64), hard, on_hard)
 
 
 def paper_pool(rng: np.random.Generator, workers: int = 1100) -> WorkerPool:

@@ -23,7 +23,7 @@ from askwise.ledger.queries import IDLE
 from askwise.policies.assured import common as a
 from askwise.policies.assured import plain
 from askwise.policies.assured.choosing import choose, find_members
-from askwise.policies.assured.common import Params, State, answers_out, bound
+from askwise.policies.assured.common import Params, State, bound, is_under_way
 from askwise.policies.assured.learning import absorb
 from askwise.policies.assured.sets import ErrorFunction, Target, error_probability
 from askwise.policies.assured.sets.base import function_of
@@ -31,6 +31,7 @@ from askwise.policies.assured.sets.checking import ensure_error_function
 from askwise.policies.assured.sets.codes import FORGIVEN, LINEAR, MOST_LIKELY, OTHER, WEIGHTED
 from askwise.policies.assured.sets.inputs import solver_of
 from askwise.policies.assured.sets.kernels import meets
+from askwise.policies.assured.watching import lowered
 from askwise.policies.base import Axes, KernelPolicy, Kernels
 from askwise.policies.capabilities import Assures, AwaitsTruth, Explains, PlansForAll, Score
 
@@ -48,11 +49,8 @@ def target_of(error: str, solver: str, alpha: float) -> Target:
 def standing(book: Book, state: State, task: int, members: Array, allowed: Array) -> int:
     """Mark who has answered a task, and say how it stands."""
     find_members(book, task, members, allowed)
-    if state.tasks[task, a.NOTE] == 0 or answers_out(book, task):
+    if state.tasks[task, a.NOTE] == 0 or is_under_way(book, task):
         return UNDER_WAY
-    for row in range(book.totals[c.PLAN_ROWS]):
-        if book.plan[row, c.PLAN_TASK] == task and book.plan[row, c.PLAN_COUNT] > 0:
-            return UNDER_WAY
     for worker in range(allowed.shape[0]):
         if allowed[worker]:
             return COMPLETE
@@ -72,6 +70,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
     paper: ClassVar[str] = a.PAPER
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
     needs_budget: ClassVar[bool] = False
+    version: ClassVar[int] = 2
     notes: ClassVar[tuple[str, ...]] = ("explore", "exploit", "unreachable", "mend")
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
     axes: ClassVar[Axes] = {"worker": "workers intervals known", "task": "tasks"}
@@ -167,9 +166,10 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
         return State(
             workers=np.zeros((len(book.workers), 4), np.int64),
             intervals=np.zeros((len(book.workers), 2)),
-            tasks=np.zeros((len(book.tasks), 3), np.int64),
+            tasks=np.zeros((len(book.tasks), a.TASK_COLUMNS), np.int64),
             tally=np.zeros(a.TALLY_SIZE, np.int64),
             known=np.full(len(book.workers), np.nan),
+            watch=np.zeros(a.WATCH_SIZE),
         )
 
     def choose(
@@ -247,25 +247,34 @@ class BoundingPolicy(AssuredPolicy, Assures):
     def assurances(
         self, problem: Problem, state: State, ledger: Ledger, tasks: Sequence[int]
     ) -> list[Assurance]:
-        """The error of those who answered each task, at the present lower bounds."""
+        """The error of those who answered each task, at the present lower bounds.
+
+        What audits have shown it to exceed them by is added.
+        """
+        slack = float(state.watch[a.SLACK])
         size = ledger.total(c.WORKERS)
         lower, _ = self.interval(state, ledger)
         votes, _ = self.interval(state, ledger, "majority")
         members, allowed = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
-        known: dict[bytes, tuple[float, float, bool]] = {}
+        known: dict[bytes, tuple[float, float, bool, bool]] = {}
         found = []
         for task in tasks:
             how = standing(ledger.book, state, task, members, allowed)
             # Most tasks were answered by the same few sets.
             key = members.tobytes()
             if key not in known:
-                known[key] = self._errors(lower[members], votes[members])
-            error, majority, assured = known[key]
+                known[key] = (
+                    *self._errors(lower[members], votes[members], slack),
+                    slack > 0.0 and self._errors(lower[members], votes[members], 0.0)[2],
+                )
+            error, majority, assured, refuted = known[key]
             outcome = "not_assured"
             if how == UNDER_WAY:
                 outcome = "open"
             elif assured:
                 outcome = "assured"
+            elif refuted:
+                outcome = "assurance_failed"
             elif state.tasks[task, a.NOTE] == a.UNREACHABLE + 1:
                 outcome = "target_not_reachable"
             elif how == EVERYONE:
@@ -273,18 +282,21 @@ class BoundingPolicy(AssuredPolicy, Assures):
             found.append(Assurance(outcome, error, majority))
         return found
 
-    def _errors(self, qualities: Array, votes: Array) -> tuple[float, float, bool]:
+    def _errors(self, qualities: Array, votes: Array, slack: float) -> tuple[float, float, bool]:
         """Error by the function and by majority, and whether the target is met.
 
         It must be met by the function and, unless that bounds the majority's error or is a
         user's own, by the majority too: the linear form does so only from 1/2 + epsilon on, the
         most likely error never, and the weights of a weighted vote are learned, not known.
         """
-        error = float(self.function.probability(qualities))
-        majority = error_probability("majority", votes)
+        error = min(1.0, float(self.function.probability(qualities)) + slack)
+        majority = min(1.0, error_probability("majority", votes) + slack)
+        if slack >= self.alpha:
+            return error, majority, False
         is_met = meets if self.compiles else plain.solvers(self.error, True)["meets"]
         everyone = np.ones(len(qualities), np.bool_)
-        assured = bool(is_met(self._target(float(self.alpha)), qualities, everyone))
+        target = lowered(self._target(float(self.alpha)), slack)
+        assured = bool(is_met(target, qualities, everyone))
         if self.function.code in (LINEAR, MOST_LIKELY, WEIGHTED):
             assured = assured and majority <= self.alpha * (1.0 + FORGIVEN)
         return error, majority, assured

@@ -8,7 +8,7 @@ from askwise.core.allocation import Allocation, TakesBids
 from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import LARGEST, MICRO
-from askwise.policies.assured.base import BoundingPolicy
+from askwise.policies.assured.audited import WatchedPolicy
 from askwise.policies.assured.common import NS, SE, Params, S
 from askwise.policies.base import policies
 
@@ -17,7 +17,7 @@ LEAST_SLACK = 0.01
 
 
 @dataclass(frozen=True)
-class Ccb(BoundingPolicy):
+class Ccb(WatchedPolicy):
     """Base: plan with the upper bounds, end exploration when the lower bounds agree."""
 
     xi: float = 0.0
@@ -87,6 +87,15 @@ class CcbNs(SoftCcb):
         every answer is as accurate as promised: a guarantee. ``"paper"`` holds for a count fixed
         beforehand, which the end of exploration is not; ``"ucb1"`` is narrow at first. Neither
         is one.
+    truth : str
+        ``"told"``: the truth of each task, as long as it explores. ``"audited"``: only of tasks
+        that chance chooses, and of those always; the others go on without, and their truths, if
+        told, teach nothing. What is assured is then watched: see below.
+    audits : float, optional
+        With ``truth="audited"``, the share of tasks that are audited: 0.1 by default.
+    alarm : float, optional
+        With ``truth="audited"``, how likely the watch is to raise an alarm, ever, where all bounds
+        hold, at the most: 0.05 by default.
     xi : float
         Sets are planned for an error of alpha - xi and checked against alpha (section 6.3), so
         that exploration ends early where some set is close to alpha. Where no set reaches
@@ -100,6 +109,11 @@ class CcbNs(SoftCcb):
     Assumes two options, workers who err independently and equally often on every task, and that
     all workers together reach the target. The truth of a task is told once its answers are in,
     as long as it explores. A set that lost a member is completed.
+
+    With audits these assumptions are tested on the audited answers that are assured, by a
+    sequential test that may be looked at after each of them. It raises an alarm when more of them
+    were wrong than the bounds allow. From then on the most by which their error exceeds the bounds
+    is added to the error of every set, and sets are chosen anew for each task; the watch goes on.
 
     Not for workers who name their own price: it pays to lie. Use ``ccb-s`` then.
 
@@ -139,14 +153,14 @@ class CcbS(SoftCcb, TakesBids):
 
     Parameters
     ----------
-    alpha, error, solver, floor, ahead, mu, bounds, xi
+    alpha, error, solver, floor, ahead, mu, bounds, truth, audits, alarm, xi
         As in ``ccb-ns``.
     miss : float, optional
         As in ``ccb-ns``; while it explores everybody is asked.
 
     Assumes what ``ccb-ns`` assumes. With ``hoeffding-linear`` and the greedy solver a lower
     price of one worker can change the set and so prolong exploration for another: then it is
-    not proved, and not true, that asking for less pays.
+    not proved, and not true, that asking for less pays. Nor is it with audits.
 
     Not for large pools where prices are known: ``ccb-ns`` explores at a fraction of the cost.
 
@@ -175,7 +189,7 @@ class CcbS(SoftCcb, TakesBids):
 
     def allocation(self) -> Allocation | None:
         """Adaptive; monotone if the set is the cheapest there is (Theorem 5.2)."""
-        if self.miss is not None:
+        if self.miss is not None or self.audited:
             return None
         exact = self.solves_exactly
         return Allocation("adaptive", True, "exact" if exact else "greedy", monotone=exact)
@@ -192,7 +206,7 @@ class CcbSe(Ccb, TakesBids):
 
     Parameters
     ----------
-    alpha, floor, ahead, mu, bounds, xi
+    alpha, floor, ahead, mu, bounds, truth, audits, alarm, xi
         As in ``ccb-ns``.
     error : str
         ``"hoeffding-linear"``, with any epsilon: the rule is proved for this form alone.
@@ -238,6 +252,8 @@ class CcbSe(Ccb, TakesBids):
                 field="solver",
             )
 
-    def allocation(self) -> Allocation:
+    def allocation(self) -> Allocation | None:
         """Adaptive, and not proved to be monotone."""
+        if self.audited:
+            return None
         return Allocation("adaptive", False, "greedy", monotone=False)

@@ -20,6 +20,7 @@ from askwise.policies.assured.sets.kernels import (
     meets,
 )
 from askwise.policies.assured.sets.soft import softest_into
+from askwise.policies.assured.watching import is_hopeless, widened
 
 NOBODY = -1000
 """What a part of choosing says when it has nobody to propose; notes are 0 and up, codes below."""
@@ -80,6 +81,8 @@ def mend(book: Book, state: State, params: Params, wanted: Array) -> int:
             for worker in range(size):
                 gone = params.rule == a.SE and state.workers[worker, a.DROPPED] == 1
                 wanted[worker] = allowed[worker] and not gone
+        elif params.miss < 0.0 and is_hopeless(state, params.check):
+            copy_into(allowed, wanted)
         elif params.miss < 0.0:
             # Adds nobody where the target is met, and everybody where it can't be.
             extend_into(params.check, costs, safe, allowed, wanted)
@@ -150,7 +153,7 @@ def end(book: Book, state: State) -> int:
 @step
 def pause(tally: Array, params: Params) -> int:
     """What to wait for before the next task is begun; PROPOSED if nothing."""
-    if tally[a.SETTLED] == 1:
+    if tally[a.SETTLED] == 1 and params.audits == 0.0:
         return c.PROPOSED
     most = params.ahead
     if params.rule == a.FIXED and tally[a.BEGUN] >= params.rounds:
@@ -251,6 +254,9 @@ def pick(
             copy_into(allowed, chosen)
         return a.EXPLORE
     kept = allowed.copy()
+    if is_hopeless(state, check):
+        copy_into(allowed, chosen)
+        return a.UNREACHABLE
     if rule == a.SE:
         for worker in range(size):
             kept[worker] = allowed[worker] and state.workers[worker, a.DROPPED] == 0
@@ -303,6 +309,7 @@ def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Mend what lost somebody; then wait for a truth, or begin the next task."""
+    params = widened(state, params)
     totals, workers = book.totals, book.workers
     size = totals[c.WORKERS]
     chosen, odds = np.zeros(size, np.bool_), np.ones(size, np.float64)
@@ -314,6 +321,8 @@ def choose(
         task = find_task(book, state.tasks, state.tally[a.FRESH], allowed)
         waiting = pause(state.tally, params)
         if task >= 0 and waiting != c.PROPOSED:
+            if waiting == c.WAIT_TRUTH and params.audits > 0.0:
+                out.head[2] = state.tally[a.FIRST_DUE] + 1
             return waiting
         while task >= 0:
             for_all = book.tasks[task, c.NAMED] < 0

@@ -32,17 +32,29 @@ COUNT, RIGHT, DROPPED, IN_SET = range(4)
 
 # Columns of `tasks`. NOTE is that of the decision by which a task was begun plus one, 0 before.
 # LOST: somebody of its set was lost and it was not looked at since. WAITING: 0 unless its truth is
-# waited for, ANSWERS_OUT while some of its answers are out, TRUTH_DUE then.
-NOTE, LOST, WAITING = range(3)
+# waited for, ANSWERS_OUT while some of its answers are out, TRUTH_DUE then. AUDITED: its truth is
+# learned from; chance decides when it is begun, unless all truths are to be told.
+NOTE, LOST, WAITING, AUDITED = range(4)
+TASK_COLUMNS = 4
 ANSWERS_OUT, TRUTH_DUE = 1, 2
 
 # Columns of `tally`. EXPLORED and UNREACHED count the tasks begun with the notes "explore" and
 # "unreachable", BEGUN all. SETTLED is 1 once exploration has ended, LAST_ROUND is then the number
 # of the task it ended with. FRESH is where the search for a task that was not begun starts,
-# FIRST_LOST where that for a lost one does; LOST_TASKS, OUT_TASKS and DUE_TASKS count.
+# FIRST_LOST where that for a lost one does, FIRST_DUE the first whose truth is due; LOST_TASKS,
+# OUT_TASKS and DUE_TASKS count.
 (EXPLORED, UNREACHED, SETTLED, BEGUN, LAST_ROUND, FRESH, LOST_TASKS, FIRST_LOST, OUT_TASKS,
- DUE_TASKS) = range(10)  # fmt: skip
-TALLY_SIZE = 10
+ DUE_TASKS, FIRST_DUE) = range(11)  # fmt: skip
+TALLY_SIZE = 11
+
+# Cells of `watch`: of the audited tasks that the present watch counts, their number, how many were
+# answered wrong, the sum of the errors that the bounds gave them and of the slack that was added.
+# SLACK is what is added to such an error now. ALARMS counts; SINCE is how many tasks had been begun
+# at the first alarm. FAILED: what the watch that ended with the last one had counted. SEEN: what
+# the slack rests on.
+(WATCHED, WATCHED_WRONG, WATCHED_SAID, WATCHED_SLACK, SLACK, ALARMS, SINCE, FAILED, FAILED_WRONG,
+ FAILED_SAID, SEEN, SEEN_WRONG, SEEN_SAID) = range(13)  # fmt: skip
+WATCH_SIZE = 13
 
 
 class Params(NamedTuple):
@@ -50,6 +62,7 @@ class Params(NamedTuple):
 
     ``goal`` is the target that the solver plans for, ``check`` the one that must hold; ``miss``
     is the price of a unit of error beyond it in micro-units, negative where it must hold.
+    ``audits`` is the share of tasks whose truth is told, 0 where all are and nothing is watched.
     """
 
     rule: int
@@ -63,12 +76,15 @@ class Params(NamedTuple):
     rounds: int = 0
     miss: float = -1.0
     slack: float = 0.0
+    audits: float = 0.0
+    alarm: float = 0.0
 
 
 class State(NamedTuple):
     """Records of workers and tasks, the tally; ``known`` holds qualities that need no learning.
 
-    ``intervals`` has both ends of each worker's, where they hang on his record alone.
+    ``intervals`` has both ends of each worker's, where they hang on his record alone; ``watch``
+    is what audits showed of the answers.
     """
 
     workers: Array
@@ -76,6 +92,7 @@ class State(NamedTuple):
     tasks: Array
     tally: Array
     known: Array
+    watch: Array
 
 
 @step
@@ -145,3 +162,14 @@ def goes_to_all(params: Params, note: int) -> bool:
 def answers_out(book: Book, task: int) -> bool:
     """Whether some answers to a task are out."""
     return bool(book.tasks[task, c.TASK_ASKED] > book.tasks[task, c.TASK_ANSWERED])
+
+
+@step
+def is_under_way(book: Book, task: int) -> bool:
+    """Whether answers to a task are out, or planned."""
+    if answers_out(book, task):
+        return True
+    for row in range(book.totals[c.PLAN_ROWS]):
+        if book.plan[row, c.PLAN_TASK] == task and book.plan[row, c.PLAN_COUNT] > 0:
+            return True
+    return False

@@ -1,18 +1,25 @@
 """What events teach: records of workers, and where each task stands."""
 
 from askwise.core.compiling import heavy_kernel, step
-from askwise.kernels import Draw, Fact
+from askwise.kernels import Draw, Fact, uniform
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.queries import asked_before, can_be_asked, may_answer
 from askwise.policies.assured import common as a
 from askwise.policies.assured.common import Params, State, answers_out, record
+from askwise.policies.assured.watching import judge
 
 
 @step
 def teaches(state: State, params: Params, task: int) -> bool:
-    """Whether the truth of a task is learned from: not after exploration has ended."""
+    """Whether the truth of a task is learned from: not after exploration has ended.
+
+    With audits only if chance chose the task: those whose truth somebody cares to tell may be
+    easier than others.
+    """
+    if params.audits > 0.0 and state.tasks[task, a.AUDITED] == 0:
+        return False
     if params.rule == a.CUCB or params.rule == a.GREEDY:
         return True
     if params.rule == a.FIXED and state.tasks[task, a.NOTE] != a.EXPLORE + 1:
@@ -28,6 +35,8 @@ def is_waited_for(book: Book, state: State, params: Params, task: int) -> bool:
         return False
     if book.tasks[task, c.TASK_ASKED] == 0:
         return False
+    if params.audits > 0.0:
+        return bool(state.tasks[task, a.AUDITED] == 1)
     if params.rule == a.CUCB or params.rule == a.GREEDY:
         return True
     return bool(note == a.EXPLORE or (note == a.UNREACHABLE and params.rule != a.FIXED))
@@ -45,6 +54,13 @@ def recount(book: Book, state: State, params: Params, task: int) -> None:
         tally[a.OUT_TASKS] += int(now == a.ANSWERS_OUT) - int(before == a.ANSWERS_OUT)
         tally[a.DUE_TASKS] += int(now == a.TRUTH_DUE) - int(before == a.TRUTH_DUE)
         tasks[task, a.WAITING] = now
+        first = tally[a.FIRST_DUE]
+        if now == a.TRUTH_DUE and (tally[a.DUE_TASKS] == 1 or task < first):
+            first = task
+        elif tally[a.DUE_TASKS] > 0:
+            while tasks[first, a.WAITING] != a.TRUTH_DUE:
+                first += 1
+        tally[a.FIRST_DUE] = first
 
 
 @step
@@ -137,6 +153,9 @@ def settle_on(book: Book, state: State, params: Params, task: int, note: int) ->
         workers[worker, a.IN_SET] = 0
     tally[a.SETTLED] = 0
     tally[a.LAST_ROUND] = 0
+    if state.watch[a.ALARMS] > 0.0:
+        # What is added to errors changes with every audit, and with it the set.
+        return
     if note == a.EXPLOIT and is_for_all(book, task):
         for row in range(book.totals[c.PLAN_ROWS]):
             workers[plan[row, c.PLAN_WORKER], a.IN_SET] = 1
@@ -158,7 +177,7 @@ def drop_unasked(book: Book, state: State, task: int) -> None:
 
 
 @heavy_kernel
-def take_decision(book: Book, state: State, params: Params, note: int) -> None:
+def take_decision(book: Book, state: State, params: Params, note: int, draw: Draw) -> None:
     """Book a decision: what it was for, and what was passed over before it."""
     tally, task = state.tally, book.plan[0, c.PLAN_TASK]
     # Choosing looks at lost tasks first: those it passed over can't or need not be mended.
@@ -173,6 +192,10 @@ def take_decision(book: Book, state: State, params: Params, note: int) -> None:
         drop_unasked(book, state, task)
     settle_on(book, state, params, task, note)
     state.tasks[task, a.NOTE] = note + 1
+    if params.audits > 0.0:
+        # By the task's number alone: nothing that happens has a bearing on it.
+        chance = uniform(Draw(draw.key0, draw.key1, task), 0)
+        state.tasks[task, a.AUDITED] = int(chance < params.audits)
     tally[a.BEGUN] += 1
     tally[a.EXPLORED] += int(note == a.EXPLORE)
     tally[a.UNREACHED] += int(note == a.UNREACHABLE)
@@ -180,11 +203,11 @@ def take_decision(book: Book, state: State, params: Params, note: int) -> None:
 
 
 @heavy_kernel
-def take_in(book: Book, state: State, params: Params, fact: Fact) -> None:
+def take_in(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Absorb what is not an assignment or its answer."""
     kind, task = fact.kind, fact.task
     if kind == k.DECIDED:
-        take_decision(book, state, params, fact.note)
+        take_decision(book, state, params, fact.note, draw)
     elif kind == k.LEFT:
         lose_planned(book, state, fact.worker)
     elif kind in (k.TRUTH, k.EXPIRED, k.DECLINED, k.CLOSED):
@@ -195,15 +218,18 @@ def take_in(book: Book, state: State, params: Params, fact: Fact) -> None:
         find(state, task)
         if kind == k.CLOSED:
             skip_begun(book, state)
-        elif teaches(state, params, task):
-            learn_truth(book, state, params, task)
+        else:
+            if params.audits > 0.0 and state.tasks[task, a.AUDITED] == 1:
+                judge(book, state, params, task)
+            if teaches(state, params, task):
+                learn_truth(book, state, params, task)
 
 
 @step
 def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> None:
     """Learn from truths; keep track of tasks."""
     if fact.kind != k.ASKED and fact.kind != k.ANSWER:
-        take_in(book, state, params, fact)
+        take_in(book, state, params, fact, draw)
         return
     recount(book, state, params, fact.task)
     truth = book.tasks[fact.task, c.TRUTH]

@@ -17,6 +17,7 @@ OUTCOMES = {
     "closed": "closed by hand",
     "assured": "assured",
     "not_assured": "not assured",
+    "assurance_failed": "assurance failed",
     "everyone_asked": "everyone asked",
     "frozen": "frozen for audits",
     "target_not_reachable": "target out of reach",

@@ -177,6 +177,25 @@ def test_a_campaign_that_is_sure_by_agreement_alone_says_so_and_how_to_do_better
         assert "the next are named here as you go on" in notice
 
 
+def test_the_page_says_when_assurance_has_failed_and_which_audits_are_due(site: Site) -> None:
+    policy = {"name": "ccb-ns", "floor": 0.95, "truth": "audited", "audits": 1.0, "alarm": 0.5}
+    campaign = site.create(tasks=["t1", "t2"], policy=policy, workers=[Worker("ann", "0.10")])
+    assert "No alarm: no answer that was assured has been audited yet." in words_of(
+        site.page("/dashboard/cats")
+    )
+    work(campaign, "no")
+    page = site.page("/dashboard/cats")
+    said = words_of(page)
+    assert "Drawn at random to be audited, and waited for: reveal the truth of t1" in said
+    assert re.findall(r"task\?id=(\w+)", page.split("waited for")[1].split("</p>")[0]) == ["t1"]
+    campaign.truth("t1", "yes")
+    said = words_of(site.page("/dashboard/cats"))
+    assert "Assurance has failed after 1 task: of 1 audited answer that was assured" in said
+    work(campaign, "no")
+    last = [event.seq for event in campaign.log() if event.kind == Kind.ASKED][-1]
+    assert "Assurance has failed" in words_of(site.page(f"/dashboard/cats/asked/{last}"))
+
+
 def test_a_worker_is_invited_with_a_kind_and_a_family(site: Site) -> None:
     campaign = site.create()
     form = form_of(site.page("/dashboard/cats/manage"), "/invite")
