@@ -11,6 +11,7 @@ from askwise import Campaign, Worker
 from askwise.aggregation import aggregation
 from askwise.aggregation.majority import Majority
 from askwise.campaign.views import Answer
+from askwise.core.errors import InvalidProblem
 from askwise.core.events import Kind
 from askwise.core.labels import Label
 from askwise.policies import LabelsItself, policies
@@ -70,7 +71,10 @@ def test_what_a_rule_would_name_at_the_end_rests_on_agreement() -> None:
     [name for name in policies.names() if issubclass(policies.get(name), LabelsItself)],
 )
 def test_a_told_truth_is_the_answer_whatever_the_policy_says(policy: str) -> None:
-    campaign = campaign_of(policy)
+    try:
+        campaign = campaign_of(policy)
+    except InvalidProblem as refused:
+        pytest.skip(f"no policy for these workers: {refused}")
     answer_all(campaign)
     for task in ("t1", "t2"):
         campaign.truth(task, "no")
