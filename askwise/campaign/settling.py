@@ -68,8 +68,8 @@ def bill_for(name: str, state: CampaignState, call: PendingCall, said: int | Non
         most = left
         if due > left:
             raise OverBudget(
-                f"assignment {handed.assignment_id(name, call.seq)!r} has expired, costs "
-                f"{from_micro(due)}, and the budget has {from_micro(max(0, left))} left",
+                f"assignment {handed.assignment_id(name, call.seq)!r} has expired and the budget "
+                f"has {from_micro(max(0, left))} left, it costs {from_micro(due)}",
                 field="assignment",
             )
     if said is None:

@@ -240,7 +240,7 @@ def test_a_late_call_needs_what_its_expiry_gave_back(cost: str | None, taken: bo
             settle()
             assert campaign.status().left == 0
             return
-        with pytest.raises(OverBudget, match=r"has expired, costs \d, and the budget has 1 left"):
+        with pytest.raises(OverBudget, match=r"has expired and the budget has 1 left, it costs \d"):
             settle()
         assert campaign.status().spent == 0
 
