@@ -45,7 +45,7 @@ class Bill(NamedTuple):
 def call_of(name: str, state: CampaignState, seq: int) -> PendingCall:
     """The call that is to be settled; refused if it has been."""
     row = state.ledger.book.assignments[handed.place_of(name, state.ledger, seq)]
-    columns = (c.STATUS, c.WORKER, c.TASK, c.CEILING)
+    columns = (c.STATUS, c.WORKER, c.TASK, c.COST)
     call = PendingCall(seq, *(int(row[column]) for column in columns))
     if call.status in ENDS:
         message = f"assignment {handed.assignment_id(name, seq)!r} {ENDS[call.status]}"
