@@ -19,6 +19,7 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 EXECUTED = (
     ROOT / "README.md",
+    DOCS / "concepts.md",
     DOCS / "tutorial.md",
     DOCS / "how-to" / "aggregate.md",
     DOCS / "how-to" / "assure.md",

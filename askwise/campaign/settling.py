@@ -46,7 +46,7 @@ class Bill(NamedTuple):
 def call_of(name: str, state: CampaignState, seq: int) -> PendingCall:
     """The call that is to be settled; refused if it has been."""
     row = state.ledger.book.assignments[handed.place_of(name, state.ledger, seq)]
-    columns = (c.STATUS, c.WORKER, c.TASK, c.CEILING)
+    columns = (c.STATUS, c.WORKER, c.TASK, c.COST)
     call = PendingCall(seq, *(int(row[column]) for column in columns))
     if call.status in ENDS:
         message = f"assignment {handed.assignment_id(name, seq)!r} {ENDS[call.status]}"
@@ -69,8 +69,8 @@ def bill_for(name: str, state: CampaignState, call: PendingCall, said: int | Non
         most = left
         if due > left:
             raise OverBudget(
-                f"assignment {handed.assignment_id(name, call.seq)!r} has expired, costs "
-                f"{from_micro(due)}, and the budget has {from_micro(max(0, left))} left",
+                f"assignment {handed.assignment_id(name, call.seq)!r} has expired and the budget "
+                f"has {from_micro(max(0, left))} left, it costs {from_micro(due)}",
                 field="assignment",
             )
     if said is None:

@@ -112,6 +112,8 @@ class Ledger:
         """The draws of audits, as they were put on record."""
         self.failures: dict[int, Counter[str]] = {}
         """Why calls failed, by worker: how often each word was said."""
+        self.at_cost: set[int] = set()
+        """Workers with a call whose cost was said."""
         self.overruns: dict[int, Overrun] = {}
         """The calls above their ceiling, by worker."""
         self._found = 0
@@ -133,7 +135,7 @@ class Ledger:
             queue=np.full(2, -1, np.int64),
             votes=np.zeros((1, max(1, len(problem.options))), np.int64),
             cells=np.zeros((1, c.VOTES + max(1, len(problem.options))), np.int64),
-            assignments=np.zeros((spare, 10), np.int64),
+            assignments=np.zeros((spare, 9), np.int64),
             marks=np.zeros((spare, 3)),
             plan=np.zeros((spare, 3), np.int64),
             odds=np.zeros(spare),
@@ -266,6 +268,7 @@ class Ledger:
 
     def _note_call(self, event: Event, worker: int, booked: int) -> None:
         """Note what no kernel reads of a call: why it failed, and what exceeded its ceiling."""
+        self.at_cost.add(worker)
         if event.kind == Kind.FAILED:
             self.failures.setdefault(worker, Counter())[event.why or ""] += 1
         if event.over_ceiling:
@@ -437,6 +440,7 @@ class Ledger:
             "families": list(self.families),
             "draws": list(self.draws),
             "failures": [[at, dict(whys)] for at, whys in self.failures.items()],
+            "at_cost": sorted(self.at_cost),
             "overruns": [[at, *overrun] for at, overrun in self.overruns.items()],
         }
 
@@ -464,6 +468,7 @@ class Ledger:
         ledger.draws = raw["draws"]
         ledger.families = {family: at for at, family in enumerate(raw["families"])}
         ledger.failures = {at: Counter(whys) for at, whys in raw["failures"]}
+        ledger.at_cost = set(raw["at_cost"])
         ledger.overruns = {at: Overrun(*overrun) for at, *overrun in raw["overruns"]}
         ledger.workers = [Worker(**each) for each in raw["workers"]]
         ledger.tasks = [*problem.tasks, *(Task(**each) for each in raw["tasks"])]

@@ -96,7 +96,6 @@ def hand_out(book: Book, row: int, task: int, seq: int, expires: float) -> int:
     assignments[at, c.TASK] = task
     assignments[at, c.WORKER] = worker
     assignments[at, c.COST] = price
-    assignments[at, c.CEILING] = price
     assignments[at, c.STATUS] = c.OUT
     assignments[at, c.DECISION] = totals[c.DECISIONS] - 1
     assignments[at, c.SEQ] = seq

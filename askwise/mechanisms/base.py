@@ -15,7 +15,7 @@ from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 
 AT_COST = "cost of each call"
-"""Why a worker is paid what they are, if a call of theirs was settled at another cost."""
+"""Why a worker is paid what they are, if the cost of a call of theirs was said."""
 
 
 class Owed(NamedTuple):
@@ -114,16 +114,14 @@ class Mechanism(ABC):  # noqa: B024 - abstract so that the registry knows instan
             np.add.at(sums, of[:, c.WORKER], of[:, c.COST])
         counts = (np.bincount(of[:, c.WORKER], minlength=size) for of in (answers, failures))
         columns = (*counts, paid, reserved)
-        at_cost = np.zeros(size, np.bool_)
-        if not self.bidding:
-            at_cost[rows[rows[:, c.COST] != rows[:, c.CEILING], c.WORKER]] = True
+        at_cost = set() if self.bidding else ledger.at_cost
         return [
             Owed(
                 worker.id,
                 answered,
                 money,
                 held,
-                AT_COST if at_cost[at] else self.reason(ledger, at),
+                AT_COST if at in at_cost else self.reason(ledger, at),
                 failed,
             )
             for at, (worker, answered, failed, money, held) in enumerate(

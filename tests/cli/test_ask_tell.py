@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 Call = Callable[..., Any]
 
 
@@ -96,3 +98,33 @@ def test_a_retried_answer_changes_nothing(shop: str, call: Call) -> None:
     log = call("log", shop).stdout
     call("tell", "shop:2", "0.5", "--key", "k")
     assert call("log", shop).stdout == log
+
+
+def test_what_a_call_cost_and_that_one_failed_is_told(
+    cats: str, call: Call, call_json: Call
+) -> None:
+    call("ask", cats, "--limit", "2")
+    told = ("--cost", "0.01", "--probability", "dog=0.75", "--probability", "cat=0.25")
+    assert call_json("tell", "cats:2", "dog", *told)["spent"] == "0.01"
+    assert call_json("fail", "cats:3", "refused", "--cost", "0.02")["failures"] == 1
+    answer, failure = call("log", cats).stdout.splitlines()[-2:]
+    assert "price=0.01 cost=0.01 probabilities=cat:0.25,dog:0.75" in answer
+    assert "why=refused" in failure
+    assert "\t1\t" in call("payments", cats).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("tell", "cats:2", "dog", "--probability", "dog"), "like yes=0.8"),
+        (("tell", "cats:2", "dog", "--probability", "dog=0.5"), "they have to sum to 1"),
+        (("tell", "cats:2", "dog", "--cost", "much"), "cost is 'much'"),
+        (("fail", "cats:2", "tired"), "give one of refused, unreadable, filtered"),
+    ],
+    ids=["no number", "no sum", "no money", "no reason"],
+)
+def test_a_call_that_can_not_be_so_is_refused_in_one_line(
+    words: tuple[str, ...], said: str, cats: str, call: Call, refusal: Call
+) -> None:
+    call("ask", cats)
+    assert said in refusal(*words)

@@ -92,6 +92,46 @@ def test_a_late_answer_is_spent_and_counted_again() -> None:
     assert log.ledger.total(c.PENDING) == 0
 
 
+@pytest.mark.parametrize(("cost", "spent"), [(0, 0), (1, 1), (9, 9)])
+def test_an_answer_is_spent_at_what_was_booked_for_it(cost: int, spent: int) -> None:
+    log = units()
+    seq = log.ask("a", count=3)
+    paid = {"price": cost * 1_000_000, "cost": cost * 1_000_000}
+    log.add(Kind.ANSWER, assignment=seq, worker="a", value=0.5, **paid)
+    assert log.money() == (spent, 0, 4)
+    assert log.ledger.book.assignments[0, c.COST] == cost * 1_000_000
+    assert log.ledger.book.workers[0, c.PAID] == cost * 1_000_000
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_failure_is_spent_uses_a_place_and_leaves_no_vote(late: bool) -> None:
+    log = units()
+    seq = log.ask("a", count=5)
+    if late:
+        log.add(Kind.EXPIRED, assignment=seq, worker="a")
+    paid = {"price": 1_000_000, "cost": 1_000_000, "why": "refused"}
+    log.add(Kind.FAILED, assignment=seq, worker="a", **paid)
+    # Four of the plan are left under the limit of five.
+    assert log.money() == (1, 0, 8)
+    row = log.ledger.book.workers[0]
+    columns = [c.ASKED, c.ANSWERED, c.REFUSED, c.FAILURES, c.LIMIT]
+    assert row[columns].tolist() == [0, 0, 1, 1, 4]
+    assert row[[c.PAID, c.FAILURE_COST]].tolist() == [1_000_000, 1_000_000]
+    assert log.ledger.failures == {0: {"refused": 1}}
+    assert log.ledger.passed_over == {0}
+
+
+def test_to_policies_a_failure_is_a_refusal() -> None:
+    log = votes()
+    seq = log.ask("a", "t")
+    event = Event(
+        Kind.FAILED, seq=seq + 1, assignment=seq, worker="a", task="t", why="error", price=0, cost=0
+    )
+    fact = log.ledger.apply(event)
+    assert (fact.kind, fact.task, fact.worker) == (Kind.DECLINED, 0, 0)
+    assert not queries.may_put(log.ledger.book, 0, 0)
+
+
 def test_whoever_leaves_loses_what_is_planned_and_keeps_what_is_out() -> None:
     log = units()
     log.ask("a", count=3)

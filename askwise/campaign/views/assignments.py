@@ -26,8 +26,8 @@ class Handed:
     """An assignment and what has become of it.
 
     ``state`` is ``out``, ``answered``, ``expired``, ``declined`` or ``failed``. ``value`` is the
-    answer, once there is one; ``cost`` what was booked for an answer or failure, where the
-    assignment's ``price`` is the most that was reserved for it.
+    answer, once there is one; ``cost`` what was booked for an answer or failure. The assignment's
+    ``price`` is what is reserved for it until then; its ASKED in the log has that for good.
     """
 
     assignment: Assignment
@@ -100,7 +100,7 @@ def assignment_at(name: str, ledger: Ledger, at: int) -> Assignment:
         id=assignment_id(name, int(row[c.SEQ])),
         task=ledger.task_id(int(row[c.TASK])),
         worker=ledger.workers[int(row[c.WORKER])].id,
-        price=from_micro(int(row[c.CEILING])),
+        price=from_micro(int(row[c.COST])),
         propensity=None if math.isnan(chance) else chance,
         expires=None if math.isinf(expires) else expires,
         payload=ledger.payload(int(row[c.TASK])),

@@ -21,6 +21,7 @@ SENTENCES: dict[str, str] = {
     "over_budget": "there is no money left for it",
     "assignment_answered": "you had answered that question already",
     "assignment_declined": "you had skipped that question already",
+    "assignment_failed": "that question was taken back",
     "assignment_expired": "the time for that question is over",
     "pair_asked_again": "the question was put to you again",
     "worker_limit_reached": "you have reached your number of answers",
@@ -77,7 +78,7 @@ TOO_LATE: frozenset[str] = frozenset(
 """Why an answer that came after its time was not taken."""
 
 RELEASED: frozenset[str] = frozenset(
-    {"assignment_answered", "assignment_declined", "assignment_expired"}
+    {"assignment_answered", "assignment_declined", "assignment_failed", "assignment_expired"}
 )
 """Why a question can't be given back: they do not have it any more."""
 
