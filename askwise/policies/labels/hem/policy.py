@@ -211,7 +211,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         "context": "shares sides settling",
     }
     derived: ClassVar[tuple[str, ...]] = ("tree", "scratch")
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     def __post_init__(self) -> None:
         real(self.target, "target", "a probability from 0 to below 1", least=0, most=0.999)
