@@ -24,9 +24,10 @@ def row(panel: str, series: str, x: float, metric: str, mean: float) -> Row:
 
 
 def test_leads_are_taken_run_by_run_and_left_out_where_a_run_is_missing() -> None:
-    contenders = [contender("random-pairs"), contender("hem"), contender("bbta")]
-    # By run, budget and contender.
-    accuracy = np.array([[[0.5, 0.7, 0.6]], [[0.7, 0.8, np.nan]]])
+    named = ("random-pairs", "hem", "bbta", "hem(target=0.05)")
+    contenders = [contender(label) for label in named]
+    # By run, budget and contender; with a target it is the same policy.
+    accuracy = np.array([[[0.5, 0.7, 0.6, 0.9]], [[0.7, 0.8, np.nan, 0.9]]])
     (only,) = leads("rte", accuracy, (2.0,), contenders)
     assert (only.panel, only.series, only.x, only.metric) == ("rte", "random-pairs", 2.0, LEAD)
     assert only.mean == pytest.approx(0.15)

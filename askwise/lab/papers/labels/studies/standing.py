@@ -37,14 +37,14 @@ were told; this alone with one answer a task, against the vote."""
 def leads(
     panel: str, accuracy: Array, xs: Sequence[float], contenders: Sequence[Contender]
 ) -> list[Row]:
-    """Rows that say how far ours is ahead of each of the others; by run, place and contender."""
+    """Rows that say how far ours is ahead of each other policy; by run, place and contender."""
     return [
         mean_row(lead, panel=panel, series=other.series, x=x, metric=LEAD)
         for at, mine in enumerate(contenders)
         if mine.series in OURS
         for place, x in enumerate(xs)
         for theirs, other in enumerate(contenders)
-        if theirs != at
+        if other.policy.name not in OURS
         and not np.isnan(lead := accuracy[:, place, at] - accuracy[:, place, theirs]).any()
     ]
 
