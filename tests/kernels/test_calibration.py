@@ -219,7 +219,7 @@ def test_a_map_is_lowered_by_the_spread_of_maps_that_the_truths_leave():
     for score in (-2.0, 0.5, 3.0):
         moved = np.array([1.0, math.exp(found.log_slope) * score])
         spread = math.sqrt(moved @ np.linalg.inv(curved) @ moved)
-        low = 1 / (1 + math.exp(spread - found.intercept - moved[1]))
+        low = 1 / (1 + math.exp(0.5 * spread - found.intercept - moved[1]))
         odds = 0.2 * found.kept / (1 - found.kept)
         expected = (odds / (1 + math.exp(-score)) + low) / (1 + odds)
         expected = min(expected, mapped(found, score))

@@ -27,6 +27,9 @@ CAUTION = 0.2
 """What the odds that agreement means what it says are multiplied by, where a target is at stake:
 those runs reach it in which a few truths happen to speak for agreement."""
 
+LOWER = 0.5
+"""By how many standard errors the map is taken lower there, for the same reason."""
+
 MOST_SCORE = 30.0
 """Scores beyond it are taken for it."""
 
@@ -161,7 +164,7 @@ def mapped(found: ConfidenceMap, score: float) -> float:
 def mapped_low(found: ConfidenceMap, score: float) -> float:
     """The same, or less, for one who does not want to be too sure.
 
-    The map is one standard error lower than the truths say, and the odds that none is needed are
+    The map is half a standard error lower than the truths say, and the odds that none is needed are
     divided by five.
     """
     slope = math.exp(found.log_slope)
@@ -170,7 +173,7 @@ def mapped_low(found: ConfidenceMap, score: float) -> float:
     p_bb = found.h_bb + 1.0 / (SLOPE_WIDTH * SLOPE_WIDTH)
     det = p_aa * p_bb - found.h_ab * found.h_ab
     spread = (p_bb - 2.0 * moved * found.h_ab + moved * moved * p_aa) / det
-    low = sigmoid(found.intercept + moved - math.sqrt(spread))
+    low = sigmoid(found.intercept + moved - LOWER * math.sqrt(spread))
     kept = CAUTION * found.kept / (1.0 - found.kept + CAUTION * found.kept)
     least = kept * sigmoid(score) + (1.0 - kept) * low
     return min(least, mapped(found, score))

@@ -97,7 +97,7 @@ ENDS: dict[str, str] = {
     "target": "Enough answers are in.",
     "agreement": "Enough answers agree.",
     "certified": "The answers have been checked. Nothing is left to ask.",
-    "hopeless": "The answers have been checked. Nothing is left to ask.",
+    "hopeless": "Enough answers have been checked. Nothing is left to ask.",
     "stopped": "The campaign has ended. What you have earned is yours.",
 }
 """What a worker is told when there is nothing more to ask them, by why."""

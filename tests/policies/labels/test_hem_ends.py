@@ -10,7 +10,7 @@ import pytest
 from askwise import Campaign, Worker
 from askwise.core.choices import Done, Wait
 from askwise.policies.labels.hem.confidence import confidence_in
-from askwise.policies.labels.hem.state import MAPPED, SINCE, VOICES, WHOLE
+from askwise.policies.labels.hem.state import CAUTIOUS, MAPPED, SINCE, VOICES, WHOLE
 from tests.policies.folded import state_of
 from tests.policies.labels.campaigns import all_numbers, campaign_of, run
 
@@ -47,6 +47,25 @@ def test_without_truths_a_target_ends_in_agreement_with_money_left() -> None:
     assert all(answer.confidence >= 0.8 for answer in campaign.answers())
     assert {answer.rests_on for answer in campaign.answers()} == {"agreement"}
     assert campaign.status().left > 0
+
+
+@pytest.mark.parametrize(("target", "end"), [(0.05, Wait("workers")), (0.2, Done("target"))])
+def test_a_task_with_one_answer_is_done_only_if_one_error_in_ten_may_be_made(
+    target: float, end: Done | Wait
+) -> None:
+    # One of two workers is always right, as thirty truths show.
+    campaign = with_target(2, 60, target)
+    for task in range(30):
+        campaign.truth(f"t{task}", "yes")
+    while batch := campaign.ask(1, ["w0"]):
+        campaign.tell(batch[0].id, "yes")
+    assert batch == end
+    state = state_of(campaign)
+    beliefs, book = state.beliefs, state.ledger.book
+    assert beliefs.given[:60].tolist() == [1] * 60
+    assert max(confidence_in(book, beliefs, task) for task in range(60)) == 0.9
+    beliefs.meta[CAUTIOUS] = 0
+    assert min(confidence_in(book, beliefs, task) for task in range(60)) > 0.95
 
 
 @pytest.mark.parametrize("told", [0, 9, 10, 12])

@@ -16,6 +16,10 @@ from askwise.policies.labels.hem.state import State
 CALIBRATING = 50
 """Known truths that are asked for where a target is to be a probability."""
 
+LONE = 0.9
+"""The most that a task's only answer is believed with, where a target is at stake: its giver's
+record alone speaks for it, and nobody would notice a slip."""
+
 
 @step
 def rival(row: Array, label: int) -> int:
@@ -126,6 +130,8 @@ def confidence_in(book: Book, state: State, task: int) -> float:
         sure = calibration.mapped_low(learned, score)
     else:
         sure = calibration.mapped(learned, score)
+    if state.meta[s.CAUTIOUS] == 1 and state.given[task] < 2:
+        sure = min(sure, LONE)
     return max(sure, 1.0 / options)
 
 

@@ -159,7 +159,8 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
     target : float
         The probability of being wrong at which a task is done: easy tasks end early, and the
         campaign may end with money left, with ``Done("target")`` where confidences are calibrated
-        and ``Done("agreement")`` where they rest on agreement alone. 0: spend the budget.
+        and ``Done("agreement")`` where they rest on agreement alone. An only answer is believed
+        with .9 at most, so below .1 a task takes two. 0: spend the budget.
 
     Assumes that most workers are right more often than not, in the mean over contexts. Takes
     several options, prices, limits, families, known truths (``truth``) and trusted workers; tasks
@@ -211,7 +212,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
         "context": "shares sides settling",
     }
     derived: ClassVar[tuple[str, ...]] = ("tree", "scratch")
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     def __post_init__(self) -> None:
         real(self.target, "target", "a probability from 0 to below 1", least=0, most=0.999)

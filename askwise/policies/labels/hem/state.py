@@ -12,7 +12,7 @@ from askwise.ledger.columns import Book
 # answer); what was learned since the last fit, in answers; how tasks are ranked; whether in some
 # context those seem wrong who seem right in others; tasks whose truth is known; how many of them
 # the map of confidences rests on; voices that were heard; whether skills can be told apart; whether
-# the last fit was run to its end; whether confidences are by a map that is a standard error lower.
+# the last fit was run to its end; whether a target asks for cautious confidences.
 HEARD, SKILLS, SINCE, MODE, CLASH, KNOWN, MAPPED, VOICES, APART, WHOLE, CAUTIOUS = range(11)
 
 # Columns of `sides`: log-odds that known truths, and answers and truths together, give to a

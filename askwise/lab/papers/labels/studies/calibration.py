@@ -154,7 +154,10 @@ class LabelsCalibration(MethodsOnSets):
         for label in self.methods:
             parts = [f"as found {_mean_of(rows, f'{label}, {RAW}', 0.0)}"]
             parts += [f"{told} truths {_mean_of(rows, label, float(told))}" for told in self.truths]
-            said.append(f"{label}, calibration error in the mean of the sets: {', '.join(parts)}.")
+            said.append(
+                f"{label}, calibration error and log loss in the mean of the sets: "
+                f"{', '.join(parts)}."
+            )
         said.append(
             f"A set is measured after so many truths if {LEAST_LEFT} tasks or more are left to "
             "measure on."
@@ -198,5 +201,13 @@ def _reliability(panel: str, series: str, block: Array) -> list[Row]:
 
 
 def _mean_of(rows: Sequence[Row], series: str, x: float) -> str:
-    errors = [row.mean for row in rows if (row.series, row.x, row.metric) == (series, x, "ece")]
-    return f"{np.mean(errors):.3f}" if errors else "not measured"
+    found = [
+        np.mean(values)
+        for metric in ("ece", "log_loss")
+        if (
+            values := [
+                row.mean for row in rows if (row.series, row.x, row.metric) == (series, x, metric)
+            ]
+        )
+    ]
+    return " and ".join(f"{mean:.3f}" for mean in found) if found else "not measured"

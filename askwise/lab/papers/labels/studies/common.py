@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import stdtrit
 
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
@@ -13,7 +14,7 @@ from askwise.core.money import Amount
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure
 from askwise.lab.replaying.bench import ACCURACY, SPENT, Bench, Contender, contender
-from askwise.lab.results import mean_row
+from askwise.lab.results import CONFIDENCE, mean_row
 
 OURS = ("hem",)
 
@@ -223,6 +224,12 @@ def series_in(rows: Sequence[Row], panel: str) -> list[str]:
     return list(
         dict.fromkeys(row.series for row in rows if row.panel == panel and row.metric == "accuracy")
     )
+
+
+def standard_error(row: Row) -> float:
+    """The standard error behind a row's interval, which is Student's t."""
+    half = (row.ci_high - row.ci_low) / 2
+    return half / float(stdtrit(row.n - 1, 0.5 + CONFIDENCE / 2)) if row.n > 1 else 0.0
 
 
 def reached_at(curve: dict[float, Row], accuracy: float) -> float | None:

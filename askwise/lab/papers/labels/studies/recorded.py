@@ -17,7 +17,6 @@ from askwise.lab.experiment import experiments
 from askwise.lab.papers.labels.studies.common import (
     DIALS,
     FIGURES,
-    OURS,
     LabelsCell,
     LabelsExperiment,
     curve_of,
@@ -38,17 +37,11 @@ from askwise.lab.papers.labels.studies.sets import (
     usable_names,
     without_contexts,
 )
-from askwise.lab.replaying.bench import Bench, contender
-from askwise.lab.results import mean_row
+from askwise.lab.papers.labels.studies.standing import behind, gains, laws, leads, means
+from askwise.lab.replaying.bench import ACCURACY, Bench, contender
 from askwise.lab.worlds.completion import complete
 
 COMPLETED, RECORDED = "completed", "recorded pairs"
-
-LEAD = "lead_of_hem"
-"""By how much ``hem`` is more often right than another series, run by run."""
-
-LITTLE = 0.01
-"""Being behind by less does not count."""
 
 HINDSIGHT = "best worker in hindsight"
 
@@ -278,30 +271,35 @@ class LabelsReal(ChosenSets):
     )
     figures = FIGURES
 
+    def cells(self) -> list[LabelsCell]:
+        """The last budget of a set is all that was recorded."""
+        return [
+            replace(each, budgets=self._budgets(each.panels[0])) if each.budgets and not each.dials
+            else each
+            for each in super().cells()
+        ]  # fmt: skip
+
+    def _budgets(self, panel: str) -> tuple[float, ...]:
+        recording = recorded_bench(self.data, panel, self.most_tasks, True).recording
+        everything = len(recording.task) / recording.tasks
+        return (*(budget for budget in self.budgets if budget < everything), everything)
+
     def rows(self, cell: LabelsCell, samples: Array, seed: int) -> list[Row]:
         """Also how far ours is ahead of each of the others, run by run, and the best worker."""
         found = super().rows(cell, samples, seed)
         if not cell.panels or cell.dials:
             return found
-        alone = best_worker(named_set(self.data, cell.panels[0], self.most_tasks))
-        return [*found, *self._leads(cell, samples), alone]
-
-    def _leads(self, cell: LabelsCell, samples: Array) -> list[Row]:
-        contenders = self.contenders(cell)
-        accuracy = samples.reshape(len(samples), len(cell.budgets), len(contenders), 2)[..., 0]
-        mine = [at for at, each in enumerate(contenders) if each.series in OURS]
-        return [
-            mean_row(lead, panel=cell.panels[0], series=other.series, x=budget, metric=LEAD)
-            for at in mine
-            for place, budget in enumerate(cell.budgets)
-            for theirs, other in enumerate(contenders)
-            if theirs != at
-            and not np.isnan(lead := accuracy[:, place, at] - accuracy[:, place, theirs]).any()
-        ]
+        (panel,), contenders = cell.panels, self.contenders(cell)
+        shape = len(samples), len(cell.budgets), len(contenders), 2
+        accuracy = samples.reshape(shape)[..., ACCURACY]
+        found += leads(panel, accuracy, cell.budgets, contenders)
+        found += gains(panel, accuracy, cell.budgets, contenders)
+        return [*found, best_worker(named_set(self.data, panel, self.most_tasks))]
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
         """Who is ahead in how many points."""
-        return [*about_sets(rows), *unfit(rows, self.policies), *leaders(rows), *behind(rows)]
+        said = [*about_sets(rows), *unfit(rows, self.policies), *leaders(rows)]
+        return [*said, *behind(rows), *laws(rows), *means(rows, self.budgets)]
 
 
 @experiments.register("labels-hobby")
@@ -422,22 +420,3 @@ def best_worker(found: LabelSet) -> Row:
     x = round(float((recording.worker == best).sum()) / recording.tasks, 3)
     share = float(shares[best])
     return Row(found.name, HINDSIGHT, x, "accuracy_alone", share, share, share, 1)
-
-
-def behind(rows: Sequence[Row]) -> list[str]:
-    """At how many points hem is as good as the best of the others, and where it is furthest off."""
-    points: dict[tuple[str, float], list[Row]] = {}
-    for row in rows:
-        if row.metric == LEAD:
-            points.setdefault((row.panel, row.x), []).append(row)
-    if not points:
-        return []
-    least = [min(found, key=lambda row: row.mean) for found in points.values()]
-    fine = sum(row.ci_high >= -LITTLE for row in least)
-    last = min(least, key=lambda row: row.mean)
-    return [
-        f"hem against the best of the others at each set and budget, which nobody knows "
-        f"beforehand: within {LITTLE} or the interval of the difference, run by run, at {fine} of "
-        f"{len(least)}; at the least {last.mean:+.3f} ({last.panel}, {last.x:g} answers a task, "
-        f"{last.series})."
-    ]

@@ -13,8 +13,16 @@ from askwise.lab.experiment import Figure, experiments
 from askwise.lab.papers.labels.studies.common import BUDGETS, LabelsCell
 from askwise.lab.papers.labels.studies.recorded import ChosenSets, recorded_bench
 from askwise.lab.papers.labels.studies.sets import about_sets
+from askwise.lab.papers.labels.studies.standing import (
+    LITTLE,
+    LITTLE_WITH_TRUTHS,
+    behind,
+    leads,
+)
 from askwise.lab.replaying.bench import Bench, Grade, contender
 from askwise.lab.results import mean_row, ratio_row
+
+NAMES = {"accuracy": "accuracy", "ece": "calibration error", "log_loss": "log loss"}
 
 LEAST_DONE = 0.1
 """Share of the tasks that must be called done for a set's errors among them to say something."""
@@ -122,14 +130,16 @@ class LabelsScreening(ChosenSets):
         known = int((self.bench(panel, seed, 0).recording.truth >= 0).sum())
         shape = (len(samples), len(self.truths), len(self.policies), len(Grade._fields))
         values = samples.reshape(shape)
-        found: list[Row] = []
+        accuracy = values[..., Grade._fields.index("accuracy")]
+        made = [contender(label) for label in self.policies]
+        found = leads(panel, accuracy, [float(told) for told in self.truths], made)
         for at, told in enumerate(self.truths):
             for place, label in enumerate(self.policies):
                 grade = Grade(*values[:, at, place].T)
                 where: Where = {
                     "panel": panel, "series": contender(label).series, "x": float(told)
                 }  # fmt: skip
-                measured = {name: getattr(grade, name) for name in ("accuracy", "ece", "log_loss")}
+                measured = {name: getattr(grade, name) for name in NAMES}
                 measured["done_share"] = grade.done / max(1, known - told)
                 found += [
                     mean_row(each, metric=metric, **where)
@@ -155,6 +165,10 @@ class LabelsScreening(ChosenSets):
             each = contender(label)
             for told in self.truths:
                 said.append(summed(rows, each.series, float(told), each.target))
+        for told in self.truths:
+            mine = [row for row in rows if row.x == told]
+            little = LITTLE_WITH_TRUTHS if told else LITTLE
+            said += [f"{told} truths told: {text}" for text in behind(mine, little)]
         said.append(
             f"The budget is {self.answers:g} answers a task; on sets with fewer, all that were "
             "recorded. Errors among tasks called done are those of all sets together."
@@ -170,7 +184,7 @@ def summed(rows: Sequence[Row], series: str, told: float, target: float) -> str:
             by_metric.setdefault(row.metric, {})[row.panel] = row.mean
     parts = [
         f"{name} {np.mean(list(by_metric[metric].values())):.3f}"
-        for metric, name in (("accuracy", "accuracy"), ("ece", "calibration error"))
+        for metric, name in NAMES.items()
         if metric in by_metric
     ]
     if not parts:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import stdtrit
 
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter, nearest
@@ -19,10 +18,10 @@ from askwise.lab.papers.labels.studies.common import (
     curve_of,
     reached_at,
     series_in,
+    standard_error,
 )
 from askwise.lab.papers.labels.studies.tables import SIMULATED, SOURCES, absent, at_hand, table
 from askwise.lab.replaying.bench import Bench, contender
-from askwise.lab.results import CONFIDENCE
 from askwise.lab.worlds.labellers import MODELS, check_models, label_tasks
 
 PAPER_MODELS = ("spammer-hammer", "one-coin", "malicious")
@@ -264,12 +263,6 @@ def _ranked(rows: Sequence[Row], panel: str, x: float) -> list[str]:
         if (row.panel, row.x, row.metric) == (panel, x, "accuracy") and row.series != CLUSTERS
     ]
     return [row.series for row in sorted(found, key=lambda row: -row.mean)]
-
-
-def standard_error(row: Row) -> float:
-    """The standard error behind a row's interval, which is Student's t."""
-    half = (row.ci_high - row.ci_low) / 2
-    return half / float(stdtrit(row.n - 1, 0.5 + CONFIDENCE / 2)) if row.n > 1 else 0.0
 
 
 def against_known(rows: Sequence[Row]) -> list[str]:
