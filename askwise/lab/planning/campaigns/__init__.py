@@ -1,0 +1,1 @@
+"""Plans of campaigns in which people and models are asked once about a task."""
