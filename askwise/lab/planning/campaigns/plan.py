@@ -15,7 +15,17 @@ Lever = Literal["budget", "target"]
 """What is tuned: how much is spent, or the error at which the policy calls a task done."""
 
 NAMES = (
-    *("tasks", "options", "policy", "source", "lever", "chosen", "budget", "target", "target_error"),
+    *(
+        "tasks",
+        "options",
+        "policy",
+        "source",
+        "lever",
+        "chosen",
+        "budget",
+        "target",
+        "target_error",
+    ),
     *("reached", "chance", "error", "answers", "total", "needed", "alternative", "workers"),
     *("truths", "certificate", "cascade", "tried", "remarks", "cannot_know", "settings"),
     *("runs", "seed"),
@@ -123,9 +133,9 @@ def _remarks(plan: CampaignPlan) -> Iterator[str]:
         )
     if certificate is not None and certificate.expected is None:
         yield (
-            f"No number of audits certifies that at most {percent(certificate.error)} of all labels "
-            f"are wrong if {percent(plan.error.mean)} are: aim at a smaller error, or certify a "
-            "larger one."
+            f"No number of audits certifies that at most {percent(certificate.error)} of all "
+            f"labels are wrong if {percent(plan.error.mean)} are: aim at a smaller error, or "
+            "certify a larger one."
         )
 
 
@@ -155,4 +165,16 @@ def cascade_text(part: CascadePart) -> str:
         f"A cascade, cheap workers first, would cost {mean} ({low} to {high}) with an error of "
         f"{part.error.mean:.3f} ({part.error.low:.3f} to {part.error.high:.3f}), its thresholds "
         f"set by {part.truths} truths."
+    )
+
+
+def error_text(plan: CampaignPlan) -> str:
+    """The error beside its target, in a sentence."""
+    text = f"About {percent(plan.error.mean)} of the labels will be wrong"
+    if plan.target_error is None or plan.chance is None:
+        return f"{text}."
+    relation = "within" if plan.reached else "above"
+    return (
+        f"{text}, {relation} the target of {percent(plan.target_error)}; at most the target in "
+        f"{percent(plan.chance)} of the campaigns."
     )

@@ -76,14 +76,14 @@ class Rehearsal:
 
     def __init__(self, worlds: PossibleWorlds, truths: int, seed: int) -> None:
         self.worlds, self.truths, self.seed = worlds, truths, seed
-        self._benches: list[Bench] = []
+        self._benches: dict[int, Bench] = {}
 
     def bench(self, number: int) -> Bench:
         """The ``number``-th world, drawn once."""
-        while len(self._benches) <= number:
-            at = len(self._benches)
-            world = self.worlds.draw(self.seed, at)
-            self._benches.append(Bench(world, draw_truths(world, self.truths, self.seed, at)))
+        if number not in self._benches:
+            world = self.worlds.draw(self.seed, number)
+            told = draw_truths(world, self.truths, self.seed, number)
+            self._benches[number] = Bench(world, told)
         return self._benches[number]
 
     def run(
@@ -99,11 +99,12 @@ class Rehearsal:
         found = []
         for number in range(runs):
             tell(what, number, runs)
-            found.append(self._trial(policy, number, budget))
+            found.append(self.trial(policy, number, budget))
         tell(what, runs, runs)
         return Trials(tuple(found))
 
-    def _trial(self, policy: Policy, number: int, budget: Amount | None) -> Trial:
+    def trial(self, policy: Policy, number: int, budget: Amount | None) -> Trial:
+        """Run a campaign in one world."""
         bench = self.bench(number)
         problem, ledger = bench.campaign(budget)
         outcome = simulate(
