@@ -85,6 +85,23 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ("The lab", "askwise.lab", "Experiment Outcome simulate with_settings"),
     ("The lab against a live campaign", "askwise.lab.contract", "check_in_lab"),
     ("Running experiments", "askwise.lab.runner", "run write"),
+    ("Planning labels", "askwise.lab.planning.campaigns.planner", "plan_campaign"),
+    (
+        "Worlds that labels are planned for",
+        "askwise.lab.planning.campaigns.worlds",
+        "GuessedWorlds RecordedWorlds",
+    ),
+    ("Worlds of recorded answers", "askwise.lab.planning.campaigns.records", "recorded_worlds"),
+    (
+        "What a plan of labels shows",
+        "askwise.lab.planning.campaigns.plan",
+        "CampaignPlan CampaignSetting WorkerPart",
+    ),
+    (
+        "What comes on top of a campaign",
+        "askwise.lab.planning.campaigns.extras",
+        "TruthsPart CertificatePart CascadePart",
+    ),
     ("Planning", "askwise.lab.planning.planner", "plan"),
     (
         "What a plan shows",

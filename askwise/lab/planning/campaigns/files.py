@@ -12,7 +12,7 @@ from askwise.lab.planning.campaigns.plan import (
     error_text,
 )
 from askwise.lab.planning.files import count, listing
-from askwise.lab.planning.plan import amount, amounts, percent
+from askwise.lab.planning.plan import Estimate, amount, amounts, percent
 from askwise.lab.results import Results
 
 
@@ -20,15 +20,16 @@ def write_campaign_plan(plan: CampaignPlan, directory: Path, command: str) -> Pa
     """Write plan.json, figure.png, figure.svg and report.html; returns the page."""
     report.write_json(directory, "plan.json", plan)
     title = f"What {count(plan.tasks, 'task')} will cost: about {amount(plan.total.mean)}"
-    mine = (plan.total.mean, plan.error)
-    tried = [("budgets" if each.target is None else "targets", each) for each in plan.tried]
+    # Settings that cost the same in the mean, such as all that ask everybody, are one point.
+    tried = {
+        ("budgets" if each.target is None else "targets", each.total.mean): each
+        for each in plan.tried
+    }
     rows = [
-        Row("", name, float(each.total.mean), "error", each.error.mean, each.error.low,
-            each.error.high, plan.runs)
-        for name, each in sorted(tried, key=lambda pair: (pair[0], pair[1].total.mean))
-    ]  # fmt: skip
-    planned = Row("", "the plan", float(mine[0]), "error", mine[1].mean, mine[1].low, mine[1].high,
-                  plan.runs)  # fmt: skip
+        Row("", name, float(cost), "error", *_ends(each.error), plan.runs)
+        for (name, cost), each in sorted(tried.items(), key=lambda pair: pair[0])
+    ]
+    planned = Row("", "the plan", float(plan.total.mean), "error", *_ends(plan.error), plan.runs)
     reference = []
     if plan.target_error is not None:
         ends = [row.x for row in (*rows, planned)]
@@ -59,6 +60,10 @@ def write_campaign_plan(plan: CampaignPlan, directory: Path, command: str) -> Pa
         command=command,
         x_label=lambda metric: "cost",
     )
+
+
+def _ends(error: Estimate) -> tuple[float, float, float]:
+    return error.mean, error.low, error.high
 
 
 def _words(plan: CampaignPlan) -> Iterator[str]:

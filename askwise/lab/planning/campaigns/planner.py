@@ -22,7 +22,14 @@ from askwise.lab.planning.campaigns.worlds import GuessedWorlds, PossibleWorlds
 from askwise.lab.planning.plan import policy_text
 from askwise.lab.planning.ranges import middle
 from askwise.lab.simulate import Progress, check_budget, check_seed, unseen
-from askwise.policies import AwaitsTruth, KnowsTruth, NeedsStopping, Policy, policies
+from askwise.policies import (
+    AsksCrowds,
+    AwaitsTruth,
+    KnowsTruth,
+    NeedsStopping,
+    Policy,
+    policies,
+)
 
 TARGET = 0.05
 """The error that is aimed at where nobody says otherwise."""
@@ -136,6 +143,8 @@ def _policy(label: str) -> Policy:
         wrong = "must be told the truth"
     elif isinstance(policy, NeedsStopping):
         wrong = "stays on a task until a stopping rule closes it"
+    elif isinstance(policy, AsksCrowds):
+        wrong = "asks crowds again and again"
     elif "options" not in policy.outcomes:
         wrong = "does not label tasks"
     if wrong:
@@ -207,7 +216,7 @@ def _plan(
         total=setting.total,
         workers=_workers(worlds.staff, trials),
         truths=truths_part(rehearsal),
-        tried=tuple(search.tried),
+        tried=search.tried,
         cannot_know=cannot_know(worlds, rehearsal.truths),
         settings=_settings(chosen),
         runs=len(trials.each),

@@ -21,11 +21,14 @@ from askwise.policies import Policy
 SEARCHED_BY = 40
 """Campaigns simulated at each step of a search; the plan itself is made of all."""
 
-BUDGETS = 32
+BUDGETS = 100
 """Budgets to choose from, each by the same factor larger than the one before."""
 
 DIGITS = Context(prec=3, rounding=ROUND_CEILING)
 """Budgets are round numbers."""
+
+CERTAIN = 2.0
+"""Standard errors by which one mean cost has to be below another to count as less."""
 
 TARGETS = (
     *(0.45, 0.4, 0.35, 0.3, 0.25, 0.2, 0.17, 0.14, 0.12, 0.1, 0.085, 0.07, 0.06, 0.05, 0.04),
@@ -63,7 +66,12 @@ class Search:
 
     def __init__(self, rehearsal: Rehearsal, policy: Policy, runs: int, tell: Progress) -> None:
         self.rehearsal, self.policy, self.runs, self.tell = rehearsal, policy, runs, tell
-        self.tried: list[CampaignSetting] = []
+        self._tried: dict[tuple[Decimal | None, float | None], CampaignSetting] = {}
+
+    @property
+    def tried(self) -> tuple[CampaignSetting, ...]:
+        """What was tried, each setting as it was found last."""
+        return tuple(self._tried.values())
 
     def try_setting(self, policy: Policy, budget: Decimal | None, runs: int) -> Found:
         """Simulate campaigns with one setting."""
@@ -92,8 +100,14 @@ class Search:
                 f"Give {math.ceil(1000 * reached.mean) / 1000:g} or more, or add better workers",
                 field="target_error",
             )
-        kept.sort(key=lambda each: each.setting.total.mean)
-        return kept[0], kept[1] if len(kept) > 1 else None
+        if len(kept) == 1:
+            return kept[0], None
+        # What a budget costs is certain: the target has to be cheaper beyond doubt.
+        spending, stopping = kept
+        doubt = CERTAIN * stopping.trials.spent.std() / math.sqrt(len(stopping.trials.spent))
+        if stopping.trials.spent.mean() + doubt < spending.trials.spent.mean():
+            return stopping, spending
+        return spending, stopping
 
     def _budgets(self, target_error: float) -> Found | Reach:
         """Tune the budget."""
@@ -113,7 +127,7 @@ class Search:
 
         def tried(at: int, runs: int) -> Found:
             found = self.try_setting(*settings[at], runs)
-            self.tried.append(found.setting)
+            self._tried[found.setting.budget, found.setting.target] = found.setting
             return found
 
         below, at = -1, len(settings) - 1
