@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,18 +15,17 @@ from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter, nearest
 from askwise.core.problem import Worker
-from askwise.core.registry import from_label
 from askwise.data.guesses import GuessedWorker
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.planning.campaigns.plan import CampaignPlan
+from askwise.lab.planning.campaigns.plan import CampaignPlan, CampaignSetting
 from askwise.lab.planning.campaigns.planner import plan_campaign
 from askwise.lab.planning.campaigns.records import believed
 from askwise.lab.planning.campaigns.trials import Rehearsal
 from askwise.lab.planning.campaigns.worlds import GuessedWorlds, PossibleWorlds, RecordedWorlds
 from askwise.lab.results import mean_row
 from askwise.lab.worlds import Recording
-from askwise.policies import policies
+from askwise.policies.labels.hem.policy import Hem
 
 LEVERS = ("cheapest", "target")
 """What plans tune: by themselves they choose between a budget and hem's target."""
@@ -243,12 +243,18 @@ FIRST_FIVE = tuple(REALITIES)[:5]
 
 
 @lru_cache(maxsize=64)
-def plan_for(world: str, lever: str, runs: int, seed: int) -> CampaignPlan:
+def plan_for(world: str, runs: int, seed: int) -> CampaignPlan:
     """The plan that is made beforehand."""
     reality = REALITIES[world]()
-    return plan_campaign(
-        reality.guess(seed), target_error=reality.target, lever=lever, runs=runs, seed=seed
-    )
+    return plan_campaign(reality.guess(seed), target_error=reality.target, runs=runs, seed=seed)
+
+
+def setting_of(plan: CampaignPlan, lever: str) -> CampaignSetting | None:
+    """What a plan chose, or the best target that it found; None if none keeps the error."""
+    chosen = CampaignSetting(plan.budget, plan.target, plan.total, plan.error)
+    if lever == "cheapest" or plan.lever == lever:
+        return chosen
+    return plan.alternative
 
 
 @experiments.register("plan-honest")
@@ -267,7 +273,7 @@ class PlanHonest(Experiment):
     """
 
     worlds: tuple[str, ...] = FIRST_FIVE
-    plan_runs: int = 60
+    plan_runs: int = 40
 
     reps: ClassVar[int] = 20
     chunk: ClassVar[int] = 20
@@ -315,18 +321,20 @@ class PlanHonest(Experiment):
         reality = REALITIES[cell.panel]()
         found: list[float] = []
         for lever in LEVERS:
-            plan = plan_for(cell.panel, lever, self.plan_runs, seed)
+            setting = setting_of(plan_for(cell.panel, self.plan_runs, seed), lever)
+            if setting is None:
+                found += [math.nan] * len(METRICS)
+                continue
             rehearsal = Rehearsal(_Happening(reality, reality.guess(seed)), 0, seed)
-            policy = policies.make(from_label(plan.policy))
-            trial = rehearsal.trial(policy, replication, plan.budget)
-            low, high = float(plan.total.low), float(plan.total.high)
+            trial = rehearsal.trial(Hem(setting.target or 0.0), replication, setting.budget)
+            low, high = float(setting.total.low), float(setting.total.high)
             error = float(trial.wrong.mean())
             found += [
                 trial.spent,
                 low - 1e-9 <= trial.spent <= high + 1e-9,
                 high / low,
                 error,
-                plan.error.low - 1e-9 <= error <= plan.error.high + 1e-9,
+                setting.error.low - 1e-9 <= error <= setting.error.high + 1e-9,
             ]
         return np.array(found, np.float64)
 
@@ -339,6 +347,7 @@ class PlanHonest(Experiment):
             )
             for at, lever in enumerate(LEVERS)
             for column, metric in enumerate(METRICS)
+            if not np.isnan(measured[:, at, column]).any()
         ]
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
@@ -349,6 +358,8 @@ class PlanHonest(Experiment):
                 metric: [row for row in rows if (row.series, row.metric) == (lever, metric)]
                 for metric in METRICS
             }
+            if not of["covered"]:
+                continue
             runs = sum(row.n for row in of["covered"])
             covered, errors = (
                 round(sum(row.mean * row.n for row in of[metric]))
