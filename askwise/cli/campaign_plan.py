@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
 
 if TYPE_CHECKING:
-    from askwise.lab.planning.campaigns.plan import CampaignPlan
+    from askwise.lab.planning.plan import CrowdPart
+    from askwise.lab.rehearsing.plan import CampaignPlan, WorkerPart
 
 
 def print_lines(made: CampaignPlan) -> None:
@@ -52,8 +54,8 @@ def show(made: CampaignPlan) -> None:
     """What a person wants to know, in the order in which they ask."""
     from rich.text import Text
 
-    from askwise.lab.planning.campaigns.plan import cascade_text, certificate_text, error_text
     from askwise.lab.planning.files import count
+    from askwise.lab.rehearsing.plan import cascade_text, certificate_text, error_text
 
     said = f"{count(made.tasks, 'task')} with {made.options} options, asked by {made.policy}"
     output.show(Text(said, style="bold"), "", _expected(made), "", error_text(made))
@@ -62,7 +64,9 @@ def show(made: CampaignPlan) -> None:
         output.show(certificate_text(made.certificate))
     if made.cascade is not None:
         output.show(cascade_text(made.cascade))
-    output.show("", _workers(made), Text("\nWhat no plan can know:", style="dim"))
+    output.show(
+        "", earners("worker", made.workers, 0), Text("\nWhat no plan can know:", style="dim")
+    )
     output.show(*(Text(f"- {sentence}", style="dim") for sentence in made.cannot_know))
     output.show(Text("\nFor the campaign's file:\n", style="dim"))
     sys.stdout.write("".join(f"    {line}".rstrip() + "\n" for line in made.settings.splitlines()))
@@ -88,18 +92,19 @@ def _expected(made: CampaignPlan) -> Any:
     )
 
 
-def _workers(made: CampaignPlan) -> Any:
+def earners(word: str, parts: Sequence[CrowdPart | WorkerPart], digits: int) -> Any:
+    """Who gives how many answers for which money, as a table."""
     from askwise.lab.planning.plan import amounts, percent
 
-    prices = amounts(*(part.price for part in made.workers))
-    costs = amounts(*(part.cost for part in made.workers))
+    prices = amounts(*(part.price for part in parts))
+    costs = amounts(*(part.cost for part in parts))
     return output.table(
-        ("worker", ">price", ">answers", ">of answers", ">cost", ">of money", ""),
+        (word, ">price", ">answers", ">of answers", ">cost", ">of money", ""),
         (
             (
-                *(part.id, price, f"{part.answers:.0f}", percent(part.share_of_answers)),
+                *(part.id, price, f"{part.answers:.{digits}f}", percent(part.share_of_answers)),
                 *(cost, percent(part.share_of_money), output.bar(part.share_of_money)),
             )
-            for part, price, cost in zip(made.workers, prices, costs, strict=True)
+            for part, price, cost in zip(parts, prices, costs, strict=True)
         ),
     )

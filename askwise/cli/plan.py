@@ -14,9 +14,9 @@ from askwise.cli.outputs import command_line, pages, progress, show_found
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from askwise.lab.planning.campaigns.plan import CampaignPlan
-    from askwise.lab.planning.campaigns.worlds import PossibleWorlds
     from askwise.lab.planning.plan import Plan
+    from askwise.lab.rehearsing.plan import CampaignPlan
+    from askwise.lab.rehearsing.worlds import PossibleWorlds
     from askwise.lab.simulate import Progress
 
 OF_CROWDS = ("questions", "rule", "horizon")
@@ -146,8 +146,8 @@ def _plan_crowds(given: dict[str, Any], place: Path | None, tell: Progress) -> P
 
 
 def _plan_workers(given: dict[str, Any], place: Path | None, tell: Progress) -> CampaignPlan:
-    from askwise.lab.planning.campaigns.files import write_campaign_plan
-    from askwise.lab.planning.campaigns.planner import plan_campaign
+    from askwise.lab.rehearsing.files import write_campaign_plan
+    from askwise.lab.rehearsing.planner import plan_campaign
 
     worlds = _worlds(given, given.get("tasks", 100))
     names = (
@@ -167,8 +167,8 @@ def _plan_workers(given: dict[str, Any], place: Path | None, tell: Progress) -> 
 def _worlds(given: dict[str, Any], tasks: int) -> PossibleWorlds:
     """What may be the case, by the files."""
     from askwise.data import read_gold, read_guesses, read_labels
-    from askwise.lab.planning.campaigns.records import recorded_worlds
-    from askwise.lab.planning.campaigns.worlds import GuessedWorlds
+    from askwise.lab.rehearsing.records import recorded_worlds
+    from askwise.lab.rehearsing.worlds import GuessedWorlds
 
     table = read_labels(given["answers"]) if "answers" in given else None
     guesses = None
@@ -249,7 +249,11 @@ def _show(made: Plan) -> None:
     output.show(Text(f"{made.rule.partition('(')[0]}: {made.promise}", style="dim"))
     if made.kinds:
         output.show("", _kinds(made))
-    output.show("", _crowds(made), Text("\nFor the campaign's file:\n", style="dim"))
+    output.show(
+        "",
+        campaign_plan.earners("crowd", made.crowds, 2),
+        Text("\nFor the campaign's file:\n", style="dim"),
+    )
     sys.stdout.write("".join(f"    {line}".rstrip() + "\n" for line in made.settings.splitlines()))
     output.show(Text(f"\nSimulated: {made.runs} questions, seed {made.seed}.", style="dim"))
 
@@ -283,22 +287,5 @@ def _kinds(made: Plan) -> Any:
                 *interval(kind.error, made.error),
             )
             for kind, cost in zip(made.kinds, costs, strict=True)
-        ),
-    )
-
-
-def _crowds(made: Plan) -> Any:
-    from askwise.lab.planning.plan import amounts, percent
-
-    prices = amounts(*(crowd.price for crowd in made.crowds))
-    costs = amounts(*(crowd.cost for crowd in made.crowds))
-    return output.table(
-        ("crowd", ">price", ">answers", ">of answers", ">cost", ">of money", ""),
-        (
-            (
-                *(crowd.id, price, f"{crowd.answers:.2f}", percent(crowd.share_of_answers)),
-                *(cost, percent(crowd.share_of_money), output.bar(crowd.share_of_money)),
-            )
-            for crowd, price, cost in zip(made.crowds, prices, costs, strict=True)
         ),
     )

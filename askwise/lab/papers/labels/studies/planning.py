@@ -18,11 +18,11 @@ from askwise.core.problem import Worker
 from askwise.data.guesses import GuessedWorker
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.planning.campaigns.plan import CampaignPlan, CampaignSetting
-from askwise.lab.planning.campaigns.planner import plan_campaign
-from askwise.lab.planning.campaigns.records import believed
-from askwise.lab.planning.campaigns.trials import Rehearsal
-from askwise.lab.planning.campaigns.worlds import GuessedWorlds, PossibleWorlds, RecordedWorlds
+from askwise.lab.rehearsing.plan import CampaignPlan, CampaignSetting
+from askwise.lab.rehearsing.planner import plan_campaign
+from askwise.lab.rehearsing.records import believed
+from askwise.lab.rehearsing.trials import Rehearsal
+from askwise.lab.rehearsing.worlds import GuessedWorlds, PossibleWorlds, RecordedWorlds
 from askwise.lab.results import mean_row
 from askwise.lab.worlds import Recording
 from askwise.policies.labels.hem.policy import Hem

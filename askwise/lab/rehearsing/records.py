@@ -8,11 +8,12 @@ import numpy as np
 
 from askwise.aggregation import code_answers
 from askwise.core.arrays import Array
+from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidProblem
 from askwise.core.problem import Worker
 from askwise.data.labels import LabelTable
 from askwise.lab.aggregating.labels import make_method
-from askwise.lab.planning.campaigns.worlds import RecordedWorlds
+from askwise.lab.rehearsing.worlds import RecordedWorlds
 from askwise.lab.replaying.replay import recording_of
 from askwise.lab.worlds import Recording
 
@@ -61,5 +62,7 @@ def believed(recording: Recording) -> Array:
         truths=truths,
         classes=recording.options,
     )
-    fitted = make_method("hem").report(coded)
+    method = make_method("hem")
+    with allowed(method.name):
+        fitted = method.report(coded)
     return np.asarray(fitted.probabilities, np.float64)

@@ -10,7 +10,7 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.choices import Done
 from askwise.core.money import MICRO, Amount
-from askwise.lab.planning.campaigns.worlds import PossibleWorlds
+from askwise.lab.rehearsing.worlds import PossibleWorlds
 from askwise.lab.replaying.bench import Bench, draw_truths
 from askwise.lab.replaying.contenders import Contender
 from askwise.lab.replaying.final import final_labels

@@ -7,8 +7,8 @@ import pytest
 from askwise import Worker
 from askwise.core.errors import InvalidParameter
 from askwise.data import GuessedWorker
-from askwise.lab.planning.campaigns.planner import plan_campaign
-from askwise.lab.planning.campaigns.worlds import GuessedWorlds
+from askwise.lab.rehearsing.planner import plan_campaign
+from askwise.lab.rehearsing.worlds import GuessedWorlds
 from tests.schemas import faults
 
 VET = GuessedWorker(Worker("vet", 5, trusted=True))

@@ -11,10 +11,10 @@ import numpy as np
 
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO, to_micro
-from askwise.lab.planning.campaigns.plan import CampaignSetting
-from askwise.lab.planning.campaigns.trials import Rehearsal, Trials
 from askwise.lab.planning.plan import percent
 from askwise.lab.planning.ranges import middle, money_range
+from askwise.lab.rehearsing.plan import CampaignSetting
+from askwise.lab.rehearsing.trials import Rehearsal, Trials
 from askwise.lab.simulate import Progress
 from askwise.policies import Policy
 
@@ -61,7 +61,7 @@ class Reach:
         return cls(error.mean, error.low, error.high)
 
 
-class Search:
+class SettingSearch:
     """Tries settings, and remembers what came of them."""
 
     def __init__(self, rehearsal: Rehearsal, policy: Policy, runs: int, tell: Progress) -> None:

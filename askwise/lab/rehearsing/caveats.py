@@ -1,7 +1,7 @@
 """What no plan can know."""
 
 from askwise.kernels.calibration import LEAST_TRUTHS
-from askwise.lab.planning.campaigns.worlds import (
+from askwise.lab.rehearsing.worlds import (
     GUESS_WORTH,
     GuessedWorlds,
     PossibleWorlds,

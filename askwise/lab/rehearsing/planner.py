@@ -13,14 +13,14 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.problem import Worker
 from askwise.core.registry import from_label, label_of
-from askwise.lab.planning.campaigns.caveats import cannot_know
-from askwise.lab.planning.campaigns.extras import cascade_part, certificate_part, truths_part
-from askwise.lab.planning.campaigns.plan import CampaignPlan, Lever, WorkerPart
-from askwise.lab.planning.campaigns.search import Found, Search
-from askwise.lab.planning.campaigns.trials import Rehearsal, Trials
-from askwise.lab.planning.campaigns.worlds import GuessedWorlds, PossibleWorlds
 from askwise.lab.planning.plan import policy_text
 from askwise.lab.planning.ranges import middle
+from askwise.lab.rehearsing.caveats import cannot_know
+from askwise.lab.rehearsing.extras import cascade_part, certificate_part, truths_part
+from askwise.lab.rehearsing.plan import CampaignPlan, Lever, WorkerPart
+from askwise.lab.rehearsing.search import Found, SettingSearch
+from askwise.lab.rehearsing.trials import Rehearsal, Trials
+from askwise.lab.rehearsing.worlds import GuessedWorlds, PossibleWorlds
 from askwise.lab.simulate import Progress, check_budget, check_seed, unseen
 from askwise.policies import (
     AsksCrowds,
@@ -109,7 +109,7 @@ def plan_campaign(
     whole(audits, "audits", least=1)
     asking.check(worlds.draw(seed, 0).problem(None))
     rehearsal = Rehearsal(worlds, truths, seed)
-    search = Search(rehearsal, asking, runs, progress)
+    search = SettingSearch(rehearsal, asking, runs, progress)
     cap = None if budget is None else _cap(budget, worlds.staff)
     chosen, other = None, None
     if target_error is not None and not given:
@@ -185,7 +185,7 @@ def _plan(
     rehearsal: Rehearsal,
     chosen: Found,
     trials: Trials,
-    search: Search,
+    search: SettingSearch,
     *,
     target_error: float | None,
     capped: bool,

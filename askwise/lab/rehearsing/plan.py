@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from askwise.core.jsonable import Jsonable, as_json
-from askwise.lab.planning.campaigns.extras import CascadePart, CertificatePart, TruthsPart
 from askwise.lab.planning.plan import Estimate, MoneyRange, amount, amounts, percent
+from askwise.lab.rehearsing.extras import CascadePart, CertificatePart, TruthsPart
 
 Lever = Literal["budget", "target"]
 """What is tuned: how much is spent, or the error at which the policy calls a task done."""

@@ -16,9 +16,9 @@ from askwise.auditing.limits import fewest_audits
 from askwise.auditing.needs import audit_needs
 from askwise.core.jsonable import Jsonable
 from askwise.kernels.calibration import LEAST_TRUTHS
-from askwise.lab.planning.campaigns.trials import Rehearsal, Trials
 from askwise.lab.planning.plan import Estimate, MoneyRange
 from askwise.lab.planning.ranges import middle, money_range
+from askwise.lab.rehearsing.trials import Rehearsal, Trials
 from askwise.lab.simulate import Progress, unseen
 from askwise.lab.worlds import Recording
 from askwise.policies.labels.hem.confidence import CALIBRATING

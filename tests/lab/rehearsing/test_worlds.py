@@ -6,7 +6,7 @@ import pytest
 from askwise import Worker
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.data import GuessedWorker
-from askwise.lab.planning.campaigns.worlds import GuessedWorlds, RecordedWorlds
+from askwise.lab.rehearsing.worlds import GuessedWorlds, RecordedWorlds
 from askwise.lab.worlds import Recording
 
 

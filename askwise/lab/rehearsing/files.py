@@ -5,14 +5,14 @@ from pathlib import Path
 
 from askwise.figures import Row
 from askwise.lab import report
-from askwise.lab.planning.campaigns.plan import (
+from askwise.lab.planning.files import count, listing
+from askwise.lab.planning.plan import Estimate, amount, amounts, percent
+from askwise.lab.rehearsing.plan import (
     CampaignPlan,
     cascade_text,
     certificate_text,
     error_text,
 )
-from askwise.lab.planning.files import count, listing
-from askwise.lab.planning.plan import Estimate, amount, amounts, percent
 from askwise.lab.results import Results
 
 
