@@ -216,7 +216,7 @@ def _vendor() -> Reality:
 def _untold() -> Reality:
     means = (0.9, 0.85, 0.8, 0.75)
     staff = tuple(Worker(f"w{at}", price) for at, price in enumerate(("0.3", "0.2", "0.1", "0.1")))
-    return Reality(_piloted(_untold, staff, 60, gold=False), 150, lambda rng: np.array(means), 0.15)
+    return Reality(_piloted(_untold, staff, 60, gold=False), 150, lambda rng: np.array(means), 0.25)
 
 
 def _praised() -> Reality:
