@@ -98,6 +98,23 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ("The lab", "askwise.lab", "Experiment Outcome simulate with_settings"),
     ("The lab against a live campaign", "askwise.lab.contract", "check_in_lab"),
     ("Running experiments", "askwise.lab.runner", "run write"),
+    ("Planning labels", "askwise.lab.rehearsing.planner", "plan_campaign"),
+    (
+        "Worlds that labels are planned for",
+        "askwise.lab.rehearsing.worlds",
+        "GuessedWorlds RecordedWorlds",
+    ),
+    ("Worlds of recorded answers", "askwise.lab.rehearsing.records", "recorded_worlds"),
+    (
+        "What a plan of labels shows",
+        "askwise.lab.rehearsing.plan",
+        "CampaignPlan CampaignSetting WorkerPart",
+    ),
+    (
+        "What comes on top of a campaign",
+        "askwise.lab.rehearsing.extras",
+        "TruthsPart CertificatePart CascadePart",
+    ),
     ("Planning", "askwise.lab.planning.planner", "plan"),
     (
         "What a plan shows",

@@ -137,13 +137,16 @@ class Desk:
             found.cost[:, step] = paid
         return found
 
-    def choose(self, rows: Array) -> Stage:
-        """The cheapest cascade that errs no more on these tasks than asking all."""
+    def choose(self, rows: Array, allowed: float | None = None) -> Stage:
+        """The cheapest cascade that errs no more on these tasks than asking all.
+
+        More is ``allowed`` where that is more.
+        """
         weights = self.weights(rows)
         judges = np.arange(len(weights))
         ranked = np.lexsort((judges, self.prices, -weights))
         best: tuple[tuple[float, float, int], Stage] | None = None
-        limit = 1.0 - self.all_of(weights, rows)[0].mean()
+        limit = max(1.0 - self.all_of(weights, rows)[0].mean(), allowed or 0.0)
         for size in reversed(sizes(len(judges))):
             members = ranked[:size]
             order = members[np.lexsort((members, -weights[members], self.prices[members]))]

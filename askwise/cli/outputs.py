@@ -31,6 +31,9 @@ NEEDS = {
 EVERY = 9.0
 """Seconds between two lines on what is going on: ten, less what a busy machine may be late."""
 
+OFTEN = 4.0
+"""The same where steps are short, and a command takes tens of seconds."""
+
 
 @contextmanager
 def extra(name: str = "lab") -> Iterator[None]:
@@ -152,19 +155,23 @@ def _undisturbed() -> Iterator[None]:
 
 @contextmanager
 def progress(
-    *, quiet: bool = False, compiles: bool = True
+    *, quiet: bool = False, compiles: bool = True, aloud: bool = False
 ) -> Iterator[Callable[[str, int, int], None]]:
     """A bar with the time left, on a terminal; elsewhere a line for each thing that is compiled.
 
     That takes long and comes first: without a word the command would seem to hang. Where nothing
-    ``compiles``, the compiler is not loaded.
+    ``compiles``, the compiler is not loaded. With ``aloud`` there is a line every few seconds on
+    what is going on, also where there is no terminal.
     """
     if quiet:
         yield lambda what, done, total: None
         return
     if not sys.stderr.isatty():
-        with _watched(say_compiling()) if compiles else nullcontext():
-            yield lambda what, done, total: None
+        with (
+            _watched(say_compiling()) if compiles else nullcontext(),
+            _speaker(OFTEN) if aloud else nullcontext(lambda what: None) as say,
+        ):
+            yield lambda what, done, total: say(f"{what}: {done} of {total}")
         return
     from rich import progress as columns
 
@@ -205,11 +212,18 @@ def spoken(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     if quiet or sys.stderr.isatty():
         yield lambda what: None
         return
+    with _speaker(EVERY) as say:
+        yield say
+
+
+@contextmanager
+def _speaker(every: float) -> Iterator[Callable[[str], None]]:
+    """Print the latest of what is told to it, every so many seconds."""
     latest: list[str] = []
     over = threading.Event()
 
     def speak() -> None:
-        while not over.wait(EVERY):
+        while not over.wait(every):
             if latest:
                 print(latest[-1], file=sys.stderr, flush=True)
 

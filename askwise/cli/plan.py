@@ -4,59 +4,199 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from askwise.cli import output
+import typer
+
+from askwise.cli import campaign_plan, output
 from askwise.cli.options import AsJson, Seed, option
 from askwise.cli.outputs import command_line, pages, progress, show_found
+from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from askwise.lab.planning.plan import Plan
+    from askwise.lab.rehearsing.plan import CampaignPlan
+    from askwise.lab.rehearsing.worlds import PossibleWorlds
+    from askwise.lab.simulate import Progress
+
+OF_CROWDS = ("questions", "rule", "horizon")
+OF_WORKERS = (
+    *("workers", "answers", "gold", "tasks", "lever", "truths", "certify", "confidence", "by"),
+    *("audits", "correlation", "family_correlation"),
+)
+"""Options of plans with crowds, and of those with workers."""
 
 
 def plan(
-    crowds: Path = option(..., "FILE", "A TOML file with the crowds, their prices and accuracies."),
-    options: int = option(2, "N", "Options of a question."),
-    target_error: float | None = option(
-        None,
-        "SHARE",
-        "The share of questions that may end wrong; 0.05 unless the rule sets its dial.",
+    workers: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[WORKERS]",
+            help="A table of people and models: id, price, accuracy (your guess) and, if wanted, "
+            "limit, kind, family, trusted.",
+            show_default=False,
+        ),
+    ] = None,
+    answers: Path | None = option(
+        None, "FILE", "Plan by recorded answers (task, worker, label) in place of guesses."
     ),
-    questions: int = option(100, "N", "Questions in the campaign."),
-    policy: str = option("virt-ucb", "LABEL", "Who is asked: NAME or NAME(KEY=VALUE)."),
-    rule: str = option("posterior", "LABEL", "When to stop: NAME or NAME(KEY=VALUE); see rules."),
-    budget: str | None = option(
-        None, "AMOUNT", "See whether it suffices, and how many questions it finishes."
+    gold: Path | None = option(None, "FILE", "What is right (task, label) of recorded tasks."),
+    crowds: Path | None = option(
+        None, "FILE", "Plan questions to crowds instead: a TOML file with prices and accuracies."
+    ),
+    options: int | None = option(None, "N", "Options of a task or question; 2."),
+    target_error: float | None = option(
+        None, "SHARE", "The share of tasks that may end wrong; 0.05 unless a setting is given."
+    ),
+    tasks: int | None = option(None, "N", "Tasks in the campaign; 100."),
+    budget: str | None = option(None, "AMOUNT", "See how far it goes."),
+    lever: str | None = option(
+        None, "NAME", "What is tuned: budget, target (of the policy), or whichever is cheapest."
+    ),
+    truths: int | None = option(None, "N", "Tasks whose truth is known beforehand; 0."),
+    certify: float | None = option(
+        None, "SHARE", "Price a certificate that at most this share of the labels is wrong."
+    ),
+    confidence: float | None = option(None, "SHARE", "Of the certificate; 0.9."),
+    by: str | None = option(None, "WORKER", "The trusted worker who audits; the cheapest."),
+    audits: int | None = option(None, "N", "The most audits; 100."),
+    correlation: str | None = option(
+        None, "SHARE", "Of any two workers' errors: a number, or a range; 0-0.4."
+    ),
+    family_correlation: float | None = option(
+        None, "SHARE", "Of errors within a family of workers; 0.4."
+    ),
+    questions: int | None = option(None, "N", "Of crowds: questions in the campaign; 100."),
+    policy: str | None = option(
+        None, "LABEL", "Who is asked: NAME or NAME(KEY=VALUE); hem, of crowds virt-ucb."
+    ),
+    rule: str | None = option(
+        None, "LABEL", "Of crowds: when to stop, NAME or NAME(KEY=VALUE), see rules; posterior."
     ),
     horizon: int | None = option(
-        None, "N", "The most answers to a question; 1000 for rules that could go on for ever."
+        None,
+        "N",
+        "Of crowds: the most answers to a question; 1000 for rules that could go on for ever.",
     ),
-    runs: int = option(5000, "N", "Questions to simulate."),
+    runs: int | None = option(
+        None, "N", "What is simulated: 100 campaigns, or of crowds 5000 questions."
+    ),
     seed: Seed = 0,
     out: Path | None = option(
         None, "DIR", "Write plan.json, figure.png, figure.svg and report.html there."
     ),
     as_json: AsJson = False,
 ) -> None:
-    """Tell what a campaign of questions will cost, by simulation; spends nothing."""
+    """Tell what a campaign will cost, by simulation; spends nothing."""
+    given = {name: value for name, value in locals().items() if value is not None}
+    _check_together(given)
+    for name in ("out", "as_json"):
+        given.pop(name, None)
+    with progress(quiet=as_json, aloud=True) as tell, pages(out) as place:
+        if crowds is not None:
+            made: Any = _plan_crowds(given, place, tell)
+        else:
+            made = _plan_workers(given, place, tell)
+    files = [] if out is None else [out / "report.html"]
+    if crowds is not None:
+        show_found(made, as_json, screen=_show, lines=_print_lines, files=files)
+    else:
+        screens = {"screen": campaign_plan.show, "lines": campaign_plan.print_lines}
+        show_found(made, as_json, files=files, **screens)
+
+
+def _check_together(given: dict[str, Any]) -> None:
+    """Refuse options that do not go together."""
+    crowds = "crowds" in given
+    if not crowds and "workers" not in given and "answers" not in given:
+        raise InvalidParameter(
+            "workers is missing: name a table of workers, or give --answers or --crowds",
+            field="workers",
+        )
+    for name in OF_WORKERS if crowds else OF_CROWDS:
+        if name in given:
+            said = "does not go with --crowds" if crowds else "goes with --crowds only"
+            raise InvalidParameter(f"{name} {said}: leave it out", field=name)
+    for name in ("correlation", "family_correlation", "options"):
+        if name in given and "answers" in given:
+            raise InvalidParameter(
+                f"{name} does not go with --answers, which show it: leave it out", field=name
+            )
+    if "gold" in given and "answers" not in given:
+        raise InvalidParameter("gold goes with --answers only: leave it out", field="gold")
+
+
+def _plan_crowds(given: dict[str, Any], place: Path | None, tell: Progress) -> Plan:
     from askwise.data import read_crowds
     from askwise.lab.planning import planner
     from askwise.lab.planning.files import write_plan
 
-    beliefs = read_crowds(crowds, options=options)
-    asked: dict[str, Any] = {
-        **{"target_error": target_error, "questions": questions, "policy": policy, "rule": rule},
-        **{"budget": budget, "horizon": horizon, "runs": runs, "seed": seed},
-    }
-    with progress(quiet=as_json) as tell, pages(out) as place:
-        made = planner.plan(beliefs, progress=tell, **asked)
-        if place is not None:
-            tell("drawing", 0, 1)
-            command = command_line("plan", crowds=crowds, options=options, **asked)
-            write_plan(made, beliefs, place, command)
-            tell("drawing", 1, 1)
-    files = [] if out is None else [out / "report.html"]
-    show_found(made, as_json, screen=_show, lines=_print_lines, files=files)
+    file, options = given["crowds"], given.get("options", 2)
+    beliefs = read_crowds(file, options=options)
+    usual = {"questions": 100, "policy": "virt-ucb", "rule": "posterior", "runs": 5000}
+    names = ("target_error", "questions", "policy", "rule", "budget", "horizon", "runs", "seed")
+    asked = {name: given.get(name, usual.get(name)) for name in names}
+    made = planner.plan(beliefs, progress=tell, **asked)
+    if place is not None:
+        tell("drawing", 0, 1)
+        command = command_line("plan", crowds=file, options=options, **asked)
+        write_plan(made, beliefs, place, command)
+        tell("drawing", 1, 1)
+    return made
+
+
+def _plan_workers(given: dict[str, Any], place: Path | None, tell: Progress) -> CampaignPlan:
+    from askwise.lab.rehearsing.files import write_campaign_plan
+    from askwise.lab.rehearsing.planner import plan_campaign
+
+    worlds = _worlds(given, given.get("tasks", 100))
+    names = (
+        *("target_error", "policy", "lever", "budget", "truths", "certify", "confidence", "by"),
+        *("audits", "runs", "seed"),
+    )
+    asked = {name: given[name] for name in names if name in given}
+    made = plan_campaign(worlds, progress=tell, **asked)
+    if place is not None:
+        tell("drawing", 0, 1)
+        words = [given.pop("workers")] if "workers" in given else []
+        write_campaign_plan(made, place, command_line("plan", *words, **given))
+        tell("drawing", 1, 1)
+    return made
+
+
+def _worlds(given: dict[str, Any], tasks: int) -> PossibleWorlds:
+    """What may be the case, by the files."""
+    from askwise.data import read_gold, read_guesses, read_labels
+    from askwise.lab.rehearsing.records import recorded_worlds
+    from askwise.lab.rehearsing.worlds import GuessedWorlds
+
+    table = read_labels(given["answers"]) if "answers" in given else None
+    guesses = None
+    if "workers" in given:
+        guesses = read_guesses(given["workers"], needed=table is None)
+    if table is not None:
+        gold = read_gold(given["gold"]) if "gold" in given else None
+        staff = None if guesses is None else [each.worker for each in guesses]
+        return recorded_worlds(table, tasks, gold=gold, workers=staff)
+    assert guesses is not None
+    said: dict[str, Any] = {}
+    if "correlation" in given:
+        said["correlation"] = _range(given["correlation"])
+    if "family_correlation" in given:
+        said["family_correlation"] = given["family_correlation"]
+    return GuessedWorlds(guesses, tasks, given.get("options", 2), **said)
+
+
+def _range(text: str) -> tuple[float, float]:
+    """A number, or a range of two."""
+    try:
+        ends = [float(part) for part in text.split("-", 1)]
+    except ValueError:
+        raise InvalidParameter(
+            f"correlation is {text!r}: give a number such as 0.2, or a range such as 0-0.4",
+            field="correlation",
+        ) from None
+    return ends[0], ends[-1]
 
 
 def _print_lines(made: Plan) -> None:
@@ -109,7 +249,11 @@ def _show(made: Plan) -> None:
     output.show(Text(f"{made.rule.partition('(')[0]}: {made.promise}", style="dim"))
     if made.kinds:
         output.show("", _kinds(made))
-    output.show("", _crowds(made), Text("\nFor the campaign's file:\n", style="dim"))
+    output.show(
+        "",
+        campaign_plan.earners("crowd", made.crowds, 2),
+        Text("\nFor the campaign's file:\n", style="dim"),
+    )
     sys.stdout.write("".join(f"    {line}".rstrip() + "\n" for line in made.settings.splitlines()))
     output.show(Text(f"\nSimulated: {made.runs} questions, seed {made.seed}.", style="dim"))
 
@@ -143,22 +287,5 @@ def _kinds(made: Plan) -> Any:
                 *interval(kind.error, made.error),
             )
             for kind, cost in zip(made.kinds, costs, strict=True)
-        ),
-    )
-
-
-def _crowds(made: Plan) -> Any:
-    from askwise.lab.planning.plan import amounts, percent
-
-    prices = amounts(*(crowd.price for crowd in made.crowds))
-    costs = amounts(*(crowd.cost for crowd in made.crowds))
-    return output.table(
-        ("crowd", ">price", ">answers", ">of answers", ">cost", ">of money", ""),
-        (
-            (
-                *(crowd.id, price, f"{crowd.answers:.2f}", percent(crowd.share_of_answers)),
-                *(cost, percent(crowd.share_of_money), output.bar(crowd.share_of_money)),
-            )
-            for crowd, price, cost in zip(made.crowds, prices, costs, strict=True)
         ),
     )

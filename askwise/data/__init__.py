@@ -4,6 +4,7 @@ recorded answers as tables.
 
 from askwise.data.campaigns import read_additions, read_campaign
 from askwise.data.crowds import Beliefs, Crowd, QuestionKind, read_crowds
+from askwise.data.guesses import GuessedWorker, read_guesses
 from askwise.data.labels import (
     LabelTable,
     read_contexts,
@@ -21,6 +22,7 @@ from askwise.data.tables import read_tasks, read_workers, task_of_text, worker_o
 __all__ = [
     "Beliefs",
     "Crowd",
+    "GuessedWorker",
     "LabelTable",
     "QuestionKind",
     "read_additions",
@@ -29,6 +31,7 @@ __all__ = [
     "read_crowds",
     "read_features",
     "read_gold",
+    "read_guesses",
     "read_kin",
     "read_labels",
     "read_prices",

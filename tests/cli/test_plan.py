@@ -23,6 +23,7 @@ from tests.paths import DOCS
 from tests.schemas import faults
 
 PAGE = DOCS / "how-to" / "plan.md"
+OTHER = DOCS / "how-to" / "plan-labels.md"
 FILES = {"figure.png", "figure.svg", "plan.json", "report.html"}
 QUICK = ("--crowds", "spec.toml", "--rule", "fixed(n=2)", "--runs", "100")
 
@@ -166,8 +167,8 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     assert sorted(workplace.rglob("*")) == before
 
 
-def test_crowds_must_be_given(refusal: Call) -> None:
-    assert "missing option '--crowds'" in refusal("plan")
+def test_workers_or_crowds_must_be_given(refusal: Call) -> None:
+    assert "workers is missing: name a table of workers, or give" in refusal("plan")
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -187,7 +188,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 def test_every_option_is_on_the_page() -> None:
-    text = PAGE.read_text()
+    text = PAGE.read_text() + OTHER.read_text()
     command = typer.main.get_command(app).commands["plan"]  # type: ignore[attr-defined]
     for option in command.params:
         assert f"| `{option.opts[0]}" in text, option.opts

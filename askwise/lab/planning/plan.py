@@ -247,13 +247,18 @@ def rate(hits: int, runs: int) -> Estimate:
 
 def settings_text(policy: Policy, rule: StoppingRule) -> str:
     """The lines of a campaign's file that choose a policy and a rule."""
-    chosen: Any = {"name": policy.name, **changed_parameters(policy)}
-    lines = [f"policy = {_toml(chosen if len(chosen) > 1 else policy.name)}"]
+    lines = [policy_text(policy)]
     if not isinstance(policy, AsksCrowds):
         lines.append("repeat = true")
     lines += ["", "[stopping]", f"name = {_toml(rule.name)}"]
     lines += [f"{_key(name)} = {_toml(value)}" for name, value in _spelled(rule).items()]
     return "\n".join(lines) + "\n"
+
+
+def policy_text(policy: Policy) -> str:
+    """The line of a campaign's file that chooses a policy."""
+    chosen: Any = {"name": policy.name, **changed_parameters(policy)}
+    return f"policy = {_toml(chosen if len(chosen) > 1 else policy.name)}"
 
 
 def rule_text(rule: StoppingRule) -> str:

@@ -14,8 +14,9 @@ from askwise.core.registry import from_label, label_of
 from askwise.data import Beliefs
 from askwise.lab.planning import plan as told
 from askwise.lab.planning import search
-from askwise.lab.planning.plan import Estimate, Funds, MoneyRange, Plan, rate
+from askwise.lab.planning.plan import Funds, MoneyRange, Plan, rate
 from askwise.lab.planning.questions import Drawn, Sample, draw_questions, problem_of
+from askwise.lab.planning.ranges import MIDDLE, middle
 from askwise.lab.planning.search import Chosen, Dial, Value
 from askwise.lab.simulate import Progress, check_budget, check_seed, unseen
 from askwise.policies import AwaitsTruth, KnowsTruth, Policy, policies
@@ -23,9 +24,6 @@ from askwise.stopping import StoppingRule
 
 TARGET = 0.05
 """The error that is aimed at where nobody says otherwise."""
-
-MIDDLE = (0.1, 0.9)
-"""Ends of the ranges: eight campaigns, or questions, of ten lie between."""
 
 _DRAWS, _BUDGET_DRAWS = 1000, 400
 _POINTS = 20
@@ -192,7 +190,7 @@ def _plan(
         promise=rule.promise,
         runs=runs,
         seed=drawn.seed,
-        answers=_middle(answers),
+        answers=middle(answers),
         cost=cost,
         total=path[-1][1],
         error=rate(int(sample.wrong.sum()), runs),
@@ -207,11 +205,6 @@ def _plan(
         searched=found.searched,
         funds=funds,
     )
-
-
-def _middle(values: Array) -> Estimate:
-    low, high = np.quantile(values, MIDDLE, method="inverted_cdf")
-    return Estimate(float(values.mean()), float(low), float(high))
 
 
 def _money(mean: float, values: Array) -> MoneyRange:
@@ -307,4 +300,4 @@ def _funds(drawn: Drawn, sample: Sample, questions: int, budget: int) -> Funds:
         if turns < len(paid):
             left = budget - (sums[turns - 1, at] if turns else 0.0)
             finished[at] += np.floor(closed[turns, at] * left / paid[turns, at])
-    return Funds(from_micro(budget), float((totals[-1] <= budget).mean()), _middle(finished))
+    return Funds(from_micro(budget), float((totals[-1] <= budget).mean()), middle(finished))
