@@ -7,6 +7,8 @@ and when to stop, can't choose what the audits find: a wrong certificate needs t
 to keep within its limits, and whether it does was settled by the draw.
 """
 
+from bisect import bisect_right
+
 import numpy as np
 
 from askwise.auditing.draws import AuditDraw
@@ -34,6 +36,8 @@ class Climb:
         self._paths: dict[int, list[int]] = {}
         self._limits: dict[int, Array] = {}
         self._heard = self._errors = 0
+        self._found = [0] * len(drawn.sizes)
+        """Wrong labels that audits have found in each set."""
         self._rise()
 
     @property
@@ -72,7 +76,14 @@ class Climb:
     def hear(self, place: int, wrong: bool) -> None:
         """Take an audit in."""
         self.wrong[place] = wrong
+        sizes = self.drawn.sizes
+        if wrong:
+            for at in range(bisect_right(sizes, int(self.drawn.ranks[place])), len(sizes)):
+                self._found[at] += 1
         self._rise()
+        if self._refuted(self.certified - 1):
+            # The rest of a larger set's audits may show that the draw was a lucky one.
+            self.certified = next(at for at in range(len(sizes)) if self._refuted(at))
 
     def counted(self, at: int) -> tuple[int, int]:
         """How many audits count for a set, and how many of them are wrong."""
@@ -92,9 +103,13 @@ class Climb:
         found = (place for place in path[self._heard :] if place not in self.wrong)
         return [place for place, _ in zip(found, range(min(most, self.left)), strict=False)]
 
+    def _refuted(self, at: int) -> bool:
+        """Whether audits have found more wrong labels in a set than the statement allows."""
+        return at >= 0 and self._found[at] >= self.drawn.too_many(self.drawn.sizes[at])
+
     def hopeful(self) -> bool:
         """Whether the next set is certified if all audits that may still be made find no error."""
-        if self.certified == len(self.drawn.sizes):
+        if self.certified == len(self.drawn.sizes) or self._refuted(self.certified):
             return False
         path, allowed = self.path(self.certified), self.limits(self.certified)
         left, errors = self.left, self._errors
@@ -110,6 +125,8 @@ class Climb:
     def _rise(self) -> None:
         while self.certified < len(self.drawn.sizes):
             size = self.drawn.sizes[self.certified]
+            if self._refuted(self.certified):
+                return
             if size >= self.drawn.too_many(size) and not self._touches():
                 return
             self.certified += 1

@@ -39,7 +39,7 @@ OUTCOMES = {
     "everyone_asked": "#2A8FA8",
     "not_assured": "#B8860B",
     "low_confidence": ORANGE,
-    "assurance_failed": "#A3195B",
+    "assurance_failed": "#D6478A",
     "target_not_reachable": "#B0522D",
     "over_budget": "#CC79A7",
     "closed": "#8A8A2B",

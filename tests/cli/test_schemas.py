@@ -11,6 +11,7 @@ from typing import Any, get_args
 import pytest
 from jsonschema import Draft202012Validator
 
+from askwise import Campaign
 from askwise.core import errors
 from askwise.core.choices import Done, Wait
 from askwise.core.events import Kind
@@ -88,6 +89,17 @@ mechanism = {name = "self-resampling", c_max = "5"}
 """
 
 
+CERTIFIED = """
+name = "certified"
+options = ["cat", "dog"]
+tasks = ["t1", "t2"]
+budget = 10
+workers = [{id = "ann", price = "1"}, {id = "vet", price = "1", trusted = true}]
+policy = "random-pairs"
+certify = {error = 0.1, confidence = 0.5, by = ["vet"]}
+"""
+
+
 def test_every_kind_of_event_that_there_is(
     workplace: Path, cats: str, shop: str, call: Call, call_json: Call, look: Call
 ) -> None:
@@ -121,7 +133,13 @@ def test_every_kind_of_event_that_there_is(
     call("bid", "auction", "bob", "1.5")
     call("ask", "auction")
     look("auction", explain=True)
-    logs = "".join(call("log", name).stdout for name in (cats, shop, "auction"))
+    (workplace / "certified.toml").write_text(CERTIFIED)
+    call("new", "certified.toml")
+    audited = Campaign.open("sqlite:///askwise.sqlite", "certified")
+    while batch := audited.ask():
+        audited.tell(batch[0].id, "cat")
+    look("certified", explain=True)
+    logs = "".join(call("log", name).stdout for name in (cats, shop, "auction", "certified"))
     met = {line.split("\t")[2] for line in logs.splitlines()}
     assert met == {kind.name for kind in Kind} - {kind.name for kind in NOT_YET}
 

@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 
 from askwise.core.arrays import Array
 from askwise.core.checks import between, whole
-from askwise.core.errors import InvalidParameter
+from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.money import Amount, from_micro
 from askwise.core.registry import from_label, label_of
 from askwise.data import Beliefs
@@ -111,7 +111,16 @@ def _policy(label: str, beliefs: Beliefs) -> Policy:
         raise InvalidParameter(
             f"policy is {policy.name!r}, which {wrong}: {remedy}, such as virt-ucb", field="policy"
         )
-    policy.check(problem_of(beliefs, 1))
+    try:
+        policy.check(problem_of(beliefs, 1))
+    except InvalidProblem as refused:
+        if refused.field == "policy":
+            raise
+        raise InvalidParameter(
+            f"policy is {policy.name!r}, which is not for crowds that are asked again ({refused}): "
+            f"{remedy}, such as virt-ucb",
+            field="policy",
+        ) from None
     return policy
 
 

@@ -17,7 +17,7 @@ from askwise.lab.planning import search
 from askwise.lab.planning.planner import plan
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey
-from askwise.policies import AwaitsTruth, policies
+from askwise.policies import AwaitsTruth, KnowsTruth, policies
 from askwise.stopping import stopping
 
 PERFECT = Beliefs([Crowd("us", "0.07", 1)])
@@ -217,7 +217,7 @@ def test_every_rule_can_be_planned(label: str) -> None:
 def unfit(name: str) -> str | None:
     """Why a policy can't be planned with, or None."""
     entry = policies.get(name)
-    if hasattr(entry, "truth"):
+    if issubclass(entry, KnowsTruth):
         return f"policy is '{name}', which must be told the truth"
     if "options" not in entry.outcomes:
         return f"policy '{name}' works on utility, this campaign has options"
@@ -225,6 +225,8 @@ def unfit(name: str) -> str | None:
         return f"policy is '{name}', which spends a budget as a whole"
     if issubclass(entry, AwaitsTruth):
         return f"policy is '{name}', which learns from the truth"
+    if name == "cascade":
+        return "policy is 'cascade', which is not for crowds that are asked again"
     # These say themselves when a question has enough answers.
     return "leaves questions open" if name in ("crowdsense", "iethresh") else None
 

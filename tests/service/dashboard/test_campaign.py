@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from askwise.core.events import Kind
 from askwise.core.problem import Worker
@@ -227,21 +228,28 @@ def test_a_kind_that_is_none_is_refused_with_what_was_typed_kept(site: Site) -> 
     assert campaign.status().workers == 2
 
 
-def test_the_overview_says_what_is_certified_and_what_it_cost(site: Site) -> None:
-    campaign = site.create(
-        workers=[Worker("ann", "0.10"), Worker("vet", "0.20", trusted=True)],
-        tasks=[f"t{at}" for at in range(8)],
-        certify={"error": 0.3, "confidence": 0.9, "by": ["vet"]},
-    )
+CERTIFIED: dict[str, Any] = {
+    "workers": [Worker("ann", "0.10"), Worker("vet", "0.20", trusted=True)],
+    "tasks": [f"t{at}" for at in range(8)],
+    "certify": {"error": 0.3, "confidence": 0.9, "by": ["vet"]},
+}
+
+
+def test_the_overview_says_what_audits_may_cost(site: Site) -> None:
+    site.create(**CERTIFIED)
     said = words_of(site.page("/dashboard/cats"))
     assert "Certificate Nothing is certified yet" in said
     assert "0 of at most 10 audits by vet" in said
     assert "2.00 kept back for them" in said
+
+
+def test_the_overview_and_the_tasks_say_what_is_certified(site: Site) -> None:
+    # No page is looked at before: it would be shown again for a while.
+    campaign = site.create(**CERTIFIED)
     while batch := campaign.ask():
         campaign.tell(batch[0].id, "yes")
     said = words_of(site.page("/dashboard/cats"))
-    found = campaign.certificate()
-    assert f"Certificate {found.statement}" in said
+    assert f"Certificate {campaign.certificate().statement}" in said
     assert "certified as far as audits could show" in said
     assert "8 labels certified, 0 not" in said
     assert "Certificate certified" in words_of(site.page("/dashboard/cats/task?id=t0"))

@@ -154,8 +154,8 @@ def test_pages_say_what_a_confidence_rests_on(site: Site) -> None:
     assert warning in other
     overview = words_of(site.page("/dashboard/cats"))
     assert warning in overview
-    # Tasks, unanswered, then agreement, calibrated, truth.
-    assert "open 3 0 2 0 1" in overview
+    # Tasks, unanswered, then agreement, calibrated, certified, truth.
+    assert "open 3 0 2 0 0 1" in overview
 
 
 def test_nothing_is_said_of_confidences_where_there_are_none(site: Site) -> None:
