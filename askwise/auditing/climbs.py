@@ -109,18 +109,22 @@ class Climb:
 
     def hopeful(self) -> bool:
         """Whether the next set is certified if all audits that may still be made find no error."""
+        return self.fewest_more() > 0
+
+    def fewest_more(self) -> int:
+        """How many more audits certify the next set if none finds an error; 0 if none can."""
         if self.certified == len(self.drawn.sizes) or self._refuted(self.certified):
-            return False
+            return 0
         path, allowed = self.path(self.certified), self.limits(self.certified)
-        left, errors = self.left, self._errors
+        count, errors = 0, self._errors
         for t in range(self._heard, len(path)):
             errors += self.wrong.get(path[t], False)
-            left -= path[t] not in self.wrong
-            if left < 0:
-                return False
+            count += path[t] not in self.wrong
+            if count > self.left:
+                return 0
             if errors <= allowed[t + 1]:
-                return True
-        return False
+                return count
+        return 0
 
     def _rise(self) -> None:
         while self.certified < len(self.drawn.sizes):

@@ -519,3 +519,11 @@ def test_labels_that_are_wrong_together_are_certified_no_more_often_than_said() 
             wrong += errors > math.floor(0.3 * size)
             assert sum(each.value != truth_of(t or "") for t, each in labels.items()) <= errors
     assert wrong / runs <= 0.1 + 3 * math.sqrt(0.1 * 0.9 / runs)
+
+
+def test_no_audit_is_bought_that_the_certificate_does_not_need() -> None:
+    for limit in (1, 50):
+        campaign = create()
+        assert run(campaign, limit=limit) == Done("certified")
+        bought = [event for event in of_kind(campaign.log(), Kind.ANSWER) if event.worker == "vet"]
+        assert len(bought) == campaign.certificate().audited <= campaign.certificate().audits
