@@ -104,7 +104,7 @@ class Certificate:
         """Name the labels that the statement is about."""
         kept = len(self.certified)
         if kept == self.tasks:
-            return f"all {self.tasks:,} labels"
+            return f"all {self.tasks:,} labels" if kept > 1 else "the one label"
         if self.escalate:
             return (
                 f"all {self.tasks:,} labels, with the {self.tasks - kept:,} that are not certified "

@@ -36,8 +36,10 @@ class Climb:
         self._paths: dict[int, list[int]] = {}
         self._limits: dict[int, Array] = {}
         self._heard = self._errors = 0
+        self._refuting: set[int] = set()
+        """Places whose labels are known to be wrong."""
         self._found = [0] * len(drawn.sizes)
-        """Wrong labels that audits have found in each set."""
+        """How many of them each set holds."""
         self._rise()
 
     @property
@@ -76,13 +78,22 @@ class Climb:
     def hear(self, place: int, wrong: bool) -> None:
         """Take an audit in."""
         self.wrong[place] = wrong
-        sizes = self.drawn.sizes
+        self._rise()
         if wrong:
+            self.refute(place)
+
+    def refute(self, place: int) -> None:
+        """Take in that a label is wrong, whether or not that counts as an audit.
+
+        Sets in which more labels are known to be wrong than the statement allows are not certified,
+        however lucky their audits were.
+        """
+        sizes = self.drawn.sizes
+        if place not in self._refuting:
+            self._refuting.add(place)
             for at in range(bisect_right(sizes, int(self.drawn.ranks[place])), len(sizes)):
                 self._found[at] += 1
-        self._rise()
         if self._refuted(self.certified - 1):
-            # The rest of a larger set's audits may show that the draw was a lucky one.
             self.certified = next(at for at in range(len(sizes)) if self._refuted(at))
 
     def counted(self, at: int) -> tuple[int, int]:
@@ -104,7 +115,7 @@ class Climb:
         return [place for place, _ in zip(found, range(min(most, self.left)), strict=False)]
 
     def _refuted(self, at: int) -> bool:
-        """Whether audits have found more wrong labels in a set than the statement allows."""
+        """Whether more labels of a set are known to be wrong than the statement allows."""
         return at >= 0 and self._found[at] >= self.drawn.too_many(self.drawn.sizes[at])
 
     def hopeful(self) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from askwise.aggregation.ranking import sureness
 from askwise.auditing import AuditDraw, Certificate, Climb, certificate_of, draw
-from askwise.auditing.draws import smallest_set
+from askwise.auditing.draws import exactly, smallest_set
 from askwise.auditing.limits import fewest_audits
 from askwise.auditing.plans import plan_audits
 from askwise.core.arrays import Array
@@ -96,10 +96,32 @@ class Block:
                     return
                 self._unanswered.append(place)
             self.climb.hear(place, bool(truth != self.labels[place]))
+        told = truths[self.tasks]
+        for place in np.flatnonzero((told >= 0) & (told != self.labels)).tolist():
+            self.climb.refute(place)
+
+    @property
+    def vouched(self) -> bool:
+        """Whether audits have certified anything; with escalation a first set needs none."""
+        sizes = self.drawn.sizes
+        tested = next(at for at, size in enumerate(sizes) if size >= self.drawn.too_many(size))
+        return self.climb.certified > tested
 
     def certified(self) -> Array:
         """Of each place whether its label is certified."""
-        return self.drawn.ranks < self.climb.size
+        return (self.drawn.ranks < self.climb.size) & self.vouched
+
+    @property
+    def share_right(self) -> float:
+        """The share of the certified labels that are right, at the least."""
+        size = self.climb.size
+        allowed = self.drawn.too_many(size) - 1
+        return 1.0 - allowed / size if self.drawn.escalate else float(1 - exactly(self.drawn.error))
+
+    def missing(self, ledger: Ledger) -> int:
+        """How many labels are still to be replaced for a statement about all to hold."""
+        unknown = ledger.book.tasks[self.tasks, c.TRUTH] < 0
+        return int((unknown & (self.drawn.ranks >= self.climb.size)).sum())
 
     def to_escalate(self) -> Iterator[int]:
         """The tasks whose labels are not certified, the least sure first."""
@@ -130,33 +152,36 @@ class Certification:
         """Whether there are labels that were not drawn from, and may be."""
         if len(self.blocks) == self.terms.blocks:
             return False
-        tasks = ledger.book.tasks[: ledger.total(c.TASKS)]
-        fresh = (tasks[:, c.TASK_ANSWERED] > 0) & (tasks[:, c.TRUTH] < 0)
-        for block in self.blocks:
-            fresh[block.tasks] = False
-        return bool(fresh.any())
+        answered = ledger.book.tasks[: ledger.total(c.TASKS), c.TASK_ANSWERED] > 0
+        return bool((drawable(ledger) & answered).any())
 
     def next_step(self, ledger: Ledger, available: Array, limit: int = 1) -> Askings | Wait | Done:
         """Whom to ask for audits or in place of labels; or why nobody is.
 
         ``available`` says which of those who audit can be asked now.
         """
-        block = self.blocks[-1]
+        for block in self.blocks:
+            step = self._block_step(block, ledger, available, limit)
+            if not isinstance(step, Done):
+                return step
+        return step
+
+    def _block_step(
+        self, block: Block, ledger: Ledger, available: Array, limit: int
+    ) -> Askings | Wait | Done:
         truths = ledger.book.tasks[block.tasks, c.TRUTH]
         # No more at a time than certify the next set at best: others might not be needed.
         ahead = block.climb.wanted(block.climb.fewest_more())
         places = [at for at in ahead if truths[at] < 0]
         if places:
             found = self._askings(ledger, available, self._audits(block, places), limit, AUDIT)
-            certified = block.certificate().outcome == "certified"
-            return Done("certified") if isinstance(found, Done) and certified else found
+            return Done("certified") if isinstance(found, Done) and block.vouched else found
         if not self.terms.escalate:
-            certified = block.certificate().outcome == "certified"
-            return Done("certified" if certified else "hopeless")
+            return Done("certified" if block.vouched else "hopeless")
         left = [(task, 1.0) for task in self._escalations(ledger, block)]
-        if not left:
-            return Done("certified")
-        return self._askings(ledger, available, left, limit, ESCALATE)
+        if left:
+            return self._askings(ledger, available, left, limit, ESCALATE)
+        return Done("limits" if block.missing(ledger) else "certified")
 
     def _audits(self, block: Block, places: Sequence[int]) -> list[tuple[int, float]]:
         """Tasks with the probability that each was the next of its set in a random order."""
@@ -192,29 +217,54 @@ class Certification:
         money = int(money_left(book.totals))
         room = {at: int(book.workers[at, c.LIMIT] - book.workers[at, c.ASKED]) for _, at in staff}
         rows: list[Asking] = []
-        away = short = False
+        away = short = out = False
         for task, odds in wanted:
             if len(rows) == limit:
                 break
             if _is_out(ledger, task):
+                out = True
                 continue
             able = [each for each in staff if room[each[1]] > 0 and may_audit(book, task, each[1])]
             affordable = [each for each in able if each[0] <= money]
             here = [each for each in affordable if available[each[1]]]
             short = short or bool(able and not affordable)
-            away = away or bool(affordable and not here)
+            away = away or bool(affordable and not here) or (not able and self._away(ledger, task))
             if here:
                 price, at = here[0]
                 rows.append(Asking(task, at, odds))
                 money -= price
                 room[at] -= 1
+            elif note == AUDIT:
+                # Audits count in their order: those after this one would be bought for nothing.
+                break
         if rows:
             return Askings(note, rows)
-        if ledger.total(c.PENDING):
+        if out:
             return Wait("answers")
-        if away or (wanted and not staff):
+        if away:
             return Wait("workers")
         return Done("budget" if short else "limits")
+
+    def _away(self, ledger: Ledger, task: int) -> bool:
+        """Whether somebody who audits, and could be asked about a task, has left for now."""
+        workers = ledger.book.workers[: ledger.total(c.WORKERS)]
+        gone: list[int] = np.flatnonzero(workers[:, c.AUDITS] == 2).tolist()
+        return any(
+            workers[at, c.ASKED] < workers[at, c.LIMIT] and may_audit(ledger.book, task, at)
+            for at in gone
+        )
+
+
+def drawable(ledger: Ledger) -> Array:
+    """Of each task whether it may be drawn: nobody trusted has answered it, nor told its truth."""
+    book = ledger.book
+    rows = book.assignments[: ledger.total(c.ASSIGNMENTS)]
+    trusted = (rows[:, c.STATUS] == c.SETTLED) & (book.workers[rows[:, c.WORKER], c.TRUSTED] == 1)
+    found: Array = book.tasks[: ledger.total(c.TASKS), c.TRUTH] < 0
+    found[rows[trusted, c.TASK]] = False
+    for record in ledger.draws:
+        found[[ledger.task_at(task) for task in record["tasks"]]] = False
+    return found
 
 
 def freeze_draw(
@@ -262,7 +312,7 @@ def affordable_audits(problem: Problem, ledger: Ledger, money: int) -> int:
     assert terms is not None
     most = UNLIMITED if terms.audits is None else terms.audits
     bought = 0
-    for price, worker in _staff(ledger):
+    for price, worker in _staff(ledger, gone=True):
         room = int(book.workers[worker, c.LIMIT] - book.workers[worker, c.ASKED])
         count = room if price == 0 or problem.budget is None else min(room, money // price)
         bought, money = bought + count, money - count * price
@@ -316,15 +366,15 @@ def check_hopeful(problem: Problem) -> None:
 
 
 def may_audit(book: Book, task: int, worker: int) -> bool:
-    """Whether a task may be put to somebody who audits, whomever else it is open to."""
-    return bool(book.workers[worker, c.ONCE] == 0) or not asked_before(book, task, worker)
+    """Whether a task may be put to somebody who audits: once, whomever else it is open to."""
+    return not asked_before(book, task, worker)
 
 
-def _staff(ledger: Ledger) -> list[tuple[int, int]]:
-    """Price and place of those who audit and are here, the cheapest first."""
-    workers = ledger.book.workers[: ledger.total(c.WORKERS)]
-    here: list[int] = np.flatnonzero(workers[:, c.AUDITS] == 1).tolist()
-    return sorted((int(workers[at, c.PRICE]), at) for at in here)
+def _staff(ledger: Ledger, *, gone: bool = False) -> list[tuple[int, int]]:
+    """Price and place of those who audit and are here, or of all who ever did, cheapest first."""
+    audits = ledger.book.workers[: ledger.total(c.WORKERS), c.AUDITS]
+    found: list[int] = np.flatnonzero((audits > 0) if gone else (audits == 1)).tolist()
+    return sorted((int(ledger.book.workers[at, c.PRICE]), at) for at in found)
 
 
 def _is_out(ledger: Ledger, task: int) -> bool:
@@ -339,9 +389,11 @@ def _is_out(ledger: Ledger, task: int) -> bool:
 
 
 def _refused_by_all(ledger: Ledger, task: int) -> bool:
-    """Whether everybody who audits, and is here, has turned a task down."""
+    """Whether everybody who ever audited here was asked about a task, and none will answer.
+
+    By what is on the log alone: whoever is here, and whoever looks when, it stays so.
+    """
     book = ledger.book
     if book.tasks[task, c.TASK_LOST] == 0 or _is_out(ledger, task):
         return False
-    staff = _staff(ledger)
-    return bool(staff) and not any(may_audit(book, task, worker) for _, worker in staff)
+    return not any(may_audit(book, task, worker) for _, worker in _staff(ledger, gone=True))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import bidding, settling
-from askwise.campaign.certifying import FROZEN, Askings, freeze_draw
+from askwise.campaign.certifying import FROZEN, Askings, drawable, freeze_draw
 from askwise.campaign.refusals import conflict, invalid_answer
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import assignments as handed
@@ -175,21 +175,23 @@ class Verbs:
             return done
         if self.ledger.total(c.PENDING):
             return Wait("answers")
+        if not self.state.auditors().any():
+            return Wait("workers")
         return self._audit(limit, offered, away) if self._freeze() else done
 
     def _freeze(self) -> bool:
         """Close what is open and draw the audits; False if there is nothing to audit."""
         state, ledger, problem = self.state, self.ledger, self.state.spec.problem
-        drawn = {task for record in ledger.draws for task in record["tasks"]}
-        known = ledger.book.tasks[:, c.TRUTH]
-        labels, open_tasks = {}, []
+        labels, open_tasks, fresh = {}, [], drawable(ledger)
         for at, answer in enumerate(answers(state)):
-            is_open = not ledger.book.tasks[at, c.CLOSED]
-            if is_open:
+            # What was closed before has the label that it was closed with.
+            label = answer.value
+            if at in ledger.closings:
+                label = state.named(ledger.closings[at][0].value)
+            else:
                 open_tasks.append((at, answer))
-            fresh = answer.task not in drawn and answer.rests_on != "truth" and known[at] < 0
-            if fresh and isinstance(answer.value, str) and (is_open or at in ledger.closings):
-                labels[at] = problem.options.index(answer.value)
+            if fresh[at] and answer.rests_on != "truth" and isinstance(label, str):
+                labels[at] = problem.options.index(label)
         if not labels:
             return False
         for at, answer in open_tasks:

@@ -76,11 +76,6 @@ class CertifyTerms:
         return round(Decimal(str(self.share)) * SHARE_UNIT)
 
     @property
-    def share_right(self) -> float:
-        """The share of certified labels that are right."""
-        return float(1 - Decimal(str(self.error)))
-
-    @property
     def block_confidence(self) -> float:
         """How sure the statement about one block is: all together may be wrong by the doubt."""
         sure = 1 - (1 - Decimal(str(self.confidence))) / self.blocks

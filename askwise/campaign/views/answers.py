@@ -69,7 +69,9 @@ def answers(state: CampaignState) -> list[Answer]:
     assured = state.assurances(list(range(total)))
     counts = ledger.book.tasks[:total, c.TASK_ANSWERED].tolist()
     audits = state.certification
-    words = [None] * total if audits is None else certified_words(ledger, audits)
+    words: list[tuple[Certified | None, float | None]] = [(None, None)] * total
+    if audits is not None:
+        words = certified_words(ledger, audits)
     found = []
     for task, ((value, sure, rests_on), outcome) in enumerate(named):
         worth = None if assured is None or counts[task] == 0 else assured[task]
@@ -77,9 +79,9 @@ def answers(state: CampaignState) -> list[Answer]:
             # A prior: nobody has agreed with anybody.
             rests_on = None
         unruled = outcome in ("open", FROZEN)
-        if words[task] == "certified" and rests_on != "truth":
-            assert audits is not None
-            sure, rests_on = audits.terms.share_right, "certified"
+        word, share = words[task]
+        if word == "certified" and rests_on != "truth":
+            sure, rests_on = share, "certified"
         found.append(
             Answer(
                 task=ledger.task_id(task),
@@ -90,7 +92,7 @@ def answers(state: CampaignState) -> list[Answer]:
                 assured_error=None if worth is None else worth.error,
                 majority_error=None if worth is None else worth.majority,
                 rests_on=rests_on,
-                certificate=words[task],
+                certificate=word,
             )
         )
     return found

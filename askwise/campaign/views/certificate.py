@@ -1,6 +1,6 @@
 """What audits have shown of a campaign's labels, as a whole and of each task."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal, Self, get_args
 
@@ -70,10 +70,10 @@ class CertifiedBlock(Jsonable):
     def of(cls, block: Block, ledger: Ledger) -> Self:
         """What the audits of a block show."""
         found, drawn = block.certificate(), block.drawn
-        missing = 0
-        if drawn.escalate:
-            unknown = ledger.book.tasks[block.tasks, c.TRUTH] < 0
-            missing = int((unknown & ~block.certified()).sum())
+        missing = block.missing(ledger) if drawn.escalate else 0
+        if drawn.escalate and not missing:
+            # Whatever audits have shown: all but as many labels as may be wrong are replaced.
+            found = replace(found, outcome="certified")
         words = found.statement
         if missing and found.outcome == "certified":
             words += (
@@ -172,6 +172,8 @@ def certificate(state: CampaignState) -> CampaignCertificate:
 
 def _phase(state: CampaignState, audits: Certification) -> CertifyPhase:
     """Whether labels are made, trusted workers are asked, or all is done."""
+    if state.ledger.total(c.STOPPED):
+        return "done"
     if not audits.blocks:
         return "labelling"
     if not isinstance(audits.next_step(state.ledger, state.auditors()), Done):
@@ -179,9 +181,19 @@ def _phase(state: CampaignState, audits: Certification) -> CertifyPhase:
     return "labelling" if state.ledger.total(c.OPEN) else "done"
 
 
-def certified_words(ledger: Ledger, audits: Certification) -> list[Certified | None]:
-    """What the certificate says of each task; None of those whose truth was known before."""
-    return [_WORDS[code] for code in _codes(ledger, audits).tolist()]
+def certified_words(
+    ledger: Ledger, audits: Certification
+) -> list[tuple[Certified | None, float | None]]:
+    """What the certificate says of each task, and of a certified label how many are right.
+
+    None of those whose truth was known before.
+    """
+    shares = np.full(ledger.total(c.TASKS), np.nan)
+    for block in audits.blocks:
+        if block.vouched:
+            shares[block.tasks] = block.share_right
+    codes = _codes(ledger, audits).tolist()
+    return [(_WORDS[code], share) for code, share in zip(codes, shares.tolist(), strict=True)]
 
 
 def _codes(ledger: Ledger, audits: Certification) -> Array:
@@ -200,6 +212,9 @@ def _codes(ledger: Ledger, audits: Certification) -> Array:
         # for: without these, the others would look worse than they are.
         found[certified & ((told < 0) | (told == block.labels))] = _CERTIFIED
         codes[block.tasks] = found
+    if audits.terms.escalate:
+        unlabelled = [at for at, (label, _) in ledger.closings.items() if label.value is None]
+        codes[[at for at in unlabelled if truths[at] >= 0]] = _ESCALATED
     return codes
 
 
