@@ -19,11 +19,19 @@ from typing import Any, TypeVar
 
 from askwise.campaign import Campaign
 from askwise.campaign.views.assignments import times_asked
-from askwise.core.calls import check_failure
+from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE, check_failure
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.content import Content
-from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidProblem, StoreError
+from askwise.core.errors import (
+    AskwiseError,
+    Conflict,
+    InvalidAnswer,
+    InvalidProblem,
+    OverBudget,
+    StoreError,
+)
 from askwise.core.money import from_micro, to_micro
+from askwise.core.text import flaw
 from askwise.running.counts import CallCounts, RunProgress, RunResult
 from askwise.sources import Question, Response, Source
 
@@ -37,8 +45,14 @@ WRITERS = 8
 TRIES, FIRST_PAUSE = 6, 0.1
 """A write that finds the store busy is tried so often, after pauses that double."""
 
+LONGEST_REST = 60.0
+"""Seconds for which a source is left alone that is not there and does not say for how long."""
+
 POLL = 1.0
 """Seconds between two looks at a campaign that waits for people."""
+
+UNUSABLE = ("invalid_answer", "invalid_value", "invalid_amount", "unstorable")
+"""Why an answer is refused that no later try would mend: it is a failure of its source."""
 
 Watch = Callable[[RunProgress], None]
 
@@ -153,11 +167,32 @@ class _Desk:
 
     source: Source
     busy: int = 0
+    refusals: int = 0
+    """How often in a row it was not available, and gave no outage."""
+    resting: float = 0.0
+    """Until when (of the loop's clock) it is left alone after that."""
+
+    def pause(self) -> float:
+        """Seconds for which it can't be asked: 0 if it can, ``inf`` if it won't be back."""
+        try:
+            out = self.source.outage()
+        except Exception as error:
+            log.warning("source %r can't say whether it is there: %s", self.source.name, error)
+            return math.inf
+        rest = max(0.0, self.resting - asyncio.get_running_loop().time())
+        return rest if out is None else max(out.seconds, rest)
 
     @property
     def free(self) -> int:
         """How many more questions it takes now."""
-        return 0 if self.source.outage() is not None else max(0, self.source.slots - self.busy)
+        room = self.source.slots - self.busy
+        return room if room > 0 and self.pause() == 0.0 else 0
+
+    def was_unavailable(self) -> None:
+        """Leave it alone for a while, longer each time, if it does not say itself for how long."""
+        self.refusals += 1
+        pause = min(LONGEST_REST, FIRST_PAUSE * 2.0**self.refusals)
+        self.resting = asyncio.get_running_loop().time() + pause
 
 
 class _Runner:
@@ -188,7 +223,11 @@ class _Runner:
             worker: desks[id(source)] for worker, source in sources.items() if source.called
         }
         self.counts = {worker: CallCounts() for worker in self.desks}
-        self.calls: dict[asyncio.Task[None], Assignment] = {}
+        self.calls: set[asyncio.Task[None]] = set()
+        self.backlog: list[Assignment] = []
+        """What was out when the run began, and waits for its source."""
+        self.unsettled: dict[str, Assignment] = {}
+        """What was taken on, and is neither settled nor given back."""
         self.stopping = asyncio.Event()
         self.stops = 0
         self._check()
@@ -205,8 +244,16 @@ class _Runner:
         with self.campaign.reading() as state:
             for worker in self.desks:
                 state.ledger.worker_at(worker)
-        for desk in self.desks.values():
+        lease = self.campaign.spec.get("lease")
+        for worker, desk in self.desks.items():
             desk.source.check()
+            longest = getattr(desk.source, "timeout", 0.0)
+            if lease is not None and longest >= lease:
+                raise InvalidProblem(
+                    f"lease is {lease:g}: a call of worker {worker!r} may take {longest:g} s, and "
+                    "would be made again; give a longer lease, or none",
+                    field="lease",
+                )
 
     def stop(self) -> None:
         """Ask no more, and finish what is under way; the second time, give it back at once."""
@@ -232,24 +279,27 @@ class _Runner:
         return RunResult(end, self.progress)
 
     async def _loop(self) -> Done | Wait | None:
-        for assignment in await self._write(self.campaign.assignments):
-            if assignment.worker in self.desks:
-                self._start(assignment)
+        out = await self._write(self.campaign.assignments)
+        self.backlog = [each for each in out if each.worker in self.desks]
         while not self.stopping.is_set():
             said = await self._fill()
             if self.calls:
                 await self._until_something()
                 continue
-            if isinstance(said, Done):
+            if isinstance(said, Done) and not self.backlog:
                 return said
             pause = self._pause()
             if pause is None:
-                return said
+                return Wait("workers") if isinstance(said, Done) else said
             await self._rest(pause)
         return None
 
     async def _fill(self) -> Done | Wait:
         """Ask for as much as the sources take; returns why no more was handed out."""
+        for assignment in list(self.backlog):
+            if self.desks[assignment.worker].free:
+                self.backlog.remove(assignment)
+                self._start(assignment)
         while True:
             free = {worker: desk.free for worker, desk in self.desks.items() if desk.free}
             if not free or self.stopping.is_set():
@@ -263,74 +313,67 @@ class _Runner:
 
     def _start(self, assignment: Assignment) -> None:
         self.desks[assignment.worker].busy += 1
-        call = asyncio.create_task(self._call(assignment))
-        self.calls[call] = assignment
-        call.add_done_callback(partial(self._ended, assignment.worker))
-
-    def _ended(self, worker: str, call: asyncio.Task[None]) -> None:
-        self.desks[worker].busy -= 1
+        self.unsettled[assignment.id] = assignment
+        self.calls.add(asyncio.create_task(self._call(assignment)))
 
     async def _until_something(self) -> None:
-        """Wait for a call to end, or for the run to be stopped."""
+        """Wait for a call to end, a source to be back, or the run to be stopped."""
         stopped = asyncio.create_task(self.stopping.wait())
-        ended, _ = await asyncio.wait({*self.calls, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        ended, _ = await asyncio.wait(
+            {*self.calls, stopped}, timeout=self._pause(), return_when=asyncio.FIRST_COMPLETED
+        )
         stopped.cancel()
-        self._collect(ended)
-
-    def _collect(self, ended: set[asyncio.Task[Any]]) -> None:
-        for call in ended:
-            if call in self.calls:
-                del self.calls[call]
-                if not call.cancelled():
-                    # What is wrong with the campaign or the store ends the run.
-                    call.result()
+        for call in self.calls & ended:
+            self.calls.discard(call)
+            if not call.cancelled():
+                # What is wrong with the campaign or the store ends the run.
+                call.result()
 
     def _pause(self) -> float | None:
         """Seconds after which somebody may be there again; None if nobody is to be waited for."""
-        outages = [desk.source.outage() for desk in self.desks.values()]
-        ends = [
-            each.seconds for each in outages if each is not None and math.isfinite(each.seconds)
-        ]
+        ends = [pause for desk in self.desks.values() if (pause := desk.pause()) > 0.0]
         if self.wait:
             ends.append(POLL)
         soonest = min(ends, default=math.inf)
-        return soonest if math.isfinite(soonest) else None
+        return max(soonest, 0.001) if math.isfinite(soonest) else None
 
     async def _rest(self, seconds: float) -> None:
         try:
-            await asyncio.wait_for(self.stopping.wait(), max(seconds, 0.001))
+            await asyncio.wait_for(self.stopping.wait(), seconds)
         except TimeoutError:
             return
 
     async def _finish(self) -> None:
-        """Finish what is under way, then give the rest back."""
+        """Finish what is under way, then give back what was not put to anybody."""
         if self.calls and self.stops < 2:
-            ended, _ = await asyncio.wait(self.calls, timeout=self.grace)
-            for call in ended:
-                self.calls.pop(call)
-                if not call.cancelled() and call.exception() is not None:
-                    log.warning("a call failed while the run ended: %s", call.exception())
+            await asyncio.wait(self.calls, timeout=self.grace)
         for call in self.calls:
             call.cancel()
         if self.calls:
             await asyncio.wait(self.calls)
+        for call in self.calls:
+            if not call.cancelled() and call.exception() is not None:
+                log.warning("a call failed while the run ended: %s", call.exception())
+        for assignment in list(self.unsettled.values()):
+            await self._give_back(assignment)
 
     # One call.
 
     async def _call(self, assignment: Assignment) -> None:
-        source, counts = self.desks[assignment.worker].source, self.counts[assignment.worker]
-        question = await self._write(self._question, assignment)
+        desk = self.desks[assignment.worker]
         try:
-            response = await self._response(source, question, assignment)
-        except asyncio.CancelledError:
-            await self._give_back(assignment)
-            raise
+            question = await self._write(self._question, assignment)
+            response = await self._response(desk.source, question, assignment)
+        finally:
+            # It takes the next question while this answer is written down.
+            desk.busy -= 1
         if response.failure == "unavailable":
+            desk.was_unavailable()
             await self._give_back(assignment)
         else:
+            desk.refusals = 0
             # From here on it is paid: not to be lost by a second Ctrl-C.
             await asyncio.shield(self._settle(assignment, response))
-            counts.count(response)
         if self.watch is not None:
             self.watch(self.progress)
 
@@ -354,20 +397,31 @@ class _Runner:
             ceiling = source.ceiling(question)
         except AskwiseError as error:
             return Response(failure="rejected", detail=str(error))
+        except Exception as error:
+            log.exception("source of worker %r has no ceiling for it", question.worker)
+            return Response(failure="error", detail=str(error))
         if ceiling > most:
             return Response(
                 failure="too_long",
                 detail=f"it may cost {from_micro(ceiling)}, and {assignment.price} is reserved",
             )
         try:
-            return await source.answer(question)
+            response = await source.answer(question)
+            if not isinstance(response, Response):
+                raise TypeError(f"it answered with a {type(response).__name__}")
+        except asyncio.CancelledError:
+            # Put, and cut off: it may have been paid, so it is booked as if it was.
+            lost = Response(failure="lost", cost=ceiling, estimated=True)
+            await asyncio.shield(self._settle(assignment, lost))
+            raise
         except Exception as error:
             # A source of others that breaks its word: what was paid is not known.
             log.exception("source of worker %r broke on task %r", question.worker, question.task)
             return Response(failure="error", cost=most, estimated=True, detail=str(error))
+        return response
 
     async def _settle(self, assignment: Assignment, response: Response) -> None:
-        cost, reference = from_micro(response.cost), response.reference
+        cost, reference = from_micro(response.cost), _usable(response.reference, LONGEST_REFERENCE)
         if response.value is not None:
             settle = partial(
                 self.campaign.tell,
@@ -375,19 +429,31 @@ class _Runner:
                 response.value,
                 cost=cost,
                 probabilities=response.probabilities,
-                rationale=response.rationale,
+                rationale=_usable(response.rationale, LONGEST_RATIONALE),
                 reference=reference,
             )
         else:
             why = check_failure(response.failure)
             settle = partial(self.campaign.fail, assignment.id, why, cost=cost, reference=reference)
+        counts = self.counts[assignment.worker]
         try:
             await self._write(settle, key=f"run:{assignment.id}")
-        except InvalidAnswer as late:
-            self.counts[assignment.worker].untaken += 1
-            log.warning("the answer to %s was not taken: %s", assignment.id, late)
+        except (InvalidAnswer, OverBudget, Conflict) as refused:
+            if refused.reason in UNUSABLE:
+                log.warning("the answer to %s can't be used: %s", assignment.id, refused)
+                response = Response(failure="unreadable", cost=response.cost)
+                fail = partial(self.campaign.fail, assignment.id, "unreadable", cost=cost)
+                await self._write(fail, key=f"run:{assignment.id}")
+                counts.count(response)
+            else:
+                counts.untaken += 1
+                log.warning("the answer to %s was not taken: %s", assignment.id, refused)
+        else:
+            counts.count(response)
+        self.unsettled.pop(assignment.id, None)
 
     async def _give_back(self, assignment: Assignment) -> None:
+        self.unsettled.pop(assignment.id, None)
         self.counts[assignment.worker].returned += 1
         try:
             await asyncio.shield(self._write(self.campaign.expire, assignment.id))
@@ -406,3 +472,8 @@ class _Runner:
                 await asyncio.sleep(pause)
                 pause *= 2
         raise AssertionError("the last try returns or raises")
+
+
+def _usable(text: str | None, longest: int) -> str | None:
+    """What a source says beside its answer, as far as a campaign can keep it."""
+    return None if text is None or flaw(text) is not None else text[:longest]

@@ -11,6 +11,7 @@ Whether answers are any good is for tests of your own. People, who are not calle
 """
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -156,12 +157,13 @@ def as_many_as_it_has_slots_may_ask_at_a_time(
 def a_repetition_is_free_where_it_is_said_to_be(
     make: MakeSource, questions: Sequence[Question]
 ) -> None:
-    """The same question again costs nothing, and has the same answer."""
+    """The same question of another assignment costs nothing, and has the same answer."""
 
     async def ask(source: Source) -> None:
         first = await source.answer(questions[0])
         if source.repeat_is_free and first.value is not None:
-            again = await source.answer(questions[0])
+            other = dataclasses.replace(questions[0], assignment=f"{questions[0].assignment} again")
+            again = await source.answer(other)
             same((again.value, again.cost), (first.value, 0), "the second response")
 
     _asking(make, ask)

@@ -210,7 +210,7 @@ def test_a_run_that_is_stopped_finishes_what_is_under_way() -> None:
     assert campaign.assignments() == []
 
 
-def test_what_is_not_finished_in_time_is_given_back() -> None:
+def test_what_is_not_finished_in_time_is_booked_as_if_it_was_paid() -> None:
     campaign = created(40)
 
     async def whole() -> Any:
@@ -225,10 +225,11 @@ def test_what_is_not_finished_in_time_is_given_back() -> None:
         return await arun(campaign, sources, content=CONTENT, stop=stop, grace=0.01)
 
     found = asyncio.run(whole())
-    returned = sum(each.returned for each in found.progress.workers.values())
-    assert returned >= 1
+    assert found.progress.failed >= 1
+    assert {why for each in found.progress.workers.values() for why in each.failed} == {"lost"}
     assert campaign.assignments() == []
     assert campaign.status().reserved == 0
+    assert campaign.status().spent == found.progress.cost > 0
 
 
 def test_what_is_out_is_put_again_first() -> None:
@@ -323,3 +324,79 @@ def test_a_campaign_knows_what_is_asked_and_a_run_needs_to_be_told_nothing() -> 
     assert run(campaign, judges()).end == Done("tasks")
     with pytest.raises(InvalidProblem, match="content is missing"):
         run(created(3), judges())
+
+
+def test_what_was_out_waits_for_its_source() -> None:
+    campaign = created()
+    out = campaign.ask(8, workers=["a"])
+    under_way = most = 0
+
+    async def slow(question: Question) -> Response:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.001)
+        under_way -= 1
+        return even(question)
+
+    assert len(out) == 8
+    assert run(campaign, {"a": Function(slow, price="0.01")}, content=CONTENT).end == Wait(
+        "workers"
+    )
+    assert most == 1
+    assert campaign.assignments() == []
+
+
+def test_what_a_campaign_can_not_keep_is_cut_or_left_out() -> None:
+    def wordy(question: Question) -> Response:
+        said = even(question)
+        return Response(said.value, cost=4000, rationale="x" * 12_000, reference="a\0b")
+
+    campaign = created(2)
+    found = run(campaign, judges(wordy), content=CONTENT)
+    assert found.progress.answered == 4
+    event = next(event for event in campaign.log() if event.kind == Kind.ANSWER)
+    assert len(event.rationale or "") == 10_000
+    assert event.reference is None
+
+
+def test_an_answer_that_is_none_is_a_failure_that_is_booked() -> None:
+    class Odd(Function):
+        async def answer(self, question: Question) -> Response:
+            return Response("perhaps", cost=5000)
+
+    campaign = created(3)
+    found = run(campaign, {"a": Odd(even, price="0.01")}, content=CONTENT)
+    assert found.progress.workers["a"].failed == {"unreadable": 3}
+    assert campaign.status().spent == Decimal("0.015")
+    assert campaign.assignments() == []
+
+
+def test_a_source_that_answers_with_something_else_has_failed() -> None:
+    class Wrong(Function):
+        async def answer(self, question: Question) -> Any:
+            return "yes"
+
+    found = run(created(2), {"a": Wrong(even, price="0.01")}, content=CONTENT)
+    assert found.progress.workers["a"].failed == {"error": 2}
+
+
+def test_a_source_that_is_not_there_and_does_not_say_for_how_long_is_left_alone() -> None:
+    class Shy(Function):
+        async def answer(self, question: Question) -> Response:
+            return Response(failure="unavailable")
+
+    campaign = created(2)
+
+    async def whole() -> None:
+        stop = asyncio.Event()
+        asyncio.get_running_loop().call_later(0.5, stop.set)
+        await arun(campaign, {"a": Shy(even, price="0.01")}, content=CONTENT, stop=stop)
+
+    asyncio.run(whole())
+    assert len(campaign.log()) <= 12
+
+
+def test_a_lease_that_is_shorter_than_a_call_is_refused() -> None:
+    with pytest.raises(InvalidProblem, match="longer lease, or none"):
+        run(created(lease=30), judges(), content=CONTENT)

@@ -13,7 +13,8 @@ from typing import Any, Literal, get_args
 
 from askwise.core import plugins
 from askwise.core.checks import flag, one_of, real, whole
-from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidParameter, InvalidProblem
+from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem
+from askwise.core.money import to_micro
 from askwise.sources.base import OPERATIONAL, Outage, Question, Response, Source, sources
 from askwise.sources.cache import ReplyCache
 from askwise.sources.chat.calls import PATIENCE, Called, ModelCalls
@@ -238,7 +239,7 @@ class Chat(Source):
         prompt = self._prompt(question, swapped)
         key = self._key(question, prompt, swapped)
         try:
-            kept = self._kept(key)
+            kept = self._kept(key, question)
         except Exception as error:  # whatever the cache is; to call now might be to pay twice
             return Response(failure="unavailable", detail=f"the cache: {plugins.reason(error)}")
         if kept is not None:
@@ -250,15 +251,16 @@ class Chat(Source):
         called = await self._calls.call(prompt, choices, self._max_tokens(question))
         response = _response(question, called, swapped)
         if response.failure is None or response.failure in KEPT_FAILURES:
-            return self._keep(key, response)
+            return self._keep(key, question, response)
         return response
 
-    def _keep(self, key: str, response: Response) -> Response:
+    def _keep(self, key: str, question: Question, response: Response) -> Response:
         """Keep a response; one that can't be kept is paid and told all the same."""
         if self.cache is None:
             return response
         try:
-            self.cache[key] = json.dumps(response.to_json(), ensure_ascii=False)
+            kept = {**response.to_json(), "assignment": question.assignment}
+            self.cache[key] = json.dumps(kept, ensure_ascii=False)
         except Exception as error:
             told = f"it is not in the cache: {plugins.reason(error)}"
             before = f"{response.detail}; " if response.detail else ""
@@ -273,14 +275,22 @@ class Chat(Source):
         )  # fmt: skip
         return hashlib.sha256(written.encode()).hexdigest()
 
-    def _kept(self, key: str) -> Response | None:
+    def _kept(self, key: str, question: Question) -> Response | None:
+        """What was kept of a call; the assignment that it was made for is told its cost again.
+
+        A process may have been killed before the campaign knew of it. Others have it for nothing.
+        """
         text = None if self.cache is None else self.cache.get(key)
         if text is None:
             return None
         try:
             raw = json.loads(text)
-            return Response(**{**raw, "cost": 0, "estimated": False, "cached": True})
-        except (TypeError, ValueError, InvalidAnswer):
+            payer = raw.pop("assignment", "")
+            raw["cost"] = to_micro(raw["cost"], "cost")
+            if not payer or payer != question.assignment:
+                raw |= {"cost": 0, "estimated": False}
+            return Response(**{**raw, "cached": True})
+        except (TypeError, KeyError, ValueError, AskwiseError):
             return None  # written by another version
 
     @cached_property

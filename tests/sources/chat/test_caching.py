@@ -17,12 +17,14 @@ def test_the_same_call_is_made_once_also_by_another_process(tmp_path: Path) -> N
         cache.close()
         again = SqliteCache(tmp_path / "replies.sqlite")
         chat = judge(server, cache=again)
-        (second,) = ask(chat)
+        (second, told) = ask(chat, replace(question(), assignment="c/later"), question())
         again.close()
     assert chat.repeat_is_free
     assert (first.cached, second.cached) == (False, True)
     assert (second.value, second.cost) == (first.value, 0)
     assert (second.probabilities, second.reference) == (first.probabilities, first.reference)
+    # Whoever was killed before the campaign knew of it is told again what was paid.
+    assert (told.value, told.cost, told.cached) == (first.value, first.cost, True)
     assert len(server.asked) == 1
 
 
@@ -46,7 +48,8 @@ def test_what_the_same_call_would_fail_with_again_is_kept_and_other_failures_are
     cache: dict[str, str] = {}
     script = [Scripted("down", status=503), Scripted("?", plain=True), Scripted("no")]
     with ChatServer(lambda asked: script[min(asked.number, 2)], price=PRICE) as server:
-        found = ask(judge(server, cache=cache, retries=0), *[question()] * 3)
+        later = replace(question(), assignment="c/later")
+        found = ask(judge(server, cache=cache, retries=0), question(), question(), later)
     assert said_of(found) == ["unavailable", "unreadable", "unreadable"]
     assert found[2].cached
     assert found[2].cost == 0
