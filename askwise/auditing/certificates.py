@@ -201,8 +201,9 @@ def certificate_of(climb: Climb, ahead: int = 1) -> Certificate:
         for at, size in enumerate(drawn.sizes[:looked_at])
     )
     surest = sorted((rank, place) for place, rank in enumerate(drawn.ranks) if rank < climb.size)
-    hopeful = climb.hopeful()
-    tested = next(at for at, size in enumerate(drawn.sizes) if size >= drawn.too_many(size))
+    outcome: CertifyOutcome = "open" if climb.hopeful() else "hopeless"
+    if climb.certified > drawn.tested:
+        outcome = "certified"
     return Certificate(
         error=drawn.error,
         confidence=drawn.confidence,
@@ -211,10 +212,10 @@ def certificate_of(climb: Climb, ahead: int = 1) -> Certificate:
         audited=len(climb.wrong),
         wrong=sum(climb.wrong.values()),
         certified=tuple(drawn.tasks[place] for _, place in surest),
-        outcome="certified" if climb.certified > tested else "open" if hopeful else "hopeless",
+        outcome=outcome,
         next=tuple(drawn.tasks[place] for place in climb.wanted(ahead)),
         sets=sets,
-        fewest=_fewest(drawn, drawn.sizes[tested]),
+        fewest=_fewest(drawn, drawn.sizes[drawn.tested]),
     )
 
 

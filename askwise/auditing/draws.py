@@ -105,6 +105,11 @@ class AuditDraw:
         """The probability with which the statement may be wrong."""
         return float(1 - exactly(self.confidence))
 
+    @property
+    def tested(self) -> int:
+        """The first set of which anything has to be shown: smaller ones may be wrong throughout."""
+        return next(at for at, size in enumerate(self.sizes) if size >= self.too_many(size))
+
     def too_many(self, size: int) -> int:
         """The fewest wrong labels that make the statement about a set false."""
         share = exactly(self.error)

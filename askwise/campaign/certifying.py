@@ -103,9 +103,7 @@ class Block:
     @property
     def vouched(self) -> bool:
         """Whether audits have certified anything; with escalation a first set needs none."""
-        sizes = self.drawn.sizes
-        tested = next(at for at, size in enumerate(sizes) if size >= self.drawn.too_many(size))
-        return self.climb.certified > tested
+        return self.climb.certified > self.drawn.tested
 
     def certified(self) -> Array:
         """Of each place whether its label is certified."""
@@ -391,7 +389,7 @@ def _is_out(ledger: Ledger, task: int) -> bool:
 def _refused_by_all(ledger: Ledger, task: int) -> bool:
     """Whether everybody who ever audited here was asked about a task, and none will answer.
 
-    By what is on the log alone: whoever is here, and whoever looks when, it stays so.
+    This depends on the log alone, not on who is here or on when somebody looks.
     """
     book = ledger.book
     if book.tasks[task, c.TASK_LOST] == 0 or _is_out(ledger, task):

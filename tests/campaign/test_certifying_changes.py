@@ -9,13 +9,13 @@ from askwise.store import MemoryStore
 from tests.campaign.certified import JUDGES, TASKS, VET, create, run, said_by, truth_of
 
 
-def first_audit(campaign: Campaign) -> Assignment:
+def first_audit(campaign: Campaign, right: float = 0.9) -> Assignment:
     """Label up to the draw, and hand out the first audit."""
     while True:
         for each in campaign.assignments():
             if each.worker.startswith("vet"):
                 return each
-            campaign.tell(each.id, said_by(each.worker, each.task or ""))
+            campaign.tell(each.id, said_by(each.worker, each.task or "", right))
         campaign.ask()
 
 
@@ -46,20 +46,23 @@ def test_a_refusal_waits_for_an_auditor_who_left_and_is_the_same_to_every_reader
 
 
 def test_with_escalation_a_label_is_called_certified_only_by_audits() -> None:
-    for right in (0.3, 0.5):
+    for right, certifies in ((0.3, False), (0.5, False), (0.97, True)):
         campaign = create(
             workers=[JUDGES[0], VET], certify={"escalate": True, "error": 0.2}, budget="100"
         )
-        first_audit(campaign)
+        first_audit(campaign, right)
         assert {each.certificate for each in campaign.answers()} == {"uncertified"}
         assert campaign.certificate().blocks[0].outcome == "open"
-        run(campaign, says=lambda who, task, right=right: said_by(who, task, right))
+        run(campaign)
         answers = campaign.answers()
-        wrong = [each for each in answers if each.value != truth_of(each.task or "")]
-        assert len(wrong) <= 12
-        shown = [each for each in wrong if each.certificate == "certified"]
-        claimed = [each for each in answers if each.rests_on == "certified"]
-        assert all(each.confidence < 0.8 or not shown for each in claimed)  # type: ignore[operator]
+        assert sum(each.value != truth_of(each.task or "") for each in answers) <= 12
+        claimed = {each.confidence or 0.0 for each in answers if each.rests_on == "certified"}
+        # A fifth of all 60 labels may be wrong: 12 of those that are certified, however few.
+        size = campaign.certificate().blocks[0].certified
+        assert claimed <= {1 - 12 / size}
+        # Where half of the labels or more are wrong, no more than 24 hold at most 12 wrong ones.
+        sure = max(claimed, default=0.0)
+        assert sure >= 0.75 if certifies else sure <= 0.5
 
 
 def test_a_statement_that_is_true_because_labels_were_replaced_is_made() -> None:

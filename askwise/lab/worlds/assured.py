@@ -1,4 +1,4 @@
-"""A world of like yes-or-no tasks: each worker is right with a probability of his own (000).
+"""A world of like yes-or-no tasks: each worker is right with a probability of their own (000).
 
 Where some tasks are hard, the paper's assumption fails: workers are then wrong together.
 """

@@ -83,7 +83,7 @@ class Params(NamedTuple):
 class State(NamedTuple):
     """Records of workers and tasks, the tally; ``known`` holds qualities that need no learning.
 
-    ``intervals`` has both ends of each worker's, where they hang on his record alone; ``watch``
+    ``intervals`` has both ends of each worker's, where they depend on their record alone; ``watch``
     is what audits showed of the answers.
     """
 
