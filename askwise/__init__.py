@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from askwise.core.version import __version__
 
 _HOMES = {
     "Assignment": "askwise.core.choices",
@@ -21,6 +21,7 @@ _HOMES = {
     "Task": "askwise.core.problem",
     "Wait": "askwise.core.choices",
     "Worker": "askwise.core.problem",
+    "label": "askwise.labelling",
 }
 _PACKAGES = ("aggregation", "core", "lab", "mechanisms", "policies", "stopping", "store", "testing")
 
@@ -36,6 +37,7 @@ __all__ = [
     "Wait",
     "Worker",
     "__version__",
+    "label",
 ]
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from askwise.core.errors import AskwiseError
     from askwise.core.events import Event
     from askwise.core.problem import Problem, Task, Worker
+    from askwise.labelling import label
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,8 @@ from askwise.cli.backup import backup, restore
 from askwise.cli.certify import certify
 from askwise.cli.check import check
 from askwise.cli.errors import Frame
+from askwise.cli.init import init
+from askwise.cli.label import label
 from askwise.cli.live_demo import demo_live
 from askwise.cli.options import option
 from askwise.cli.outputs import extra
@@ -29,6 +31,7 @@ app = typer.Typer(
 )
 
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Label": (label, init),
     "Make and change a campaign": (
         *(plan, campaigns.new, campaigns.list_campaigns, campaigns.add, campaigns.leave),
         *(campaigns.bid, campaigns.top_up, campaigns.close, campaigns.pause, campaigns.resume),

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from askwise import __version__
 from askwise.client.errors import Refused, Unreachable, error_of
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.version import __version__
 
 if TYPE_CHECKING:
     import httpx

@@ -2,7 +2,7 @@
 recorded answers as tables.
 """
 
-from askwise.data.campaigns import read_additions, read_campaign
+from askwise.data.campaigns import read_additions, read_campaign, read_content
 from askwise.data.crowds import Beliefs, Crowd, QuestionKind, read_crowds
 from askwise.data.guesses import GuessedWorker, read_guesses
 from askwise.data.labels import (
@@ -27,6 +27,7 @@ __all__ = [
     "QuestionKind",
     "read_additions",
     "read_campaign",
+    "read_content",
     "read_contexts",
     "read_crowds",
     "read_features",

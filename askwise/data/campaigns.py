@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem
 from askwise.core.problem import Task, Worker, as_task, as_worker
 from askwise.data.tables import placed, read_tasks, read_toml, read_workers
@@ -49,6 +51,22 @@ def read_additions(path: str | os.PathLike[str]) -> tuple[list[Worker], list[Tas
     """Read workers and tasks to be added to a campaign."""
     raw = _read(Path(path), ("workers", "tasks"), "a file of additions")
     return raw.get("workers", []), raw.get("tasks", [])
+
+
+def read_content(path: str | os.PathLike[str]) -> Content:
+    """Read what is asked: a question, options with their meanings, instructions, examples.
+
+    Raises
+    ------
+    InvalidProblem
+        The file is no such TOML.
+    OSError
+        The file can't be read.
+    """
+    file = Path(path)
+    raw = read_toml(file, "a question", [field.name for field in fields(Content)])
+    with placed(str(file)):
+        return Content.from_json(raw)
 
 
 def _read(path: Path, known: tuple[str, ...], noun: str) -> dict[str, Any]:

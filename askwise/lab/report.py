@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import askwise
 from askwise import figures as plots
 from askwise.core.errors import InvalidParameter
 from askwise.core.files import write_atomic
+from askwise.core.version import __version__
 from askwise.figures import ReferenceRow, Row, source_of
 from askwise.lab.results import Results
 
@@ -127,9 +127,14 @@ def dashed(series: str, metric: str, *points: tuple[float, float]) -> list[Refer
 
 
 def write_page(
-    directory: str | Path, template: str, *, figures: Sequence[tuple[str, str]], **facts: Any
+    directory: str | Path,
+    template: str,
+    *,
+    figures: Sequence[tuple[str, str]],
+    name: str = "report.html",
+    **facts: Any,
 ) -> Path:
-    """Fill a template and write it as ``report.html``, whole or not at all.
+    """Fill a template and write it, whole or not at all.
 
     ``figures`` go into the page as they are, so each has to be a plain picture; all other text
     is escaped.
@@ -140,9 +145,9 @@ def write_page(
                 f"the figure {caption!r} is not a plain <svg> element; use figures.svg_text",
                 field="figures",
             )
-    facts |= {"figures": figures, "version": askwise.__version__}
+    facts |= {"figures": figures, "version": __version__}
     page = _environment().get_template(template).render(facts)
-    return write_atomic(Path(directory) / "report.html", page)
+    return write_atomic(Path(directory) / name, page)
 
 
 def tables_of(rows: Sequence[Row], paper: Sequence[Row] = ()) -> list[Table]:

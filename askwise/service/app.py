@@ -7,7 +7,7 @@ import anyio.to_thread
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
-from askwise import __version__
+from askwise.core.version import __version__
 from askwise.service import errors, logs, signals
 from askwise.service.api import reference
 from askwise.service.api.routes import assignments, campaigns, health, keys, workers

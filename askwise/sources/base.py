@@ -191,6 +191,10 @@ class Source(ABC):
             The question can't be put at all.
         """
 
+    def estimate(self, question: Question) -> int:
+        """What an answer is likely to cost, in millionths: a guess, never above the ceiling."""
+        return self.ceiling(question)
+
     @property
     def repeat_is_free(self) -> bool:
         """Whether the same question costs nothing the second time."""

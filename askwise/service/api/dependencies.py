@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.routing import APIRoute
 
-from askwise import __version__
 from askwise.campaign import Campaign
 from askwise.core.errors import InvalidProblem
+from askwise.core.version import __version__
 from askwise.service.api.actions import status_of
 from askwise.service.api.bodies import JsonRoute
 from askwise.service.api.shapes import replies

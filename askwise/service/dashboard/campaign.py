@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Path, Query
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from askwise import __version__
 from askwise.core.errors import UnknownName
+from askwise.core.version import __version__
 from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import fragments
 from askwise.service.dashboard import tables as rows

@@ -14,8 +14,8 @@ from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from askwise import __version__
 from askwise.core.errors import AskwiseError
+from askwise.core.version import __version__
 from askwise.service.auth.identity import Identity, csrf_token
 from askwise.service.errors import RequestRefused, forbidden, status_of
 from askwise.service.state import service_of

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from threading import Event
 
-from askwise import __version__
 from askwise.core.errors import AskwiseError
+from askwise.core.version import __version__
 from askwise.service import metrics
 from askwise.service.webhooks import records as r
 from askwise.service.webhooks.posting import Network, PostResult

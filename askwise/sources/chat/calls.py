@@ -111,6 +111,12 @@ class ModelCalls:
             self._around[choices] = self.shape.most_input(choices, usable)
         return self.price.most(self._around[choices] + self.shape.most_tokens(prompt), max_tokens)
 
+    def likely(self, prompt: Prompt, choices: Choices, max_tokens: int, reply: int) -> int:
+        """What one attempt with a reply of so many tokens is likely to cost, in millionths."""
+        most = self.most(prompt, choices, max_tokens)
+        tokens = self.shape.likely_tokens(prompt, self._around[choices])
+        return min(most, self.price.most(tokens, min(reply, max_tokens)))
+
     async def call(self, prompt: Prompt, choices: Choices, max_tokens: int) -> Called:
         """Call until there is an answer, or a failure that no repetition betters.
 

@@ -27,6 +27,9 @@ class Rung(NamedTuple):
     top: int
 
 
+BYTES_A_TOKEN = 4
+"""Bytes of a token, about, in English and with the tokenizers in use; other scripts have fewer."""
+
 _EVERY = (
     *(Rung("json_schema", 20), Rung("json_schema", 5), Rung("json_schema", 0), Rung("tool", 0)),
     *(Rung("token", 20), Rung("token", 5), Rung("pattern", 20), Rung("pattern", 5)),
@@ -90,6 +93,11 @@ class RequestShape:
     def most_tokens(self, prompt: Prompt) -> int:
         """The most tokens that the text of a prompt can be, and its pictures, by their number."""
         return size_of(prompt.text) + self.image_tokens * len(prompt.images)
+
+    def likely_tokens(self, prompt: Prompt, around: int) -> int:
+        """About how many tokens a prompt is, with so many bytes around its text."""
+        text = around + size_of(prompt.text)
+        return text // BYTES_A_TOKEN + self.image_tokens * len(prompt.images)
 
 
 def size_of(value: Any) -> int:

@@ -36,6 +36,9 @@ RESERVED = (
 )
 """Fields of a request that ``parameters`` may not set."""
 
+BARE_REPLY, REASONED_REPLY = 12, 120
+"""Tokens of a usual reply: an option in JSON, and one with its reasons."""
+
 _REASONING = re.compile(r"(?:^|[/:_-])(?:o[1-9]|gpt-5|r1|qwq|reasoner|thinking)(?:[-_.:]|$)", re.I)
 
 
@@ -185,6 +188,15 @@ class Chat(Source):
         """The most that all calls for a question cost."""
         return sum(
             self._most(question, self._prompt(question, swapped)) * (1 + self.paid_retries)
+            for swapped in self._orders(question)
+        )
+
+    def estimate(self, question: Question) -> int:
+        """What the calls for a question are likely to cost, each with a reply of usual length."""
+        choices, most = Choices.of(question.content), self._max_tokens(question)
+        reply = most // 2 if self.reasoning else REASONED_REPLY if self.rationale else BARE_REPLY
+        return sum(
+            self._calls.likely(self._prompt(question, swapped), choices, most, reply)
             for swapped in self._orders(question)
         )
 

@@ -1,0 +1,158 @@
+"""``askwise init``: asks a few questions and writes the files that ``askwise label`` takes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from askwise.cli.options import option
+from askwise.core.errors import AskwiseError, Conflict
+
+QUESTION, JUDGES, PEOPLE = "question.toml", "judges.toml", "people.csv"
+
+ENDPOINT, KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
+
+
+def init(
+    directory: Path = option(Path(), "DIR", "Where the files go.", "--dir"),
+) -> None:
+    """Write the files of a labelling job from your answers to a few questions."""
+    for name in (QUESTION, JUDGES, PEOPLE):
+        if (directory / name).exists():
+            raise Conflict(
+                f"{directory / name} is there already: move it, or choose another --dir",
+                field="dir",
+                reason="file_error",
+            )
+    items = _ask("File of items to label (CSV, JSON Lines, Parquet)", check=_readable_items)
+    content = _ask_content()
+    judges = _ask_judges()
+    people = _ask_people()
+    files = {QUESTION: _toml(content)}
+    if judges:
+        files[JUDGES] = _judges_toml(judges)
+    if people:
+        files[PEOPLE] = _people_csv(people)
+    budget = _ask("The most you want to spend", default="5", check=_amount)
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (directory / name).write_text(text, encoding="utf-8")
+    print(f"wrote {', '.join(str(directory / name) for name in files)}")
+    if judges and judges["key_env"]:
+        print(f"set the key: export {judges['key_env']}=...")
+    print("then run:    " + _command(items, directory, files, budget))
+
+
+def _ask(
+    prompt: str, *, default: str | None = None, check: Callable[[str], Any] = lambda text: None
+) -> str:
+    """Ask until the answer will do."""
+    while True:
+        said = str(typer.prompt(prompt, default=default, show_default=bool(default))).strip()
+        try:
+            check(said)
+        except (AskwiseError, OSError) as error:
+            print(f"  {' '.join(str(error).split())}")
+            continue
+        return said
+
+
+def _ask_content() -> dict[str, Any]:
+    from askwise.core.content import Content
+
+    question = _ask("What is asked about each item?", check=lambda text: Content(text, ["a", "b"]))
+    names = _ask(
+        "Possible labels, separated by commas",
+        check=lambda text: Content(question, _split(text)),
+    )
+    options = []
+    for name in _split(names):
+        meaning = _ask(f"When is {name!r} right? (Enter to skip)", default="")
+        options.append({"name": name} | ({"meaning": meaning} if meaning else {}))
+    return {"question": question, "options": options}
+
+
+def _ask_judges() -> dict[str, Any]:
+    models = _split(_ask("Models to ask, separated by commas (Enter for none)", default=""))
+    if not models:
+        return {}
+    base_url = _ask("Their endpoint, OpenAI-compatible", default=ENDPOINT)
+    key_env = _ask("Environment variable that holds the key (- for none)", default=KEY)
+    judges = []
+    for model in models:
+        prices = {
+            name: _ask(f"Price of 1,000,000 {name} tokens of {model}", check=_amount)
+            for name in ("input", "output")
+        }
+        judges.append({"id": model.split("/")[-1], "model": model, "price": prices})
+    return {"base_url": base_url, "key_env": "" if key_env == "-" else key_env, "judges": judges}
+
+
+def _ask_people() -> list[tuple[str, str]]:
+    names = _split(_ask("People who answer too, separated by commas (Enter for none)", default=""))
+    return [(name, _ask(f"Price of an answer of {name}", check=_amount)) for name in names]
+
+
+def _readable_items(text: str) -> None:
+    from askwise.labelling import read_items
+
+    found = read_items(Path(text))
+    print(f"  {len(found)} items; shown to judges and people: {', '.join(found.shown)}")
+
+
+def _amount(text: str) -> None:
+    from askwise.core.money import to_micro
+
+    to_micro(text, "price")
+
+
+def _split(text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
+
+
+def _toml(content: dict[str, Any]) -> str:
+    lines = [f"question = {_quoted(content['question'])}", ""]
+    lines += ["# How to judge, in Markdown; judges and people read it.", 'instructions = ""', ""]
+    for each in content["options"]:
+        lines.append("[[options]]")
+        lines += [f"{name} = {_quoted(value)}" for name, value in each.items()]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _judges_toml(found: dict[str, Any]) -> str:
+    lines = ["[defaults]", f"base_url = {_quoted(found['base_url'])}"]
+    if found["key_env"]:
+        lines.append(f"key_env = {_quoted(found['key_env'])}")
+    for judge in found["judges"]:
+        prices = ", ".join(f"{name} = {_quoted(value)}" for name, value in judge["price"].items())
+        lines += ["", "[[judge]]", f"id = {_quoted(judge['id'])}"]
+        lines += [f"model = {_quoted(judge['model'])}", f"price = {{{prices}, per = 1000000}}"]
+    return "\n".join(lines) + "\n"
+
+
+def _people_csv(people: list[tuple[str, str]]) -> str:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([("id", "price"), *people])
+    return text.getvalue()
+
+
+def _quoted(text: str) -> str:
+    """A string as TOML writes it: JSON's escapes are TOML's."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _command(items: str, directory: Path, files: dict[str, str], budget: str) -> str:
+    said = ["askwise", "label", items, "--content", str(directory / QUESTION)]
+    for name, flag in ((JUDGES, "--judges"), (PEOPLE, "--people")):
+        if name in files:
+            said += [flag, str(directory / name)]
+    return shlex.join([*said, "--budget", budget])

@@ -1,0 +1,257 @@
+"""``askwise label``: a file of items in, labels, a report and a bill out."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from askwise.cli import output
+from askwise.cli.errors import INTERRUPTED, WAIT
+from askwise.cli.opening import leave_compiler_out, open_store
+from askwise.cli.options import AsJson, option, switch
+from askwise.cli.outputs import extra
+from askwise.core.choices import Wait
+from askwise.core.errors import Conflict, InvalidParameter
+
+if TYPE_CHECKING:
+    from askwise.labelling import CostForecast, LabelJob, LabelOrder
+    from askwise.store import Store
+
+PATHS = ("items", "judges", "people", "content", "instructions")
+"""What is kept of a command as a path, so that it can be resumed from another directory."""
+
+FORGOTTEN = ("yes", "resume", "as_json", "pilot_only", "port")
+"""What a resumed command is told anew."""
+
+
+def label(
+    items: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[ITEMS]",
+            help="What to label: CSV, JSON Lines or Parquet. Not needed with --resume.",
+            show_default=False,
+        ),
+    ] = None,
+    question: str | None = option(None, "TEXT", "What is asked about each item."),
+    options: str | None = option(None, "A,B[,C]", "The possible labels."),
+    content: Path | None = option(
+        None, "FILE.toml", "Question, options with meanings, instructions, examples, in one file."
+    ),
+    instructions: Path | None = option(None, "FILE.md", "How to judge, in Markdown."),
+    judges: Path | None = option(None, "judges.toml", "Models and programs that are called."),
+    people: Path | None = option(
+        None, "people.csv", "Who answers on a page: a table id,price and perhaps limit."
+    ),
+    budget: str | None = option(None, "MONEY", "The most that is spent."),
+    target_error: float | None = option(
+        None, "SHARE", "The share of labels that may be wrong: stop when that is reached."
+    ),
+    certify: float | None = option(
+        None, "CONFIDENCE", "Certify the target by random audits, with this confidence: 0.9."
+    ),
+    by: list[str] | None = option(None, "WHO", "Who of the people audits (repeat it)."),
+    escalate: bool = switch("--escalate", "Let auditors replace labels that can't be certified."),
+    policy: str = option("auto", "POLICY", "Decides who is asked next."),
+    pilot: int = option(30, "N", "Items that are put to every judge first; 0 for none."),
+    pilot_only: bool = switch("--pilot-only", "Stop after the pilot."),
+    text: list[str] | None = option(
+        None, "COLUMN", "The column that is shown (repeat it); found if not given."
+    ),
+    pair: str | None = option(
+        None, "A,B", "Two columns to compare; the first two options name them."
+    ),
+    id: str | None = option(None, "COLUMN", "The column of ids."),
+    truth: str | None = option(None, "COLUMN", "The column that holds the truth of some items."),
+    out: Path = option(Path("labels.csv"), "FILE", "Where labels go: .csv, .jsonl or .parquet."),
+    report: Path | None = option(
+        None, "FILE.html", "Where the report goes; report.html beside the labels by default."
+    ),
+    store: str | None = option(
+        None, "URL", "Where the campaign is kept; beside the labels, in .sqlite, by default."
+    ),
+    name: str = option("label", "NAME", "What the campaign is called there."),
+    port: int = option(8000, "PORT", "Where the pages of people are served; 0 takes a free one."),
+    seed: int | None = option(None, "S", "Random seed."),
+    yes: bool = switch("--yes", "Spend without asking first."),
+    resume: bool = switch("--resume", "Go on with what was begun; repeats the command."),
+    as_json: AsJson = False,
+) -> None:
+    """Label a file of items with models and people, within a budget."""
+    said = {key: value for key, value in locals().items() if key not in FORGOTTEN}
+    leave_compiler_out()
+    with extra("judges"):
+        import httpx  # noqa: F401
+        import jinja2  # noqa: F401
+    with extra("lab"):
+        import matplotlib  # noqa: F401
+    from askwise.cli import label_output as shown
+
+    url = store or f"sqlite:///{out.with_suffix('.sqlite')}"
+    opened = open_store(url)
+    if resume:
+        said = _resumed(opened, name, said)
+    order = _ordered(said, opened)
+    job = _begun(order, opened, said, resume=resume, yes=yes, quiet=as_json)
+    with ExitStack() as stack:
+        pages = _served(stack, order, url, name, port)
+        watch = stack.enter_context(shown.watching(quiet=as_json))
+        found = job.run(watch=watch, wait=pages, pilot_only=pilot_only)
+    files = {"labels": Path(said["out"])}
+    files["report"] = Path(said["report"] or files["labels"].parent / "report.html")
+    found.write(files["labels"])
+    found.report(files["report"])
+    if as_json:
+        output.show_json(found.to_json())
+    else:
+        shown.show_result(found, files, url)
+    if found.end is None and not pilot_only:
+        print("stopped; to go on: askwise label --resume", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED)
+    if isinstance(found.end, Wait):
+        raise typer.Exit(WAIT)
+
+
+def _served(stack: ExitStack, order: LabelOrder, store: str, name: str, port: int) -> bool:
+    """Serve the pages of people, if there are any; tells whether there are."""
+    people = order.on_page()
+    if not people:
+        return False
+    with extra("service"):
+        from askwise.cli.label_output import show_pages
+        from askwise.labelling.pages import people_pages
+
+        show_pages(stack.enter_context(people_pages(store, name, people, port=port)))
+    return True
+
+
+def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
+    """What the command was given that began the job; a new budget and new files take its place."""
+    from askwise.labelling import kept_command
+
+    kept = kept_command(store, name)
+    if kept is None:
+        raise InvalidParameter(
+            f"there is no job {name!r} to resume here: begin one with askwise label ITEMS, or say "
+            "where it is with --out or --store",
+            field="resume",
+        )
+    for key, value in _kept(said).items():
+        changeable = key in ("budget", "out", "report", "store", "name")
+        if not changeable and value != _default(key) and value != kept[key]:
+            raise InvalidParameter(
+                f"{key} is {value!r}, but the job was begun with {kept[key]!r}: leave it out to "
+                "resume, or begin another with another --out",
+                field=key,
+            )
+    budget = said["budget"] if said["budget"] is not None else kept["budget"]
+    where = {} if said["store"] is not None else {"out": said["out"]}
+    return kept | {"budget": budget, "report": said["report"] or kept["report"]} | where
+
+
+def _default(key: str) -> Any:
+    """What an option is if it is not given."""
+    default = inspect.signature(label).parameters[key].default
+    return getattr(default, "default", default)
+
+
+def _kept(said: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of a command: paths as they are found from anywhere."""
+    return {
+        key: os.path.abspath(value)
+        if key in PATHS and value is not None
+        else str(value)
+        if isinstance(value, Path)
+        else value
+        for key, value in said.items()
+    }
+
+
+def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
+    from askwise.data import read_content
+    from askwise.data.tables import read_text
+    from askwise.labelling import make_order
+    from askwise.sources.cache import StoreCache
+
+    if said["items"] is None:
+        raise InvalidParameter(
+            "ITEMS is missing: name the file to label, or give --resume", field="items"
+        )
+    content, guide = said["content"], said["instructions"]
+    pair = said["pair"]
+    return make_order(
+        Path(said["items"]),
+        question=said["question"],
+        options=said["options"],
+        content=None if content is None else read_content(content),
+        instructions="" if guide is None else read_text(Path(guide)),
+        text=said["text"] or None,
+        pair=None if pair is None else [each.strip() for each in pair.split(",")],
+        id=said["id"],
+        truth=said["truth"],
+        judges=said["judges"],
+        people=said["people"],
+        budget=said["budget"],
+        target_error=said["target_error"],
+        certify=said["certify"],
+        by=said["by"] or None,
+        escalate=said["escalate"],
+        policy=said["policy"],
+        pilot=said["pilot"],
+        seed=said["seed"],
+        cache=StoreCache(store),
+    )
+
+
+def _begun(
+    order: LabelOrder,
+    store: Store,
+    said: dict[str, Any],
+    *,
+    resume: bool,
+    yes: bool,
+    quiet: bool,
+) -> LabelJob:
+    """The job, once its user has agreed to what it may cost."""
+    from askwise.labelling import LabelJob, forecast
+
+    name = said["name"]
+    if resume:
+        job = LabelJob(order, store, name=name, resume=True)
+        job.raise_budget()
+        return job
+    if name in store.names():
+        raise Conflict(
+            f"{said['store'] or 'the store beside ' + str(said['out'])} has the campaign {name!r} "
+            "already: give --resume to go on with it, or another --out",
+            field="resume",
+            reason="campaign_exists",
+        )
+    costs = forecast(order)
+    if not quiet:
+        from askwise.cli.label_output import show_order
+
+        show_order(order, costs)
+    _agree(costs, yes)
+    return LabelJob(order, store, name=name, command=_kept(said))
+
+
+def _agree(costs: CostForecast, yes: bool) -> None:
+    """Ask before the first money is spent."""
+    if yes or not costs.most:
+        return
+    from askwise.labelling.words import money
+
+    if not sys.stdin.isatty():
+        raise InvalidParameter(
+            f"this may spend up to {money(costs.most)}: give --yes to agree to it", field="yes"
+        )
+    if not typer.confirm(f"Spend up to {money(costs.most)}?", err=True):
+        print("nothing was spent", file=sys.stderr)
+        raise typer.Exit(1)

@@ -1,0 +1,26 @@
+"""Items in, labels out: what is asked of whom, what it may cost, and what may be believed."""
+
+from askwise.labelling.costs import CostForecast, forecast
+from askwise.labelling.items import Items, read_items
+from askwise.labelling.job import LabelJob, LabelProgress, kept_command
+from askwise.labelling.labels import ItemLabel, LabelledItems, MoreMoney
+from askwise.labelling.one_call import label
+from askwise.labelling.orders import LabelOrder, make_order
+from askwise.labelling.result import LabelResult
+
+__all__ = [
+    "CostForecast",
+    "ItemLabel",
+    "Items",
+    "LabelJob",
+    "LabelOrder",
+    "LabelProgress",
+    "LabelResult",
+    "LabelledItems",
+    "MoreMoney",
+    "forecast",
+    "kept_command",
+    "label",
+    "make_order",
+    "read_items",
+]

@@ -1,0 +1,94 @@
+"""What a job says of itself, for the terminal and the report."""
+
+from collections.abc import Callable
+from decimal import Decimal
+
+from askwise.core.choices import Done, Wait
+from askwise.labelling.labels import LabelledItems
+
+MANY = 5
+"""Options that are listed with their counts before the rest is summed up."""
+
+BASES = {
+    "certified": "certified",
+    "calibrated": "calibrated by known truths",
+    "agreement": "by agreement alone, which is no probability",
+    "truth": "known truths",
+    "nothing": "without an answer",
+}
+"""What confidences rest on, in words."""
+
+ENDS = {
+    "budget": "the budget is spent",
+    "limits": "every worker has been asked all they may be",
+    "tasks": "every item has been put to everybody",
+    "target": "the target is reached",
+    "agreement": "those who answered agree; truths would tell whether they are right",
+    "certified": "the labels are certified",
+    "hopeless": "the labels can't be certified with what is left",
+    "worthless": "no further answer is worth its price",
+    "stopped": "the campaign was stopped",
+}
+
+Say = Callable[[Decimal], str]
+
+
+def money(amount: Decimal, currency: str = "") -> str:
+    """An amount: in cents, or with three digits where it is small.
+
+    Examples
+    --------
+    >>> money(Decimal("12.345678")), money(Decimal("0.00017412")), money(Decimal("3"), "EUR")
+    ('12.35', '0.000174', '3.00 EUR')
+    """
+    small = amount and abs(amount) < 1
+    shown = (
+        f"{float(f'{amount:.3g}'):f}".rstrip("0").rstrip(".")
+        if small
+        else f"{amount.quantize(Decimal('0.01')):,}"
+    )
+    return f"{shown} {currency}".strip()
+
+
+def money_in(currency: str) -> Say:
+    """What writes amounts of a currency."""
+    return lambda amount: money(amount, currency)
+
+
+def headline(found: LabelledItems) -> str:
+    """How many items are labelled, and with what."""
+    labelled = sum(each.label is not None for each in found.labels)
+    counts = list(found.counts().items())
+    listed = ", ".join(f"{name} {count}" for name, count in counts[:MANY])
+    if len(counts) > MANY:
+        listed += f", {sum(count for _, count in counts[MANY:])} others"
+    return f"{labelled} of {len(found.labels)} items labelled: {listed or 'none'}"
+
+
+def ended(end: Done | Wait | None) -> str:
+    """Why it ended, in words."""
+    if isinstance(end, Done):
+        return ENDS.get(end.why, end.why)
+    return "it was stopped" if end is None else f"it waits for {end.what}"
+
+
+def confidences(found: LabelledItems) -> str:
+    """How many labels rest on what."""
+    return "; ".join(f"{count} {BASES[word]}" for word, count in found.rests_on().items())
+
+
+def more_money(found: LabelledItems, say: Say) -> str:
+    """What further answers about the least sure labels would cost."""
+    more = found.more_money()
+    if not more.unsure:
+        return f"Every label is certified, known or at least {more.below:.0%} sure."
+    words = f"{more.unsure} labels are less than {more.below:.0%} sure and not certified"
+    if not more.answers:
+        return (
+            f"{words}. Everybody was asked about them: more money helps only with other judges or "
+            "people, or for truths."
+        )
+    return (
+        f"{words}. Nobody has given {more.answers} of the answers about them that could be bought: "
+        f"they would cost about {say(more.cost)}."
+    )
