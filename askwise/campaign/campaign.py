@@ -91,7 +91,7 @@ class Campaign:
         options: Sequence[str] | None = None,
         outcome: str | Mapping[str, Any] | None = None,
         budget: Amount | None = None,
-        policy: str | Mapping[str, Any] | Policy,
+        policy: str | Mapping[str, Any] | Policy = "auto",
         stopping: Any = None,
         aggregation: Any = None,
         mechanism: Any = None,
@@ -119,7 +119,8 @@ class Campaign:
         budget : str, int, Decimal or float, optional
             Never exceeded. None is no cap.
         policy, stopping, aggregation, mechanism : name, mapping or instance
-            A registry name, ``{"name": ..., parameters}`` or an instance.
+            A registry name, ``{"name": ..., parameters}`` or an instance. The policy ``"auto"``
+            chooses by what else is given, see :class:`~askwise.campaign.choosing.AutoTerms`.
         certify : mapping, optional
             What is to be certified and who audits: ``{"error": 0.05, "confidence": 0.9, "by":
             ["vet"]}``, and perhaps ``share`` of the budget that is kept back for audits (0.2),

@@ -6,12 +6,13 @@ import json
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
 from askwise.aggregation import Aggregator, aggregation
 from askwise.campaign.certifying import check_hopeful
+from askwise.campaign.choosing import AutoTerms, Situation, choose_parts
 from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, nearest
 from askwise.core.problem import Problem, make_problem
@@ -27,6 +28,8 @@ PROBLEM_FIELDS = ("workers", "tasks", "options", "outcome", "budget", "repeat", 
 CHOICE_FIELDS = (
     *("policy", "stopping", "aggregation", "mechanism", "content", "lease", "seed", "name"),
 )
+KEPT_FIELDS = ("auto",)
+"""What only the store says of a campaign."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class Spec:
     lease: float | None
     content: Content | None = None
     """What workers are asked and shown."""
+    because: str | None = None
+    """Why the policy was chosen; None where its name was given."""
 
     def to_json(self) -> str:
         """As the store keeps it."""
@@ -58,6 +63,8 @@ class Spec:
         }
         if self.content is not None:
             raw["content"] = self.content.to_json()
+        if self.because is not None:
+            raw["auto"] = {"because": self.because}
         try:
             return json.dumps(raw, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -93,15 +100,15 @@ class Spec:
 def make_spec(raw: Mapping[str, Any]) -> Spec:
     """Build and check a Spec from the fields that ``Campaign.create`` takes."""
     for key in raw:
-        if key not in (*PROBLEM_FIELDS, *CHOICE_FIELDS):
+        if key not in (*PROBLEM_FIELDS, *CHOICE_FIELDS, *KEPT_FIELDS):
             known = (*PROBLEM_FIELDS, *CHOICE_FIELDS)
             raise InvalidProblem(
                 f"a campaign has no field {key!r}: {nearest(key, known)}", field=key
             )
-    for key in ("workers", "policy"):
-        if raw.get(key) is None:
-            raise InvalidProblem(f"{key} is missing", field=key)
-    policy = policies.make(raw["policy"])
+    if raw.get("workers") is None:
+        raise InvalidProblem("workers is missing", field="workers")
+    terms = AutoTerms.read(raw.get("policy"))
+    policy = None if terms is not None else policies.make(raw["policy"])
     given = {key: raw[key] for key in PROBLEM_FIELDS if key in raw}
     if given.get("repeat") is None and isinstance(policy, AsksCrowds):
         given["repeat"] = True
@@ -113,13 +120,23 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
         _check_content(content, problem)
     kind = "options" if problem.options else "utility"
     rule = None if raw.get("stopping") is None else stopping.make(raw["stopping"])
-    default = "majority" if problem.options else "mean"
     wanted = raw.get("aggregation")
-    aggregator = None
-    if wanted is not None or not isinstance(policy, LabelsItself):
-        aggregator = aggregation.make(default if wanted is None else wanted)
+    aggregator = None if wanted is None else aggregation.make(wanted)
     payment = raw.get("mechanism")
     mechanism = mechanisms.make("pay-price" if payment is None else payment)
+    because = raw.get("auto", {}).get("because")
+    if policy is None:
+        repeat = raw.get("repeat")
+        situation = Situation(problem, terms or AutoTerms(), mechanism, rule, aggregator, repeat)
+        choice = choose_parts(situation)
+        policy, because = policies.make(choice.policy), choice.because
+        rule = rule if choice.stopping is None else stopping.make(choice.stopping)
+        if choice.aggregation is not None:
+            aggregator = aggregation.make(choice.aggregation)
+        if repeat is None and isinstance(policy, AsksCrowds):
+            problem = replace(problem, repeat=True)
+    if aggregator is None and not isinstance(policy, LabelsItself):
+        aggregator = aggregation.make("majority" if problem.options else "mean")
     policy.check(problem)
     mechanism.check(problem, policy)
     check_hopeful(problem)
@@ -146,6 +163,7 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
         seed=_read_seed(raw.get("seed")),
         lease=_read_lease(raw.get("lease")),
         content=content,
+        because=because,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,6 @@ from askwise.core.errors import AskwiseError, InvalidProblem
 
 if TYPE_CHECKING:
     from askwise.campaign import Campaign
-
-SUGGESTED = {"utility": "knowledge-gradient", "options": "hem"}
-"""For a campaign whose author names no policy."""
-
-KINDS = {"utility": "a utility campaign", "options": "labels"}
 
 COLUMNS: output.Columns = {
     "campaign": "name",
@@ -44,15 +40,21 @@ def new(
     leave_compiler_out()
     from askwise.campaign import Campaign
 
-    for needed in ("workers", "policy"):
-        if fields.get(needed) is None:
-            raise InvalidProblem(
-                f"{spec}: {needed} is missing{_advice(needed, fields)}", field=needed
-            )
+    if fields.get("workers") is None:
+        raise InvalidProblem(
+            f"{spec}: workers is missing: give tables [[workers]] with id and price, or the name "
+            "of a CSV file",
+            field="workers",
+        )
     campaign = Campaign.create(store=open_store(store), **fields)
+    status = campaign.status()
     if as_json:
-        output.show_json(campaign.status().to_json())
-    elif output.for_people():
+        output.show_json(status.to_json())
+        return
+    if status.because is not None:
+        # Not in the pipe: a script takes the one line there for the name.
+        print(status.because, file=sys.stdout if output.for_people() else sys.stderr)
+    if output.for_people():
         print(f"created {campaign.name}; next: askwise ask {campaign.name}")
     else:
         print(campaign.name)
@@ -162,19 +164,6 @@ def _fields(text: str, kind: str) -> dict[str, str]:
             raise InvalidProblem(f"{kind} is {text!r}: {name} is given twice", field=name)
         fields[name.strip()] = value
     return fields
-
-
-def _advice(field: str, fields: dict[str, Any]) -> str:
-    """What to write where a field is missing."""
-    if field == "workers":
-        return ": give tables [[workers]] with id and price, or the name of a CSV file"
-    from askwise.policies import policies
-
-    kind = "options" if fields.get("options") else "utility"
-    fitting = [name for name in policies.names() if kind in policies.get(name).outcomes]
-    if SUGGESTED[kind] in fitting:
-        return f': for {KINDS[kind]} write policy = "{SUGGESTED[kind]}", or see askwise policies'
-    return f": those that work on {kind} are {', '.join(fitting)}; see askwise policies"
 
 
 def _count(things: list[Any], noun: str) -> str:

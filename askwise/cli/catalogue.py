@@ -40,6 +40,8 @@ class Catalogue:
     """Of ``show``, before the parameters."""
     by_family: bool = False
     """Whether people see the list below headings, one a family."""
+    unlisted: Callable[[], Described] | None = None
+    """What can be shown, and named in a campaign, without being an entry."""
 
     def names(self) -> list[str]:
         """All entries, by name."""
@@ -47,6 +49,8 @@ class Catalogue:
 
     def describe(self, name: str) -> Described:
         """What can be said of an entry: what all have, and what is of its kind."""
+        if self.unlisted is not None and name == (found := self.unlisted())["name"]:
+            return found
         entry = self._entries().get(name)
         description = inspect.getdoc(entry) or ""
         # Not of an instance: a parameter that must be given has None for a default and takes none.
@@ -104,6 +108,9 @@ def _show_all(catalogue: Catalogue, found: Sequence[Described], as_json: bool) -
         output.show_json(found)
         return
     more = f"askwise {catalogue.command} show NAME tells more."
+    if catalogue.unlisted is not None:
+        other = catalogue.unlisted()
+        more = f"{other['name']}: {other['summary']}\n\n{more}"
     if catalogue.by_family and output.for_people():
         _show_families(found)
         output.show(more)
@@ -173,6 +180,24 @@ def _policy(entry: Any) -> dict[str, Any]:
     return known | {"purposes": list(entry.notes), "rule": rule}
 
 
+def _auto() -> Described:
+    """The policy that stands for a choice."""
+    leave_compiler_out()
+    from askwise.campaign.choosing import AUTO, PREFERENCES, AutoTerms
+
+    rows = (f"- {row.when}: {row.chosen}" for row in PREFERENCES)
+    terms = inspect.getdoc(AutoTerms) or ""
+    return {
+        **{"name": AUTO, "paper": "ours", "outcomes": ["utility", "options"]},
+        "summary": "Choose the policy, and what else was not named, by what a campaign is given. "
+        "A campaign that names no policy has it.",
+        **{"family": "-", "needs_budget": False, "plans": False, "purposes": []},
+        "rule": "the first row of a table that applies and whose policy takes the campaign",
+        "parameters": {each.name: each.default for each in dataclasses.fields(AutoTerms)},
+        "description": "\n".join([terms, "", "What is chosen, the first that fits:", "", *rows]),
+    }
+
+
 def _aggregator(entry: Any) -> dict[str, Any]:
     from askwise.aggregation import LabelAggregator
 
@@ -198,6 +223,7 @@ CATALOGUES = (
             **{"needs a budget": "needs_budget", "rule": "rule"},
         },
         by_family=True,
+        unlisted=_auto,
     ),
     Catalogue(
         *("rules", "rule", "stopping", "List the stopping rules, or describe one."),

@@ -214,7 +214,7 @@ def _show_status(found: Status) -> None:
         money.append(f"  {spent}, {found.left} left of {found.budget}")
     decisions = "1 decision" if found.decisions == 1 else f"{found.decisions} decisions"
     facts: list[tuple[str, Any]] = [
-        ("policy", found.policy),
+        ("policy", found.policy if found.because is None else f"auto chose {found.because}"),
         ("money", money),
         ("answers", f"{found.answers}, and {found.pending} pending, after {decisions}"),
     ]

@@ -60,7 +60,7 @@ class Service:
         options: Sequence[str] | None = None,
         outcome: str | Mapping[str, Any] | None = None,
         budget: Amount | None = None,
-        policy: str | Mapping[str, Any] | Policy,
+        policy: str | Mapping[str, Any] | Policy = "auto",
         stopping: Any = None,
         aggregation: Any = None,
         mechanism: Any = None,

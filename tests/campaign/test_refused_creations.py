@@ -110,7 +110,27 @@ CREATIONS: list[tuple[str, dict[str, Any], type[AskwiseError], str, str]] = [
         "discount",
         "discount is 2",
     ),
-    ("no policy", {"policy": None}, InvalidProblem, "policy", "policy is missing"),
+    (
+        "target of auto out of bounds",
+        {"policy": {"name": "auto", "target": 2}},
+        InvalidParameter,
+        "target",
+        "target is 2: give a number between 0 and 1",
+    ),
+    (
+        "unknown parameter of auto",
+        {"policy": {"name": "auto", "tagret": 0.1}},
+        InvalidParameter,
+        "tagret",
+        "policy 'auto' has no parameter 'tagret': did you mean 'target'",
+    ),
+    (
+        "nothing for auto to choose",
+        {"policy": "auto", "workers": [worker(price=0)]},
+        InvalidProblem,
+        "price",
+        "policy 'auto' finds no policy for this campaign: price of worker 'a' is 0",
+    ),
     (
         "policy for utilities on options",
         {"outcome": None, "options": ["x", "y"], "tasks": ["t"]},

@@ -26,6 +26,19 @@ def test_another_name_may_be_given(workplace: Path, call: Call, call_json: Call)
     assert [each["name"] for each in call_json("list")] == ["shop", "shop-2"]
 
 
+def test_a_campaign_without_a_policy_gets_one_and_is_told_why(
+    workplace: Path, call: Call, call_json: Call
+) -> None:
+    (workplace / "spec.toml").write_text(UTILITY.replace('policy = "uniform"', ""))
+    made = call("new", "spec.toml")
+    assert made.stdout == "shop\n"
+    assert made.stderr.startswith("knowledge-gradient: the most utility for a budget")
+    assert made.stderr.endswith("; ends when the budget is spent\n")
+    status = call_json("status", "shop")
+    assert (status["policy"], status["because"]) == ("knowledge-gradient", made.stderr.strip())
+    assert f"because\t{status['because']}\n" in call("status", "shop").stdout
+
+
 def test_a_campaign_without_a_name_gets_one(workplace: Path, call: Call) -> None:
     (workplace / "spec.toml").write_text(UTILITY.replace('name = "shop"', ""))
     name = call("new", "spec.toml").stdout.strip()

@@ -14,7 +14,7 @@ import pytest
 
 from askwise.campaign import Campaign
 from askwise.store import SqliteStore
-from tests.cli.helpers import OPTIONS, UTILITY, content
+from tests.cli.helpers import UTILITY, content
 
 Call = Callable[..., Any]
 Refusal = Callable[..., str]
@@ -50,9 +50,14 @@ Refusal = Callable[..., str]
             "screen is 2: give a share from 0 to 1",
         ),
         (
-            'policy = "uniform"',
-            "",
-            'policy is missing: for a utility campaign write policy = "knowledge-gradient"',
+            '"uniform"',
+            '{name = "auto", target = 2}',
+            "target is 2: give a number between 0 and 1",
+        ),
+        (
+            '"uniform"',
+            '{name = "auto", target = 0.1}',
+            "target is given in a utility campaign, which has no labels: leave it out",
         ),
         (
             'outcome = "utility"',
@@ -80,12 +85,6 @@ def test_a_campaign_that_can_not_be_is_not_made(
 def test_without_workers_it_is_said_how_to_write_them(workplace: Path, refusal: Refusal) -> None:
     (workplace / "spec.toml").write_text('outcome = "utility"\npolicy = "uniform"\n')
     assert "workers is missing: give tables [[workers]]" in refusal("new", "spec.toml")
-
-
-def test_a_policy_for_options_is_suggested(workplace: Path, refusal: Refusal) -> None:
-    (workplace / "spec.toml").write_text(OPTIONS.replace('policy = "uniform"', ""))
-    message = refusal("new", "spec.toml")
-    assert 'policy is missing: for labels write policy = "hem"' in message
 
 
 @pytest.fixture(scope="module")

@@ -45,6 +45,7 @@ class Status(Jsonable):
     ``failures`` counts the calls that brought no answer; what they cost is in ``spent``.
     ``unbooked`` is what calls were said to cost beyond their ceiling and beyond the budget.
     ``watch`` is what audits say of answers that are assured; None where none are audited.
+    ``because`` is why the policy ``auto`` chose ``policy``; None where the policy was named.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Status(Jsonable):
     needs_gold: tuple[NeedsGold, ...] = ()
     certificate: CampaignCertificate | None = None
     watch: Watch | None = None
+    because: str | None = None
 
 
 def status(name: str, state: CampaignState) -> Status:
@@ -95,6 +97,7 @@ def status(name: str, state: CampaignState) -> Status:
         needs_gold=tuple(NeedsGold.of(request) for request in state.needs_gold()),
         certificate=None if problem.certify is None else certificate(state),
         watch=state.watch(),
+        because=state.spec.because,
     )
 
 

@@ -227,6 +227,9 @@ class SpecShape(Shape):
     certify: dict[str, Any] | None = None
     content: dict[str, Any] | None = None
     policy: dict[str, Any]
+    auto: dict[str, Any] | None = Field(
+        None, description="`because`: why `policy` was chosen, where no policy was named."
+    )
     stopping: dict[str, Any] | None
     aggregation: dict[str, Any] | None
     mechanism: dict[str, Any]

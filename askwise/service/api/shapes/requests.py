@@ -203,7 +203,11 @@ class NewCampaign(
     options: list[Id] | None = Field(None, min_length=2)
     outcome: Part | None = Field(None, examples=["utility"])
     budget: Amount | None = None
-    policy: Part = Field(examples=["random-pairs"])
+    policy: Part | None = Field(
+        None,
+        description="Who decides whom to ask; `auto`, a choice by what else is given, by default.",
+        examples=["random-pairs"],
+    )
     stopping: Part | None = None
     aggregation: Part | None = None
     mechanism: Part | None = None

@@ -1,0 +1,19 @@
+"""The policy "auto": a policy, stopping rule and aggregation chosen by what a campaign is given.
+
+A choice is made once, when a campaign is created. The store keeps what was chosen and why, so that
+opening a campaign never chooses again.
+"""
+
+from askwise.campaign.choosing.preferences import PREFERENCES, AutoChoice, Preference, choose_parts
+from askwise.campaign.choosing.situation import Situation
+from askwise.campaign.choosing.terms import AUTO, AutoTerms
+
+__all__ = [
+    "AUTO",
+    "PREFERENCES",
+    "AutoChoice",
+    "AutoTerms",
+    "Preference",
+    "Situation",
+    "choose_parts",
+]
