@@ -12,8 +12,10 @@ from typing import Any
 
 from askwise.aggregation import Aggregator, aggregation
 from askwise.campaign.certifying import check_hopeful
+from askwise.campaign.piloting import check_takes_pilot
 from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, nearest
+from askwise.core.pilot import PilotTerms, check_pilot, read_pilot
 from askwise.core.problem import Problem, make_problem
 from askwise.core.registry import spec_of, stored_spec
 from askwise.mechanisms import Mechanism, mechanisms
@@ -26,6 +28,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 PROBLEM_FIELDS = ("workers", "tasks", "options", "outcome", "budget", "repeat", "certify")
 CHOICE_FIELDS = (
     *("policy", "stopping", "aggregation", "mechanism", "content", "lease", "seed", "name"),
+    "pilot",
 )
 
 
@@ -43,6 +46,8 @@ class Spec:
     lease: float | None
     content: Content | None = None
     """What workers are asked and shown."""
+    pilot: PilotTerms | None = None
+    """What is tried out before the policy decides anything."""
 
     def to_json(self) -> str:
         """As the store keeps it."""
@@ -58,6 +63,8 @@ class Spec:
         }
         if self.content is not None:
             raw["content"] = self.content.to_json()
+        if self.pilot is not None:
+            raw["pilot"] = self.pilot.to_json()
         try:
             return json.dumps(raw, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -129,6 +136,7 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
             "kept back for audits at known prices; leave one of the two out",
             field="certify",
         )
+    pilot = _read_pilot(raw.get("pilot"), problem, policy, mechanism)
     if rule is not None:
         rule.check(problem)
     if aggregator is not None and kind not in aggregator.outcomes:
@@ -146,6 +154,7 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
         seed=_read_seed(raw.get("seed")),
         lease=_read_lease(raw.get("lease")),
         content=content,
+        pilot=pilot,
     )
 
 
@@ -160,6 +169,22 @@ def check_name(name: str | None) -> str:
             field="name",
         )
     return name
+
+
+def _read_pilot(
+    raw: Any, problem: Problem, policy: Policy, mechanism: Mechanism
+) -> PilotTerms | None:
+    terms = read_pilot(raw, problem.workers)
+    if terms is not None:
+        check_pilot(terms, problem)
+        check_takes_pilot(policy)
+        if mechanism.bidding:
+            raise InvalidProblem(
+                f"pilot does not go with mechanism {mechanism.name!r}, which takes bids: what a "
+                "pilot costs must be known beforehand; leave one of the two out",
+                field="pilot",
+            )
+    return terms
 
 
 def _read_content(raw: Content | Mapping[str, Any] | None) -> Content | None:
