@@ -16,7 +16,15 @@ from askwise.campaign.requests import Action
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.state import CampaignState
 from askwise.campaign.verbs import Verbs
-from askwise.campaign.views import Answer, CampaignCertificate, Explanation, Handed, Payment, Status
+from askwise.campaign.views import (
+    Answer,
+    CampaignCertificate,
+    Explanation,
+    Handed,
+    Payment,
+    PilotReport,
+    Status,
+)
 from askwise.campaign.views.assignments import place_of, recalled, seq_of
 from askwise.campaign.writer import Writer
 from askwise.core.calls import (
@@ -33,6 +41,7 @@ from askwise.core.content import Content
 from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidProblem
 from askwise.core.events import Event, Kind
 from askwise.core.money import Amount, to_micro
+from askwise.core.pilot import PilotTerms
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
 from askwise.core.text import check_text
 from askwise.policies import LimitsSize, Policy
@@ -97,6 +106,7 @@ class Campaign:
         mechanism: Any = None,
         certify: CertifyTerms | Mapping[str, Any] | None = None,
         content: Content | Mapping[str, Any] | None = None,
+        pilot: PilotTerms | Mapping[str, Any] | int | None = None,
         repeat: bool | None = None,
         lease: float | timedelta | None = None,
         store: str | Store = "memory",
@@ -129,6 +139,11 @@ class Campaign:
         content : Content or mapping, optional
             What workers are asked and shown: question, options with their meanings, instructions,
             fields of the payload. Its options are the campaign's, if ``options`` is not given.
+        pilot : int or mapping, optional
+            How many tasks, drawn at random, are put to some workers before the policy decides
+            anything: ``30``, or ``{"tasks": 30, "workers": ["gpt", "mini"]}``; by default all
+            workers whose ``kind`` is "model". See :class:`~askwise.core.pilot.PilotTerms` and
+            :meth:`pilot`.
         repeat : bool, optional
             Whether a worker may be asked the same task again; yes without tasks and with a
             policy for crowds, else no. Workers whose ``kind`` is "person" or "model" never are.
@@ -147,7 +162,7 @@ class Campaign:
         raw |= {"outcome": outcome, "budget": budget, "repeat": repeat, "lease": lease}
         raw |= {"policy": policy, "stopping": stopping, "aggregation": aggregation}
         raw |= {"mechanism": mechanism, "certify": certify, "seed": seed}
-        raw["content"] = content
+        raw |= {"content": content, "pilot": pilot}
         spec = make_spec(raw)
         if isinstance(spec.policy, LimitsSize):
             spec.policy.check_size(len(spec.problem.options), len(spec.problem.workers))
@@ -367,6 +382,11 @@ class Campaign:
         """What audits have shown of the labels so far; only where ``certify`` was given."""
         with self.reading() as state:
             return views.certificate(state)
+
+    def pilot(self) -> PilotReport:
+        """What the pilot has shown of its workers so far; only where ``pilot`` was given."""
+        with self.reading() as state:
+            return views.pilot(state)
 
     def explain(self, assignment_id: str) -> Explanation:
         """Why an assignment was made, recomputed from the log."""

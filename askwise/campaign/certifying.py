@@ -7,8 +7,7 @@ and the truths, in the record's order, whatever order they came in.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +16,11 @@ from askwise.auditing import AuditDraw, Certificate, Climb, certificate_of, draw
 from askwise.auditing.draws import exactly, smallest_set
 from askwise.auditing.limits import fewest_audits
 from askwise.auditing.plans import plan_audits
+from askwise.campaign.askings import Asking, Askings
 from askwise.core.arrays import Array
 from askwise.core.certify import CertifyTerms
 from askwise.core.choices import Done, Wait
 from askwise.core.errors import InvalidProblem
-from askwise.core.events import PlanRow
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.core.scoring import vote_weights
 from askwise.ledger import Book, Ledger, money_left
@@ -36,35 +35,10 @@ AUDIT_RULES = {
         "free"
     ),
 }
-"""How decisions are made that are not the policy's, in words, by their notes."""
-
-NOTES = tuple(AUDIT_RULES)
+"""How decisions on audits are made, in words, by their notes."""
 
 FROZEN = "frozen"
 """The outcome of a task that was open when labels were frozen for their audit."""
-
-
-class Asking(NamedTuple):
-    """A trusted worker to ask about a task."""
-
-    task: int
-    worker: int
-    propensity: float
-
-
-@dataclass(frozen=True)
-class Askings:
-    """Whom to ask now, and what for."""
-
-    note: str
-    rows: list[Asking]
-
-    def plan(self, ledger: Ledger) -> tuple[PlanRow, ...]:
-        """The same in names."""
-        return tuple(
-            PlanRow(ledger.workers[worker].id, ledger.task_id(task), 1, odds)
-            for task, worker, odds in self.rows
-        )
 
 
 class Block:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from askwise.campaign.certifying import NOTES
+from askwise.campaign.piloting import OWN_RULES
 from askwise.core import draws
 from askwise.core.compiling import bind, ready
 from askwise.core.events import Event
@@ -41,7 +41,7 @@ SHORT = 64
 KIND, TASK, WORKER, NUMBER, NOTE, COST, ROWS = range(7)
 
 
-AUDITS = -1
+OWN = -1
 """Stands for the notes of decisions that are not the policy's."""
 
 
@@ -76,7 +76,7 @@ def fold_stretch(
             at = advance(book, kind, task, worker, number, lines[line, COST], value, seq)
         if at == MISFIT:
             return line
-        if note == AUDITS or (worker >= 0 and book.workers[worker, c.AUDITS] > 0):
+        if note == OWN or (worker >= 0 and book.workers[worker, c.AUDITS] > 0):
             # Audits are none of the policy's business; it learns the truths that they bring.
             continue
         fact = as_fact(book, kind, task, worker, value, note, at)
@@ -158,7 +158,7 @@ def _in_numbers(ledger: Ledger, events: Sequence[Event], notes: Sequence[str]) -
         rows = 0
         if kind == k.DECIDED:
             rows = len(plan.rows) - number
-            note = AUDITS if event.note in NOTES else notes.index(event.note or "")
+            note = OWN if event.note in OWN_RULES else notes.index(event.note or "")
         lines.append((kind, task, worker, number, note, cost, rows))
         values.append(value)
     found = np.array(lines, np.int64)

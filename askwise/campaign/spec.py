@@ -13,8 +13,10 @@ from typing import Any
 from askwise.aggregation import Aggregator, aggregation
 from askwise.campaign.certifying import check_hopeful
 from askwise.campaign.choosing import AutoTerms, Situation, choose_parts
+from askwise.campaign.piloting import check_takes_pilot
 from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, nearest
+from askwise.core.pilot import PilotTerms, check_pilot, read_pilot
 from askwise.core.problem import Problem, make_problem
 from askwise.core.registry import spec_of, stored_spec
 from askwise.mechanisms import Mechanism, mechanisms
@@ -27,6 +29,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 PROBLEM_FIELDS = ("workers", "tasks", "options", "outcome", "budget", "repeat", "certify")
 CHOICE_FIELDS = (
     *("policy", "stopping", "aggregation", "mechanism", "content", "lease", "seed", "name"),
+    "pilot",
 )
 KEPT_FIELDS = ("auto",)
 """What only the store says of a campaign."""
@@ -48,6 +51,8 @@ class Spec:
     """What workers are asked and shown."""
     because: str | None = None
     """Why the policy was chosen; None where its name was given."""
+    pilot: PilotTerms | None = None
+    """What is tried out before the policy decides anything."""
 
     def to_json(self) -> str:
         """As the store keeps it."""
@@ -65,6 +70,8 @@ class Spec:
             raw["content"] = self.content.to_json()
         if self.because is not None:
             raw["auto"] = {"because": self.because}
+        if self.pilot is not None:
+            raw["pilot"] = self.pilot.to_json()
         try:
             return json.dumps(raw, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -146,6 +153,7 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
             "kept back for audits at known prices; leave one of the two out",
             field="certify",
         )
+    pilot = _read_pilot(raw.get("pilot"), problem, policy, mechanism)
     if rule is not None:
         rule.check(problem)
     if aggregator is not None and kind not in aggregator.outcomes:
@@ -164,6 +172,7 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
         lease=_read_lease(raw.get("lease")),
         content=content,
         because=because,
+        pilot=pilot,
     )
 
 
@@ -178,6 +187,22 @@ def check_name(name: str | None) -> str:
             field="name",
         )
     return name
+
+
+def _read_pilot(
+    raw: Any, problem: Problem, policy: Policy, mechanism: Mechanism
+) -> PilotTerms | None:
+    terms = read_pilot(raw, problem.workers)
+    if terms is not None:
+        check_pilot(terms, problem)
+        check_takes_pilot(policy)
+        if mechanism.bidding:
+            raise InvalidProblem(
+                f"pilot does not go with mechanism {mechanism.name!r}, which takes bids: what a "
+                "pilot costs must be known beforehand; leave one of the two out",
+                field="pilot",
+            )
+    return terms
 
 
 def _read_content(raw: Content | Mapping[str, Any] | None) -> Content | None:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import packing
-from askwise.campaign.certifying import NOTES, Certification
+from askwise.campaign.certifying import Certification
+from askwise.campaign.piloting import OWN_RULES, PilotPhase
 from askwise.campaign.spec import Spec
 from askwise.core import draws
 from askwise.core.allocation import Assurance, Watch
@@ -69,6 +70,7 @@ class CampaignState:
         """A heap of (expires, seq, index) of assignments; some may not be out any more."""
         self._keys = {role: draws.stream(spec.seed, role, 0) for role in _ROLES}
         self._certification: Certification | None = None
+        self._pilot: PilotPhase | None = None
 
     @property
     def seq(self) -> int:
@@ -101,13 +103,15 @@ class CampaignState:
         kind = event.kind
         if event.expires is not None:
             self._lease(event.expires, event.seq, fact.assignment)
-        if kind == Kind.DECIDED and event.note not in NOTES:
+        if kind == Kind.DECIDED and event.note not in OWN_RULES:
             fact = fact._replace(note=self.spec.policy.notes.index(event.note or ""))
         # Only larger arrays, or more tasks or workers, need larger beliefs.
         if ledger.book is not before or kind in (Kind.ADDED, Kind.JOINED):
             self.beliefs = self.spec.policy.grow(self.beliefs, ledger)
-        if event.note in NOTES or (fact.worker >= 0 and ledger.book.workers[fact.worker, c.AUDITS]):
-            # Audits are none of the policy's business; it learns the truths that they bring.
+        audits = fact.worker >= 0 and ledger.book.workers[fact.worker, c.AUDITS]
+        if event.note in OWN_RULES or audits:
+            # Audits are none of the policy's business; it learns the truths that they bring, and
+            # the answers of a pilot, though not why they were asked for.
             return
         problem, draw = self.spec.problem, self.draw(draws.ABSORB, event.seq)
         self.spec.policy.absorb(problem, self.beliefs, ledger, fact, draw)
@@ -175,6 +179,27 @@ class CampaignState:
             self._certification = Certification(self.spec.problem)
         self._certification.catch_up(self.ledger)
         return self._certification
+
+    @property
+    def pilot(self) -> PilotPhase | None:
+        """The questions of the pilot; None while its tasks are not drawn, or without one."""
+        if self.ledger.pilot is None:
+            return None
+        if self._pilot is None:
+            self._pilot = PilotPhase(self.ledger)
+        self._pilot.catch_up(self.ledger)
+        return self._pilot
+
+    def is_piloted(self, task: int, worker: int) -> bool:
+        """Whether an answer is one of the pilot, and other questions about its task are open.
+
+        Then its verdict is put off, unless the task may cost no more.
+        """
+        if self.ledger.pilot is None or self.ledger.pilot.over:
+            return False
+        pilot = self.pilot
+        assert pilot is not None
+        return worker in pilot.workers and pilot.holds(task) and not self.at_cap(task)
 
     def named(self, value: float | None) -> str | float | None:
         """An answer as workers give it: an option by its name, a utility as it is."""

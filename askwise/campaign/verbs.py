@@ -1,28 +1,23 @@
 """What a campaign allows: legality, money, leases. Emits the events of one write."""
 
-import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
-from askwise.campaign import bidding, settling
-from askwise.campaign.certifying import FROZEN, Askings, drawable, freeze_draw
+from askwise.campaign import bidding, phases, settling
 from askwise.campaign.refusals import conflict, invalid_answer
-from askwise.campaign.state import CampaignState
 from askwise.campaign.views import assignments as handed
-from askwise.campaign.views.answers import answers
-from askwise.core import draws
+from askwise.campaign.write import Write
 from askwise.core.arrays import Array
 from askwise.core.calls import FailureWhy
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import InvalidAnswer, InvalidProblem, PolicyFault
-from askwise.core.events import Event, Kind
-from askwise.core.labels import Label, as_label
+from askwise.core.events import Kind
 from askwise.core.money import LARGEST, from_micro
 from askwise.core.problem import Task, Worker, check_named
-from askwise.ledger import Ledger, proposals, queries
 from askwise.ledger import columns as c
+from askwise.ledger import proposals, queries
 from askwise.mechanisms import Quote
 from askwise.policies import FixedWorkers, LimitsSize, PlansForAll
 
@@ -35,33 +30,9 @@ FAULTS = {
     c.BAD_ODDS: "a propensity outside (0, 1]",
 }
 
-RAN_OUT = ("over_budget", "low_confidence")
-"""Outcomes of tasks that a stopping rule has not closed when there is nothing more to ask."""
 
-SEEDS = 2**63 - 1
-
-
-class Verbs:
-    """One write on a state that is up to date: checks, then emits and folds events."""
-
-    def __init__(self, name: str, state: CampaignState, now: float, key: str | None) -> None:
-        self.name = name
-        self.state = state
-        self.now = now
-        self.key = key
-        self.events: list[Event] = []
-
-    @property
-    def ledger(self) -> Ledger:
-        """The state's ledger."""
-        return self.state.ledger
-
-    def emit(self, kind: Kind, **fields: Any) -> Event:
-        """Make an event the next of the log, and fold it."""
-        event = Event(kind, seq=self.state.seq + 1, time=self.now, key=self.key, **fields)
-        self.state.fold(event)
-        self.events.append(event)
-        return event
+class Verbs(Write):
+    """What may be asked of a campaign: checks, then emits and folds events."""
 
     # Asking.
 
@@ -77,15 +48,15 @@ class Verbs:
             return Done("stopped")
         if ledger.total(c.PAUSED):
             return Wait("resume")
-        if ledger.draws and not self._is_labelling():
-            return self._audit(limit, offered, away)
+        if ledger.draws and not phases.is_labelling(self):
+            return phases.ask_audits(self, limit, offered, away)
         available = self._available(offered, away)
         found: list[Assignment] = []
         decided = False
         while len(found) < limit:
             row, task, alive = queries.next_row(ledger.book, available)
             if row >= 0:
-                found.append(self._hand_out(int(row), int(task)))
+                found.append(self.hand_out(int(row), int(task)))
                 decided = False
                 continue
             if alive and isinstance(self.state.spec.policy, PlansForAll):
@@ -93,6 +64,14 @@ class Verbs:
                 break
             if decided:
                 raise self._fault(c.BAD_TASK)
+            everyone = offered is None and not (ledger.passed_over or away)
+            piloted = phases.ask_pilot(self, limit - len(found), available, everyone)
+            if isinstance(piloted, Wait):
+                nothing = piloted
+                break
+            if piloted is not None:
+                found += piloted
+                break
             choice = self._decide(available, offered, away)
             if choice is not None:
                 nothing = choice
@@ -101,7 +80,7 @@ class Verbs:
         if found:
             return Batch(tuple(found))
         if isinstance(nothing, Done) and self.state.spec.problem.certify is not None:
-            return self._certify(nothing, limit, offered, away)
+            return phases.certify(self, nothing, limit, offered, away)
         return nothing
 
     def _available(self, offered: Sequence[str] | None, away: Collection[str]) -> Array:
@@ -112,22 +91,6 @@ class Verbs:
             mask[list(ledger.passed_over)] = 0
             mask[[ledger.worker_at(worker) for worker in away if ledger.has_worker(worker)]] = 0
         return mask
-
-    def _hand_out(self, row: int, task: int) -> Assignment:
-        ledger = self.ledger
-        worker = int(ledger.book.plan[row, c.PLAN_WORKER])
-        chance = float(ledger.book.odds[row])
-        lease = self.state.spec.lease
-        self.emit(
-            Kind.ASKED,
-            decision=ledger.total(c.DECISIONS) - 1,
-            task=ledger.task_id(task),
-            worker=ledger.workers[worker].id,
-            price=int(ledger.book.workers[worker, c.PRICE]),
-            propensity=None if math.isnan(chance) else chance,
-            expires=None if lease is None else self.now + lease,
-        )
-        return handed.assignment_at(self.name, ledger, ledger.total(c.ASSIGNMENTS) - 1)
 
     def _decide(
         self, available: Array, offered: Sequence[str] | None, away: Collection[str]
@@ -154,76 +117,6 @@ class Verbs:
             available=None if offered is None else tuple(offered),
         )
         return None
-
-    # Audits.
-
-    def _is_labelling(self) -> bool:
-        """Whether the policy goes on: all that was drawn is dealt with, and tasks were added."""
-        audits = self.state.certification
-        assert audits is not None
-        if self.ledger.total(c.OPEN) == 0:
-            return False
-        return isinstance(audits.next_step(self.ledger, self.state.auditors()), Done)
-
-    def _certify(
-        self, done: Done, limit: int, offered: Sequence[str] | None, away: Collection[str]
-    ) -> Batch | Wait | Done:
-        """Go from labelling to audits, once the policy is done and nothing is out."""
-        audits = self.state.certification
-        assert audits is not None
-        if not audits.may_draw(self.ledger):
-            return done
-        if self.ledger.total(c.PENDING):
-            return Wait("answers")
-        if not self.state.auditors().any():
-            return Wait("workers")
-        return self._audit(limit, offered, away) if self._freeze() else done
-
-    def _freeze(self) -> bool:
-        """Close what is open and draw the audits; False if there is nothing to audit."""
-        state, ledger, problem = self.state, self.ledger, self.state.spec.problem
-        labels, open_tasks, fresh = {}, [], drawable(ledger)
-        for at, answer in enumerate(answers(state)):
-            # What was closed before has the label that it was closed with.
-            label = answer.value
-            if at in ledger.closings:
-                label = state.named(ledger.closings[at][0].value)
-            else:
-                open_tasks.append((at, answer))
-            if fresh[at] and answer.rests_on != "truth" and isinstance(label, str):
-                labels[at] = problem.options.index(label)
-        if not labels:
-            return False
-        for at, answer in open_tasks:
-            value = None if answer.value is None else ledger.number(answer.value)
-            outcome = FROZEN if answer.outcome not in RAN_OUT else answer.outcome
-            self._close(at, Label(value, answer.confidence, answer.rests_on), outcome)
-        high, low = draws.stream(state.spec.seed, draws.AUDITS, len(ledger.draws))
-        record, freed = freeze_draw(problem, ledger, labels, (high << 32 | low) & SEEDS)
-        self.emit(Kind.DRAWN, draw=record, price=freed)
-        return True
-
-    def _audit(
-        self, limit: int, offered: Sequence[str] | None, away: Collection[str]
-    ) -> Batch | Wait | Done:
-        """Put drawn tasks to those who audit."""
-        ledger, audits = self.ledger, self.state.certification
-        assert audits is not None
-        mask = self.state.auditors(offered)
-        if offered is None:
-            mask[[ledger.worker_at(worker) for worker in away if ledger.has_worker(worker)]] = 0
-        step = audits.next_step(ledger, mask, limit)
-        if not isinstance(step, Askings):
-            return step
-        here = [ledger.workers[at].id for at in np.flatnonzero(mask)]
-        self.emit(
-            Kind.DECIDED,
-            decision=ledger.total(c.DECISIONS),
-            note=step.note,
-            rows=step.plan(ledger),
-            available=None if offered is None and not away else tuple(here),
-        )
-        return Batch(tuple(self._hand_out(at, row.task) for at, row in enumerate(step.rows)))
 
     def _quote(self, quotes: Sequence[Quote]) -> None:
         if quotes:
@@ -262,10 +155,8 @@ class Verbs:
         )
         if self.ledger.problem.audits(self.ledger.workers[call.worker].id):
             self._take_audit(call.task, value)
-        verdict = self.state.verdict(call.task)
-        if verdict is not None:
-            label = as_label((verdict.option, verdict.confidence))
-            self._close_ruled(call.task, label, verdict.outcome)
+        if not self.state.is_piloted(call.task, call.worker):
+            self.close_by(call.task, self.state.verdict(call.task))
 
     def _take_audit(self, task: int, value: float | str) -> None:
         """What somebody trusted says of a task is its truth, unless that was told before."""
@@ -280,7 +171,7 @@ class Verbs:
         bidding.check_cost(self.state, cost, 0)
         self._settle(Kind.FAILED, call, cost, why=why, reference=reference)
         if self.state.at_cap(call.task):
-            self._close_ruled(call.task, self.state.guess(call.task), "over_budget")
+            self.close_ruled(call.task, self.state.guess(call.task), "over_budget")
 
     def _settle(
         self, kind: Kind, call: settling.PendingCall, said: int | None, **fields: Any
@@ -455,24 +346,7 @@ class Verbs:
         at = self.ledger.task_at(task)
         if self.ledger.book.tasks[at, c.CLOSED]:
             raise conflict("task_closed", "task", f"task {task!r} is closed already")
-        self._close(at, self.state.label(at), "closed")
-
-    def _close_ruled(self, task: int, label: Label, outcome: str) -> None:
-        """Close a task as its rule says."""
-        # Without an option of the rule's the answer stays as it is at this moment.
-        self._close(task, self.state.label(task) if label.value is None else label, outcome)
-
-    def _close(self, task: int, label: Label, outcome: str) -> None:
-        """Close a task; what is answered later changes nothing about its answer."""
-        self.emit(
-            Kind.CLOSED,
-            task=self.ledger.task_id(task),
-            value=self.state.named(label.value),
-            outcome=outcome,
-            confidence=label.confidence,
-            # As in every log so far, a confidence of which nothing is said rests on agreement.
-            rests_on=None if label.rests_on == "agreement" else label.rests_on,
-        )
+        self.close_with(at, self.state.label(at), "closed")
 
     def _id(self, seq: int) -> str:
         return handed.assignment_id(self.name, seq)

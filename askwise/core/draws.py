@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from askwise.core.compiling import kernel, step
 
-POLICY, RULE, WORLD, MARKET, AGGREGATION, MECHANISM, ABSORB, TRUTHS, GOLD, AUDITS = range(1, 11)
+(POLICY, RULE, WORLD, MARKET, AGGREGATION, MECHANISM, ABSORB, TRUTHS, GOLD, AUDITS,
+ PILOT) = range(1, 12)  # fmt: skip
 """Roles: streams of policy, rule, world, ... of one seed are independent."""
 
 _WORD = 0xFFFFFFFF

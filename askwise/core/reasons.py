@@ -55,6 +55,7 @@ Reason = Literal[
     "no_bids",  # the mechanism takes none
     "bidding_closed",
     "not_certifying",  # the campaign was created without certify
+    "no_pilot",  # the campaign was created without pilot
     "key_reused",  # a key that stands for another request
     "log_moved",  # somebody else has written in between, or a position is not in the log
     # The store.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +15,14 @@ from askwise.core.errors import UnknownName, nearest
 from askwise.core.events import Event, Fact, Kind
 from askwise.core.labels import Label, as_label
 from askwise.core.money import NO_CAP, to_micro
+from askwise.core.pilot import PILOT
 from askwise.core.problem import KINDS, UNLIMITED, Problem, Task, Worker
 from askwise.core.reasons import Reason
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger import transitions
 from askwise.ledger.columns import Book
+from askwise.ledger.pilots import PilotRecord
 
 _SMALLEST = 16
 
@@ -110,6 +113,8 @@ class Ledger:
         """What a task was closed with, and the outcome."""
         self.draws: list[dict[str, Any]] = []
         """The draws of audits, as they were put on record."""
+        self.pilot: PilotRecord | None = None
+        """What was drawn for the pilot, once it has begun."""
         self.failures: dict[int, Counter[str]] = {}
         """Why calls failed, by worker: how often each word was said."""
         self.at_cost: set[int] = set()
@@ -233,6 +238,8 @@ class Ledger:
         ``number`` of what is about an assignment is that of its ASKED in the log; the rows of a
         DECIDED are added to ``plan``, and ``number`` says where they begin.
         """
+        if self.pilot is not None:
+            self.pilot.note(event)
         kind = int(event.kind)
         task = -1 if event.task is None else self.task_at(event.task)
         worker = -1 if event.worker is None else self.worker_at(event.worker)
@@ -282,8 +289,11 @@ class Ledger:
             self._join([Worker(**raw) for raw in event.workers or ()])
         elif event.kind == Kind.DRAWN:
             assert event.draw is not None
-            self.draws.append(event.draw)
-            transitions.free_kept(self.book, event.price or 0)
+            if event.note == PILOT:
+                self.pilot = PilotRecord(event.draw)
+            else:
+                self.draws.append(event.draw)
+                transitions.free_kept(self.book, event.price or 0)
         else:
             self._quote(event.workers or ())
 
@@ -439,6 +449,7 @@ class Ledger:
             "passed_over": sorted(self.passed_over),
             "families": list(self.families),
             "draws": list(self.draws),
+            "pilot": None if self.pilot is None else copy.deepcopy(self.pilot.to_json()),
             "failures": [[at, dict(whys)] for at, whys in self.failures.items()],
             "at_cost": sorted(self.at_cost),
             "overruns": [[at, *overrun] for at, overrun in self.overruns.items()],
@@ -466,6 +477,9 @@ class Ledger:
         ledger.seq, ledger.utility = raw["seq"], raw["utility"]
         ledger.passed_over = set(raw["passed_over"])
         ledger.draws = raw["draws"]
+        # A snapshot from before there were pilots does not have one.
+        pilot = raw.get("pilot")
+        ledger.pilot = None if pilot is None else PilotRecord.from_json(pilot)
         ledger.families = {family: at for at, family in enumerate(raw["families"])}
         ledger.failures = {at: Counter(whys) for at, whys in raw["failures"]}
         ledger.at_cost = set(raw["at_cost"])

@@ -16,6 +16,7 @@ from askwise.policies.capabilities import (
     PlansForAll,
     Score,
     SuggestsGold,
+    TakesPilot,
 )
 from askwise.policies.gold import drawn_at_random
 
@@ -39,6 +40,7 @@ __all__ = [
     "SetsCriticalBids",
     "SuggestsGold",
     "TakesBids",
+    "TakesPilot",
     "drawn_at_random",
     "policies",
 ]

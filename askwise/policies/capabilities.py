@@ -148,3 +148,9 @@ class AwaitsTruth:
     def awaited(self, state: Any, ledger: Ledger) -> list[int]:
         """The tasks whose truth it waits for; none if that of any task with answers will do."""
         return []
+
+
+class TakesPilot:
+    """Learns from answers whoever chose the question: a pilot may come before its first decision,
+    and its questions between later ones.
+    """

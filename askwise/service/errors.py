@@ -80,6 +80,7 @@ _REASONS: dict[int, tuple[Reason, ...]] = {
         "campaign_exists", "campaign_stopped", "campaign_paused", "campaign_not_paused",
         "task_exists", "task_closed", "truth_known", "worker_exists", "worker_left",
         "no_newcomers", "no_tasks", "no_budget", "no_bids", "bidding_closed", "not_certifying",
+        "no_pilot",
         "key_reused", "log_moved", "store_empty", "store_not_empty",
     ),
     413: ("body_too_large",),

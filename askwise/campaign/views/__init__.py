@@ -12,6 +12,7 @@ from askwise.campaign.views.explain import Candidate, Explanation, explain
 from askwise.campaign.views.forecast import Forecast, forecast
 from askwise.campaign.views.outcomes import OutcomeCount, Outcomes, outcomes
 from askwise.campaign.views.payments import Payment, payments
+from askwise.campaign.views.pilot import FamilyAgreement, PilotReport, PilotWorker, pilot
 from askwise.campaign.views.quality import Quality
 from askwise.campaign.views.savings import Savings, savings
 from askwise.campaign.views.status import NeedsGold, Status, over, status
@@ -24,12 +25,15 @@ __all__ = [
     "Candidate",
     "Contested",
     "Explanation",
+    "FamilyAgreement",
     "Forecast",
     "Handed",
     "NeedsGold",
     "OutcomeCount",
     "Outcomes",
     "Payment",
+    "PilotReport",
+    "PilotWorker",
     "Quality",
     "Savings",
     "Series",
@@ -47,6 +51,7 @@ __all__ = [
     "outstanding",
     "over",
     "payments",
+    "pilot",
     "savings",
     "status",
     "workers",

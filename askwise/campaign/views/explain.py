@@ -5,7 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from askwise.campaign.certifying import AUDIT_RULES, NOTES, Askings
+from askwise.campaign.askings import Askings
+from askwise.campaign.certifying import AUDIT_RULES
+from askwise.campaign.piloting import OWN_RULES
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.assignments import assignment_id, unknown_assignment
@@ -15,6 +17,7 @@ from askwise.core.choices import Done, Wait
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import NO_CAP, from_micro
+from askwise.core.pilot import PILOT
 from askwise.core.problem import UNLIMITED
 from askwise.ledger import Ledger, queries
 from askwise.ledger import columns as c
@@ -71,9 +74,11 @@ def explain(
     decided = _decision_before(name, seq, asked.decision, store)
     state = state_at(decided.seq - 1)
     ledger, scores = state.ledger, {}
-    if decided.note in NOTES:
-        available = state.auditors(decided.available)
-        rule, again = AUDIT_RULES[decided.note or ""], _asked_again(state, available, decided)
+    audits = decided.note in AUDIT_RULES
+    if decided.note in OWN_RULES:
+        here = state.auditors if audits else state.available
+        available = here(decided.available)
+        rule, again = OWN_RULES[decided.note or ""], _asked_again(state, available, decided)
     else:
         available = state.available(decided.available)
         rule = spec.policy.rule if isinstance(spec.policy, Explains) else ""
@@ -83,8 +88,10 @@ def explain(
     money = int(queries.money_left(ledger.book.totals))
     candidates = []
     for at, worker in enumerate(ledger.workers):
-        # An audit is put to those who audit, all else to the others.
-        if not ledger.is_here(at) or (decided.note in NOTES) != ledger.problem.audits(worker.id):
+        # An audit is put to those who audit, a pilot to its workers, all else to all others.
+        if not ledger.is_here(at) or audits != ledger.problem.audits(worker.id):
+            continue
+        if decided.note == PILOT and (spec.pilot is None or worker.id not in spec.pilot.workers):
             continue
         score = scores.get(worker.id)
         details = {} if score is None else score.details
@@ -120,10 +127,10 @@ def explain(
 def _asked_again(
     state: CampaignState, available: Array, decided: Event
 ) -> tuple[PlanRow, ...] | None:
-    """Decide on audits again."""
-    audits = state.certification
-    assert audits is not None
-    step = audits.next_step(state.ledger, available, len(decided.rows or ()))
+    """Decide again on audits, or on the pilot."""
+    phase = state.certification if decided.note in AUDIT_RULES else state.pilot
+    assert phase is not None
+    step = phase.next_step(state.ledger, available, len(decided.rows or ()))
     return step.plan(state.ledger) if isinstance(step, Askings) else None
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, Self
 
+from askwise.campaign.piloting import would_pilot
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.certificate import CampaignCertificate, certificate
 from askwise.core.allocation import Watch
@@ -113,6 +114,8 @@ def over(state: CampaignState) -> Done | None:
         step = audits.next_step(ledger, state.auditors())
         if not isinstance(step, Done) or not ledger.total(c.OPEN):
             return step if isinstance(step, Done) else None
+    if would_pilot(state.spec.pilot, ledger, state.pilot, state.available(), state.spec.seed):
+        return None
     if (ledger.book.plan[: ledger.total(c.PLAN_ROWS), c.PLAN_COUNT] > 0).any():
         return None
     choice = state.choose(state.available())

@@ -9,6 +9,7 @@ from askwise.ledger import Book, Ledger, Proposal, propose
 from askwise.ledger import columns as c
 from askwise.ledger.queries import at_hand, idle, may_put, money_left, tasks_for, tasks_left
 from askwise.policies.base import Kernels, NoSettings, Nothing, learn_nothing, policies
+from askwise.policies.capabilities import TakesPilot
 from askwise.policies.labels.common import LabelPolicy, Opinion, draw_below
 
 ATTEMPTS = 64
@@ -82,7 +83,7 @@ def choose(
 
 @policies.register("random-pairs")
 @dataclass(frozen=True)
-class RandomPairs(LabelPolicy):
+class RandomPairs(LabelPolicy, TakesPilot):
     """Ask a pair of task and worker drawn uniformly from all that may be asked now.
 
     Assumes nothing and learns nothing; with the majority vote at the end it is the naive baseline

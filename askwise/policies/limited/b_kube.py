@@ -17,7 +17,7 @@ from askwise.ledger import kinds as k
 from askwise.ledger.queries import idle, may_come, money_left, room, tasks_for
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.bounded.kube import draw_from_plan
-from askwise.policies.capabilities import NeedsStopping, Score
+from askwise.policies.capabilities import NeedsStopping, Score, TakesPilot
 from askwise.policies.crowds.common import may_ask
 from askwise.policies.limited.common import AGREED, COUNT, WORTH, LimitedPolicy, learn
 
@@ -160,7 +160,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("b-kube")
 @dataclass(frozen=True)
-class BKube(LimitedPolicy, NeedsStopping):
+class BKube(LimitedPolicy, NeedsStopping, TakesPilot):
     """Label task by task; draw each next worker from the best plan by upper confidence bounds.
 
     A worker's value contribution v (11) is what an answer of his adds to the right label's lead;

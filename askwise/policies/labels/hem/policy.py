@@ -19,7 +19,13 @@ from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.queries import at_limit
 from askwise.policies.base import Axes, Kernels, policies
-from askwise.policies.capabilities import GoldRequest, LabelsItself, LimitsSize, SuggestsGold
+from askwise.policies.capabilities import (
+    GoldRequest,
+    LabelsItself,
+    LimitsSize,
+    SuggestsGold,
+    TakesPilot,
+)
 from askwise.policies.gold import drawn_at_random
 from askwise.policies.labels.common import Opinion, RankedPolicy, is_over
 from askwise.policies.labels.hem import asking, beliefs, ranking
@@ -137,7 +143,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("hem")
 @dataclass(frozen=True)
-class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize):
+class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot):
     """Learn who is right on what, and ask where it pays.
 
     Workers' accuracies are partially pooled: that of a newcomer is the crowd's, that in a context

@@ -17,7 +17,7 @@ from askwise.ledger import columns as c
 from askwise.ledger.proposals import Proposal, new_proposal, propose
 from askwise.ledger.queries import at_hand
 from askwise.policies.base import Kernels, policies
-from askwise.policies.capabilities import LabelsItself
+from askwise.policies.capabilities import LabelsItself, TakesPilot
 from askwise.policies.labels.common import LabelPolicy, Opinion, draw_below
 from askwise.policies.labels.optkg import ranks as r
 from askwise.policies.labels.optkg.moments import doubt, gain, strength
@@ -89,7 +89,7 @@ def choose(
 
 @policies.register("optkg")
 @dataclass(frozen=True)
-class OptKG(LabelPolicy, LabelsItself):
+class OptKG(LabelPolicy, LabelsItself, TakesPilot):
     """Ask the pair of task and worker whose more telling answer would make us surest.
 
     Each task has a Beta belief of its positive side, each worker one of his accuracy; the gain of

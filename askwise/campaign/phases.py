@@ -1,0 +1,142 @@
+"""What a campaign asks that is not its policy's: the pilot before it, the audits after it."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from askwise.campaign.askings import Askings
+from askwise.campaign.certifying import FROZEN, drawable, freeze_draw
+from askwise.campaign.piloting import draw_pilot
+from askwise.campaign.views.answers import answers
+from askwise.campaign.write import Write
+from askwise.core import draws
+from askwise.core.arrays import Array
+from askwise.core.choices import Assignment, Batch, Done, Wait
+from askwise.core.events import Kind
+from askwise.core.labels import Label
+from askwise.core.pilot import PILOT
+from askwise.ledger import columns as c
+
+RAN_OUT = ("over_budget", "low_confidence")
+"""Outcomes of tasks that a stopping rule has not closed when there is nothing more to ask."""
+
+SEEDS = 2**63 - 1
+
+
+def ask_pilot(
+    write: Write, limit: int, available: Array, everyone: bool
+) -> list[Assignment] | Wait | None:
+    """Hand out questions of the pilot; None when it is the policy's turn.
+
+    ``everyone`` tells that ``available`` are all who joined.
+    """
+    state, ledger = write.state, write.ledger
+    terms = state.spec.pilot
+    if terms is None:
+        return None
+    here = [at for at in map(ledger.worker_at, terms.workers) if available[at]]
+    if not here:
+        return None
+    if ledger.pilot is None:
+        record = draw_pilot(terms, ledger, state.spec.seed)
+        if record is None:
+            return None
+        write.emit(Kind.DRAWN, draw=record, note=PILOT)
+    pilot = state.pilot
+    assert pilot is not None
+    step = pilot.next_step(ledger, available, limit)
+    if step is not None:
+        return _hand_all_out(write, step, None if everyone else available)
+    assert ledger.pilot is not None
+    if not ledger.pilot.over:
+        if pilot.is_out(ledger):
+            return Wait("answers")
+        _take_verdicts(write, pilot.tasks)
+    return None
+
+
+def _take_verdicts(write: Write, tasks: Sequence[int]) -> None:
+    """Let the rule decide on tasks whose verdicts were put off."""
+    for task in tasks:
+        if write.ledger.book.tasks[task, c.TASK_ANSWERED]:
+            write.close_by(task, write.state.verdict(task))
+
+
+def _hand_all_out(write: Write, step: Askings, here: Array | None) -> list[Assignment]:
+    """Put a decision of the campaign's own on record and hand it out; ``here`` None: to anyone."""
+    ledger, available = write.ledger, None
+    if here is not None:
+        available = tuple(ledger.workers[at].id for at in np.flatnonzero(here))
+    write.emit(
+        Kind.DECIDED,
+        decision=ledger.total(c.DECISIONS),
+        note=step.note,
+        rows=step.plan(ledger),
+        available=available,
+    )
+    return [write.hand_out(at, row.task) for at, row in enumerate(step.rows)]
+
+
+def is_labelling(write: Write) -> bool:
+    """Whether the policy goes on: all that was drawn is dealt with, and tasks were added."""
+    audits = write.state.certification
+    assert audits is not None
+    if write.ledger.total(c.OPEN) == 0:
+        return False
+    return isinstance(audits.next_step(write.ledger, write.state.auditors()), Done)
+
+
+def certify(
+    write: Write, done: Done, limit: int, offered: Sequence[str] | None, away: Collection[str]
+) -> Batch | Wait | Done:
+    """Go from labelling to audits, once the policy is done and nothing is out."""
+    state, audits = write.state, write.state.certification
+    assert audits is not None
+    if not audits.may_draw(write.ledger):
+        return done
+    if write.ledger.total(c.PENDING):
+        return Wait("answers")
+    if not state.auditors().any():
+        return Wait("workers")
+    return ask_audits(write, limit, offered, away) if _freeze(write) else done
+
+
+def _freeze(write: Write) -> bool:
+    """Close what is open and draw the audits; False if there is nothing to audit."""
+    state, ledger, problem = write.state, write.ledger, write.state.spec.problem
+    labels, open_tasks, fresh = {}, [], drawable(ledger)
+    for at, answer in enumerate(answers(state)):
+        # What was closed before has the label that it was closed with.
+        label = answer.value
+        if at in ledger.closings:
+            label = state.named(ledger.closings[at][0].value)
+        else:
+            open_tasks.append((at, answer))
+        if fresh[at] and answer.rests_on != "truth" and isinstance(label, str):
+            labels[at] = problem.options.index(label)
+    if not labels:
+        return False
+    for at, answer in open_tasks:
+        value = None if answer.value is None else ledger.number(answer.value)
+        outcome = FROZEN if answer.outcome not in RAN_OUT else answer.outcome
+        write.close_with(at, Label(value, answer.confidence, answer.rests_on), outcome)
+    high, low = draws.stream(state.spec.seed, draws.AUDITS, len(ledger.draws))
+    record, freed = freeze_draw(problem, ledger, labels, (high << 32 | low) & SEEDS)
+    write.emit(Kind.DRAWN, draw=record, price=freed)
+    return True
+
+
+def ask_audits(
+    write: Write, limit: int, offered: Sequence[str] | None, away: Collection[str]
+) -> Batch | Wait | Done:
+    """Put drawn tasks to those who audit."""
+    ledger, audits = write.ledger, write.state.certification
+    assert audits is not None
+    mask = write.state.auditors(offered)
+    if offered is None:
+        mask[[ledger.worker_at(worker) for worker in away if ledger.has_worker(worker)]] = 0
+    step = audits.next_step(ledger, mask, limit)
+    if not isinstance(step, Askings):
+        return step
+    anyone = offered is None and not away
+    return Batch(tuple(_hand_all_out(write, step, None if anyone else mask)))

@@ -1,0 +1,184 @@
+"""The pilot of a campaign: which tasks are drawn, who is asked about them, and when it is over.
+
+With the first ask that a worker of the pilot is free for, its tasks are drawn and put on record.
+Then its questions, a pair of task and worker each, are handed out before the policy decides
+anything. A question ends with an answer, a failure or a refusal; one that expires is asked again.
+
+The pilot is over for the policy once no question of it is out and none can be put to those who are
+free: a worker who is away holds nobody up. What is left of it is asked when they are back. Until
+then no stopping rule closes a task of the pilot on an answer of the pilot while other questions
+about it are open; the verdicts that were put off are taken before the policy decides. After that,
+and when somebody else answers, rules decide as always, and the questions that a closed task still
+had are skipped.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from askwise.campaign.askings import Asking, Askings
+from askwise.campaign.certifying import AUDIT_RULES
+from askwise.core import draws
+from askwise.core.arrays import Array
+from askwise.core.draws import Draw
+from askwise.core.errors import InvalidProblem
+from askwise.core.money import NO_CAP
+from askwise.core.pilot import PILOT, PilotTerms, affordable_tasks
+from askwise.ledger import Book, Ledger, money_left
+from askwise.ledger import columns as c
+from askwise.ledger.queries import can_be_asked, may_answer, may_put
+from askwise.policies import Policy, TakesPilot, policies
+from askwise.policies.gold import random_order
+
+OWN_RULES = {
+    **AUDIT_RULES,
+    PILOT: "put the next task of the pilot, in the drawn order, to its workers who are free",
+}
+"""How decisions are made that are not the policy's, in words, by their notes."""
+
+ENDED = (c.SETTLED, c.DECLINED, c.FAILED)
+"""What ends a question for good."""
+
+UNASKED = -1
+"""Stands for the status of a question that was never asked."""
+
+
+class PilotPhase:
+    """The questions of a pilot whose tasks are drawn."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        assert ledger.pilot is not None
+        record = ledger.pilot.draw
+        self.tasks = [ledger.task_at(task) for task in record["tasks"]]
+        self.workers = [ledger.worker_at(worker) for worker in record["workers"]]
+        self.pairs = [
+            Asking(task, worker, odds)
+            for task, odds in zip(self.tasks, record["odds"], strict=True)
+            for worker in self.workers
+            if may_answer(ledger.book, task, worker)
+        ]
+        """All questions, in their order."""
+        self._open = list(self.pairs)
+
+    def catch_up(self, ledger: Ledger) -> None:
+        """Leave out the questions that have ended since: they never open again."""
+        book = ledger.book
+        self._open = [pair for pair in self._open if not _is_over(book, pair.task, pair.worker)]
+
+    def waiting(self, ledger: Ledger) -> Iterator[Asking]:
+        """The questions that are still to be asked."""
+        for pair in self._open:
+            if status_of(ledger.book, pair.task, pair.worker) != c.OUT:
+                yield pair
+
+    def is_out(self, ledger: Ledger) -> bool:
+        """Whether somebody has a question of the pilot and has not answered yet."""
+        return any(status_of(ledger.book, task, worker) == c.OUT for task, worker, _ in self._open)
+
+    def holds(self, task: int) -> bool:
+        """Whether a question about a task is open."""
+        return any(pair.task == task for pair in self._open)
+
+    def next_step(self, ledger: Ledger, available: Array, limit: int) -> Askings | None:
+        """What to ask now of those who are available, as far as limits and money go."""
+        book, money = ledger.book, int(money_left(ledger.book.totals))
+        room = {
+            at: int(book.workers[at, c.LIMIT] - book.workers[at, c.ASKED]) for at in self.workers
+        }
+        rows: list[Asking] = []
+        for pair in self.waiting(ledger):
+            if len(rows) == limit:
+                break
+            price, at = int(book.workers[pair.worker, c.PRICE]), pair.worker
+            free = available[at] and can_be_asked(book, at) and may_put(book, pair.task, at)
+            if free and room[at] > 0 and price <= money:
+                rows.append(pair)
+                room[at] -= 1
+                money -= price
+        return Askings(PILOT, rows) if rows else None
+
+
+def status_of(book: Book, task: int, worker: int) -> int:
+    """What has become of a question."""
+    return last_call(book, task, worker)[1]
+
+
+def last_call(book: Book, task: int, worker: int) -> tuple[int, int]:
+    """The last assignment of a worker and a task (-1: none), and its status."""
+    at = int(book.tasks[task, c.TASK_LAST])
+    while at >= 0 and book.assignments[at, c.WORKER] != worker:
+        at = int(book.assignments[at, c.BEFORE_OF_TASK])
+    return at, UNASKED if at < 0 else int(book.assignments[at, c.STATUS])
+
+
+def _is_over(book: Book, task: int, worker: int) -> bool:
+    status = status_of(book, task, worker)
+    return status in ENDED or bool(status != c.OUT and book.tasks[task, c.CLOSED])
+
+
+def draw_pilot(terms: PilotTerms, ledger: Ledger, seed: int) -> dict[str, Any] | None:
+    """Draw the tasks of a pilot, as the log records them; None while there is no task to draw.
+
+    Half of them, as far as there are, are tasks whose truth is known, so that the pilot shows how
+    often workers are right; the others are not. Each part is a simple random draw from the open
+    tasks that a worker of the pilot may be asked about, and ``odds`` says how likely it was that a
+    task would be drawn. ``cut`` says what made the pilot smaller than ``wanted``, if anything did.
+    """
+    book = ledger.book
+    staff = [ledger.worker_at(worker) for worker in terms.workers]
+    order = random_order(
+        Draw(*draws.stream(seed, draws.PILOT, 0), 0), ledger.total(c.TASKS)
+    ).tolist()
+    able = [
+        task
+        for task in order
+        if not book.tasks[task, c.CLOSED] and any(may_answer(book, task, at) for at in staff)
+    ]
+    if not able:
+        return None
+    budget = ledger.total(c.BUDGET)
+    price = int(book.workers[staff, c.PRICE].sum())
+    paid_for = len(able) if budget == NO_CAP else affordable_tasks(budget, price)
+    size = min(terms.tasks, len(able), paid_for)
+    cut = None
+    if size < terms.tasks:
+        cut = "budget" if paid_for == size else "tasks"
+    known = [task for task in able if book.tasks[task, c.TRUTH] >= 0]
+    others = [task for task in able if book.tasks[task, c.TRUTH] < 0]
+    with_truth = max(min(len(known), size // 2), size - len(others))
+    odds = dict.fromkeys(known[:with_truth], with_truth / max(1, len(known)))
+    odds |= dict.fromkeys(others[: size - with_truth], (size - with_truth) / max(1, len(others)))
+    drawn = [task for task in order if task in odds]
+    return {
+        "wanted": terms.tasks,
+        "cut": cut,
+        "workers": list(terms.workers),
+        "tasks": [ledger.tasks[task].id for task in drawn],
+        "odds": [odds[task] for task in drawn],
+    }
+
+
+def would_pilot(
+    terms: PilotTerms | None,
+    ledger: Ledger,
+    pilot: PilotPhase | None,
+    available: Array,
+    seed: int,
+) -> bool:
+    """Whether somebody who is available would be asked a question of the pilot now."""
+    if terms is None or not available[[ledger.worker_at(each) for each in terms.workers]].any():
+        return False
+    if pilot is None:
+        record = draw_pilot(terms, ledger, seed)
+        return record is not None and bool(record["tasks"])
+    return pilot.next_step(ledger, available, 1) is not None
+
+
+def check_takes_pilot(policy: Policy) -> None:
+    """Refuse a policy that can't learn from answers which it did not ask for."""
+    if not isinstance(policy, TakesPilot):
+        able = [name for name in policies.names() if issubclass(policies.get(name), TakesPilot)]
+        raise InvalidProblem(
+            f"pilot does not go with policy {policy.name!r}, which counts on having chosen every "
+            f"question itself: leave pilot out, or use one of {', '.join(able)}",
+            field="pilot",
+        )
