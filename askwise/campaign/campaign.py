@@ -468,6 +468,11 @@ class Campaign:
         return json.loads(self._spec.to_json())
 
     @property
+    def store(self) -> Store:
+        """Where it is kept."""
+        return self._store
+
+    @property
     def content(self) -> Content | None:
         """What workers are asked and shown, if that was given."""
         return self._spec.content

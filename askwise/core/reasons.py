@@ -44,6 +44,7 @@ Reason = Literal[
     "campaign_stopped",
     "campaign_paused",
     "campaign_not_paused",
+    "already_running",  # by another process, which holds the claim to it
     "task_exists",
     "task_closed",
     "truth_known",  # to be another option

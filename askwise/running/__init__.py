@@ -1,6 +1,16 @@
 """The runner: asks a campaign, hands questions to sources, and tells what came back."""
 
+from askwise.running.claims import RunClaim, RunHolder, holder_of
 from askwise.running.counts import CallCounts, RunProgress, RunResult
-from askwise.running.runner import arun, run
+from askwise.running.starting import arun, run
 
-__all__ = ["CallCounts", "RunProgress", "RunResult", "arun", "run"]
+__all__ = [
+    "CallCounts",
+    "RunClaim",
+    "RunHolder",
+    "RunProgress",
+    "RunResult",
+    "arun",
+    "holder_of",
+    "run",
+]

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from askwise.core.choices import Done, Wait
 from askwise.core.money import from_micro
@@ -53,10 +54,21 @@ class CallCounts:
 
 @dataclass(frozen=True)
 class RunProgress:
-    """A run at one moment: the calls so far, and how many are under way."""
+    """A run at one moment.
+
+    Attributes
+    ----------
+    workers : mapping of a worker's id to CallCounts
+        The calls so far.
+    in_flight : int
+        How many are under way.
+    outages : mapping of a worker's id to str
+        Why workers can't be asked now; those who can are left out.
+    """
 
     workers: dict[str, CallCounts]
     in_flight: int
+    outages: dict[str, str] = field(default_factory=dict)
 
     @property
     def answered(self) -> int:
@@ -72,6 +84,16 @@ class RunProgress:
     def cost(self) -> Decimal:
         """What all calls have cost."""
         return from_micro(sum(each.micro for each in self.workers.values()))
+
+    def to_json(self) -> dict[str, Any]:
+        """The run at a glance, as JSON, money as a string."""
+        return {
+            "answered": self.answered,
+            "failed": self.failed,
+            "cost": str(self.cost),
+            "in_flight": self.in_flight,
+            "outages": [{"worker": id, "why": why} for id, why in self.outages.items()],
+        }
 
 
 @dataclass(frozen=True)

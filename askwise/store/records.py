@@ -9,6 +9,15 @@ from askwise.core.errors import StoreError
 from askwise.core.text import flaw
 from askwise.store import errors
 
+RUNS = "runs"
+"""The kind of records that say who runs a campaign."""
+
+MODEL_REPLIES = "model-replies"
+"""The kind of records that keep the replies of models."""
+
+NOT_BACKED_UP = frozenset({RUNS, MODEL_REPLIES})
+"""Kinds that are left out of backups: a run is not part of a copy, and replies are a cache."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:

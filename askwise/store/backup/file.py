@@ -3,7 +3,8 @@
 The first line says what the file is. Then comes each campaign, its events and its replies, then
 the records. The last line has the counts and the SHA-256 of all lines before it, so that a file
 that was cut off or damaged is told from a whole one. Snapshots are left out: they are a cache of
-the log, and are made again.
+the log, and are made again. So are records of passing kinds: who runs a campaign, and the replies
+of models that are kept so that the same call is not paid twice.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from askwise.store import errors
 from askwise.store.backup.portable import CHUNK, Head, Item, portable
 from askwise.store.base import Reply, Store
 from askwise.store.event_rows import EventRow, encode, pack
-from askwise.store.records import Record, whole
+from askwise.store.records import NOT_BACKED_UP, Record, whole
 
 FORMAT = 1
 _END = b'{"end":'
@@ -92,7 +93,8 @@ def backup(store: Store, file: BinaryIO, time: float, tell: Tell = _nobody) -> C
     """
     source = portable(store, "backed up")
     total = sum(store.position(name) for name in store.names())
-    with source.contents() as items:
+    with source.contents() as whole_store:
+        items = (item for item in whole_store if not _passes(item))
         first = next(items, None)
         if first is None:
             raise StoreError(
@@ -108,6 +110,10 @@ def backup(store: Store, file: BinaryIO, time: float, tell: Tell = _nobody) -> C
             end = {**counts.to_json(), "sha256": out.sum.hexdigest()}
             out.put([encode({"end": end})])
     return counts
+
+
+def _passes(item: Item) -> bool:
+    return isinstance(item, Record) and item.kind in NOT_BACKED_UP
 
 
 def check(file: BinaryIO, tell: Tell = _nobody) -> Counts:
