@@ -17,7 +17,7 @@ from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import AsJson, option, switch
 from askwise.cli.outputs import extra
 from askwise.core.choices import Wait
-from askwise.core.errors import Conflict, InvalidParameter
+from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from askwise.labelling import CostForecast, LabelJob, LabelOrder
@@ -59,7 +59,9 @@ def label(
     by: list[str] | None = option(None, "WHO", "Who of the people audits (repeat it)."),
     escalate: bool = switch("--escalate", "Let auditors replace labels that can't be certified."),
     policy: str = option("auto", "POLICY", "Decides who is asked next."),
-    pilot: int = option(30, "N", "Items that are put to every judge first; 0 for none."),
+    pilot: int | None = option(
+        None, "N", "Items that are put to every judge first: 30, if not given; 0 for none."
+    ),
     pilot_only: bool = switch("--pilot-only", "Stop after the pilot."),
     text: list[str] | None = option(
         None, "COLUMN", "The column that is shown (repeat it); found if not given."
@@ -100,9 +102,14 @@ def label(
     order = _ordered(said, opened)
     job = _begun(order, opened, said, resume=resume, yes=yes, quiet=as_json)
     with ExitStack() as stack:
-        pages = _served(stack, order, url, name, port)
+        pages = _served(stack, order, url, job.campaign.name, port)
         watch = stack.enter_context(shown.watching(quiet=as_json))
-        found = job.run(watch=watch, wait=pages, pilot_only=pilot_only)
+        found = job.run(
+            watch=watch,
+            on_pilot=None if as_json else shown.show_pilot,
+            wait=pages,
+            pilot_only=pilot_only,
+        )
     files = {"labels": Path(said["out"])}
     files["report"] = Path(said["report"] or files["labels"].parent / "report.html")
     found.write(files["labels"])
@@ -118,7 +125,7 @@ def label(
         raise typer.Exit(WAIT)
 
 
-def _served(stack: ExitStack, order: LabelOrder, store: str, name: str, port: int) -> bool:
+def _served(stack: ExitStack, order: LabelOrder, store: str, campaign: str, port: int) -> bool:
     """Serve the pages of people, if there are any; tells whether there are."""
     people = order.on_page()
     if not people:
@@ -127,7 +134,7 @@ def _served(stack: ExitStack, order: LabelOrder, store: str, name: str, port: in
         from askwise.cli.label_output import show_pages
         from askwise.labelling.pages import people_pages
 
-        show_pages(stack.enter_context(people_pages(store, name, people, port=port)))
+        show_pages(stack.enter_context(people_pages(store, campaign, people, port=port)))
     return True
 
 
@@ -220,26 +227,26 @@ def _begun(
 ) -> LabelJob:
     """The job, once its user has agreed to what it may cost."""
     from askwise.labelling import LabelJob, forecast
+    from askwise.labelling.keeping import refuse_begun
 
     name = said["name"]
     if resume:
         job = LabelJob(order, store, name=name, resume=True)
         job.raise_budget()
         return job
-    if name in store.names():
-        raise Conflict(
-            f"{said['store'] or 'the store beside ' + str(said['out'])} has the campaign {name!r} "
-            "already: give --resume to go on with it, or another --out",
-            field="resume",
-            reason="campaign_exists",
-        )
+    refuse_begun(store, name)
     costs = forecast(order)
     if not quiet:
         from askwise.cli.label_output import show_order
 
         show_order(order, costs)
     _agree(costs, yes)
-    return LabelJob(order, store, name=name, command=_kept(said))
+    job = LabelJob(order, store, name=name, command=_kept(said))
+    if not quiet:
+        from askwise.cli.label_output import show_choice
+
+        show_choice(job)
+    return job
 
 
 def _agree(costs: CostForecast, yes: bool) -> None:

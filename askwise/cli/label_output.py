@@ -15,8 +15,9 @@ from askwise.labelling import words
 from askwise.labelling.words import money, money_in
 
 if TYPE_CHECKING:
-    from askwise.campaign.views import WorkerSummary
-    from askwise.labelling import CostForecast, LabelOrder, LabelProgress, LabelResult
+    from askwise.auditing import Interval
+    from askwise.campaign.views import PilotReport, WorkerSummary
+    from askwise.labelling import CostForecast, LabelJob, LabelOrder, LabelProgress, LabelResult
     from askwise.labelling.pages import PeoplePages
 
 
@@ -38,6 +39,52 @@ def show_order(order: LabelOrder, costs: CostForecast) -> None:
         print(f"Up to {say(costs.audits)} is kept for audits.", file=sys.stderr)
     if costs.budget is not None:
         print(f"The budget is {say(costs.budget)}.", file=sys.stderr)
+
+
+def show_choice(job: LabelJob) -> None:
+    """Which policy decides, and why; and why there is no pilot, if one was left out."""
+    spec = job.campaign.spec
+    because = spec.get("auto", {}).get("because")
+    if because:
+        print(f"Policy {because}.", file=sys.stderr)
+    if job.without_pilot is not None:
+        print(f"There is no pilot: {job.without_pilot}", file=sys.stderr)
+
+
+def show_pilot(found: PilotReport) -> None:
+    """What the pilot has shown of judges."""
+    cut = {"budget": ", as more might cost over a third of the budget"}.get(found.cut or "", "")
+    print(f"Pilot: {len(found.tasks)} items put to every judge{cut}.", file=sys.stderr)
+    columns = ("who", ">answers", ">failed", ">flips", ">an answer", "agrees", "right")
+    rows = [
+        (
+            each.id,
+            each.answers,
+            each.failed,
+            each.flips,
+            "-" if each.cost_an_answer is None else money(each.cost_an_answer),
+            _span(each.agreement),
+            _span(each.accuracy) if each.truths else "no truths known",
+        )
+        for each in found.workers
+    ]
+    _print(output.table(columns, rows))
+    if found.panel is not None and found.panel.effective is not None:
+        worth = found.panel.effective.value
+        print(
+            f"Together they are worth {worth:.1f} judges that err independently.", file=sys.stderr
+        )
+    for family in found.families:
+        if family.suspicious:
+            print(
+                f"The family {family.family!r} agrees within itself more than with others "
+                f"({family.within:.0%}, {family.across:.0%}): its judges may err together.",
+                file=sys.stderr,
+            )
+
+
+def _span(found: Interval | None) -> str:
+    return "-" if found is None else f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
 
 
 def show_pages(pages: PeoplePages) -> None:
@@ -93,6 +140,7 @@ def _sentence(progress: LabelProgress) -> str:
     parts.append(f"{money(progress.spent)} spent")
     if progress.left is not None:
         parts.append(f"{money(progress.left)} left")
+    parts += [f"{judge} is out ({why})" for judge, why in progress.outages.items()]
     return ", ".join(parts)
 
 
@@ -109,6 +157,8 @@ def show_result(found: LabelResult, files: dict[str, Path], store: str) -> None:
     budget = found.status.budget
     print(f"spent {say(found.cost)}" + (f" of {say(budget)}" if budget is not None else ""))
     print(words.more_money(found, say))
+    for judge, why in found.outages.items():
+        print(f"{judge} could not be asked at the end: {why}")
     for what, path in files.items():
         print(f"{what}: {path}")
     print(f"campaign: {found.campaign.name} in {store}")

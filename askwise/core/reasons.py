@@ -89,6 +89,7 @@ Reason = Literal[
     "campaign_unreadable",  # it can't be opened: a plug-in is missing, as a rule
     "fault",  # an error that nobody foresaw
     # What a client and a shell say of themselves.
+    "judges_unavailable",  # none of them could be asked, and nobody has answered
     "refused",  # by a service, for a reason that this client does not know
     "service_unreachable",
     "invalid_signature",

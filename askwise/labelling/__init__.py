@@ -2,11 +2,12 @@
 
 from askwise.labelling.costs import CostForecast, forecast
 from askwise.labelling.items import Items, read_items
-from askwise.labelling.job import LabelJob, LabelProgress, kept_command
+from askwise.labelling.job import LabelJob, kept_command
 from askwise.labelling.labels import ItemLabel, LabelledItems, MoreMoney
 from askwise.labelling.one_call import label
 from askwise.labelling.orders import LabelOrder, make_order
 from askwise.labelling.result import LabelResult
+from askwise.labelling.watching import LabelProgress
 
 __all__ = [
     "CostForecast",

@@ -71,14 +71,23 @@ class LabelledItems:
         What was spent.
     end : Done, Wait or None
         Why it ended: done; waiting for people; None if it was stopped.
+    outages : mapping of a judge to the reason
+        Judges that could not be asked when it ended.
     campaign : Campaign
         The campaign itself, with its whole log.
     """
 
-    def __init__(self, campaign: Campaign, items: Items, end: Done | Wait | None) -> None:
+    def __init__(
+        self,
+        campaign: Campaign,
+        items: Items,
+        end: Done | Wait | None,
+        outages: Mapping[str, str] | None = None,
+    ) -> None:
         self.campaign = campaign
         self.items = items
         self.end = end
+        self.outages = dict(outages or {})
         with campaign.reading() as state:
             answers = views.answers(state)
             workers = views.workers(state, answers)
@@ -181,6 +190,7 @@ class LabelledItems:
             "labels": self.counts(),
             "rests_on": self.rests_on(),
             "end": None if self.end is None else self.end.to_json(),
+            "outages": self.outages,
             "budget": None if self.status.budget is None else str(self.status.budget),
             "spent": str(self.cost),
             "judges": [each.to_json() for each in self.judges],

@@ -10,9 +10,10 @@ from askwise.core.certify import CertifyTerms
 from askwise.core.content import Content
 from askwise.core.money import Amount
 from askwise.core.problem import Worker
-from askwise.labelling.job import NAME, LabelJob, Watch
+from askwise.labelling.job import NAME, LabelJob
 from askwise.labelling.orders import make_order
 from askwise.labelling.result import LabelResult
+from askwise.labelling.watching import Watch
 from askwise.sources import Source
 from askwise.sources.cache import StoreCache
 from askwise.sources.judges import Judge

@@ -53,8 +53,8 @@ class LabelOrder:
         What is to be certified, and by whom.
     policy : str or mapping
         Who is asked next.
-    pilot : int
-        Items that are put to every judge first.
+    pilot : int or None
+        Items that are put to every judge first; None if nothing was said of it.
     seed : int or None
         Of all draws.
     """
@@ -70,7 +70,7 @@ class LabelOrder:
     target_error: float | None = None
     certify: CertifyTerms | None = None
     policy: str | Mapping[str, Any] = "auto"
-    pilot: int = PILOT
+    pilot: int | None = None
     seed: int | None = None
 
     def questions(self) -> list[Question]:
@@ -95,9 +95,10 @@ class LabelOrder:
             "certify": self.certify,
             "seed": self.seed,
         }
-        models = [each.id for each in self.workers if each.kind == "model"]
-        if self.pilot and len(models) > 1:
-            fields["pilot"] = {"tasks": min(self.pilot, len(self.tasks)), "workers": models}
+        judges = [each.id for each in self.judges]
+        wanted = PILOT if self.pilot is None else self.pilot
+        if wanted and len(judges) > 1:
+            fields["pilot"] = {"tasks": min(wanted, len(self.tasks)), "workers": judges}
         return fields
 
 
@@ -148,7 +149,8 @@ def make_order(
     _check_workers(workers, terms)
     if budget is not None:
         to_micro(budget, "budget")
-    pilot = PILOT if pilot is None else whole(pilot, "pilot", least=0)
+    if pilot is not None:
+        whole(pilot, "pilot", least=0)
     return LabelOrder(
         items=read,
         content=asked,

@@ -91,6 +91,8 @@ def _remarks(found: LabelledItems) -> Iterator[str]:
             "Where confidence rests on agreement alone, judges that err together look surer than "
             "they are. Known truths or audits turn it into something that may be believed."
         )
+    for judge, why in found.outages.items():
+        yield f"{judge} could not be asked at the end: {why}."
     for each in found.judges:
         if each.answered + each.failed and each.failed > each.answered:
             yield f"{each.id} failed more often than it answered: the table of workers says why."

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 
 from askwise.campaign import Campaign
 from askwise.core.content import Content
 from askwise.running.counts import RunResult
 from askwise.running.runner import OnClaimed, Runner, Watch
 from askwise.sources import Source
+
+LOOK = 0.1
+"""Seconds between two looks at an event that stops a run."""
 
 
 def run(
@@ -23,6 +26,7 @@ def run(
     wait: bool = False,
     grace: float = 30.0,
     claim: OnClaimed = "refuse",
+    stop: threading.Event | None = None,
 ) -> RunResult:
     """Run a campaign until there is nobody more to ask.
 
@@ -46,6 +50,8 @@ def run(
     claim : "refuse" or "wait"
         What to do if another process, on whatever machine, runs the campaign: refuse, or wait
         until it has ended.
+    stop : threading.Event, optional
+        Ends it when it is set, as Ctrl-C does.
 
     Raises
     ------
@@ -74,10 +80,13 @@ def run(
         runner = Runner(
             campaign, sources, content=content, watch=watch, wait=wait, grace=grace, claim=claim
         )
+        stopper = None if stop is None else asyncio.create_task(_stopped_by(_polled(stop), runner))
         with _interrupts(runner):
             try:
                 return await runner.run()
             finally:
+                if stopper is not None:
+                    stopper.cancel()
                 for source in set(sources.values()):
                     await source.aclose()
 
@@ -104,16 +113,22 @@ async def arun(
     )
     if stop is None:
         return await runner.run()
-    stopper = asyncio.create_task(_stopped_by(stop, runner))
+    stopper = asyncio.create_task(_stopped_by(stop.wait(), runner))
     try:
         return await runner.run()
     finally:
         stopper.cancel()
 
 
-async def _stopped_by(event: asyncio.Event, runner: Runner) -> None:
-    await event.wait()
+async def _stopped_by(signal: Awaitable[object], runner: Runner) -> None:
+    await signal
     runner.stop()
+
+
+async def _polled(event: threading.Event) -> None:
+    """Wait for an event of other threads, without a thread that waits."""
+    while not event.is_set():
+        await asyncio.sleep(LOOK)
 
 
 class _interrupts:  # noqa: N801
