@@ -20,7 +20,7 @@ from askwise.core.errors import AskwiseError, Conflict, InvalidProblem
 from askwise.running.calls import Calls
 from askwise.running.claims import RENEWAL, RunClaim
 from askwise.running.counts import CallCounts, RunProgress, RunResult
-from askwise.running.desks import Desk, soonest_back
+from askwise.running.desks import SourceDesk, check_source, soonest_back
 from askwise.running.writing import WriteThreads
 from askwise.sources import Question, Source
 
@@ -81,7 +81,7 @@ class Runner:
         self._grace = grace
         self._on_claimed = claim
         self._claim = RunClaim(campaign.store, campaign.name)
-        desks = {id(source): Desk(source) for source in sources.values() if source.called}
+        desks = {id(source): SourceDesk(source) for source in sources.values() if source.called}
         self._desks = {
             worker: desks[id(source)] for worker, source in sources.items() if source.called
         }
@@ -112,8 +112,9 @@ class Runner:
                 field="content",
             )
         with self._campaign.reading() as state:
-            for worker in self._desks:
-                state.ledger.worker_at(worker)
+            ledger = state.ledger
+            for id, desk in self._desks.items():
+                check_source(ledger.workers[ledger.worker_at(id)], desk.source)
         lease = self._campaign.spec.get("lease")
         for worker, desk in self._desks.items():
             desk.source.check()

@@ -78,7 +78,7 @@ _REASONS: dict[int, tuple[Reason, ...]] = {
         "conflict", "over_budget", "assignment_answered", "assignment_declined",
         "assignment_failed", "assignment_expired", "pair_asked_again", "worker_limit_reached",
         "campaign_exists", "campaign_stopped", "campaign_paused", "campaign_not_paused",
-        "task_exists", "task_closed", "truth_known", "worker_exists", "worker_left",
+        "already_running", "task_exists", "task_closed", "truth_known", "worker_exists", "worker_left",
         "no_newcomers", "no_tasks", "no_budget", "no_bids", "bidding_closed", "not_certifying",
         "key_reused", "log_moved", "store_empty", "store_not_empty",
     ),

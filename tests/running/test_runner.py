@@ -400,3 +400,23 @@ def test_a_source_that_is_not_there_and_does_not_say_for_how_long_is_left_alone(
 def test_a_lease_that_is_shorter_than_a_call_is_refused() -> None:
     with pytest.raises(InvalidProblem, match="longer lease, or none"):
         run(created(lease=30), judges(), content=CONTENT)
+
+
+def test_a_source_that_has_changed_since_a_worker_was_created_is_refused() -> None:
+    class Prompted(Function):
+        name = "prompted"
+        prompt = "Is it even?"
+
+        def identity(self) -> dict[str, Any]:
+            return {"prompt": self.prompt}
+
+    judge = Prompted(even, price="0.01")
+    worker = Worker("a", "0.01", kind="model", source=judge.signature())
+    campaign = created(3, workers=[worker])
+    assert run(campaign, {"a": judge}, content=CONTENT).end == Done("tasks")
+    judge.prompt = "Can it be halved?"
+    with pytest.raises(InvalidProblem, match="restore it, or give the judge another id") as refused:
+        run(campaign, {"a": judge}, content=CONTENT)
+    assert refused.value.field == "source"
+    assert worker.source in str(refused.value)
+    assert judge.signature() in str(refused.value)

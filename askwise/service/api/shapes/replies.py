@@ -195,6 +195,7 @@ class WorkerShape(Shape):
     trusted: bool | None = None
     kind: WorkerKind | None = None
     family: str | None = None
+    source: str | None = None
 
 
 class TaskShape(Shape):
