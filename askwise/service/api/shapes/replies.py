@@ -167,7 +167,7 @@ class SettledShape(Shape):
     """What has become of an assignment."""
 
     assignment: str
-    state: Literal["answered", "declined", "expired", "failed"]
+    state: Literal["answered", "declined", "expired", "failed", "out"]
 
 
 class EventShape(Shape):
