@@ -301,6 +301,10 @@ class Campaign:
         """Release an assignment that will not be answered."""
         self._do("expire", key, Verbs.expire, assignment=self._seq_of(assignment_id))
 
+    def renew(self, assignment_id: str, key: str | None = None) -> None:
+        """Begin the lease of an assignment that is out anew; without leases nothing changes."""
+        self._do("renew", key, Verbs.renew, assignment=self._seq_of(assignment_id))
+
     def decline(self, assignment_id: str, key: str | None = None) -> None:
         """Release an assignment that its worker turns down.
 

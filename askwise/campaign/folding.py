@@ -76,6 +76,8 @@ def fold_stretch(
             at = advance(book, kind, task, worker, number, lines[line, COST], value, seq)
         if at == MISFIT:
             return line
+        if kind == k.RENEWED:
+            continue  # nothing to learn from
         if note == OWN or (worker >= 0 and book.workers[worker, c.AUDITS] > 0):
             # Audits are none of the policy's business; it learns the truths that they bring.
             continue
@@ -146,7 +148,9 @@ def _fold_numbers(state: CampaignState, events: Sequence[Event]) -> None:
     wrong = _loop(policy.kernels.absorb)(*_arguments(state, stretch))
     assert wrong < 0, f"event {stretch.first + wrong} does not follow from those before it"
     ledger.seq = events[-1].seq
-    state.take_leases(handed_out)
+    # What was handed out before may be due later by now.
+    renewed = bool(np.any(stretch.lines[:, KIND] == k.RENEWED))
+    state.take_leases(0 if renewed else handed_out)
 
 
 def _in_numbers(ledger: Ledger, events: Sequence[Event], notes: Sequence[str]) -> Stretch:

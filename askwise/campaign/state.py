@@ -67,7 +67,7 @@ class CampaignState:
         self.rule_state: Any = rule.start(spec.problem, ledger) if rule else ()
         self._rule_learns = rule is not None and type(rule).absorb is not StoppingRule.absorb
         self._leases: list[tuple[float, int, int]] = []
-        """A heap of (expires, seq, index) of assignments; some may not be out any more."""
+        """A heap of (expires, seq, index) of assignments; some are over, or were renewed."""
         self._keys = {role: draws.stream(spec.seed, role, 0) for role in _ROLES}
         self._certification: Certification | None = None
         self._pilot: PilotPhase | None = None
@@ -102,7 +102,9 @@ class CampaignState:
         fact = ledger.apply(event)
         kind = event.kind
         if event.expires is not None:
-            self._lease(event.expires, event.seq, fact.assignment)
+            self._lease(event.expires, event.assignment or event.seq, fact.assignment)
+        if kind == Kind.RENEWED:
+            return  # nothing to learn from
         if kind == Kind.DECIDED and event.note not in OWN_RULES:
             fact = fact._replace(note=self.spec.policy.notes.index(event.note or ""))
         # Only larger arrays, or more tasks or workers, need larger beliefs.
@@ -123,10 +125,16 @@ class CampaignState:
 
     def soonest(self) -> float:
         """When the next of what is out is due; infinite if nothing is."""
-        leases, rows = self._leases, self.ledger.book.assignments
-        while leases and rows[leases[0][2], c.STATUS] != c.OUT:
+        leases = self._leases
+        while leases and not self._holds(leases[0]):
             heapq.heappop(leases)
         return leases[0][0] if leases else math.inf
+
+    def _holds(self, lease: tuple[float, int, int]) -> bool:
+        """Whether a lease is that of something that is out, and was not renewed since."""
+        expires, _, at = lease
+        rows, marks = self.ledger.book.assignments, self.ledger.book.marks
+        return bool(rows[at, c.STATUS] == c.OUT and marks[at, c.EXPIRES] == expires)
 
     def overdue(self, now: float) -> int | None:
         """The ASKED of what has been overdue longest; None if nothing is."""
@@ -134,6 +142,8 @@ class CampaignState:
 
     def take_leases(self, first: int) -> None:
         """Watch the leases of what is out, from assignment ``first`` on."""
+        if first == 0:
+            self._leases = []
         count = self.ledger.total(c.ASSIGNMENTS)
         rows = self.ledger.book.assignments[first:count]
         until = self.ledger.book.marks[first:count, c.EXPIRES]
@@ -146,8 +156,7 @@ class CampaignState:
         heapq.heappush(self._leases, (expires, seq, at))
         # What was answered stays until it is due: tidy up when that is most of it.
         if len(self._leases) > 1024 + 2 * self.ledger.total(c.PENDING):
-            rows = self.ledger.book.assignments
-            self._leases = [lease for lease in self._leases if rows[lease[2], c.STATUS] == c.OUT]
+            self._leases = [lease for lease in self._leases if self._holds(lease)]
             heapq.heapify(self._leases)
 
     def available(self, offered: Iterable[str] | None = None) -> Array:

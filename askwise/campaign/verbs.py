@@ -226,19 +226,29 @@ class Verbs(Write):
         """Take back an assignment that its worker turns down."""
         self._release(assignment, Kind.DECLINED)
 
+    def renew(self, assignment: int) -> None:
+        """Begin the lease of what is out anew, if it has one."""
+        lease = self.state.spec.lease
+        about = self._about_out(assignment)
+        if lease is not None:
+            self.emit(Kind.RENEWED, **about, expires=self.now + lease)
+
     def _release(self, seq: int, kind: Kind) -> None:
+        self.emit(kind, **self._about_out(seq))
+
+    def _about_out(self, seq: int) -> dict[str, Any]:
+        """What an event says of an assignment that is out; refuses one that is not."""
         at = handed.place_of(self.name, self.ledger, seq)
         row = self.ledger.book.assignments[at]
         status = int(row[c.STATUS])
         if status != c.OUT:
             message = f"assignment {self._id(seq)!r} is {handed.STATES[status]} already"
             raise conflict(settling.SETTLED[status], "assignment", message)
-        self.emit(
-            kind,
-            assignment=seq,
-            task=self.ledger.task_id(int(row[c.TASK])),
-            worker=self.ledger.workers[int(row[c.WORKER])].id,
-        )
+        return {
+            "assignment": seq,
+            "task": self.ledger.task_id(int(row[c.TASK])),
+            "worker": self.ledger.workers[int(row[c.WORKER])].id,
+        }
 
     def release_all(self, worker: str) -> None:
         """Take back all that a worker has out."""

@@ -122,6 +122,11 @@ def expire(assignment: AssignmentId) -> None:
     """Release an assignment that will not be answered."""
 
 
+@verb("the lease of {assignment} begins anew")
+def renew(assignment: AssignmentId) -> None:
+    """Begin the lease of an assignment that is out anew."""
+
+
 @verb("{assignment} is turned down")
 def decline(assignment: AssignmentId) -> None:
     """Release an assignment that its worker turns down."""

@@ -132,6 +132,10 @@ class RemoteCampaign:
         """Release an assignment that will not be answered."""
         self._settle(assignment_id, "expire", key)
 
+    def renew(self, assignment_id: str, key: str | None = None) -> None:
+        """Begin the lease of an assignment that is out anew; without leases nothing changes."""
+        self._settle(assignment_id, "renew", key)
+
     def decline(self, assignment_id: str, key: str | None = None) -> None:
         """Release an assignment that its worker turns down; the pair is not offered again."""
         self._settle(assignment_id, "decline", key)

@@ -33,6 +33,7 @@ class Kind(IntEnum):
     STOPPED = 17
     DRAWN = 18
     FAILED = 19
+    RENEWED = 20
 
 
 class Fact(NamedTuple):

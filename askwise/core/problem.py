@@ -1,15 +1,21 @@
 """What a campaign is about: tasks, workers, the outcome space, the budget. Validated once."""
 
-import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Real
 from typing import Any, Literal, get_args
 
 from askwise.core.certify import CertifyTerms, read_terms
 from askwise.core.errors import InvalidProblem, nearest
-from askwise.core.money import Amount, field_of, from_micro, to_micro
+from askwise.core.fields import (
+    check_flag,
+    check_id,
+    check_real,
+    check_unique,
+    check_whole,
+    fields_of,
+    is_name,
+)
+from askwise.core.money import Amount, from_micro, to_micro
 
 UNLIMITED = 2**40
 """Stands for "no limit" on the number of answers a worker may give."""
@@ -48,6 +54,9 @@ class Worker:
     family : str, optional
         A name shared by workers that err together: prompts of one model, models of one maker,
         annotators of one vendor.
+    source : str, optional
+        What answers for them, by name and digest, such as "chat:0123456789abcdef": another model,
+        prompt or parameter is another source.
 
     Examples
     --------
@@ -63,28 +72,30 @@ class Worker:
     trusted: bool = False
     kind: WorkerKind | None = None
     family: str | None = None
+    source: str | None = None
 
     def __post_init__(self) -> None:
-        _check_id(self.id, "worker id")
-        _check_flag(self.trusted, f"trusted of worker {self.id!r}")
+        check_id(self.id, "worker id")
+        check_flag(self.trusted, f"trusted of worker {self.id!r}")
         if self.kind is not None and self.kind not in KINDS:
             raise InvalidProblem(
                 f"kind of worker {self.id!r} is {self.kind!r}: give 'person', 'model' or 'crowd', "
                 "or leave it out",
                 field="kind",
             )
-        if self.family is not None and not (_is_name(self.family) and self.family.strip()):
-            raise InvalidProblem(
-                f"family of worker {self.id!r} is {self.family!r}: give a printable string of 1 to "
-                "200 characters that is not blank, or leave it out",
-                field="family",
-            )
+        for field, text in (("family", self.family), ("source", self.source)):
+            if text is not None and not (is_name(text) and text.strip()):
+                raise InvalidProblem(
+                    f"{field} of worker {self.id!r} is {text!r}: give a printable string of 1 to "
+                    "200 characters that is not blank, or leave it out",
+                    field=field,
+                )
         name = f"price of worker {self.id!r}"
         object.__setattr__(self, "price", from_micro(to_micro(self.price, name)))
         if self.limit is not None:
-            _check_whole(self.limit, f"limit of worker {self.id!r}", at_least=1, at_most=UNLIMITED)
+            check_whole(self.limit, f"limit of worker {self.id!r}", at_least=1, at_most=UNLIMITED)
         if self.rating is not None:
-            rating = _check_real(self.rating, f"rating of worker {self.id!r}")
+            rating = check_real(self.rating, f"rating of worker {self.id!r}")
             object.__setattr__(self, "rating", rating)
             if self.rating_weight is None:
                 object.__setattr__(self, "rating_weight", 1.0)
@@ -95,7 +106,7 @@ class Worker:
             )
         if self.rating_weight is not None:
             name = f"rating_weight of worker {self.id!r}"
-            weight = _check_real(self.rating_weight, name)
+            weight = check_real(self.rating_weight, name)
             if weight < 0:
                 raise InvalidProblem(f"{name} is {weight!r}: give 0 or more", field="rating_weight")
             object.__setattr__(self, "rating_weight", weight)
@@ -116,6 +127,7 @@ class Worker:
             "trusted": self.trusted or None,
             "kind": self.kind,
             "family": self.family,
+            "source": self.source,
         }
         return {key: value for key, value in raw.items() if value is not None}
 
@@ -142,7 +154,7 @@ class Task:
     workers: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        _check_id(self.id, "task id")
+        check_id(self.id, "task id")
         if self.context is not None and not isinstance(self.context, str):
             raise InvalidProblem(
                 f"context of task {self.id!r} is {self.context!r}: give a string", field="context"
@@ -156,8 +168,8 @@ class Task:
                     field="workers",
                 )
             for name in names:
-                _check_id(name, f"worker of task {self.id!r}")
-            _check_unique(names, f"worker of task {self.id!r}:")
+                check_id(name, f"worker of task {self.id!r}")
+            check_unique(names, f"worker of task {self.id!r}:")
             object.__setattr__(self, "workers", tuple(names))
 
     def to_json(self) -> dict[str, Any]:
@@ -213,9 +225,9 @@ class Problem:
                     f"options is {list(self.options)!r}: a question needs at least two",
                     field="options",
                 )
-            _check_unique(self.options, "option")
+            check_unique(self.options, "option")
             for option in self.options:
-                _check_id(option, "option")
+                check_id(option, "option")
             if not self.tasks:
                 raise InvalidProblem(
                     "tasks is empty: a campaign with options needs at least one task",
@@ -223,16 +235,16 @@ class Problem:
                 )
         if self.utility is not None:
             low, high = self.utility
-            _check_real(low, "low end of outcome")
-            _check_real(high, "high end of outcome")
+            check_real(low, "low end of outcome")
+            check_real(high, "high end of outcome")
             if not low < high or not 1e-12 <= high - low <= 1e12:
                 raise InvalidProblem(
                     f"range is {low} to {high}: the lower end must be below the upper, by "
                     "1e-12 to 1e12",
                     field="range",
                 )
-        _check_unique([worker.id for worker in self.workers], "worker")
-        _check_unique([task.id for task in self.tasks], "task")
+        check_unique([worker.id for worker in self.workers], "worker")
+        check_unique([task.id for task in self.tasks], "task")
         known = {worker.id for worker in self.workers}
         for task in self.tasks:
             check_named(task, known)
@@ -373,7 +385,7 @@ def make_problem(
         )
     if repeat is None:
         repeat = utility is not None and not made_tasks
-    _check_flag(repeat, "repeat")
+    check_flag(repeat, "repeat")
     if not repeat and not made_tasks:
         raise InvalidProblem(
             "repeat is False without tasks: a worker could be asked only once; give tasks",
@@ -422,76 +434,18 @@ def _read_outcome(outcome: str | Mapping[str, Any] | None) -> tuple[float, float
             f"outcome is {outcome!r}: give 'utility' or {{'kind': 'utility', 'low': 0, 'high': 1}}",
             field="outcome",
         )
-    return _check_real(low, "low end of outcome"), _check_real(high, "high end of outcome")
+    return check_real(low, "low end of outcome"), check_real(high, "high end of outcome")
 
 
 def as_worker(raw: Worker | Mapping[str, Any]) -> Worker:
     """Take a Worker or a mapping of its fields."""
-    return raw if isinstance(raw, Worker) else Worker(**_fields(raw, Worker, "worker", ("price",)))
+    if isinstance(raw, Worker):
+        return raw
+    return Worker(**fields_of(raw, Worker, "worker", ("price",)))
 
 
 def as_task(raw: Task | Mapping[str, Any] | str) -> Task:
     """Take a Task, a mapping of its fields or just an id."""
     if isinstance(raw, str):
         return Task(raw)
-    return raw if isinstance(raw, Task) else Task(**_fields(raw, Task, "task", ()))
-
-
-def _fields(raw: object, noun: type, kind: str, needed: tuple[str, ...]) -> dict[str, Any]:
-    if not isinstance(raw, Mapping):
-        raise InvalidProblem(f"{kind} is {raw!r}: give a mapping with an 'id'", field=kind)
-    known: tuple[str, ...] = noun.__slots__  # type: ignore[attr-defined]
-    for key in raw:
-        if key not in known:
-            raise InvalidProblem(
-                f"{kind} {raw.get('id')!r} has a field {key!r}: {nearest(str(key), known)}",
-                field=str(key),
-            )
-    for key in ("id", *needed):
-        if key not in raw:
-            raise InvalidProblem(f"{kind} {raw.get('id')!r} lacks {key!r}", field=key)
-    return dict(raw)
-
-
-def _is_name(value: object) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable()
-
-
-def _check_id(value: object, field: str) -> None:
-    if not _is_name(value):
-        raise InvalidProblem(
-            f"{field} is {value!r}: give a printable string of 1 to 200 characters", field=field
-        )
-
-
-def _check_flag(value: object, label: str) -> None:
-    if not isinstance(value, bool):
-        raise InvalidProblem(f"{label} is {value!r}: give true or false", field=field_of(label))
-
-
-def _check_unique(names: Sequence[str], kind: str) -> None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            raise InvalidProblem(f"{kind} {name!r} is named twice", field=kind)
-        seen.add(name)
-
-
-def _check_whole(value: object, label: str, *, at_least: int, at_most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not at_least <= value <= at_most:
-        raise InvalidProblem(
-            f"{label} is {value!r}: give a whole number from {at_least} to {at_most}",
-            field=field_of(label),
-        )
-
-
-def _check_real(value: object, label: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
-        raise InvalidProblem(f"{label} is {value!r}: give a number", field=field_of(label))
-    try:
-        number = float(value)
-    except (OverflowError, ValueError):
-        number = math.inf
-    if not math.isfinite(number):
-        raise InvalidProblem(f"{label} is {value!r}: give a finite number", field=field_of(label))
-    return number
+    return raw if isinstance(raw, Task) else Task(**fields_of(raw, Task, "task", ()))

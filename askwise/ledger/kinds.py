@@ -3,4 +3,4 @@
 from askwise.core.events import Kind
 
 (DECIDED, ASKED, ANSWER, TRUTH, EXPIRED, DECLINED, CLOSED, ADDED, JOINED, LEFT, BID, QUOTED, PAID,
- TOPPED_UP, PAUSED, RESUMED, STOPPED, DRAWN, FAILED) = map(int, Kind)  # fmt: skip
+ TOPPED_UP, PAUSED, RESUMED, STOPPED, DRAWN, FAILED, RENEWED) = map(int, Kind)  # fmt: skip

@@ -51,7 +51,7 @@ _NAMELESS = Task("unit")
 BRINGS_NAMES = frozenset((Kind.ADDED, Kind.JOINED, Kind.QUOTED, Kind.DRAWN))
 """Events with names of tasks or workers in them; all others are numbers to kernels."""
 
-ABOUT_ASSIGNMENTS = frozenset((Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED, Kind.FAILED))
+ABOUT_ASSIGNMENTS = frozenset((Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED, Kind.FAILED, Kind.RENEWED))
 
 
 class Entry(NamedTuple):
@@ -258,6 +258,8 @@ class Ledger:
                 value = self.number(event.value)
                 self.passed_over.clear()
                 self.utility += 0.0 if self.problem.options else value
+            elif kind == k.RENEWED:
+                value = float(event.expires or np.inf)
             elif kind != k.EXPIRED and not self.book.workers[worker, c.ONCE]:
                 self.passed_over.add(worker)
             if event.cost is not None:

@@ -338,6 +338,11 @@ def change(book: Book, kind: int, task: int, worker: int, number: int, value: fl
         else:
             release(book, number, c.EXPIRED if kind == k.EXPIRED else c.DECLINED)
         return number
+    if kind == k.RENEWED:
+        if number < 0 or number >= totals[c.ASSIGNMENTS]:
+            return MISFIT
+        book.marks[number, c.EXPIRES] = value
+        return number
     if kind == k.TRUTH:
         book.tasks[task, c.TRUTH] = int(value)
     elif kind == k.CLOSED:
@@ -364,9 +369,10 @@ def advance(
 
     The one state machine: folding an event, folding a long log and the lab's loop all come here.
     ``number`` is of an ASKED the plan's row (-1: the first that fits), of an ANSWER, EXPIRED,
-    DECLINED or FAILED the assignment, of a TOPPED_UP or BID the amount. ``cost`` is what an ANSWER
-    or FAILED is settled at, AT_PRICE elsewhere. ``value`` is an answer or a truth, of an ASKED when
-    it expires. Returns MISFIT where the event does not follow from those before it.
+    DECLINED, FAILED or RENEWED the assignment, of a TOPPED_UP or BID the amount. ``cost`` is what
+    an ANSWER or FAILED is settled at, AT_PRICE elsewhere. ``value`` is an answer or a truth, of an
+    ASKED or RENEWED when it expires. Returns MISFIT where the event does not follow from those
+    before it.
 
     A DECIDED brings rows (``take_plan``); ADDED, JOINED, QUOTED and DRAWN bring names, and are
     the ledger's own.

@@ -7,6 +7,8 @@ import logging
 import math
 from dataclasses import dataclass
 
+from askwise.core.errors import InvalidProblem
+from askwise.core.problem import Worker
 from askwise.sources import Outage, Source
 
 log = logging.getLogger(__name__)
@@ -17,7 +19,7 @@ double each time, up to the longest."""
 
 
 @dataclass
-class Desk:
+class SourceDesk:
     """A source, and how much it has to do."""
 
     source: Source
@@ -61,6 +63,17 @@ class Desk:
         self.refusals = 0
 
 
-def soonest_back(desks: list[Desk]) -> float:
+def check_source(worker: Worker, source: Source) -> None:
+    """Refuse a source that is another than the one that a worker was created with."""
+    if worker.source is not None and worker.source != source.signature():
+        raise InvalidProblem(
+            f"worker {worker.id!r} was created with the source {worker.source}, and this one is "
+            f"{source.signature()}: the model, the prompt or a parameter has changed; restore it, "
+            "or give the judge another id",
+            field="source",
+        )
+
+
+def soonest_back(desks: list[SourceDesk]) -> float:
     """Seconds until the first of those who are out is back; ``inf`` if nobody will be."""
     return min((pause for desk in desks if (pause := desk.pause()) > 0.0), default=math.inf)

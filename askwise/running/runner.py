@@ -20,7 +20,8 @@ from askwise.core.errors import AskwiseError, Conflict, InvalidProblem
 from askwise.running.calls import Calls
 from askwise.running.claims import RENEWAL, RunClaim
 from askwise.running.counts import CallCounts, RunProgress, RunResult
-from askwise.running.desks import Desk, soonest_back
+from askwise.running.desks import SourceDesk, check_source, soonest_back
+from askwise.running.leases import LeaseKeeper
 from askwise.running.writing import WriteThreads
 from askwise.sources import Question, Source
 
@@ -81,7 +82,7 @@ class Runner:
         self._grace = grace
         self._on_claimed = claim
         self._claim = RunClaim(campaign.store, campaign.name)
-        desks = {id(source): Desk(source) for source in sources.values() if source.called}
+        desks = {id(source): SourceDesk(source) for source in sources.values() if source.called}
         self._desks = {
             worker: desks[id(source)] for worker, source in sources.items() if source.called
         }
@@ -100,7 +101,12 @@ class Runner:
         """What is wrong with the campaign, the store or the claim, and ends the run."""
         self._threads = WriteThreads()
         self._calls = Calls(campaign, asked, self._counts, self._threads)
+        self._leases = LeaseKeeper(campaign, self._held, self._threads)
         self._check()
+
+    def _held(self) -> list[str]:
+        """The ids of what the run has out."""
+        return [*self._calls.unsettled, *(each.id for each in self._backlog)]
 
     def _check(self) -> None:
         """Refuse what can't work before anything is asked."""
@@ -112,18 +118,11 @@ class Runner:
                 field="content",
             )
         with self._campaign.reading() as state:
-            for worker in self._desks:
-                state.ledger.worker_at(worker)
-        lease = self._campaign.spec.get("lease")
-        for worker, desk in self._desks.items():
+            ledger = state.ledger
+            for id, desk in self._desks.items():
+                check_source(ledger.workers[ledger.worker_at(id)], desk.source)
+        for desk in self._desks.values():
             desk.source.check()
-            longest = getattr(desk.source, "timeout", 0.0)
-            if lease is not None and longest >= lease:
-                raise InvalidProblem(
-                    f"lease is {lease:g}: a call of worker {worker!r} may take {longest:g} s, and "
-                    "would be made again; give a longer lease, or none",
-                    field="lease",
-                )
 
     def stop(self) -> None:
         """Ask no more, and finish what is under way; the second time, cut it off at once."""
@@ -155,12 +154,16 @@ class Runner:
         try:
             if not await self._take_claim():
                 return RunResult(None, self.progress)
-            keeper = asyncio.create_task(self._keep_claim())
+            keepers = [
+                asyncio.create_task(self._keep_claim()),
+                asyncio.create_task(self._leases.keep()),
+            ]
             try:
                 end = await self._loop()
             finally:
                 await self._finish()
-                keeper.cancel()
+                for keeper in keepers:
+                    keeper.cancel()
                 await self._threads.do(self._claim.release)
         finally:
             self._threads.close()
@@ -205,7 +208,8 @@ class Runner:
 
     async def _loop(self) -> Done | Wait | None:
         out = await self._threads.do(self._campaign.assignments)
-        self._backlog = [each for each in out if each.worker in self._desks]
+        ours = [each for each in out if each.worker in self._desks]
+        self._backlog = [each for each in ours if await self._leases.renew(each.id)]
         while not self._stopping.is_set():
             self._news.clear()
             said = await self._fill()

@@ -213,6 +213,10 @@ class Source(ABC):
         written = json.dumps([self.name, self.identity()], sort_keys=True, default=str)
         return hashlib.sha256(written.encode()).hexdigest()[:16]
 
+    def signature(self) -> str:
+        """Name and digest, as a worker holds them: ``chat:0123456789abcdef``."""
+        return f"{self.name}:{self.digest()}"
+
     def identity(self) -> dict[str, Any]:
         """The parameters that answers depend on."""
         return {

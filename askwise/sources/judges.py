@@ -51,7 +51,13 @@ class Judge:
                 raise InvalidProblem(
                     f"judge {self.id!r}, task {question.task!r}: {error}", field=error.field
                 ) from None
-        return Worker(self.id, from_micro(most), kind="model", family=self.family)
+        return Worker(
+            self.id,
+            from_micro(most),
+            kind="model",
+            family=self.family,
+            source=self.source.signature(),
+        )
 
 
 def read_judges(path: str | os.PathLike[str], cache: ReplyCache | None = None) -> list[Judge]:

@@ -44,6 +44,7 @@ class Referee:
     work: dict[int, _Work] = field(default_factory=dict)
     out: list[int] = field(default_factory=list)
     expired: list[int] = field(default_factory=list)
+    renewed: dict[int, float] = field(default_factory=dict)
     settled: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
     failures: Counter[str] = field(default_factory=Counter)
@@ -186,6 +187,9 @@ class Referee:
             self._failed(event)
         elif kind in (Kind.EXPIRED, Kind.DECLINED):
             self._released(event)
+        elif kind == Kind.RENEWED:
+            assert event.assignment in self.out, f"{event.assignment} is renewed, and not out"
+            self.renewed[event.assignment] = event.expires or 0.0
         elif kind == Kind.TRUTH:
             assert event.task not in self.truths, f"the truth of {event.task} is told twice"
             self.truths.add(event.task)

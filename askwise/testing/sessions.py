@@ -160,10 +160,11 @@ class _Player:
         self.clock = clock
         self.referee = session.referee
         often = (self.ask, self.ask_some, self.tell, self.tell, self.ask, self.tell)
-        rare = (self.late, self.twice, self.expire, self.decline, self.fail, self.leave, self.come)
+        rare = (self.late, self.twice, self.expire, self.renew, self.decline, self.fail)
+        comings = (self.leave, self.come)
         once = (self.top_up, self.switch, self.close_or_add, self.wait)
         told = (self.truth,) if session.scene.truths else ()
-        self.moves: tuple[Callable[[int], None], ...] = often + rare + once + told
+        self.moves: tuple[Callable[[int], None], ...] = often + rare + comings + once + told
 
     def move(self, number: int) -> None:
         which, argument = number % len(self.moves), number // len(self.moves)
@@ -198,6 +199,10 @@ class _Player:
     def expire(self, number: int) -> None:
         if self._current():
             self.session.campaign.expire(f"scene:{self._pick(self.referee.out, number)}")
+
+    def renew(self, number: int) -> None:
+        if self._current():
+            self.session.campaign.renew(f"scene:{self._pick(self.referee.out, number)}")
 
     def decline(self, number: int) -> None:
         if self._current():
@@ -270,8 +275,9 @@ class _Player:
         return bool(self.referee.out) and not self._overdue()
 
     def _overdue(self) -> bool:
-        asked = [self.session.log[seq - 1] for seq in self.referee.out]
-        return any((event.expires or 0.0) <= self.clock[0] for event in asked)
+        due = {seq: self.session.log[seq - 1].expires or 0.0 for seq in self.referee.out}
+        due |= {seq: until for seq, until in self.referee.renewed.items() if seq in due}
+        return any(until <= self.clock[0] for until in due.values())
 
     @staticmethod
     def _pick(among: Sequence[Any], number: int) -> Any:
@@ -285,8 +291,8 @@ def play(policy: Policy, scene: Scene, script: Sequence[int], seed: int = 1) -> 
     ----------
     script : sequence of int
         Any numbers from 0: each stands for an ask, an answer (in time, late or a second time, at
-        its price or another cost), an expiry, a refusal, a failure, somebody leaving or joining,
-        more money, a pause, a task closed or added, or for time passing.
+        its price or another cost), an expiry, a renewal, a refusal, a failure, somebody leaving or
+        joining, more money, a pause, a task closed or added, or for time passing.
     """
     clock = [1000.0]
     session = start(policy, scene, seed=seed, lease=LEASE, clock=lambda: clock[0])

@@ -312,3 +312,45 @@ def test_the_time_of_events_is_the_clocks() -> None:
     one(campaign)
     times = {event.kind: event.time for event in campaign.log()}
     assert times[Kind.EXPIRED] == 170.0
+
+
+def test_a_lease_that_is_renewed_begins_anew() -> None:
+    clock = Clock()
+    campaign = make(clock)
+    first, second = one(campaign), one(campaign)
+    clock.now = 150.0
+    campaign.renew(first.id)
+    assert [each.expires for each in campaign.assignments()] == [210.0, 160.0]
+    clock.now = 160.0
+    assert campaign.sweep() == 1
+    assert [each.id for each in campaign.assignments()] == [first.id]
+    clock.now = 209.9
+    assert campaign.sweep() == 0
+    with pytest.raises(Conflict, match="is expired already"):
+        campaign.renew(second.id)
+    clock.now = 210.0
+    assert campaign.sweep() == 1
+    assert campaign.status().reserved == 0
+    reopened = Campaign.open(campaign.store, "cats", clock=clock)
+    assert reopened.assignments() == []
+
+
+def test_what_was_renewed_is_due_then_also_for_those_who_open_the_campaign() -> None:
+    clock = Clock()
+    campaign = make(clock)
+    first = one(campaign)
+    clock.now = 150.0
+    campaign.renew(first.id, key="r")
+    campaign.renew(first.id, key="r")
+    assert kinds(campaign).count("RENEWED") == 1
+    clock.now = 205.0
+    assert Campaign.open(campaign.store, "cats", clock=clock).sweep() == 0
+    campaign.tell(first.id, 0.5)
+    with pytest.raises(Conflict, match="is answered already"):
+        campaign.renew(first.id)
+
+
+def test_without_a_lease_there_is_nothing_to_renew() -> None:
+    campaign = make(lease=None)
+    campaign.renew(one(campaign).id)
+    assert "RENEWED" not in kinds(campaign)

@@ -112,4 +112,5 @@ def test_the_numbers_of_kinds_do_not_change() -> None:
         ("STOPPED", 17),
         ("DRAWN", 18),
         ("FAILED", 19),
+        ("RENEWED", 20),
     ]

@@ -397,6 +397,36 @@ def test_a_source_that_is_not_there_and_does_not_say_for_how_long_is_left_alone(
     assert len(campaign.log()) <= 12
 
 
-def test_a_lease_that_is_shorter_than_a_call_is_refused() -> None:
-    with pytest.raises(InvalidProblem, match="longer lease, or none"):
-        run(created(lease=30), judges(), content=CONTENT)
+def test_leases_of_what_is_out_are_renewed_however_long_a_call_takes() -> None:
+    async def slow(question: Question) -> Response:
+        await asyncio.sleep(0.5)
+        return even(question)
+
+    campaign = created(2, lease=0.2)
+    found = run(campaign, judges(slow, slots=2), content=CONTENT)
+    assert found.end == Done("tasks")
+    assert found.progress.answered == 4
+    kinds = [event.kind for event in campaign.log()]
+    assert kinds.count(Kind.ASKED) == kinds.count(Kind.ANSWER) == 4
+    assert Kind.RENEWED in kinds
+    assert Kind.EXPIRED not in kinds
+
+
+def test_a_source_that_has_changed_since_a_worker_was_created_is_refused() -> None:
+    class Prompted(Function):
+        name = "prompted"
+        prompt = "Is it even?"
+
+        def identity(self) -> dict[str, Any]:
+            return {"prompt": self.prompt}
+
+    judge = Prompted(even, price="0.01")
+    worker = Worker("a", "0.01", kind="model", source=judge.signature())
+    campaign = created(3, workers=[worker])
+    assert run(campaign, {"a": judge}, content=CONTENT).end == Done("tasks")
+    judge.prompt = "Can it be halved?"
+    with pytest.raises(InvalidProblem, match="restore it, or give the judge another id") as refused:
+        run(campaign, {"a": judge}, content=CONTENT)
+    assert refused.value.field == "source"
+    assert worker.source in str(refused.value)
+    assert judge.signature() in str(refused.value)

@@ -30,8 +30,8 @@ class WorkerSummary(Jsonable):
     ``over_ceiling`` counts calls that cost more than was reserved for them; ``unbooked`` is what of
     that the budget had no room for. ``share`` is of all answers. ``agreement`` is the share of
     their answers that are the task's present answer, among tasks that somebody else answered too;
-    None where there is none, and for utilities. ``kind`` and ``family`` are None where nothing was
-    said.
+    None where there is none, and for utilities. ``kind``, ``family`` and ``source`` are None
+    where nothing was said.
     """
 
     id: str
@@ -56,6 +56,7 @@ class WorkerSummary(Jsonable):
     cost_an_answer: Decimal | None = None
     over_ceiling: int = 0
     unbooked: Decimal = Decimal(0)
+    source: str | None = None
 
 
 def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> list[WorkerSummary]:
@@ -113,6 +114,7 @@ def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> li
                 quality=quality[at],
                 kind=worker.kind,
                 family=worker.family,
+                source=worker.source,
                 failed=failed,
                 failures=dict(ledger.failures.get(at, ())),
                 paid_for_failures=from_micro(int(row[c.FAILURE_COST])),

@@ -136,13 +136,13 @@ def invite_worker(
 
 
 def _said_before(campaign: Campaign, worker: str) -> dict[str, str]:
-    """Kind and family of somebody who comes back, as far as they had any."""
+    """Kind, family and source of somebody who comes back, as far as they had any."""
     with campaign.reading() as state:
         ledger = state.ledger
         if not ledger.has_worker(worker):
             return {}
         known = ledger.workers[ledger.worker_at(worker)].to_json()
-    return {field: known[field] for field in ("kind", "family") if field in known}
+    return {field: known[field] for field in ("kind", "family", "source") if field in known}
 
 
 def _joined(campaign: Campaign, worker: str) -> bool:

@@ -58,7 +58,8 @@ NEVER_SHOWN: frozenset[str] = frozenset(
     {
         # Of what only requesters and owners do.
         "campaign_exists", "campaign_paused", "campaign_not_paused", "task_exists", "truth_known",
-        "worker_exists", "no_newcomers", "no_tasks", "no_budget", "unknown_policy", "unknown_key",
+        "already_running", "worker_exists", "no_newcomers", "no_tasks", "no_budget",
+        "unknown_policy", "unknown_key",
         "unknown_hook", "unknown_delivery", "unknown_export", "invalid_form", "not_certifying",
         "no_pilot",
         # A stranger has a page of their own, which says what to do.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from askwise.core import plugins
 from askwise.core.checks import flag, one_of, real, whole
@@ -24,6 +25,8 @@ from askwise.sources.chat.pacing import Breaker, Pace
 from askwise.sources.chat.pricing import TokenPrice
 from askwise.sources.chat.prompts import SYSTEM, Prompt, PromptTemplate
 from askwise.sources.chat.requests import RequestShape, ladder
+
+T = TypeVar("T")
 
 Orders = Literal["both", "random", "as-given"]
 
@@ -251,7 +254,7 @@ class Chat(Source):
         prompt = self._prompt(question, swapped)
         key = self._key(question, prompt, swapped)
         try:
-            kept = self._kept(key, question)
+            kept = await self._off_loop(self._kept, key, question)
         except Exception as error:  # whatever the cache is; to call now might be to pay twice
             return Response(failure="unavailable", detail=f"the cache: {plugins.reason(error)}")
         if kept is not None:
@@ -263,8 +266,14 @@ class Chat(Source):
         called = await self._calls.call(prompt, choices, self._max_tokens(question))
         response = _response(question, called, swapped)
         if response.failure is None or response.failure in KEPT_FAILURES:
-            return self._keep(key, question, response)
+            return await self._off_loop(self._keep, key, question, response)
         return response
+
+    async def _off_loop(self, act: Callable[..., T], *given: Any) -> T:
+        """Use the cache, in another thread if it may take a while."""
+        if getattr(self.cache, "blocking", False):
+            return await asyncio.to_thread(act, *given)
+        return act(*given)
 
     def _keep(self, key: str, question: Question, response: Response) -> Response:
         """Keep a response; one that can't be kept is paid and told all the same."""

@@ -85,6 +85,7 @@ API: dict[tuple[str, str], Rule] = {
     ("POST", "/assignments/{id}/answer"): Rule("requester", True, {"value": "yes"}),
     ("POST", "/assignments/{id}/decline"): Rule("requester", True),
     ("POST", "/assignments/{id}/fail"): Rule("requester", body={"why": "refused"}),
+    ("POST", "/assignments/{id}/renew"): Rule("requester"),
     ("POST", "/assignments/{id}/expire"): Rule("requester"),
     ("GET", "/assignments/{id}/explanation"): Rule("viewer"),
     ("GET", "/hooks"): Rule("requester"),

@@ -45,6 +45,7 @@ WRITES: dict[str, Callable[[Service, RemoteCampaign], Write]] = {
         f"{out(c)}/fail", {"why": "refused", "cost": "0.01"}, {"why": "refused", "cost": "0.02"}
     ),
     "decline": lambda s, c: (f"{out(c)}/decline", None, f"{out(c)}/decline"),
+    "renew": lambda s, c: (f"{out(c)}/renew", None, f"{out(c)}/renew"),
     "expire": lambda s, c: (f"{out(c)}/expire", None, f"{out(c)}/expire"),
     "pause": lambda s, c: (f"{at(c)}/pause", None, f"{at(c)}/stop"),
     "resume": lambda s, c: (f"{at(paused(c))}/resume", None, f"{at(c)}/pause"),

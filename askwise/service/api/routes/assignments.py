@@ -127,6 +127,13 @@ def expire(service: d.Serving, caller: d.Requester, key: d.RetryKey, id: Assignm
     return JsonReply({"assignment": id, "state": "expired"})
 
 
+@router.post("/assignments/{id}/renew", response_model=replies.SettledShape)
+def renew(service: d.Serving, caller: d.Requester, key: d.RetryKey, id: AssignmentId) -> Response:
+    """Begin the lease of an assignment that is out anew."""
+    campaign_of(service, caller, id).renew(id, key)
+    return JsonReply({"assignment": id, "state": "out"})
+
+
 @router.get("/assignments/{id}/explanation", response_model=replies.ExplanationShape)
 def explanation(service: d.Serving, caller: d.Viewer, id: AssignmentId) -> Response:
     """Why an assignment was made, recomputed from the log."""

@@ -167,7 +167,7 @@ class SettledShape(Shape):
     """What has become of an assignment."""
 
     assignment: str
-    state: Literal["answered", "declined", "expired", "failed"]
+    state: Literal["answered", "declined", "expired", "failed", "out"]
 
 
 class EventShape(Shape):
@@ -195,6 +195,7 @@ class WorkerShape(Shape):
     trusted: bool | None = None
     kind: WorkerKind | None = None
     family: str | None = None
+    source: str | None = None
 
 
 class TaskShape(Shape):

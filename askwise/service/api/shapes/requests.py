@@ -153,6 +153,7 @@ class WorkerBody(Body):
         None, description="A person or model is asked about a task at most once."
     )
     family: Id | None = Field(None, description="Shared by workers that err together.")
+    source: Id | None = Field(None, description="What answers for them, by name and digest.")
 
 
 class TaskBody(Body):

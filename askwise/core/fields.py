@@ -1,0 +1,77 @@
+"""Checks of the fields of a problem: its workers, its tasks and their names."""
+
+import math
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+from askwise.core.errors import InvalidProblem, nearest
+from askwise.core.money import field_of
+
+
+def fields_of(raw: object, noun: type, kind: str, needed: tuple[str, ...]) -> dict[str, Any]:
+    """Take a mapping that has no other fields than those of a noun, and those that it needs."""
+    if not isinstance(raw, Mapping):
+        raise InvalidProblem(f"{kind} is {raw!r}: give a mapping with an 'id'", field=kind)
+    known: tuple[str, ...] = noun.__slots__  # type: ignore[attr-defined]
+    for key in raw:
+        if key not in known:
+            raise InvalidProblem(
+                f"{kind} {raw.get('id')!r} has a field {key!r}: {nearest(str(key), known)}",
+                field=str(key),
+            )
+    for key in ("id", *needed):
+        if key not in raw:
+            raise InvalidProblem(f"{kind} {raw.get('id')!r} lacks {key!r}", field=key)
+    return dict(raw)
+
+
+def is_name(value: object) -> bool:
+    """Whether something can be the name of something: printable, of 1 to 200 characters."""
+    return isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable()
+
+
+def check_id(value: object, field: str) -> None:
+    """Refuse an id that is none."""
+    if not is_name(value):
+        raise InvalidProblem(
+            f"{field} is {value!r}: give a printable string of 1 to 200 characters", field=field
+        )
+
+
+def check_flag(value: object, label: str) -> None:
+    """Refuse what is neither true nor false."""
+    if not isinstance(value, bool):
+        raise InvalidProblem(f"{label} is {value!r}: give true or false", field=field_of(label))
+
+
+def check_unique(names: Sequence[str], kind: str) -> None:
+    """Refuse names that are there twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InvalidProblem(f"{kind} {name!r} is named twice", field=kind)
+        seen.add(name)
+
+
+def check_whole(value: object, label: str, *, at_least: int, at_most: int) -> None:
+    """Refuse what is no whole number from ``at_least`` to ``at_most``."""
+    if isinstance(value, bool) or not isinstance(value, int) or not at_least <= value <= at_most:
+        raise InvalidProblem(
+            f"{label} is {value!r}: give a whole number from {at_least} to {at_most}",
+            field=field_of(label),
+        )
+
+
+def check_real(value: object, label: str) -> float:
+    """Take a finite number."""
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+        raise InvalidProblem(f"{label} is {value!r}: give a number", field=field_of(label))
+    try:
+        number = float(value)
+    except (OverflowError, ValueError):
+        number = math.inf
+    if not math.isfinite(number):
+        raise InvalidProblem(f"{label} is {value!r}: give a finite number", field=field_of(label))
+    return number
