@@ -9,6 +9,7 @@ import numpy as np
 from askwise.campaign import bidding, settling
 from askwise.campaign.certifying import FROZEN, Askings, drawable, freeze_draw
 from askwise.campaign.refusals import conflict, invalid_answer
+from askwise.campaign.spec import check_shown
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import assignments as handed
 from askwise.campaign.views.answers import answers
@@ -388,6 +389,8 @@ class Verbs:
                 raise conflict("task_exists", "tasks", message)
             names.add(task.id)
             check_named(task, known)
+        if self.state.spec.content is not None:
+            check_shown(self.state.spec.content, tasks)
         if workers:
             self.emit(Kind.JOINED, workers=tuple(worker.to_json() for worker in workers))
         if tasks:

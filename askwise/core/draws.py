@@ -11,6 +11,7 @@ from typing import NamedTuple
 from askwise.core.compiling import kernel, step
 
 POLICY, RULE, WORLD, MARKET, AGGREGATION, MECHANISM, ABSORB, TRUTHS, GOLD, AUDITS = range(1, 11)
+SIDES = 11
 """Roles: streams of policy, rule, world, ... of one seed are independent."""
 
 _WORD = 0xFFFFFFFF
