@@ -1,4 +1,4 @@
-"""A question with content on the worker's page: every kind of field, hostile text, swapped sides."""
+"""A question with content on the worker's page: kinds of fields, hostile text, swapped sides."""
 
 from __future__ import annotations
 
