@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.service.browser.driving import Browser, Site
+from tests.service.browser.driving import Browser, Site, sign_in
 from tests.service.browser.working import answer, make, start
 
 DOT = (
@@ -100,3 +100,28 @@ def test_a_pair_is_side_by_side_where_there_is_room(browser: Browser, site: Site
     browser.size(390, 800)
     first, second = tops()
     assert first < second
+
+
+def test_a_requester_writes_a_question_and_sees_what_workers_see(
+    browser: Browser, site: Site
+) -> None:
+    tasks = [{"id": f"m{at}", "payload": MAIL} for at in range(2)]
+    campaign = make(site, "shown", options=None, content=MAILS, tasks=tasks, budget="0.25")
+    first, second = campaign.ask(2)
+    told = {"probabilities": {"spam": 0.9, "ham": 0.1}, "reference": "chatcmpl-7Hd2"}
+    campaign.tell(first.id, "spam", cost="0.18", rationale="It asks for a click. " * 12, **told)  # type: ignore[arg-type]
+    campaign.fail(second.id, "timed_out", "0.02")
+    browser.expect("sandboxed")
+    sign_in(browser, site, "/dashboard")
+    for name, path in (
+        ("content-overview", "/dashboard/shown"),
+        ("content-preview", "/dashboard/shown/preview"),
+        ("content-task", f"/dashboard/shown/task?id={first.task}"),
+        ("content-workers", "/dashboard/shown/workers"),
+    ):
+        browser.open(f"{site.url}{path}")
+        browser.look(name)
+    browser.open(f"{site.url}/dashboard/-/new")
+    browser.find("button[value=preview]").click()
+    browser.shows("What a worker will see")
+    browser.look("content-new")
