@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -17,7 +17,7 @@ from askwise.campaign.piloting import check_takes_pilot
 from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, nearest
 from askwise.core.pilot import PilotTerms, check_pilot, read_pilot
-from askwise.core.problem import Problem, make_problem
+from askwise.core.problem import Problem, Task, make_problem
 from askwise.core.registry import spec_of, stored_spec
 from askwise.mechanisms import Mechanism, mechanisms
 from askwise.policies import AsksCrowds, LabelsItself, Policy, policies
@@ -91,7 +91,7 @@ class Spec:
                 reason="newer_version",
             )
         try:
-            return make_spec(raw)
+            return make_spec(raw, stored=True)
         except UnknownPolicy as error:
             if error.missing is None:
                 raise
@@ -104,8 +104,11 @@ class Spec:
             ) from None
 
 
-def make_spec(raw: Mapping[str, Any]) -> Spec:
-    """Build and check a Spec from the fields that ``Campaign.create`` takes."""
+def make_spec(raw: Mapping[str, Any], *, stored: bool = False) -> Spec:
+    """Build and check a Spec from the fields that ``Campaign.create`` takes.
+
+    One that is ``stored`` is opened even if its content can't show a task.
+    """
     for key in raw:
         if key not in (*PROBLEM_FIELDS, *CHOICE_FIELDS, *KEPT_FIELDS):
             known = (*PROBLEM_FIELDS, *CHOICE_FIELDS)
@@ -125,6 +128,8 @@ def make_spec(raw: Mapping[str, Any]) -> Spec:
     problem = make_problem(**given)
     if content is not None:
         _check_content(content, problem)
+        if not stored:
+            check_shown(content, problem.tasks)
     kind = "options" if problem.options else "utility"
     rule = None if raw.get("stopping") is None else stopping.make(raw["stopping"])
     wanted = raw.get("aggregation")
@@ -224,6 +229,17 @@ def _check_content(content: Content, problem: Problem) -> None:
             "the same",
             field="content.range",
         )
+
+
+def check_shown(content: Content, tasks: Iterable[Task]) -> None:
+    """Refuse a task that the content could not show."""
+    for task in tasks:
+        try:
+            content.parts(task.payload)
+        except InvalidProblem as error:
+            raise InvalidProblem(
+                f"task {task.id!r} can't be shown: {error}", field="tasks"
+            ) from None
 
 
 def _read_seed(seed: object) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 
 from askwise.campaign import bidding, phases, settling
 from askwise.campaign.refusals import conflict, invalid_answer
+from askwise.campaign.spec import check_shown
 from askwise.campaign.views import assignments as handed
 from askwise.campaign.write import Write
 from askwise.core.arrays import Array
@@ -289,6 +290,8 @@ class Verbs(Write):
                 raise conflict("task_exists", "tasks", message)
             names.add(task.id)
             check_named(task, known)
+        if self.state.spec.content is not None:
+            check_shown(self.state.spec.content, tasks)
         if workers:
             self.emit(Kind.JOINED, workers=tuple(worker.to_json() for worker in workers))
         if tasks:

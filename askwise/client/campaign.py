@@ -250,7 +250,7 @@ class RemoteCampaign:
     @property
     def content(self) -> Content | None:
         """What workers are asked and shown, if that was given."""
-        raw = self.spec.get("content")
+        raw = self._transport.read(self._path)["content"]
         return None if raw is None else Content.from_json(raw)
 
     # What a service has beside.

@@ -18,6 +18,7 @@ from askwise.core.parts import (
     given_fields,
     invalid,
     whole_payload,
+    within,
 )
 
 __all__ = ["Content", "Example", "Field", "Option", "Part"]
@@ -249,17 +250,20 @@ class Content:
         if self.range is None:
             if answer not in self.names():
                 valid = nearest(str(answer), self.names())
-                raise invalid(f"answer of {label}", answer, f"give an option; {valid}")
+                raise invalid(f"{label}.answer", answer, f"give an option; {valid}")
         elif not _is_number(answer) or not self.range[0] <= float(answer) <= self.range[1]:
-            raise invalid(f"answer of {label}", answer, f"give a number in {self.range}")
+            raise invalid(f"{label}.answer", answer, f"give a number in {self.range}")
         try:
             self.parts(example.payload)
         except InvalidProblem as error:
-            raise InvalidProblem(f"{label}: {error}", field="examples") from None
+            raise within(error, label) from None
 
 
 def _made(noun: type[T], raw: object, label: str, short: str | None) -> T:
-    """An instance from itself, a mapping of its fields, or its name alone."""
+    """An instance from itself, a mapping of its fields, or its name alone.
+
+    What is wrong with it is told with its place: ``options[1].name``.
+    """
     if isinstance(raw, noun):
         return raw
     if short is not None and isinstance(raw, str):
@@ -270,11 +274,16 @@ def _made(noun: type[T], raw: object, label: str, short: str | None) -> T:
     known = [field.name for field in parameters]
     for key in map(str, raw):
         if key not in known:
-            raise InvalidProblem(f"{label} has a field {key!r}: {nearest(key, known)}", field=key)
+            raise InvalidProblem(
+                f"{label} has a field {key!r}: {nearest(key, known)}", field=f"{label}.{key}"
+            )
     for field in parameters:
         if field.default is dataclasses.MISSING and field.name not in raw:
-            raise InvalidProblem(f"{label} lacks {field.name!r}", field=field.name)
-    return noun(**raw)
+            raise InvalidProblem(f"{label} lacks {field.name!r}", field=f"{label}.{field.name}")
+    try:
+        return noun(**raw)
+    except InvalidProblem as error:
+        raise within(error, label) from None
 
 
 def _listed(value: Any, field: str) -> list[Any]:

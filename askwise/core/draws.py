@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from askwise.core.compiling import kernel, step
 
-(POLICY, RULE, WORLD, MARKET, AGGREGATION, MECHANISM, ABSORB, TRUTHS, GOLD, AUDITS,
- PILOT) = range(1, 12)  # fmt: skip
+(POLICY, RULE, WORLD, MARKET, AGGREGATION, MECHANISM, ABSORB, TRUTHS, GOLD, AUDITS, PILOT,
+ SIDES) = range(1, 13)  # fmt: skip
 """Roles: streams of policy, rule, world, ... of one seed are independent."""
 
 _WORD = 0xFFFFFFFF

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -163,6 +164,24 @@ def _is_missing(value: Any) -> bool:
 def invalid(label: str, value: object, valid: str) -> InvalidProblem:
     """The error that names a field, its value and what would be valid."""
     return InvalidProblem(f"{label} is {_brief(value)}: {valid}", field=label.split()[0])
+
+
+def within(error: InvalidProblem, place: str) -> InvalidProblem:
+    """The same error, told of something that is a part of another.
+
+    Examples
+    --------
+    >>> found = within(invalid("name of an option", "", "give one"), "options[1]")
+    >>> print(found, found.field, sep="; ")
+    options[1].name of an option is '': give one; options[1].name
+    """
+    own = error.field or ""
+    begins_with_it = own != "" and str(error).startswith(re.split(r"[.\[]", own)[0])
+    return InvalidProblem(
+        f"{place}{'.' if begins_with_it else ': '}{error}",
+        field=f"{place}.{own}" if own else place,
+        reason=error.reason,
+    )
 
 
 def _brief(value: object) -> str:

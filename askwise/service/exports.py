@@ -12,8 +12,12 @@ import numpy as np
 from starlette.responses import Response, StreamingResponse
 
 from askwise.campaign import Campaign
+from askwise.campaign.views.assignments import assignment_id
 from askwise.core.errors import UnknownName
+from askwise.core.events import Event, Kind
+from askwise.core.money import from_micro
 from askwise.ledger import columns as c
+from askwise.service.pages.filters import moment_of
 
 T = TypeVar("T")
 Maker = Callable[[Campaign], Iterator[bytes]]
@@ -26,6 +30,15 @@ NAMELESS = "unit"
 
 _FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20'")
 """What spreadsheets take for the beginning of a formula (also in full width), and our mark."""
+
+ANSWER_COLUMNS = (
+    *("task", "value", "confidence", "rests_on", "certificate", "outcome", "count"),
+    *("assured_error", "majority_error"),
+)
+CALL_COLUMNS = (
+    *("assignment", "time", "task", "worker", "state", "value", "why", "ceiling", "booked"),
+    *("cost", "over_ceiling", "probabilities", "rationale", "reference"),
+)
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
@@ -75,19 +88,78 @@ def _table(columns: str, read: Callable[[Campaign], Iterable[Any]]) -> Maker:
     return make
 
 
+def _read_as(campaign: Campaign) -> dict[str, str]:
+    """What workers read in place of options' names; empty where they read the names themselves."""
+    options = () if campaign.content is None else campaign.content.options
+    differ = any(option.label != option.name for option in options)
+    return {option.name: option.label for option in options} if differ else {}
+
+
+def _answers(campaign: Campaign) -> Iterator[bytes]:
+    labels = _read_as(campaign)
+    head = [*ANSWER_COLUMNS, *(["option_label"] if labels else [])]
+    rows = (
+        [*(getattr(each, name) for name in ANSWER_COLUMNS), *_label_of(each.value, labels)]
+        for each in campaign.answers()
+    )
+    return _csv(head, _cells(rows))
+
+
+def _label_of(value: object, labels: dict[str, str]) -> list[str | None]:
+    return [labels.get(value) if isinstance(value, str) else None] if labels else []
+
+
 def _answer_lines(campaign: Campaign) -> Iterator[bytes]:
-    return _lines(each.to_json() for each in campaign.answers())
+    labels = _read_as(campaign)
+    return _lines(
+        {**each.to_json(), **({"option_label": _label_of(each.value, labels)[0]} if labels else {})}
+        for each in campaign.answers()
+    )
+
+
+def _events(campaign: Campaign) -> Iterator[Event]:
+    """The log up to now, which is when this is called; read piece by piece."""
+    end = campaign.status().seq
+    return (
+        event
+        for after in range(0, end, ROWS)
+        for event in campaign.log(after, min(after + ROWS, end))
+    )
 
 
 def _log(campaign: Campaign) -> Iterator[bytes]:
-    end = campaign.status().seq
+    return _lines(event.to_json() for event in _events(campaign))
 
-    def events() -> Iterator[dict[str, Any]]:
-        for after in range(0, end, ROWS):
-            for event in campaign.log(after, min(after + ROWS, end)):
-                yield event.to_json()
 
-    return _lines(events())
+def _calls(campaign: Campaign) -> Iterator[bytes]:
+    log = _events(campaign)
+
+    def rows() -> Iterator[list[object]]:
+        ceilings: dict[int, int | None] = {}
+        for event in log:
+            if event.kind == Kind.ASKED:
+                ceilings[event.seq] = event.price
+            elif event.kind == Kind.DECLINED and event.assignment is not None:
+                del ceilings[event.assignment]
+            elif event.kind in (Kind.ANSWER, Kind.FAILED) and event.assignment is not None:
+                yield [*_call_cells(campaign.name, event, ceilings.pop(event.assignment))]
+
+    return _csv(CALL_COLUMNS, _cells(rows()))
+
+
+def _call_cells(name: str, event: Event, ceiling: int | None) -> Iterator[object]:
+    """One row of :data:`CALL_COLUMNS`: what became of a question, and what it cost."""
+    moment = moment_of(event.time)
+    yield assignment_id(name, event.assignment or 0)
+    yield event.time if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+    yield from (event.task, event.worker)
+    yield "failed" if event.kind == Kind.FAILED else "answered"
+    yield from (event.value, event.why)
+    yield from (None if each is None else from_micro(each) for each in (ceiling, event.price))
+    yield None if event.cost is None else from_micro(event.cost)
+    yield "yes" if event.over_ceiling else None
+    yield None if event.probabilities is None else json.dumps(event.probabilities)
+    yield from (event.rationale, event.reference)
 
 
 def _labels(campaign: Campaign) -> Iterator[bytes]:
@@ -144,10 +216,6 @@ def _batches(rows: Iterable[T]) -> Iterator[list[T]]:
         yield some
 
 
-_answers = _table(
-    "task value confidence rests_on certificate outcome count assured_error majority_error",
-    Campaign.answers,
-)
 _payments = _table("worker answers paid reserved why failures", Campaign.payments)
 
 EXPORTS: dict[str, tuple[Maker, str]] = {
@@ -157,6 +225,11 @@ EXPORTS: dict[str, tuple[Maker, str]] = {
         "outcome.",
     ),
     "answers.jsonl": (_answer_lines, "The same, as JSON Lines."),
+    "calls.csv": (
+        _calls,
+        "Every answer and every failed call: its worker, what it cost and its ceiling, why it "
+        "failed, its rationale and reference.",
+    ),
     "labels.csv": (_labels, "Every answer given: task, worker, label."),
     "payments.csv": (_payments, "What each worker has earned."),
     "log.jsonl": (_log, "All that happened, event by event."),

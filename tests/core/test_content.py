@@ -26,33 +26,53 @@ PAIR = Content(
 @pytest.mark.parametrize(
     ("given", "field", "said"),
     [
-        ({"question": " "}, "question", "say what is asked"),
-        ({"question": 7}, "question", "question is 7: give text"),
-        ({"options": ["yes"]}, "options", "at least two"),
-        ({"options": "yes"}, "options", "give a list"),
-        ({"options": []}, "options", "exactly one of options"),
-        ({"range": [0, 1]}, "options", "exactly one of options"),
-        ({"options": [], "range": [1, 0]}, "range", "the lower first"),
-        ({"options": [], "range": [0, float("nan")]}, "range", "two numbers"),
-        ({"options": ["no", "no"]}, "options", "name 'no' is there twice"),
-        ({"options": ["No", "no"]}, "options", "label 'no' is there twice"),
-        ({"options": ["no", {"nam": "yes"}]}, "nam", "did you mean 'name'"),
-        ({"options": ["no", {"label": "yes"}]}, "name", r"options\[1\] lacks 'name'"),
-        ({"options": ["no", 3]}, "options[1]", "give a mapping"),
-        ({"options": ["no", "y\nes"]}, "name", "printable string"),
-        ({"options": ["no", {"name": "a", "side": "left"}]}, "side", "first, second"),
-        ({"options": ["no", {"name": "a", "side": "first"}]}, "options", "one the second"),
-        ({"currency": "a long story"}, "currency", "give its code"),
-        ({"fields": [{"name": "t", "show": "video"}]}, "show", "long_text"),
-        ({"fields": ["t", "t"]}, "fields", "there twice"),
-        ({"fields": [{"name": "t", "show": "pair"}]}, "second", "a pair names"),
-        ({"fields": [{"name": "t", "second": "u"}]}, "second", "a pair names"),
-        ({"fields": [{"name": "t", "alt": "u"}]}, "alt", "only an image"),
-        ({"fields": [{"name": "t", "optional": 1}]}, "optional", "true or false"),
-        ({"examples": [{"payload": "x", "answer": "maybe"}]}, "answer", "give an option"),
-        ({"examples": [{"payload": "x", "answer": True}]}, "answer", "an option or a number"),
-        ({"fields": ["t"], "examples": [{"payload": "x", "answer": "no"}]}, "examples", "object"),
-        ({"questions": "?"}, "questions", "did you mean 'question'"),
+        ({"question": " "}, "content.question", "say what is asked"),
+        ({"question": 7}, "content.question", "content.question is 7: give text"),
+        ({"options": ["yes"]}, "content.options", "at least two"),
+        ({"options": "yes"}, "content.options", "give a list"),
+        ({"options": []}, "content.options", "exactly one of options"),
+        ({"range": [0, 1]}, "content.options", "exactly one of options"),
+        ({"options": [], "range": [1, 0]}, "content.range", "the lower first"),
+        ({"options": [], "range": [0, float("nan")]}, "content.range", "two numbers"),
+        ({"options": ["no", "no"]}, "content.options", "name 'no' is there twice"),
+        ({"options": ["No", "no"]}, "content.options", "label 'no' is there twice"),
+        ({"options": ["no", {"nam": "yes"}]}, "content.options[1].nam", "did you mean 'name'"),
+        (
+            {"options": ["no", {"label": "yes"}]},
+            "content.options[1].name",
+            r"content.options\[1\] lacks 'name'",
+        ),
+        ({"options": ["no", 3]}, "content.options[1]", "give a mapping"),
+        ({"options": ["no", "y\nes"]}, "content.options[1].name", "printable string"),
+        (
+            {"options": ["no", {"name": "a", "side": "left"}]},
+            "content.options[1].side",
+            "first, second",
+        ),
+        ({"options": ["no", {"name": "a", "side": "first"}]}, "content.options", "one the second"),
+        ({"currency": "a long story"}, "content.currency", "give its code"),
+        ({"fields": [{"name": "t", "show": "video"}]}, "content.fields[0].show", "long_text"),
+        ({"fields": ["t", "t"]}, "content.fields", "there twice"),
+        ({"fields": [{"name": "t", "show": "pair"}]}, "content.fields[0].second", "a pair names"),
+        ({"fields": [{"name": "t", "second": "u"}]}, "content.fields[0].second", "a pair names"),
+        ({"fields": [{"name": "t", "alt": "u"}]}, "content.fields[0].alt", "only an image"),
+        ({"fields": [{"name": "t", "optional": 1}]}, "content.fields[0].optional", "true or false"),
+        (
+            {"examples": [{"payload": "x", "answer": "maybe"}]},
+            "content.examples[0].answer",
+            "give an option",
+        ),
+        (
+            {"examples": [{"payload": "x", "answer": True}]},
+            "content.examples[0].answer",
+            "an option or a number",
+        ),
+        (
+            {"fields": ["t"], "examples": [{"payload": "x", "answer": "no"}]},
+            "content.examples[0].payload",
+            "object",
+        ),
+        ({"questions": "?"}, "content.questions", "did you mean 'question'"),
     ],
 )
 def test_what_is_wrong_is_refused_in_one_line_that_names_it(
@@ -62,6 +82,12 @@ def test_what_is_wrong_is_refused_in_one_line_that_names_it(
         Content.from_json({"question": "Spam?", "options": ["no", "yes"], **given})
     assert caught.value.field == field
     assert "\n" not in str(caught.value)
+
+
+def test_what_a_program_builds_is_told_without_the_word_content() -> None:
+    with pytest.raises(InvalidProblem, match=r"^options\[1\] lacks 'name'") as caught:
+        Content("Spam?", options=["no", {"label": "yes"}])
+    assert caught.value.field == "options[1].name"
 
 
 def test_options_that_name_sides_need_a_pair() -> None:

@@ -7,6 +7,7 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ from askwise.core.problem import Worker
 from askwise.data import read_labels
 from askwise.service import exports
 from askwise.service.app import make_app
-from askwise.service.exports import EXPORTS, export, safe_cell
+from askwise.service.exports import CALL_COLUMNS, EXPORTS, export, safe_cell
 from askwise.service.settings import Settings
 
 FORMULAS = ("=1+1", "+SUM(A1)", "-2+3", "@cmd", "'quoted")
@@ -72,6 +73,56 @@ def test_payments_and_the_log_have_what_calls_cost() -> None:
     assert {name: answer[name] for name in more} == more
     assert (answer["price"], answer["cost"]) == ("0.02", "0.02")
     assert (failure["why"], failure["price"], failure["cost"]) == ("filtered", "0.01", "0.01")
+
+
+def test_calls_have_their_costs_reasons_and_words() -> None:
+    made = Campaign.create(
+        workers=[Worker("ann", "0.10")], tasks=["t1", "t2", "t3", "t4"], options=["yes", "no"],
+        budget="1", policy="random-pairs", name="calls", clock=lambda: 0.0,
+    )  # fmt: skip
+    first, second, third, fourth = made.ask(4)
+    more = {"probabilities": {"yes": 0.75, "no": 0.25}, "rationale": "=Meow", "reference": "r-1"}
+    made.tell(first.id, "yes", cost="0.02", **more)  # type: ignore[arg-type]
+    made.fail(second.id, "filtered", "0.01")
+    made.decline(third.id)
+    made.tell(fourth.id, "no", cost="0.30")
+    rows = rows_of(made, "calls.csv")
+    common = {"worker": "ann", "time": "1970-01-01T00:00:00Z", "ceiling": "0.1"}
+    none = dict.fromkeys(CALL_COLUMNS, "")
+    assert rows == [
+        {**none, **common, "assignment": first.id, "task": first.task, "state": "answered",
+         "value": "yes", "booked": "0.02", "cost": "0.02",
+         "probabilities": '{"yes": 0.75, "no": 0.25}', "rationale": "'=Meow", "reference": "r-1"},
+        {**none, **common, "assignment": second.id, "task": second.task, "state": "failed",
+         "why": "filtered", "booked": "0.01", "cost": "0.01"},
+        {**none, **common, "assignment": fourth.id, "task": fourth.task, "state": "answered",
+         "value": "no", "booked": "0.3", "cost": "0.3", "over_ceiling": "yes"},
+    ]  # fmt: skip
+
+
+def test_labels_of_options_stand_beside_their_names_where_they_differ() -> None:
+    options: list[Any] = [{"name": "y", "label": "Yes, a cat"}, {"name": "n", "label": "No"}]
+    made = Campaign.create(
+        workers=[Worker("ann", "0.10")], tasks=["t1", "t2"], budget="1", policy="random-pairs",
+        content={"question": "A cat?", "options": options},
+    )  # fmt: skip
+    work(made, "y")
+    rows = {row["value"]: row["option_label"] for row in rows_of(made, "answers.csv")}
+    assert rows == {"y": "Yes, a cat", "": ""}
+    lines = [json.loads(line) for line in text_of(made, "answers.jsonl").splitlines()]
+    assert {row["value"]: row["option_label"] for row in lines} == {"y": "Yes, a cat", None: None}
+    (label,) = rows_of(made, "labels.csv")
+    assert label["label"] == "y"
+
+
+def test_options_that_are_their_own_labels_add_no_column(campaign: Campaign) -> None:
+    assert "option_label" not in text_of(campaign, "answers.csv").splitlines()[0]
+    made = Campaign.create(
+        workers=[Worker("ann", 1)], tasks=["t"], budget=1, policy="random-pairs",
+        content={"question": "A cat?", "options": ["yes", "no"]},
+    )  # fmt: skip
+    assert "option_label" not in text_of(made, "answers.csv")
+    assert "option_label" not in text_of(made, "answers.jsonl")
 
 
 def test_answers_are_one_row_a_task(campaign: Campaign) -> None:

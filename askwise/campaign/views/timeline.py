@@ -1,6 +1,7 @@
 """A campaign's money and answers over time, from its log."""
 
 import math
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -89,6 +90,8 @@ class Timeline:
         """Time of the last event, or of a later one before it."""
         self.began = math.inf
         """When work was first handed out."""
+        self._calls = array("q"), array("q")
+        """Of every answer and failure: the events that asked for it, and those that settled it."""
         self._stride = 1
         self._points: list[tuple[int, float, int, int, int, int, int]] = []
 
@@ -140,11 +143,33 @@ class Timeline:
             self.now = max(self.now, event.time)
             if event.kind == Kind.ASKED:
                 self.began = min(self.began, self.now)
+            elif event.kind in (Kind.ANSWER, Kind.FAILED):
+                self._calls[0].append(event.assignment or 0)
+                self._calls[1].append(event.seq)
             if event.seq % self._stride == 0:
                 self._points.append(self._point())
                 if len(self._points) > MOST_POINTS:
                     self._stride *= 2
                     self._points = [at for at in self._points if at[0] % self._stride == 0]
+
+    def settled(self, asked: Iterable[int]) -> dict[int, int]:
+        """The event that answered, or failed, what each of these events asked, if one did so far.
+
+        Examples
+        --------
+        >>> from askwise import Campaign, Worker
+        >>> campaign = Campaign.create(
+        ...     workers=[Worker("ann", "0.50")], outcome="utility", budget="3", policy="uniform"
+        ... )
+        >>> campaign.tell(campaign.ask()[0].id, 0.7)
+        >>> timeline = Timeline(Problem((Worker("ann", "0.50"),), utility=(0, 1), budget=3_000_000))
+        >>> timeline.take(campaign.log())
+        >>> [event.kind.name for event in campaign.log()], timeline.settled([2])
+        (['DECIDED', 'ASKED', 'ANSWER'], {2: 3})
+        """
+        events = np.array(self._calls[0], np.int64)
+        found = np.flatnonzero(np.isin(events, np.array([*asked], np.int64)))
+        return {int(events[at]): self._calls[1][at] for at in found}
 
     def series(self) -> Series:
         """What was kept, and the last moment; empty before the first event."""

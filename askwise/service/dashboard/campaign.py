@@ -9,6 +9,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from askwise.core.errors import UnknownName
 from askwise.core.version import __version__
+from askwise.ledger import columns as c
 from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import fragments
 from askwise.service.dashboard import tables as rows
@@ -18,6 +19,9 @@ from askwise.service.dashboard.overview import Glance
 from askwise.service.dashboard.visit import Viewing, Visit
 from askwise.service.exports import EXPORTS, sent_as_file
 from askwise.service.pages.base import PageRoute
+from askwise.service.work.payload import scrolls
+from askwise.service.work.question import question_view
+from askwise.service.work.sides import has_sides
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
@@ -52,7 +56,9 @@ def overview(visit: Viewing, name: Name, wanted: Asked) -> Response:
 def show_overview(visit: Visit, name: str, wanted: Wanted | None = None, **values: Any) -> Response:
     """The overview, perhaps with word of what went wrong."""
     wanted = wanted or Wanted()
-    return _tab(visit, name, "overview", wanted, exports=EXPORTS, **values)
+    content = visit.service.campaigns.get(name).content
+    view = None if content is None else question_view(content, (), None)
+    return _tab(visit, name, "overview", wanted, exports=EXPORTS, view=view, **values)
 
 
 @router.get("/dashboard/{name}/tasks")
@@ -86,6 +92,30 @@ def show_task(visit: Visit, name: str, id: str, **values: Any) -> Response:
     return visit.page("dashboard/task.html", **frame(visit, name, "tasks"), found=found, **values)
 
 
+@router.get("/dashboard/{name}/preview")
+def preview(visit: Viewing, name: Name, id: Words = "") -> Response:
+    """A task as its workers see it; the first one if none is named. Nothing can be sent."""
+    campaign = visit.service.campaigns.get(name)
+    with campaign.reading() as state:
+        problem, ledger = state.spec.problem, state.ledger
+        tasks = ledger.total(c.TASKS)
+        at = int(ledger.task_at(id)) if id else 0
+        task = None if problem.taskless else ledger.tasks[at]
+        after = ledger.tasks[at + 1].id if at + 1 < tasks and not problem.taskless else None
+    view = question_view(campaign.content, problem.options, None if task is None else task.payload)
+    return visit.page(
+        "dashboard/preview.html",
+        allow={"img-src": f"'self' {view.sources}"} if view.sources else None,
+        **frame(visit, name, "preview"),
+        view=view,
+        question={"task": None if task is None else task.id},
+        after=after,
+        range=(0.0, 1.0) if problem.options else problem.range,
+        swaps=has_sides(campaign.content),
+        scrolls=scrolls,
+    )
+
+
 @router.get("/dashboard/{name}/asked/{seq}")
 def asked(visit: Viewing, name: Name, seq: Annotated[int, Path(ge=1, lt=10**18)]) -> Response:
     """Why somebody was asked."""
@@ -97,6 +127,7 @@ def asked(visit: Viewing, name: Name, seq: Annotated[int, Path(ge=1, lt=10**18)]
         "dashboard/asked.html",
         **frame(visit, name, "decisions"),
         handed=handed,
+        came=rows.settlements(campaign, visit.overviews, [seq]).get(seq),
         why=why,
         time=campaign.log(seq - 1, seq)[0].time,
         details=details,

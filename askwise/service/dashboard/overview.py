@@ -248,6 +248,16 @@ class Overviews:
             assert watched.timeline is not None
             return watched.timeline.seq, watched.timeline.series()
 
+    def settled(self, name: str, asked: list[int]) -> dict[int, int]:
+        """The event that answered, or failed, what each of these events asked.
+
+        It is read off the timeline, so what is in a part of the log not read yet is left out.
+        """
+        watched = self._fed(name)
+        with watched.lock:
+            assert watched.timeline is not None
+            return watched.timeline.settled(asked)
+
     def forecast(self, name: str) -> views.Forecast | None:
         """When it will end; None while the log is still being read, too."""
         watched = self._fed(name)

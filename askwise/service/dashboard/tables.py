@@ -8,6 +8,7 @@ import numpy as np
 from askwise.campaign import Campaign, views
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.contested import confidences, least_sure
+from askwise.core.events import Event
 from askwise.core.problem import Task
 from askwise.ledger import columns as c
 from askwise.service.dashboard.overview import Facts, Overviews
@@ -25,6 +26,8 @@ class AssignmentRow:
     decision: int
     handed: views.Handed
     time: float | None = None
+    came: Event | None = None
+    """What answered it or failed, if the log was read as far."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,13 @@ def _row(campaign: Campaign, state: CampaignState, at: int) -> AssignmentRow:
 def _timed(campaign: Campaign, asked: list[AssignmentRow]) -> list[AssignmentRow]:
     times = {event.seq: event.time for event in campaign.events(each.seq for each in asked)}
     return [replace(each, time=times[each.seq]) for each in asked]
+
+
+def settlements(campaign: Campaign, overviews: Overviews, asked: list[int]) -> dict[int, Event]:
+    """What answered, or failed, each of these assignments: costs, reasons and words are there."""
+    settled = overviews.settled(campaign.name, asked)
+    events = {event.seq: event for event in campaign.events(sorted(settled.values()))}
+    return {seq: events[by] for seq, by in settled.items()}
 
 
 TASK_SORTS = {
@@ -153,7 +163,9 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
             asked=found,
             more=more,
         )
-    return replace(page, asked=_timed(campaign, found))
+    came = settlements(campaign, overviews, [each.seq for each in found])
+    rows = [replace(each, came=came.get(each.seq)) for each in _timed(campaign, found)]
+    return replace(page, asked=rows)
 
 
 WORKER_SORTS = (

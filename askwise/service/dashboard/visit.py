@@ -67,13 +67,22 @@ class Visit:
         }
 
     def page(
-        self, template: str, *, status: int = 200, alert: str | None = None, **values: Any
+        self,
+        template: str,
+        *,
+        status: int = 200,
+        alert: str | None = None,
+        allow: dict[str, str] | None = None,
+        **values: Any,
     ) -> Response:
-        """A whole page; ``alert`` says what went wrong with what was sent before."""
+        """A whole page; ``alert`` says what went wrong with what was sent before.
+
+        ``allow`` widens what the page may load.
+        """
         code = self.request.query_params.get("done", "")
         notice = filters.NOTICES.get(code) if alert is None else None
         values = {"alert": alert, "notice": notice, **self.common(), **values}
-        return page(template, status=status, finish=self.filled, **values)
+        return page(template, status=status, allow=allow, finish=self.filled, **values)
 
     def part(self, id: str, label: str, **values: Any) -> Markup:
         """A part of a page that is swapped when it has changed, which its tag tells."""

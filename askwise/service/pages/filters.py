@@ -9,6 +9,8 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
+from askwise.core.money import from_micro
+
 OUTCOMES = {
     "open": "open",
     "confident": "confident",
@@ -236,7 +238,7 @@ def named(id: object, length: int = 80) -> Markup:
 def install(environment: Environment) -> None:
     """Teach templates these ways of writing."""
     environment.filters.update(
-        about=about, clip=clip, count=count, gist=gist, money=money, named=named,
+        about=about, clip=clip, count=count, gist=gist, micro=from_micro, money=money, named=named,
         number=number,
         outcome=outcome, percent=percent, scaled=scaled, span=span, when=when, whole=whole,
     )  # fmt: skip

@@ -63,10 +63,12 @@
     const origin = box?.dataset.origin ?? "";
     if (origin && origin !== allowed) { location.assign(box.dataset.home); return; }
     const changed = box?.dataset.state !== work()?.dataset.state;
-    const controls = () => [...main.querySelectorAll("a, button, input")];
+    const controls = () => [...main.querySelectorAll("a, button, input, summary")];
     const focused = controls().indexOf(document.activeElement);
+    const folded = new Map([...main.querySelectorAll("details[id]")].map((each) => [each.id, each.open]));
     document.title = page.title;
     main.replaceChildren(...next.childNodes);
+    for (const each of main.querySelectorAll("details[id]")) each.open = folded.get(each.id) ?? each.open;
     if (quietly && !changed) {
       controls()[focused]?.focus();
     } else {

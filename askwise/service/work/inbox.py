@@ -11,6 +11,7 @@ from askwise.campaign.views.assignments import assignment_at
 from askwise.core.choices import Assignment, Done, Wait
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c
+from askwise.service.work.sides import is_swapped
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Inbox:
     bidding: Bidding | None
     options: tuple[str, ...]
     range: tuple[float, float]
+    swapped: bool = False
+    """Whether they see the sides of their question's pair in the other order."""
 
 
 def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
@@ -86,6 +89,7 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
             bidding=_bidding(state, int(row[c.BID])),
             options=tuple(problem.options),
             range=(0.0, 1.0) if problem.options else problem.range,
+            swapped=question is not None and is_swapped(state, question.task, worker),
         )
 
 

@@ -1,7 +1,6 @@
 """The worker's page: a link opens their inbox, one question at a time."""
 
 import math
-import string
 import time
 from collections.abc import Callable
 from functools import cached_property
@@ -23,14 +22,12 @@ from askwise.service.pages.filters import money
 from askwise.service.state import service_of
 from askwise.service.work import sentences
 from askwise.service.work.inbox import inbox, may_ask, state_of
-from askwise.service.work.payload import scrolls, shown
+from askwise.service.work.payload import scrolls
+from askwise.service.work.question import SKIP, question_view
+from askwise.service.work.sides import is_swapped
 
 LONGEST = 400 * 86400.0
 """Seconds for which a browser keeps a worker's token, as far as browsers go."""
-
-SKIP = "s"
-KEYS = string.digits[1:] + string.ascii_lowercase.replace(SKIP, "")
-"""What answers by a key: the first option by 1, the tenth by a."""
 
 
 def _stranger() -> Instead:
@@ -151,7 +148,7 @@ class _Visit:
     def answer(self, fields: dict[str, str]) -> Response:
         """Take their answer and ask the next; replies with the next question."""
         id = self._own(fields)
-        value = self._value(fields.get("value", ""))
+        value = self._meant(id, self._value(fields.get("value", "")))
         said = Said("Saved.")
         expires = self.campaign.assignment(id).assignment.expires
         if expires is not None and expires <= time.time():
@@ -221,23 +218,21 @@ class _Visit:
             state = "start" if done is None else "over"
         what = "resume" if own.paused or not isinstance(said, Wait) else said.what
         question = own.question
-        payload = None if question is None else shown(question.payload)
-        picture = None if payload is None else payload.picture
+        payload = None if question is None else question.payload
+        view = question_view(self.campaign.content, own.options, payload, swapped=own.swapped)
         return page(
             "work/inbox.html",
             status=about.status,
-            allow={"img-src": f"'self' {picture.origin}"} if picture else None,
+            allow={"img-src": f"'self' {view.sources}"} if view.sources else None,
             campaign=self.name,
             own=own,
             state=state,
             about=about,
             question=question,
-            payload=payload,
-            origin=picture.origin if picture else "",
-            options=_keyed(own.options),
+            view=view,
             skip=SKIP,
             scrolls=scrolls,
-            money=money,
+            money=lambda amount: f"{money(amount)} {view.currency}".rstrip(),
             what=what,
             wait=sentences.wait_of(what),
             end=sentences.end_of("stopped" if own.stopped else "" if done is None else done.why),
@@ -251,7 +246,7 @@ class _Visit:
             given = self.campaign.assignment(id).value
             if given == value:
                 return NOTHING
-            first = given if self.problem.options else f"{given:g}"
+            first = self._read_on_page(id, given)
             return Said(f"You had answered that already, with “{first}”: that stays.", "warn")
         if error.reason == "assignment_declined":
             return Said(sentences.sentence_of(error.reason), "warn")
@@ -276,6 +271,27 @@ class _Visit:
         except ValueError:
             return sent
 
+    def _meant(self, id: str, value: str | float) -> str | float:
+        """The option that is meant by the one they chose, where sides were swapped for them.
+
+        To swap back is the same: it also gives the option that they chose for one that is meant.
+        """
+        content = self.campaign.content
+        if content is None or value not in content.names():
+            return value
+        task = self.campaign.assignment(id).assignment.task
+        with self.campaign.reading() as state:
+            swapped = is_swapped(state, task, self.worker)
+        return content.unswapped(str(value)) if swapped else value
+
+    def _read_on_page(self, id: str, given: str | float | None) -> str:
+        """An answer in the words of the button, or the number, that gave it."""
+        if not isinstance(given, str):
+            return f"{given:g}"
+        chosen, content = self._meant(id, given), self.campaign.content
+        labels = {} if content is None else {each.name: each.label for each in content.options}
+        return labels.get(str(chosen), str(chosen))
+
     def _own(self, fields: dict[str, str]) -> str:
         """The assignment that a form is about, which must be theirs."""
         id = fields.get("assignment", "")
@@ -296,12 +312,6 @@ def _seen(fields: dict[str, str]) -> str:
     """The position of the log that a form was made at."""
     seen = fields.get("seen", "")
     return seen if seen.isascii() and seen.isdecimal() and len(seen) < 20 else ""
-
-
-def _keyed(options: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Options, each with the key that answers by it; there are keys for the first of them."""
-    keys = [*KEYS, *[""] * len(options)]
-    return list(zip(options, keys, strict=False))
 
 
 def _words_of(seconds: float) -> str:

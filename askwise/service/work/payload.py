@@ -1,15 +1,17 @@
-"""How a task's payload is shown to a worker. Payloads are hostile input: nothing in one may run,
+"""How the parts of a task are shown on a page. Payloads are hostile input: nothing in one may run,
 load what it does not name, or pass for a part of the page.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
+from askwise.core.parts import Part, Show
+
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?")
+_INLINE = re.compile(r"data:image/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/]+=*")
 _SCHEMES = '<meta name="color-scheme" content="light dark">'
 """Lets a framed document be as light or dark as the page around it."""
 
@@ -18,75 +20,71 @@ _LONG, _MANY = 600, 12
 
 
 @dataclass(frozen=True)
-class Picture:
-    """An image elsewhere: its address, the words in its place, and where it is loaded from."""
+class ShownPart:
+    """A part of a task as a template writes it.
 
-    url: str
-    words: str
-    origin: str
-
-
-@dataclass(frozen=True)
-class Shown:
-    """The parts of a payload, each shown in its own way: ``html`` is a document for a frame in
-    which nothing runs, ``rest`` is JSON.
+    ``text`` is what is shown: words, indented JSON, an image's address or, of ``html``, a document
+    for a frame in which nothing runs. A pair has ``sides`` instead. ``source`` is where an image is
+    loaded from, as a content policy names it.
     """
 
-    text: str | None = None
-    picture: Picture | None = None
-    html: str | None = None
-    rest: str | None = None
+    show: Show
+    label: str
+    text: str = ""
+    sides: tuple[str, ...] = ()
+    alt: str = ""
+    source: str = ""
 
 
-def shown(payload: Any) -> Shown:
-    """Take a payload apart: text as it is, an object by its ``text``, ``image`` and ``html``.
-
-    Whatever has no form of its own is shown as JSON: nothing is left out.
+def shown(part: Part) -> ShownPart:
+    """A part of a task, made safe to show.
 
     Examples
     --------
-    >>> shown("A cat?").text
-    'A cat?'
-    >>> made = shown({"image": "https://img.example/1.jpg", "alt": "A cat", "n": 7})
-    >>> made.picture.origin, made.rest
-    ('https://img.example', '{\\n  "n": 7\\n}')
-    >>> shown({"image": "javascript:alert(1)"}).picture is None
-    True
+    >>> shown(Part("text", "Subject", "You have won")).text
+    'You have won'
+    >>> shown(Part("image", "", "https://img.example/1.jpg", "A cat")).source
+    'https://img.example'
+    >>> shown(Part("image", "", "https://user@img.example/1.jpg", "A cat")).show
+    'long_text'
     """
-    if isinstance(payload, str):
-        return Shown(text=payload)
-    if not isinstance(payload, Mapping):
-        return Shown(rest=_pretty(payload))
-    rest = dict(payload)
-    text = rest.pop("text") if isinstance(rest.get("text"), str) else None
-    html = rest.pop("html") if isinstance(rest.get("html"), str) else None
-    picture = None
-    if isinstance(rest.get("image"), str):
-        words = rest.get("alt", "")
-        origin = origin_of(rest["image"])
-        if origin is not None and isinstance(words, str):
-            picture = Picture(rest.pop("image"), words or "The picture of this question", origin)
-            rest.pop("alt", None)
-    return Shown(
-        text,
-        picture,
-        None if html is None else _SCHEMES + html,
-        _pretty(rest) if rest or not payload else None,
-    )
+    if part.show == "pair":
+        return ShownPart("pair", part.label, sides=tuple(part.value))
+    if part.show == "json":
+        text = json.dumps(part.value, indent=2, ensure_ascii=False)
+        return ShownPart("json", part.label, text)
+    if part.show == "html":
+        return ShownPart("html", part.label, _SCHEMES + part.value)
+    if part.show != "image":
+        return ShownPart(part.show, part.label, part.value)
+    source = source_of(part.value)
+    if source is None:
+        # No policy could name where it comes from: it is told, not loaded.
+        words = "\n".join(filter(None, (part.alt, part.value)))
+        return ShownPart("long_text", part.label, words)
+    words = part.alt or part.label or "The picture of this question"
+    return ShownPart("image", part.label, part.value, alt=words, source=source)
 
 
-def origin_of(url: str) -> str | None:
+def sources(parts: Iterable[ShownPart]) -> str:
+    """Where the images of a page are loaded from, for its content policy; empty if nowhere."""
+    return " ".join(sorted({part.source for part in parts if part.source}))
+
+
+def source_of(url: str) -> str | None:
     """Where an image is loaded from, as a content policy names it; None if it may not be.
 
     Examples
     --------
-    >>> origin_of("https://IMG.example:8443/a b"), origin_of("https://img.example/1.jpg?x=1#y")
+    >>> source_of("https://IMG.example:8443/a b"), source_of("https://img.example/1.jpg?x=1#y")
     (None, 'https://img.example')
-    >>> origin_of("data:image/png;base64,AAAA"), origin_of("//img.example/1.jpg")
-    (None, None)
+    >>> source_of("data:image/png;base64,AAAA"), source_of("//img.example/1.jpg")
+    ('data:', None)
     """
     if any(character <= " " or character == "\\" for character in url):
         return None
+    if _INLINE.fullmatch(url):
+        return "data:"
     try:
         parts = urlsplit(url)
         host = parts.netloc.encode("idna").decode().lower()
@@ -101,7 +99,3 @@ def origin_of(url: str) -> str | None:
 def scrolls(text: str) -> bool:
     """Whether a text may be larger than its box, which the keyboard must then reach."""
     return len(text) > _LONG or text.count("\n") > _MANY
-
-
-def _pretty(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)

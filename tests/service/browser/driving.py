@@ -300,6 +300,13 @@ class Browser:
         self.driver.quit()
 
 
+def sign_in(browser: Browser, site: Site, path: str) -> None:
+    """Come to a page of the dashboard by way of the form for the key."""
+    browser.open(f"{site.url}{path}")
+    browser.press(site.owner, ENTER)
+    browser.find(".dash")
+
+
 def pictures_in(fallback: Path) -> Path:
     """Where pictures go: into the directory that is named, or into this one."""
     chosen = Path(os.environ.get(KEEP) or fallback)

@@ -14,7 +14,7 @@ from askwise.campaign import Campaign
 from askwise.core.choices import Batch
 from askwise.service.webhooks.records import HOOK, Webhook
 from askwise.store import Change
-from tests.service.browser.driving import ENTER, Browser, Site
+from tests.service.browser.driving import ENTER, Browser, Site, sign_in
 
 CROWD = [{"id": name, "price": "0.05"} for name in ("ann", "bob", "carol", "dave", "erin")]
 LONG = "a-worker-whose-name-is-as-long-as-a-name-may-be-" + "x" * 150
@@ -52,13 +52,6 @@ def answer_over_http(site: Site, campaign: str, worker: str) -> None:
     id = asked["assignments"][0]["id"]
     reply = httpx.post(f"{site.url}/assignments/{id}/answer", headers=key, json={"value": "cat"})
     assert reply.status_code == 200
-
-
-def sign_in(browser: Browser, site: Site, path: str) -> None:
-    """Come to a page of the dashboard by way of the form for the key."""
-    browser.open(f"{site.url}{path}")
-    browser.press(site.owner, ENTER)
-    browser.find(".dash")
 
 
 def test_a_workers_answers_show_without_a_reload_and_nothing_else_moves(

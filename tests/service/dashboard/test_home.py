@@ -74,11 +74,75 @@ def test_a_campaign_is_made_of_toml_once_however_often_the_form_is_sent(site: Si
     assert "The campaign is there." in site.page(first.headers["location"])
 
 
+def typed_in(page: str) -> dict[str, str]:
+    """What the fields of the form for a campaign hold."""
+    areas = re.findall(r'<textarea id="(\w+)".*?>\n?(.*?)</textarea>', page, re.S)
+    inputs = re.findall(r'<input id="(\w+)".*? value="(.*?)">', page)
+    return {name: unescape(text) for name, text in [*areas, *inputs]}
+
+
 def test_the_example_in_the_form_is_a_campaign(site: Site) -> None:
     page = site.page("/dashboard/-/new")
-    example = unescape(page.split("<textarea")[1].split(">", 1)[1].split("</textarea>")[0])
-    reply = site.send(form_of(page, "/new"), toml=example)
+    reply = site.send(form_of(page, "/new"), **typed_in(page))
     assert reply.headers["location"] == "/dashboard/cats?done=made"
+    content = site.service.campaigns.get("cats").content
+    assert content is not None
+    assert content.question == "Is there a cat?"
+    assert content.options[0].meaning == "A living one, or a part of it"
+
+
+def test_the_form_shows_what_a_worker_will_see_and_makes_nothing(site: Site) -> None:
+    page = site.page("/dashboard/-/new")
+    typed = {**typed_in(page), "instructions": "Look **twice**.\r\n<script>alert(1)</script>"}
+    reply = site.send(form_of(page, "/new"), **typed, do="preview")
+    assert reply.status_code == 200
+    assert "Look <strong>twice</strong>." in reply.text
+    assert "<script>alert" not in reply.text
+    assert "A tail behind a curtain" in reply.text.split("What a worker will see")[1]
+    assert typed_in(reply.text)["toml"] == typed["toml"]
+    assert site.service.campaigns.store.names() == []
+
+
+def test_answers_of_a_question_may_be_those_of_the_toml(site: Site) -> None:
+    form = form_of(site.page("/dashboard/-/new"), "/new")
+    common = 'tasks = ["t"]\nworkers = [{id = "w", price = "0.1"}]\n'
+    for name, toml, wanted in (
+        (
+            "a",
+            'options = ["x", "y"]\npolicy = "random-pairs"',
+            {"options": [{"name": "x"}, {"name": "y"}]},
+        ),
+        (
+            "b",
+            'outcome = {kind = "utility", low = 0, high = 5}\npolicy = "uniform"',
+            {"range": [0, 5]},
+        ),
+        ("c", 'outcome = "utility"\npolicy = "uniform"', {"range": [0, 1]}),
+    ):
+        toml = f'name = "{name}"\n{common}{toml}'
+        assert site.send(form, toml=toml, question="How?").status_code == 303
+        spec = site.service.campaigns.get(name).spec
+        assert spec["content"] == {"question": "How?", **wanted}
+
+
+def test_a_question_that_is_wrong_or_given_twice_is_refused(site: Site) -> None:
+    form = form_of(site.page("/dashboard/-/new"), "/new")
+    rest = 'policy = "random-pairs"\ntasks = ["t"]\nworkers = [{id = "w", price = "0.1"}]\n'
+    twice = rest + '[content]\nquestion = "A cat?"\noptions = ["a", "b"]\n'
+    for fields, reason in (
+        ({"question": "A cat?", "options": "a\nb", "toml": twice}, "give it once"),
+        ({"question": "A cat?", "options": "a", "toml": rest}, "content.options"),
+        ({"title": "Cats", "options": "a\nb", "toml": rest}, "content.question"),
+        (
+            {"question": "A cat?", "options": "a\n: nameless", "toml": rest},
+            "content.options[1].name",
+        ),
+    ):
+        for action in ("create", "preview"):
+            reply = site.send(form, **fields, do=action)
+            assert reply.status_code == 422
+            assert reason in reply.text.split('role="alert">')[1].split("</p>")[0]
+            assert typed_in(reply.text)["options"] == fields["options"]
 
 
 def test_what_is_wrong_with_a_campaign_is_said_above_what_was_typed(site: Site) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from html import unescape
+
+import pytest
 
 from askwise.core.choices import Batch
 from askwise.core.problem import Task, Worker
+from askwise.service.dashboard import overview
 from tests.service.dashboard.site import NASTY, Site, form_of, words_of, work
 
 
@@ -60,8 +64,8 @@ def test_failures_and_what_calls_cost_are_shown(site: Site) -> None:
     campaign.tell(out["bob"], "yes", cost="0.9")
     said = words_of(site.page("/dashboard/cats/workers?sort=cost_an_answer&down=true"))
     # Of 0.6 were 0.08 spent before: 0.52 are booked for bob's.
-    assert "0.52 0.38 not booked 0.52" in said
-    assert "1 failed" in said
+    assert "0.52 1 over the ceiling 0.38 not booked 0.52" in said
+    assert "1 failed refused" in said
     assert "0.08 0.03 for failures 0.08" in said
     assert "1 call failed" in words_of(site.page("/dashboard/cats"))
     assert "0.38 more than the budget" in words_of(site.page("/dashboard/cats"))
@@ -69,6 +73,28 @@ def test_failures_and_what_calls_cost_are_shown(site: Site) -> None:
     asked = re.findall(r"/dashboard/cats/asked/\d+", page)
     assert "failed" in words_of(page)
     assert "Price 0.10, settled at 0.03 Chance" in words_of(site.page(asked[-1]))
+
+
+def test_what_a_call_said_and_cost_is_on_the_pages_of_its_task_and_decision(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overview, "PATIENCE", 60.0)
+    campaign = site.create(tasks=["t1"])
+    out = {worker: campaign.ask(workers=[worker])[0].id for worker in ("ann", "bob")}
+    told = {"probabilities": {"yes": 0.75, "no": 0.25}, "rationale": f"Meow {NASTY}"}
+    campaign.tell(out["ann"], "yes", cost="0.45", reference="req-7", **told)  # type: ignore[arg-type]
+    campaign.fail(out["bob"], "timed_out", "0.02")
+    page = site.page("/dashboard/cats/task?id=t1")
+    said = unescape(words_of(page))
+    sure = "How sure it was: yes 75.0%, no 25.0%"
+    words = f"{sure} Rationale Meow {NASTY} Reference: req-7"
+    assert f"ann yes {words} 0.45 over its ceiling: the call cost 0.45" in said
+    assert "bob failed: timed out 0.02" in said
+    assert "<script>alert" not in page
+    seq = out["ann"].rpartition(":")[2]
+    why = unescape(words_of(site.page(f"/dashboard/cats/asked/{seq}")))
+    assert "Over its ceiling the call cost 0.45" in why
+    assert words in why
 
 
 def test_decisions_come_newest_first_in_pages(site: Site) -> None:

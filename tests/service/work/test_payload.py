@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from askwise.core.parts import Part, whole_payload
 from askwise.service.work import payload as work_payload
+from askwise.service.work.payload import ShownPart
 
 
 @pytest.mark.parametrize(
@@ -30,27 +34,47 @@ from askwise.service.work import payload as work_payload
     ],
 )
 def test_an_address_that_no_policy_could_name_is_shown_as_text(url: str) -> None:
-    made = work_payload.shown({"image": url})
-    assert made.picture is None
-    assert made.rest is not None
+    assert work_payload.source_of(url) is None
+    made = work_payload.shown(Part("image", "Photo", url, "A cat"))
+    assert made == ShownPart("long_text", "Photo", f"A cat\n{url}")
+    parts = [work_payload.shown(part) for part in whole_payload({"image": url})]
+    assert work_payload.sources(parts) == ""
+    assert len(parts) == 1
+    assert json.dumps(url)[1:-1] in parts[0].text or url in parts[0].text
 
 
-def test_nothing_of_a_payload_is_left_out() -> None:
-    for payload in (
-        7,
-        None,
-        True,
-        [1, 2],
-        {},
-        {"text": 3},
-        {"image": 4, "alt": 5},
-        {"a": {"b": 1}},
-    ):
-        made = work_payload.shown(payload)
-        assert (made.text, made.picture, made.html) == (None, None, None)
-        assert made.rest is not None
-    both = work_payload.shown({"text": "t", "html": "<p>h", "image": "http://a.example/", "n": 1})
-    assert (both.text, both.rest) == ("t", '{\n  "n": 1\n}')
-    assert both.html is not None
-    assert both.html.endswith("<p>h")
-    assert both.picture is not None
+@pytest.mark.parametrize(
+    ("part", "wanted"),
+    [
+        (Part("text", "Subject", "<b>"), ShownPart("text", "Subject", "<b>")),
+        (Part("long_text", "", "a\nb"), ShownPart("long_text", "", "a\nb")),
+        (Part("json", "", {"ä": [1]}), ShownPart("json", "", '{\n  "ä": [\n    1\n  ]\n}')),
+        (Part("pair", "", ("one", "two")), ShownPart("pair", "", sides=("one", "two"))),
+        (
+            Part("image", "", "https://img.example/1.jpg"),
+            ShownPart(
+                "image", "", "https://img.example/1.jpg",
+                alt="The picture of this question", source="https://img.example",
+            ),
+        ),
+        (
+            Part("image", "Photo", "data:image/png;base64,AAAA", "A dot"),
+            ShownPart(
+                "image", "Photo", "data:image/png;base64,AAAA", alt="A dot", source="data:"
+            ),
+        ),
+    ],
+)  # fmt: skip
+def test_each_kind_of_part_is_shown_as_it_is(part: Part, wanted: ShownPart) -> None:
+    assert work_payload.shown(part) == wanted
+
+
+def test_a_document_is_as_light_or_dark_as_the_page() -> None:
+    made = work_payload.shown(Part("html", "", "<p>h"))
+    assert made.text == '<meta name="color-scheme" content="light dark"><p>h'
+
+
+def test_a_page_loads_from_each_source_once() -> None:
+    urls = ["https://b.example/1", "https://a.example/2", "https://b.example/3"]
+    parts = [work_payload.shown(Part("image", "", url)) for url in urls]
+    assert work_payload.sources(parts) == "https://a.example https://b.example"

@@ -35,7 +35,7 @@ _FILE: dict[int | str, dict[str, Any]] = {
 }
 
 What = Annotated[
-    Literal["answers.csv", "answers.jsonl", "labels.csv", "payments.csv", "log.jsonl"],
+    Literal["answers.csv", "answers.jsonl", "calls.csv", "labels.csv", "payments.csv", "log.jsonl"],
     Path(description=" ".join(f"`{file}`: {words}" for file, (_, words) in EXPORTS.items())),
 ]
 
@@ -64,11 +64,12 @@ def campaigns(service: d.Serving, caller: d.Viewer, page: d.NamedPage) -> Respon
     return JsonReply({**made, "items": items, "unreadable": broken})
 
 
-@router.get("/{name}", response_model=replies.StatusShape, responses=d.POLLED)
+@router.get("/{name}", response_model=replies.CampaignShape, responses=d.POLLED)
 def status(call: d.Look) -> Response:
-    """A campaign at a glance."""
-    _ = call.campaign  # complains if there is none, or it can't be opened
-    return call.polled(call.position, lambda: status_of(call.service, call.name))
+    """A campaign at a glance, and what its workers are asked and shown."""
+    content = call.campaign.content  # complains if there is none, or it can't be opened
+    shown = {"content": None if content is None else content.to_json()}
+    return call.polled(call.position, lambda: {**status_of(call.service, call.name), **shown})
 
 
 @router.get("/{name}/spec", response_model=replies.SpecShape)

@@ -99,6 +99,15 @@ class ErrorShape(Shape):
 
 CertificateShape = shape_of(views.CampaignCertificate, "Certificate")
 StatusShape = shape_of(views.Status)
+CampaignShape = create_model(
+    "Campaign",
+    __base__=StatusShape,
+    __doc__="A campaign at a glance, and its content.",
+    content=(
+        dict[str, Any] | None,
+        Field(description="What workers are asked and shown; null if that was not given."),
+    ),
+)
 CampaignsShape = page_of(
     "Campaigns",
     StatusShape,
