@@ -28,6 +28,7 @@ EXECUTED = (
     DOCS / "how-to" / "check-judges.md",
     DOCS / "how-to" / "judges.md",
     DOCS / "how-to" / "lab.md",
+    DOCS / "how-to" / "label.md",
     DOCS / "how-to" / "labels.md",
     DOCS / "how-to" / "pay.md",
     DOCS / "how-to" / "plan.md",

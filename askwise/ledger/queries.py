@@ -9,11 +9,26 @@ from askwise.kernels import Array, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 
+PRIOR_ANSWERS = 2
+"""Answers that a worker's price counts as, beside what their calls have cost."""
+
 
 @step
 def money_left(totals: Array) -> int:
     """Money that a new decision may use: a plan that was not handed out gives way to it."""
     return totals[c.BUDGET] - totals[c.SPENT] - totals[c.HELD]
+
+
+@step
+def likely_cost(book: Book, worker: int) -> float:
+    """What an answer of a worker is likely to cost, in micro-units: their failures are part of it.
+
+    Before anything is known it is the price, which is a ceiling and counts as two answers; where
+    all calls cost their price and none has failed, it stays the price to the last bit.
+    """
+    workers = book.workers
+    known = PRIOR_ANSWERS + workers[worker, c.ANSWERED]
+    return (PRIOR_ANSWERS * workers[worker, c.PRICE] + workers[worker, c.PAID]) / known
 
 
 @step

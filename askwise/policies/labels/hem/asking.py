@@ -7,7 +7,7 @@ from askwise.kernels import Array, kernel, step
 from askwise.kernels.hem import HIGH, LOW, SURE_OF_SIDE, mean_accuracy, strength
 from askwise.ledger import Book, may_put
 from askwise.ledger import columns as c
-from askwise.ledger.queries import at_hand
+from askwise.ledger.queries import at_hand, likely_cost
 from askwise.policies.labels.hem import state as s
 from askwise.policies.labels.hem.ranking import (
     PURSUING,
@@ -65,17 +65,17 @@ def worth(book: Book, state: State, context: int, worker: int, unit: float) -> f
     that little; with equal prices that ranks workers by their accuracy alone.
     """
     edge = optimism(book, state, context, worker) - 1.0 / book.totals[c.OPTIONS]
-    price = book.workers[worker, c.PRICE] / unit if unit > 0.0 else 1.0
+    price = likely_cost(book, worker) / unit if unit > 0.0 else 1.0
     return edge * edge / max(price, 0.01) if edge > 0.0 else edge * max(price, 0.01)
 
 
 @step
 def unit_price(book: Book) -> float:
-    """The lowest price above 0; 0 if there is none."""
+    """The lowest cost of an answer above 0; 0 if there is none."""
     unit = math.inf
     for worker in range(book.totals[c.WORKERS]):
         if book.workers[worker, c.JOINED] == 1 and book.workers[worker, c.PRICE] > 0:
-            unit = min(unit, float(book.workers[worker, c.PRICE]))
+            unit = min(unit, likely_cost(book, worker))
     return unit if unit < math.inf else 0.0
 
 
@@ -222,7 +222,7 @@ def expert_for(
     for option in range(book.totals[c.OPTIONS]):
         all_there_is += entropy(believed(book, state, task, option))
     told = information(book, state, task, other)
-    prices = book.workers[expert, c.PRICE], book.workers[other, c.PRICE]
+    prices = likely_cost(book, expert), likely_cost(book, other)
     # A free one tells all there is for nothing.
     return expert if prices[0] == 0 or all_there_is * prices[1] > told * prices[0] else -1
 

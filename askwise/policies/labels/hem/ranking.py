@@ -7,6 +7,7 @@ from askwise.core.money import NO_CAP
 from askwise.kernels import kernel, step
 from askwise.ledger import Book
 from askwise.ledger import columns as c
+from askwise.ledger.queries import likely_cost
 from askwise.policies.labels.common import is_over
 from askwise.policies.labels.hem import state as s
 from askwise.policies.labels.hem.confidence import confidence_in, judged
@@ -49,7 +50,7 @@ def ordinary_workers(book: Book) -> tuple[int, float]:
     for worker in range(book.totals[c.WORKERS]):
         if book.workers[worker, c.JOINED] == 1 and book.workers[worker, c.TRUSTED] == 0:
             count += 1
-            prices += book.workers[worker, c.PRICE]
+            prices += likely_cost(book, worker)
     return count, prices / max(1, count)
 
 

@@ -1,0 +1,57 @@
+"""``askwise init`` asks, and writes files that ``askwise label`` takes."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from askwise.cli.app import app
+from askwise.data import read_content, read_workers
+
+ANSWERS = [
+    "nothing.csv", "items.csv", 'Is it "spam"?', "spam", "spam,ham", "Wants money", "",
+    "gpt-x,org/mini", "", "", "0.15", "0.6", "-1", "1", "2", "ann", "0.05", "5",
+]  # fmt: skip
+"""Two of them are refused and asked for again: a file that is not there, a single label."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "items.csv").write_text("id,text\na,one\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_files_say_what_was_answered(folder: Path) -> None:
+    done = CliRunner().invoke(app, ["init"], input="\n".join(ANSWERS) + "\n")
+    assert done.exit_code == 0, done.output
+    content = read_content(folder / "question.toml")
+    assert content.question == 'Is it "spam"?'
+    assert [(each.name, each.meaning) for each in content.options] == [
+        ("spam", "Wants money"),
+        ("ham", ""),
+    ]
+    judges = tomllib.loads((folder / "judges.toml").read_text(encoding="utf-8"))
+    assert judges["defaults"]["key_env"] == "OPENAI_API_KEY"
+    assert [each["id"] for each in judges["judge"]] == ["gpt-x", "mini"]
+    assert judges["judge"][1]["price"] == {"input": "1", "output": "2", "per": 1_000_000}
+    assert [worker.id for worker in read_workers(folder / "people.csv")] == ["ann"]
+    assert "askwise label items.csv --content question.toml --judges judges.toml" in done.output
+
+
+def test_nothing_is_overwritten(folder: Path) -> None:
+    (folder / "judges.toml").write_text("mine", encoding="utf-8")
+    done = CliRunner().invoke(app, ["init"], input="\n".join(ANSWERS) + "\n")
+    assert done.exit_code == 2
+    assert (folder / "judges.toml").read_text(encoding="utf-8") == "mine"
+    assert not (folder / "question.toml").exists()
+
+
+def test_without_models_and_people_there_is_one_file(folder: Path) -> None:
+    answers = ["items.csv", "Ok?", "yes,no", "", "", "", "", "1"]
+    done = CliRunner().invoke(app, ["init"], input="\n".join(answers) + "\n")
+    assert done.exit_code == 0, done.output
+    assert sorted(file.name for file in folder.iterdir()) == ["items.csv", "question.toml"]

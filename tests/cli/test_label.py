@@ -1,0 +1,236 @@
+"""``askwise label`` from a file to labels: agreed to, killed, resumed, refused in one line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from askwise.campaign import Campaign
+from askwise.core.events import Kind
+from askwise.testing.chat_server import Asked, ChatServer, Scripted
+from tests.cli.helpers import askwise, environment, in_this_process, on_terminal
+
+PRICE = '{input = "0.15", output = "0.60"}'
+ITEMS = "id,text\n" + "".join(
+    f"m{at},Message {at}: {'you have won' if at % 3 == 0 else 'see you'}{'!' if at % 2 else ''}\n"
+    for at in range(24)
+)
+
+
+def careful(asked: Asked) -> Scripted:
+    return Scripted("spam" if "won" in asked.item else "ham", latency=0.01)
+
+
+def hasty(asked: Asked) -> Scripted:
+    return Scripted("spam" if "!" in asked.item else "ham", latency=0.01)
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with ChatServer(
+        {"big": careful, "small": hasty},
+        price={"input": "0.15", "output": "0.60"},
+        keys={"sk-secret-key"},
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def folder(tmp_path: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "items.csv").write_text(ITEMS, encoding="utf-8")
+    (tmp_path / "judges.toml").write_text(
+        f'[defaults]\nbase_url = "{server.url}"\nkey_env = "JUDGE_KEY"\nprice = {PRICE}\n'
+        '[[judge]]\nid = "big"\nmodel = "big"\n[[judge]]\nid = "small"\nmodel = "small"\n',
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUDGE_KEY", "sk-secret-key")
+    return tmp_path
+
+
+ORDER = (
+    *("label", "items.csv", "--question", "Is it spam?", "--options", "spam,ham"),
+    *("--judges", "judges.toml", "--budget", "1", "--seed", "1"),
+)
+
+
+def test_a_file_becomes_labels_a_report_and_a_bill_that_is_the_endpoints(
+    folder: Path, server: ChatServer
+) -> None:
+    done = in_this_process(*ORDER, "--yes", "--pilot", "8")
+    assert done.exit_code == 0, done.output
+    with (folder / "labels.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["id", "label", "confidence", "rests_on", "text"]
+    assert len(rows) == 24
+    assert (folder / "report.html").is_file()
+    campaign = Campaign.open(f"sqlite:///{folder}/labels.sqlite", "label")
+    assert campaign.status().spent == Decimal(server.bill) / 1_000_000
+    assert "24 of 24 items labelled" in done.stdout
+    assert "Pilot: 8 items" in done.stderr
+    assert "Policy hem" in done.stderr
+
+
+def test_nothing_is_spent_before_somebody_agrees(folder: Path, server: ChatServer) -> None:
+    done = in_this_process(*ORDER)
+    assert done.exit_code == 2
+    assert "may spend up to 0.0" in done.stderr
+    assert "--yes" in done.stderr
+    assert server.bill == 0
+    assert not (folder / "labels.sqlite").exists()
+    assert not (folder / "labels.csv").exists()
+
+
+def test_a_terminal_is_asked_and_may_say_no(
+    folder: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: False)
+    code, seen = on_terminal(*ORDER)
+    assert code == 1
+    assert "nothing was spent" in seen
+    assert server.bill == 0
+
+
+def test_json_says_it_for_programs(folder: Path) -> None:
+    done = in_this_process(*ORDER, "--yes", "--json", "--pilot", "0")
+    found = json.loads(done.stdout)
+    assert found["labelled"] == 24
+    assert found["end"] == {"status": "done", "why": "tasks"}
+    assert [each["id"] for each in found["judges"]] == ["big", "small"]
+
+
+def test_killed_and_resumed_nothing_is_paid_twice_beyond_what_was_on_its_way(
+    folder: Path, server: ChatServer
+) -> None:
+    process = subprocess.Popen(
+        askwise(*ORDER, "--yes", "--pilot", "0"),
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while len(server.asked) < 20 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = len(server.asked)
+    assert before >= 20
+    done = in_this_process("label", "--resume")
+    assert done.exit_code == 0, done.output
+    campaign = Campaign.open(f"sqlite:///{folder}/labels.sqlite", "label")
+    answers = [(e.task, e.worker) for e in campaign.log() if e.kind == Kind.ANSWER]
+    assert sorted(answers) == sorted((f"m{at}", who) for at in range(24) for who in ("big", "small"))
+    # Eight calls are under way at the most: so many replies may never have been received.
+    assert 48 <= len(server.asked) <= 56
+    assert campaign.status().spent <= Decimal(server.bill) / 1_000_000
+
+
+def test_a_resumed_job_takes_more_money_and_no_other_question(folder: Path) -> None:
+    poor = [*ORDER, "--yes", "--pilot", "0"]
+    poor[poor.index("--budget") + 1] = "0.0006"
+    first = in_this_process(*poor)
+    assert "the budget is spent" in first.stdout
+    other = in_this_process("label", "--resume", "--question", "Is it ham?")
+    assert other.exit_code == 2
+    assert "begun with 'Is it spam?'" in other.stderr
+    less = in_this_process("label", "--resume", "--budget", "0.0003")
+    assert less.exit_code == 2
+    more = in_this_process("label", "--resume", "--budget", "1")
+    assert more.exit_code == 0, more.output
+    assert "24 of 24 items labelled" in more.stdout
+    assert "of 1.00" in more.stdout
+
+
+def test_a_job_is_not_begun_twice(folder: Path, server: ChatServer) -> None:
+    in_this_process(*ORDER, "--yes", "--pilot", "0")
+    bill = server.bill
+    again = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    assert again.exit_code == 2
+    assert "resume it" in again.stderr
+    assert server.bill == bill
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('model = "big"', 'model = "nope"', "big: .*(404|not known)"),
+        ('key_env = "JUDGE_KEY"', 'key_env = "NO_SUCH_KEY"', "NO_SUCH_KEY"),
+        (f"price = {PRICE}", "", "lacks 'price'"),
+        ('model = "big"', 'model = "o3"', "max_tokens is missing"),
+        ('model = "big"', 'model = "big"\ntemplate = "{{ nonsense }}"', "nonsense"),
+        ('id = "big"', 'id = "small"', "twice"),
+    ],
+)
+def test_judges_that_can_not_work_are_refused_in_one_line_and_nothing_is_spent(
+    folder: Path, server: ChatServer, old: str, new: str, words: str
+) -> None:
+    file = folder / "judges.toml"
+    text = file.read_text(encoding="utf-8").replace(old, new)
+    # One judge: with two, the other would go on.
+    file.write_text(text.replace('model = "small"', 'model = "nix"'), encoding="utf-8")
+    done = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    assert done.exit_code == 2, done.output
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error:")]
+    assert len(errors) == 1
+    import re
+
+    assert re.search(words, errors[0]), errors
+    assert server.bill == 0
+    assert not (folder / "labels.csv").exists()
+
+
+def test_the_key_is_nowhere_but_in_the_environment(folder: Path) -> None:
+    done = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    kept = [file for file in folder.iterdir() if file.is_file()]
+    assert len(kept) >= 5
+    for file in kept:
+        assert b"sk-secret-key" not in file.read_bytes(), file
+    assert "sk-secret-key" not in done.output
+
+
+def test_options_that_a_judge_never_says_are_failures_with_their_cost(
+    folder: Path, server: ChatServer
+) -> None:
+    order = list(ORDER)
+    order[order.index("spam,ham")] = "offer,none"
+    done = in_this_process(*order, "--yes", "--pilot", "0")
+    assert done.exit_code == 0, done.output
+    assert "0 of 24 items labelled" in done.stdout
+    campaign = Campaign.open(f"sqlite:///{folder}/labels.sqlite", "label")
+    assert campaign.status().failures == 48
+    assert campaign.status().spent == Decimal(server.bill) / 1_000_000
+
+
+def test_a_content_file_says_it_all(folder: Path) -> None:
+    (folder / "question.toml").write_text(
+        'question = "Is it spam?"\ncurrency = "EUR"\n[[options]]\nname = "spam"\n'
+        'meaning = "Wants money"\n[[options]]\nname = "ham"\n',
+        encoding="utf-8",
+    )
+    order = [word for word in ORDER if word not in ("--question", "Is it spam?", "--options")]
+    order.remove("spam,ham")
+    done = in_this_process(*order, "--content", "question.toml", "--yes", "--pilot", "0")
+    assert done.exit_code == 0, done.output
+    assert "EUR" in done.stdout
+
+
+def test_without_a_key_that_was_there_a_resumed_job_says_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poor = [*ORDER, "--yes", "--pilot", "0"]
+    poor[poor.index("--budget") + 1] = "0.0006"
+    in_this_process(*poor)
+    monkeypatch.delenv("JUDGE_KEY")
+    done = in_this_process("label", "--resume", "--budget", "1")
+    assert done.exit_code == 2
+    assert "JUDGE_KEY" in done.stderr
+    assert os.path.exists(folder / "labels.csv")
