@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 import pytest
 
 from askwise import Campaign, Task, Worker
+from askwise.campaign.choosing import PREFERENCES
+from askwise.campaign.spec import make_spec
 from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem
 from askwise.policies import policies
 from askwise.stopping import stopping
@@ -23,8 +26,9 @@ MANY_OPTIONS = [f"option {n}" for n in range(2300)]
 
 
 def made(**given: Any) -> dict[str, Any]:
-    """The description that the store keeps."""
-    return Campaign.create(**{"workers": PEOPLE, "seed": 1, **given}).spec
+    """The description that the store would keep."""
+    kept: dict[str, Any] = json.loads(make_spec({"workers": PEOPLE, "seed": 1, **given}).to_json())
+    return kept
 
 
 def labels(**given: Any) -> dict[str, Any]:
@@ -88,6 +92,11 @@ CHOICES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]]
         labels(options=MANY_OPTIONS),
         {"name": "random-pairs"},
         None,
+    ),
+    "labels with too many options for hem, and a target": (
+        labels(options=MANY_OPTIONS, policy=auto(target=0.1)),
+        {"name": "random-pairs"},
+        {"name": "posterior", "error": 0.1},
     ),
     "two options and crowds": (
         labels(workers=CROWDS),
@@ -269,8 +278,6 @@ def test_the_choice_is_the_one_worked_out_by_hand(
 
 
 def test_every_row_of_the_table_is_chosen_somewhere() -> None:
-    from askwise.campaign.choosing import PREFERENCES
-
     reasons = {made(**given)["auto"]["because"] for given, _, _ in CHOICES.values()}
     for row in PREFERENCES:
         assert any(reason.startswith(f"{row.policy}: {row.why}; ") for reason in reasons), row.when
