@@ -69,13 +69,14 @@ class Situation:
     def asks_crowds(self) -> bool:
         """Whether questions are put to crowds, which are asked again and again.
 
-        So it is if pairs may repeat and somebody can be asked twice, or if nothing is said of
-        pairs and every labeller is a crowd.
+        So it is if pairs may repeat and somebody can be asked twice, or nobody has joined yet; and
+        if nothing is said of pairs and every labeller is a crowd.
         """
         if not self.options or self.repeat is False:
             return False
         if self.repeat:
-            return any(not self.problem.asks_once(each) for each in self.labellers)
+            again = any(not self.problem.asks_once(each) for each in self.labellers)
+            return again or not self.labellers
         return bool(self.labellers) and all(each.kind == "crowd" for each in self.labellers)
 
     @property

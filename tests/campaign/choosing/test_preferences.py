@@ -108,6 +108,11 @@ CHOICES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]]
         {"name": "virt-ucb"},
         {"name": "posterior", "error": 0.05},
     ),
+    "nobody yet, but whoever joins may be asked again": (
+        labels(workers=[], repeat=True),
+        {"name": "virt-ucb"},
+        {"name": "posterior", "error": 0.05},
+    ),
     "crowds without a budget": (
         labels(workers=CROWDS, budget=None, policy=auto(target=0.1)),
         {"name": "virt-ucb"},
