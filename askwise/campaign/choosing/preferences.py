@@ -154,7 +154,8 @@ PREFERENCES = (
     ),
     Preference(
         "crowds, three options or more, and you name no rule, or `joint-glr`",
-        lambda s: s.asks_crowds and (s.rule is None or s.rule.name == "joint-glr"),
+        lambda s: s.asks_crowds and s.compares_options
+        and (s.rule is None or s.rule.name == "joint-glr"),
         "glr-directed",
         "crowds that may confuse three or more options differently, and are judged together",
         "a question ends when joint-glr puts its error at about {error}",
@@ -167,9 +168,9 @@ PREFERENCES = (
         lambda s: s.asks_crowds,
         "virt-ucb",
         "crowds that may be asked again, too many or with a rule that other policies do not fit",
-        "a question ends when joint-glr puts its error at about {error}",
-        rule="joint-glr",
-        dial=lambda s: {"beta": round(math.log(1.0 / s.error), 6)},
+        "a question ends when posterior puts its error at {error} or less",
+        rule="posterior",
+        dial=lambda s: {"error": s.error},
         aggregation="majority",
     ),
     Preference(

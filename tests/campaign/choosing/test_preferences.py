@@ -148,9 +148,15 @@ CHOICES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]]
         {"name": "virt-ucb"},
         {"name": "lead"},
     ),
-    "too many options to draw for all crowds": (
-        labels(workers=[Worker(f"w{n}", 1) for n in range(22)], options=MANY_OPTIONS, repeat=True),
+    "too many options to compare each with each": (
+        # Twice 158 squared is 49,928, and twice 159 squared is above 50,000.
+        labels(workers=CROWDS, options=MANY_OPTIONS[:159]),
         {"name": "virt-ucb"},
+        {"name": "posterior", "error": 0.05},
+    ),
+    "as many options as can be compared": (
+        labels(workers=CROWDS, options=MANY_OPTIONS[:158]),
+        {"name": "glr-directed"},
         {"name": "joint-glr", "beta": round(math.log(20), 6)},
     ),
     "truths that are told": (
