@@ -23,6 +23,7 @@ EXECUTED = (
     DOCS / "tutorial.md",
     DOCS / "how-to" / "aggregate.md",
     DOCS / "how-to" / "assure.md",
+    DOCS / "how-to" / "auto.md",
     DOCS / "how-to" / "cascade.md",
     DOCS / "how-to" / "certify.md",
     DOCS / "how-to" / "check-judges.md",

@@ -186,15 +186,17 @@ def _auto() -> Described:
     from askwise.campaign.choosing import AUTO, PREFERENCES, AutoTerms
 
     rows = (f"- {row.when}: {row.chosen}" for row in PREFERENCES)
-    terms = inspect.getdoc(AutoTerms) or ""
+    does = "Choose the policy, and what else was not named, by what a campaign is given."
+    # Below what the class is, which nobody sees here, are its parameters.
+    terms = (inspect.getdoc(AutoTerms) or "").partition("\n\n")[2]
+    told = [does, "", terms, "", "What is chosen, the first that fits:", "", *rows]
     return {
         **{"name": AUTO, "paper": "ours", "outcomes": ["utility", "options"]},
-        "summary": "Choose the policy, and what else was not named, by what a campaign is given. "
-        "A campaign that names no policy has it.",
+        "summary": f"{does} A campaign that names no policy has it.",
         **{"family": "-", "needs_budget": False, "plans": False, "purposes": []},
         "rule": "the first row of a table that applies and whose policy takes the campaign",
         "parameters": {each.name: each.default for each in dataclasses.fields(AutoTerms)},
-        "description": "\n".join([terms, "", "What is chosen, the first that fits:", "", *rows]),
+        "description": "\n".join(told),
     }
 
 

@@ -32,7 +32,7 @@ def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
         _show_status(found)
     else:
         for field, value in found.to_json().items():
-            if field not in ("needs_gold", "certificate", "watch"):
+            if field not in ("needs_gold", "certificate", "watch", "because"):
                 # In full: a program may add it up.
                 output.line(field, repr(value) if isinstance(value, float) else value)
         for need in found.needs_gold:
@@ -40,6 +40,8 @@ def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
         if found.certificate is not None:
             output.line("certificate", found.certificate.statement)
         _tell_watch(found.watch)
+        if found.because is not None:
+            output.line("because", found.because)
 
 
 def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:

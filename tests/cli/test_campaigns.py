@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli import helpers
 from tests.cli.helpers import UTILITY
 
 Call = Callable[..., Any]
@@ -37,6 +38,8 @@ def test_a_campaign_without_a_policy_gets_one_and_is_told_why(
     status = call_json("status", "shop")
     assert (status["policy"], status["because"]) == ("knowledge-gradient", made.stderr.strip())
     assert f"because\t{status['because']}\n" in call("status", "shop").stdout
+    _, seen = helpers.on_terminal("status", "shop")
+    assert "auto chose knowledge-gradient: the most utility for a budget" in " ".join(seen.split())
 
 
 def test_a_campaign_without_a_name_gets_one(workplace: Path, call: Call) -> None:

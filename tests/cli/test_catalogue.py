@@ -107,6 +107,17 @@ def test_json_says_what_a_policy_is(call_json: Call) -> None:
     assert found["knowledge-gradient"]["parameters"] == {"screen": 0.1, "discount": 1.0}
 
 
+def test_the_policy_that_stands_for_a_choice_is_shown_with_its_table(
+    call: Call, call_json: Call
+) -> None:
+    assert "\nauto: Choose the policy" in helpers.on_terminal("policies")[1]
+    text = call("policies", "show", "auto").stdout
+    assert text.startswith("policy\tauto\n")
+    assert "parameters\ttarget=None, guarantee=False, truths=False\n" in text
+    assert "\n- labels, and a `target`: hem\n" in text
+    assert call_json("policies", "show", "auto").keys() == call_json("policies")[0].keys()
+
+
 def test_a_line_on_a_rule_says_whether_it_guarantees_or_trades(call: Call) -> None:
     lines = [line.split("\t") for line in call("rules").stdout.splitlines()]
     found = {line[0]: line[1:] for line in lines}

@@ -206,7 +206,6 @@ def test_a_campaign_that_can_be_made_is_one_by_the_schema(text: str) -> None:
         ('outcome = "utility"', ""),
         ('outcome = "utility"', 'outcome = "usefulness"'),
         ('outcome = "utility"', 'options = ["cat", "dog"]'),
-        ('policy = "uniform"', ""),
         ('policy = "uniform"', "policy = {epsilon = 1}"),
         ("seed = 7", "seed = -1"),
         ("seed = 7", "lease = 0"),

@@ -38,6 +38,17 @@ def test_keys_are_made_listed_and_revoked(service: Service, local: Local) -> Non
         assert made.secret not in str(caught.value)
 
 
+def test_a_campaign_without_a_policy_gets_the_same_one_here_and_there(service: Service) -> None:
+    unnamed = {name: value for name, value in CATS.items() if name != "policy"}
+    here, there = twins(service, unnamed)
+    assert there.status().because == here.status().because
+    assert (there.status().policy, there.spec) == ("hem", here.spec)
+    target = {**unnamed, "policy": {"name": "auto", "target": 0.1}}
+    assert service.create(**target).spec["policy"] == {"name": "hem", "target": 0.1}
+    with pytest.raises(InvalidParameter, match="target is 2: give a number between 0 and 1"):
+        service.create(**{**target, "policy": {"name": "auto", "target": 2}})
+
+
 def test_a_workers_token_asks_and_answers_for_himself(service: Service, local: Local) -> None:
     campaign = service.create(**CATS)
     invited = campaign.invite("eve", price="0.2", limit=4)

@@ -11,6 +11,7 @@ import pytest
 
 from askwise import Campaign, Worker
 from askwise.aggregation import aggregation
+from askwise.campaign.choosing import AUTO
 from askwise.core.events import Kind
 from askwise.lab.experiment import experiments
 from askwise.mechanisms import mechanisms
@@ -40,7 +41,7 @@ def text_of(page: Path) -> str:
 
 
 def registered() -> set[str]:
-    return {name for registry in REGISTRIES for name in registry.names()}
+    return {AUTO, *(name for registry in REGISTRIES for name in registry.names())}
 
 
 def table_under(page: str, heading: str) -> list[list[str]]:
@@ -70,7 +71,7 @@ def test_a_policy_or_rule_in_code_exists(page: Path) -> None:
     for word, registry in kinds:
         quoted = word + r"""["']?\s*[=:]\s*(?:\{\s*["']?name["']?\s*[=:]\s*)?["']([\w-]+)["']"""
         for name in re.findall(quoted, text_of(page)):
-            assert name in set(registry.names()) | MADE_UP
+            assert name in {AUTO, *registry.names()} | MADE_UP
 
 
 @cache

@@ -28,6 +28,9 @@ TO_TRUSTED = 0.75
 """The share of tasks that a cascade must be able to put to the trusted: up to 0.71 was measured at
 an error of 0.1."""
 
+MOST_COMPARISONS = 50_000
+"""Of two options by one crowd's votes, after each answer: seconds at most without the compiler."""
+
 CHEAP = 0.25
 """Judges are cheap if all of them together cost this part of a trusted answer at the most."""
 
@@ -69,14 +72,20 @@ class Situation:
     def asks_crowds(self) -> bool:
         """Whether questions are put to crowds, which are asked again and again.
 
-        So it is if pairs may repeat and somebody can be asked twice, or if nothing is said of
-        pairs and every labeller is a crowd.
+        So it is if pairs may repeat and somebody can be asked twice, or nobody has joined yet; and
+        if nothing is said of pairs and every labeller is a crowd.
         """
         if not self.options or self.repeat is False:
             return False
         if self.repeat:
-            return any(not self.problem.asks_once(each) for each in self.labellers)
+            again = any(not self.problem.asks_once(each) for each in self.labellers)
+            return again or not self.labellers
         return bool(self.labellers) and all(each.kind == "crowd" for each in self.labellers)
+
+    @property
+    def compares_options(self) -> bool:
+        """Whether all pairs of options can be compared after each answer, by all crowds' votes."""
+        return self.options**2 * len(self.problem.workers) <= MOST_COMPARISONS
 
     @property
     def asks_labels(self) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 import pytest
 
 from askwise import Campaign, Task, Worker
+from askwise.campaign.choosing import PREFERENCES
+from askwise.campaign.spec import make_spec
 from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem
 from askwise.policies import policies
 from askwise.stopping import stopping
@@ -23,8 +26,9 @@ MANY_OPTIONS = [f"option {n}" for n in range(2300)]
 
 
 def made(**given: Any) -> dict[str, Any]:
-    """The description that the store keeps."""
-    return Campaign.create(**{"workers": PEOPLE, "seed": 1, **given}).spec
+    """The description that the store would keep."""
+    kept: dict[str, Any] = json.loads(make_spec({"workers": PEOPLE, "seed": 1, **given}).to_json())
+    return kept
 
 
 def labels(**given: Any) -> dict[str, Any]:
@@ -89,6 +93,11 @@ CHOICES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]]
         {"name": "random-pairs"},
         None,
     ),
+    "labels with too many options for hem, and a target": (
+        labels(options=MANY_OPTIONS, policy=auto(target=0.1)),
+        {"name": "random-pairs"},
+        {"name": "posterior", "error": 0.1},
+    ),
     "two options and crowds": (
         labels(workers=CROWDS),
         {"name": "virt-ucb"},
@@ -96,6 +105,11 @@ CHOICES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]]
     ),
     "two options and workers who may be asked again": (
         labels(repeat=True),
+        {"name": "virt-ucb"},
+        {"name": "posterior", "error": 0.05},
+    ),
+    "nobody yet, but whoever joins may be asked again": (
+        labels(workers=[], repeat=True),
         {"name": "virt-ucb"},
         {"name": "posterior", "error": 0.05},
     ),
@@ -134,9 +148,15 @@ CHOICES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]]
         {"name": "virt-ucb"},
         {"name": "lead"},
     ),
-    "too many options to draw for all crowds": (
-        labels(workers=[Worker(f"w{n}", 1) for n in range(22)], options=MANY_OPTIONS, repeat=True),
+    "too many options to compare each with each": (
+        # Twice 158 squared is 49,928, and twice 159 squared is above 50,000.
+        labels(workers=CROWDS, options=MANY_OPTIONS[:159]),
         {"name": "virt-ucb"},
+        {"name": "posterior", "error": 0.05},
+    ),
+    "as many options as can be compared": (
+        labels(workers=CROWDS, options=MANY_OPTIONS[:158]),
+        {"name": "glr-directed"},
         {"name": "joint-glr", "beta": round(math.log(20), 6)},
     ),
     "truths that are told": (
@@ -269,8 +289,6 @@ def test_the_choice_is_the_one_worked_out_by_hand(
 
 
 def test_every_row_of_the_table_is_chosen_somewhere() -> None:
-    from askwise.campaign.choosing import PREFERENCES
-
     reasons = {made(**given)["auto"]["because"] for given, _, _ in CHOICES.values()}
     for row in PREFERENCES:
         assert any(reason.startswith(f"{row.policy}: {row.why}; ") for reason in reasons), row.when

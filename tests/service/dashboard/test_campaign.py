@@ -21,6 +21,17 @@ def test_the_overview_adds_up(site: Site) -> None:
     assert "Tasks settled 0 of 3 3 open · 2 workers" in said
 
 
+def test_the_page_says_which_policy_was_chosen_and_why(site: Site) -> None:
+    site.create(policy="auto", workers=[Worker(NASTY, 1), Worker("bob", 2)])
+    said = words_of(site.page("/dashboard/cats"))
+    assert (
+        "The policy was chosen automatically. hem: labels from several workers of unknown skill; "
+        "ends when the budget is spent." in said
+    )
+    site.create("named")
+    assert "chosen automatically" not in site.page("/dashboard/named")
+
+
 def test_savings_are_counted_against_a_number_of_ones_own(site: Site) -> None:
     campaign = site.create(workers=[Worker("ann", "0.10"), Worker("bob", "0.10")])
     work(campaign, "yes", "yes", "no", "yes")
