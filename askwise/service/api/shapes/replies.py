@@ -99,6 +99,7 @@ class ErrorShape(Shape):
 
 CertificateShape = shape_of(views.CampaignCertificate, "Certificate")
 StatusShape = shape_of(views.Status)
+PilotShape = shape_of(views.PilotReport, "Pilot")
 CampaignsShape = page_of(
     "Campaigns",
     StatusShape,
@@ -225,6 +226,7 @@ class SpecShape(Shape):
     budget: Money | None
     repeat: bool
     certify: dict[str, Any] | None = None
+    pilot: dict[str, Any] | None = None
     content: dict[str, Any] | None = None
     policy: dict[str, Any]
     stopping: dict[str, Any] | None
