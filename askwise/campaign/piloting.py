@@ -21,13 +21,15 @@ from askwise.core import draws
 from askwise.core.arrays import Array
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidProblem
-from askwise.core.money import NO_CAP
+from askwise.core.money import NO_CAP, from_micro
 from askwise.core.pilot import MOST_TASKS, PILOT, PilotTerms, affordable_tasks
+from askwise.core.problem import Problem
 from askwise.ledger import Book, Ledger, money_left
 from askwise.ledger import columns as c
 from askwise.ledger.queries import can_be_asked, may_answer, may_put
 from askwise.policies import Policy, TakesPilot, policies
 from askwise.policies.gold import random_order
+from askwise.stopping.base import KernelRule, StoppingRule
 
 OWN_RULES = {
     **AUDIT_RULES,
@@ -181,12 +183,21 @@ def would_pilot(
     return pilot.next_step(ledger, available, 1) is not None
 
 
-def check_takes_pilot(policy: Policy) -> None:
-    """Refuse a policy that can't learn from answers which it did not ask for."""
+def check_piloted(
+    terms: PilotTerms, problem: Problem, policy: Policy, rule: StoppingRule | None
+) -> None:
+    """Refuse a pilot that does not go with the policy or the rule."""
     if not isinstance(policy, TakesPilot):
         able = [name for name in policies.names() if issubclass(policies.get(name), TakesPilot)]
         raise InvalidProblem(
             f"pilot does not go with policy {policy.name!r}, which counts on having chosen every "
             f"question itself: leave pilot out, or use one of {', '.join(able)}",
             field="pilot",
+        )
+    price = sum(worker.micro for worker in problem.workers if worker.id in terms.workers)
+    if isinstance(rule, KernelRule) and price > rule.limits().cap:
+        raise InvalidProblem(
+            f"pilot.workers: together they cost {from_micro(price)} a task, and the stopping "
+            f"rule's cap is {rule.cap}; name fewer or cheaper workers, or raise the cap",
+            field="pilot.workers",
         )
