@@ -24,9 +24,10 @@ SOURCES_SUM = $$(find askwise -name '*.py' | LC_ALL=C sort | xargs cat | cksum |
 # The files that have tests with a mark: to collect all the others takes ten seconds.
 MARKED = $$(grep -rl --include='test_*.py' 'mark\.$(1)\b' tests)
 
-# Without a server or a browser the tests that need one are skipped, and say so.
+# Without a server, a browser or a model the tests that need one are skipped, and say so.
 GET_SERVER = $(BIN)/python scripts/postgres.py install
 GET_BROWSER = $(BIN)/python scripts/browser.py install
+GET_MODEL = $(BIN)/python scripts/real_model.py install
 
 .PHONY: help demo demo-live test test-slow lint format bench docs lock clean
 
@@ -42,6 +43,7 @@ demo-live: .venv/.serve-ready ## serve a campaign that a simulated crowd answers
 test: .venv/.ready ## run the quick suite, then with the compiler what is about compiling
 	@$(GET_SERVER)
 	@$(GET_BROWSER)
+	@$(GET_MODEL)
 	@echo "== quick suite and docstrings, without the compiler"
 	@$(PYTEST) $(SPREAD)
 	@echo "== what is about compiling"
@@ -61,6 +63,7 @@ test-bounds: .venv/.ready
 test-slow: .venv/.ready ## run every test, the slow ones too
 	@$(GET_SERVER)
 	@$(GET_BROWSER)
+	@$(GET_MODEL)
 	@HYPOTHESIS_PROFILE=slow $(PYTEST) $(SPREAD) -m "not compiled"
 	@ASKWISE_JIT= HYPOTHESIS_PROFILE=slow $(PYTEST) $(call MARKED,compiled) $(SPREAD) -m compiled
 	@$(MAKE) test-bounds CHECK=checked

@@ -32,6 +32,7 @@ EXECUTED = (
     DOCS / "how-to" / "label.md",
     DOCS / "how-to" / "labels.md",
     DOCS / "how-to" / "pay.md",
+    DOCS / "how-to" / "pilot.md",
     DOCS / "how-to" / "plan.md",
     DOCS / "how-to" / "plan-labels.md",
     DOCS / "how-to" / "replay.md",

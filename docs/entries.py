@@ -20,6 +20,7 @@ from askwise.policies import (
     NeedsStopping,
     PlansForAll,
     Policy,
+    TakesPilot,
     policies,
 )
 from askwise.stopping import StoppingRule, stopping
@@ -182,6 +183,7 @@ def policy_page(policy: type[Policy]) -> str:
         ("needs a budget", "yes" if policy.needs_budget else "no"),
         ("decides on", _if(PlansForAll, policy, "a plan for all who joined", "those available")),
         ("asks a worker about a task", _if(AsksCrowds, policy, "again and again", "once")),
+        ("takes a pilot", _if(TakesPilot, policy, "yes", "no")),
         ("needs a stopping rule", _if(NeedsStopping, policy, "yes", "no")),
         ("the answers are", _if(LabelsItself, policy, "its own", "left to the aggregation")),
         ("a decision is for", ", ".join(each for each in policy.notes if each != "none")),

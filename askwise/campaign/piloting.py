@@ -13,7 +13,7 @@ had are skipped.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from askwise.campaign.askings import Asking, Askings
 from askwise.campaign.certifying import AUDIT_RULES
@@ -21,13 +21,15 @@ from askwise.core import draws
 from askwise.core.arrays import Array
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidProblem
-from askwise.core.money import NO_CAP
-from askwise.core.pilot import PILOT, PilotTerms, affordable_tasks
+from askwise.core.money import NO_CAP, from_micro
+from askwise.core.pilot import MOST_TASKS, PILOT, PilotTerms, affordable_tasks
+from askwise.core.problem import Problem
 from askwise.ledger import Book, Ledger, money_left
 from askwise.ledger import columns as c
 from askwise.ledger.queries import can_be_asked, may_answer, may_put
 from askwise.policies import Policy, TakesPilot, policies
 from askwise.policies.gold import random_order
+from askwise.stopping.base import KernelRule, StoppingRule
 
 OWN_RULES = {
     **AUDIT_RULES,
@@ -37,6 +39,9 @@ OWN_RULES = {
 
 ENDED = (c.SETTLED, c.DECLINED, c.FAILED)
 """What ends a question for good."""
+
+PilotCut = Literal["budget", "tasks"]
+"""What makes a pilot smaller than was asked for."""
 
 UNASKED = -1
 """Stands for the status of a question that was never asked."""
@@ -131,17 +136,12 @@ def draw_pilot(terms: PilotTerms, ledger: Ledger, seed: int) -> dict[str, Any] |
     able = [
         task
         for task in order
-        if not book.tasks[task, c.CLOSED] and any(may_answer(book, task, at) for at in staff)
+        if book.tasks[task, c.CLOSED] == 0
+        and (book.tasks[task, c.NAMED] < 0 or any(may_answer(book, task, at) for at in staff))
     ]
     if not able:
         return None
-    budget = ledger.total(c.BUDGET)
-    price = int(book.workers[staff, c.PRICE].sum())
-    paid_for = len(able) if budget == NO_CAP else affordable_tasks(budget, price)
-    size = min(terms.tasks, len(able), paid_for)
-    cut = None
-    if size < terms.tasks:
-        cut = "budget" if paid_for == size else "tasks"
+    size, cut = size_of(terms, ledger, len(able))
     known = [task for task in able if book.tasks[task, c.TRUTH] >= 0]
     others = [task for task in able if book.tasks[task, c.TRUTH] < 0]
     with_truth = max(min(len(known), size // 2), size - len(others))
@@ -155,6 +155,16 @@ def draw_pilot(terms: PilotTerms, ledger: Ledger, seed: int) -> dict[str, Any] |
         "tasks": [ledger.tasks[task].id for task in drawn],
         "odds": [odds[task] for task in drawn],
     }
+
+
+def size_of(terms: PilotTerms, ledger: Ledger, tasks: int) -> tuple[int, PilotCut | None]:
+    """How many of so many tasks a pilot has, and what makes them fewer than were asked for."""
+    book, budget = ledger.book, ledger.total(c.BUDGET)
+    price = int(book.workers[[ledger.worker_at(each) for each in terms.workers], c.PRICE].sum())
+    paid_for = MOST_TASKS if budget == NO_CAP else affordable_tasks(budget, price)
+    if terms.tasks <= min(tasks, paid_for):
+        return terms.tasks, None
+    return (paid_for, "budget") if paid_for < tasks else (tasks, "tasks")
 
 
 def would_pilot(
@@ -173,12 +183,21 @@ def would_pilot(
     return pilot.next_step(ledger, available, 1) is not None
 
 
-def check_takes_pilot(policy: Policy) -> None:
-    """Refuse a policy that can't learn from answers which it did not ask for."""
+def check_piloted(
+    terms: PilotTerms, problem: Problem, policy: Policy, rule: StoppingRule | None
+) -> None:
+    """Refuse a pilot that does not go with the policy or the rule."""
     if not isinstance(policy, TakesPilot):
         able = [name for name in policies.names() if issubclass(policies.get(name), TakesPilot)]
         raise InvalidProblem(
             f"pilot does not go with policy {policy.name!r}, which counts on having chosen every "
             f"question itself: leave pilot out, or use one of {', '.join(able)}",
             field="pilot",
+        )
+    price = sum(worker.micro for worker in problem.workers if worker.id in terms.workers)
+    if isinstance(rule, KernelRule) and price > rule.limits().cap:
+        raise InvalidProblem(
+            f"pilot.workers: together they cost {from_micro(price)} a task, and the stopping "
+            f"rule's cap is {rule.cap}; name fewer or cheaper workers, or raise the cap",
+            field="pilot.workers",
         )

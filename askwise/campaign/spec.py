@@ -13,7 +13,7 @@ from typing import Any
 from askwise.aggregation import Aggregator, aggregation
 from askwise.campaign.certifying import check_hopeful
 from askwise.campaign.choosing import AutoTerms, Situation, choose_parts
-from askwise.campaign.piloting import check_takes_pilot
+from askwise.campaign.piloting import check_piloted
 from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, nearest
 from askwise.core.pilot import PilotTerms, check_pilot, read_pilot
@@ -158,9 +158,9 @@ def make_spec(raw: Mapping[str, Any], *, stored: bool = False) -> Spec:
             "kept back for audits at known prices; leave one of the two out",
             field="certify",
         )
-    pilot = _read_pilot(raw.get("pilot"), problem, policy, mechanism)
     if rule is not None:
         rule.check(problem)
+    pilot = _read_pilot(raw.get("pilot"), problem, policy, rule, mechanism)
     if aggregator is not None and kind not in aggregator.outcomes:
         raise InvalidProblem(
             f"aggregation {aggregator.name!r} works on {' or '.join(aggregator.outcomes)}, "
@@ -195,18 +195,19 @@ def check_name(name: str | None) -> str:
 
 
 def _read_pilot(
-    raw: Any, problem: Problem, policy: Policy, mechanism: Mechanism
+    raw: Any, problem: Problem, policy: Policy, rule: StoppingRule | None, mechanism: Mechanism
 ) -> PilotTerms | None:
     terms = read_pilot(raw, problem.workers)
-    if terms is not None:
-        check_pilot(terms, problem)
-        check_takes_pilot(policy)
-        if mechanism.bidding:
-            raise InvalidProblem(
-                f"pilot does not go with mechanism {mechanism.name!r}, which takes bids: what a "
-                "pilot costs must be known beforehand; leave one of the two out",
-                field="pilot",
-            )
+    if terms is None:
+        return None
+    check_pilot(terms, problem)
+    if mechanism.bidding:
+        raise InvalidProblem(
+            f"pilot does not go with mechanism {mechanism.name!r}, which takes bids: what a pilot "
+            "costs must be known beforehand; leave one of the two out",
+            field="pilot",
+        )
+    check_piloted(terms, problem, policy, rule)
     return terms
 
 

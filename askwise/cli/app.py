@@ -18,6 +18,7 @@ from askwise.cli.label import label
 from askwise.cli.live_demo import demo_live
 from askwise.cli.options import option
 from askwise.cli.outputs import extra
+from askwise.cli.pilot import pilot
 from askwise.cli.plan import plan
 from askwise.cli.replay import replay
 from askwise.cli.warm import warm
@@ -43,7 +44,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
     "Look at a campaign": (
         *(show.status, ask_tell.assignments, show.answers, show.certificate, show.payments),
-        *(show.log, show.explain),
+        *(pilot, show.log, show.explain),
     ),
     "Serve": (serve.serve, demo_live, warm, backup, restore),
     "Recorded answers": (aggregate, check, certify, replay),

@@ -32,13 +32,15 @@ def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
         _show_status(found)
     else:
         for field, value in found.to_json().items():
-            if field not in ("needs_gold", "certificate", "watch", "because"):
+            if field not in ("needs_gold", "certificate", "watch", "because", "pilot"):
                 # In full: a program may add it up.
                 output.line(field, repr(value) if isinstance(value, float) else value)
         for need in found.needs_gold:
             output.line("needs_gold", need.context, ",".join(need.tasks), need.why, need.count)
         if found.certificate is not None:
             output.line("certificate", found.certificate.statement)
+        if found.pilot is not None:
+            output.line("pilot", found.pilot.statement)
         _tell_watch(found.watch)
         if found.because is not None:
             output.line("because", found.because)
@@ -231,6 +233,8 @@ def _show_status(found: Status) -> None:
         facts.append(("utility", found.utility))
     if found.certificate is not None:
         facts.append(("certificate", found.certificate.statement))
+    if found.pilot is not None:
+        facts.append(("pilot", found.pilot.statement))
     facts.append(("log", f"{found.seq} events"))
     for need in found.needs_gold:
         facts.append(("needs truths", _reason(need)))

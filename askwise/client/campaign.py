@@ -12,6 +12,7 @@ from askwise.campaign.views import (
     Explanation,
     Handed,
     Payment,
+    PilotReport,
     Status,
 )
 from askwise.campaign.views.assignments import seq_of
@@ -241,6 +242,10 @@ class RemoteCampaign:
     def certificate(self) -> CampaignCertificate:
         """What audits have shown of the labels so far; only where ``certify`` was given."""
         return CampaignCertificate.from_json(self._transport.read(f"{self._path}/certificate"))
+
+    def pilot(self) -> PilotReport:
+        """What the pilot has shown of its workers so far; only where ``pilot`` was given."""
+        return PilotReport.from_json(self._transport.read(f"{self._path}/pilot"))
 
     @property
     def spec(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from askwise.core.certify import CertifyTerms, read_terms
 from askwise.core.content import Content
 from askwise.core.keys import Caller, Key, NewKey
 from askwise.core.money import Amount
+from askwise.core.pilot import PilotTerms
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
 from askwise.core.registry import spec_of
 
@@ -65,6 +66,7 @@ class Service:
         aggregation: Any = None,
         mechanism: Any = None,
         certify: CertifyTerms | Mapping[str, Any] | None = None,
+        pilot: PilotTerms | Mapping[str, Any] | int | None = None,
         content: Content | Mapping[str, Any] | None = None,
         repeat: bool | None = None,
         lease: float | timedelta | None = None,
@@ -89,6 +91,7 @@ class Service:
             "aggregation": _named(aggregation),
             "mechanism": _named(mechanism),
             "certify": None if terms is None else terms.to_json(),
+            "pilot": pilot.to_json() if isinstance(pilot, PilotTerms) else pilot,
             "content": content.to_json() if isinstance(content, Content) else content,
             "repeat": repeat,
             "lease": lease.total_seconds() if isinstance(lease, timedelta) else lease,

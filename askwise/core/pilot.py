@@ -111,7 +111,7 @@ def check_pilot(terms: PilotTerms, problem: Problem) -> None:
                 f"pilot.workers names {name!r}, who audits (certify.by): name others",
                 field="pilot.workers",
             )
-    if 0 < len(problem.tasks) < FEWEST_TASKS:
+    if len(problem.tasks) < FEWEST_TASKS:
         raise InvalidProblem(
             f"pilot.tasks is {terms.tasks}, and the campaign has {len(problem.tasks)} tasks: a "
             f"pilot needs {FEWEST_TASKS}; give more tasks, or leave pilot out",

@@ -13,13 +13,14 @@ from askwise.data.tables import placed, read_tasks, read_toml, read_workers
 
 FIELDS = (
     *("name", "budget", "outcome", "options", "policy", "stopping", "aggregation", "mechanism"),
-    *("certify", "content", "repeat", "lease", "seed", "workers", "tasks"),
+    *("certify", "pilot", "content", "repeat", "lease", "seed", "workers", "tasks"),
 )
 
 _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "outcome": ((str, dict), "'utility' or a table like {kind = 'utility', low = 0, high = 1}"),
     "options": ((list,), "a list of names like ['no', 'yes']"),
     "certify": ((dict,), "a table [certify] with error, confidence and by"),
+    "pilot": ((int, dict), "a number of tasks, or a table [pilot] with tasks and workers"),
     "content": ((dict,), "a table [content] with the question"),
     "repeat": ((bool,), "true or false"),
     "workers": ((str, list), "the name of a CSV file, or tables [[workers]]"),

@@ -173,3 +173,23 @@ def test_labels_are_certified_there_as_here(service: Service) -> None:
     assert here.answers() == there.answers()
     assert without_times(here.log()) == without_times(there.log())
     assert there.spec["certify"]["by"] == ["vet"]
+
+
+def test_a_pilot_is_reported_there_as_here(service: Service) -> None:
+    fields = {
+        **CATS,
+        "workers": [Worker("gpt", "0.02", kind="model"), Worker("owl", "0.01", kind="model")],
+        "tasks": [f"t{at}" for at in range(8)],
+        "pilot": {"tasks": 5},
+    }
+    here, there = twins(service, fields)
+    for campaign in (here, there):
+        assert campaign.pilot().phase == "waiting"
+        for each in campaign.ask(limit=20):
+            campaign.tell(each.id, "yes" if each.worker == "gpt" else "no")
+    assert here.pilot() == there.pilot()
+    assert there.pilot().done == 10
+    assert here.status().pilot == there.status().pilot
+    assert without_times(here.log()) == without_times(there.log())
+    assert there.spec["pilot"] == {"tasks": 5, "workers": ["gpt", "owl"]}
+    assert service.create(**{**fields, "pilot": 6}).spec["pilot"]["tasks"] == 6

@@ -12,7 +12,13 @@ from askwise.campaign.views.explain import Candidate, Explanation, explain
 from askwise.campaign.views.forecast import Forecast, forecast
 from askwise.campaign.views.outcomes import OutcomeCount, Outcomes, outcomes
 from askwise.campaign.views.payments import Payment, payments
-from askwise.campaign.views.pilot import FamilyAgreement, PilotReport, PilotWorker, pilot
+from askwise.campaign.views.pilot import (
+    FamilyAgreement,
+    PilotProgress,
+    PilotReport,
+    PilotWorker,
+    pilot,
+)
 from askwise.campaign.views.quality import Quality
 from askwise.campaign.views.savings import Savings, savings
 from askwise.campaign.views.status import NeedsGold, Status, over, status
@@ -32,6 +38,7 @@ __all__ = [
     "OutcomeCount",
     "Outcomes",
     "Payment",
+    "PilotProgress",
     "PilotReport",
     "PilotWorker",
     "Quality",

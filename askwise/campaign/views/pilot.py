@@ -1,7 +1,7 @@
 """What a pilot has shown of its workers, one by one and together."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
 from typing import Literal, NamedTuple
@@ -12,9 +12,10 @@ from askwise.auditing import PanelCard
 from askwise.auditing.ballots import FAILED, Ballots, Sources, majority
 from askwise.auditing.intervals import Interval, paired, share
 from askwise.auditing.panels import panel_card
-from askwise.campaign.piloting import UNASKED, PilotPhase, last_call
+from askwise.campaign.piloting import ENDED, UNASKED, PilotCut, last_call, size_of
 from askwise.campaign.refusals import conflict
 from askwise.campaign.state import CampaignState
+from askwise.campaign.views.workers import mean_money
 from askwise.core.arrays import Array
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
@@ -102,10 +103,8 @@ class FamilyAgreement(Jsonable):
 
 
 @dataclass(frozen=True, slots=True)
-class PilotReport(Jsonable):
-    """What a pilot has shown so far.
-
-    All intervals are at 95%.
+class PilotProgress(Jsonable):
+    """How far a pilot is.
 
     Attributes
     ----------
@@ -113,42 +112,56 @@ class PilotReport(Jsonable):
         ``waiting`` until its tasks are drawn, ``asking`` while questions are open, then ``done``.
     policy_decides : bool
         Whether the policy has begun: questions to workers who were away may still be open.
-    wanted : int
-        How many tasks were asked for.
+    wanted, drawn : int
+        How many tasks were asked for, and how many were drawn.
     cut : str or None
-        Why fewer were drawn: ``budget`` (more would cost more than a third of it) or ``tasks``
-        (there are no more).
-    tasks : tuple of str
-        Those drawn, in their order.
-    with_truth : int
-        How many of them have a known truth now.
+        Why that is fewer: ``budget`` (more would cost more than a third of it) or ``tasks`` (there
+        are no more). While the pilot waits, what is to be expected.
     questions, done, waiting, skipped : int
         Pairs of task and worker: all, ended, out or still to be asked, and left out since their
         task was closed first.
     paid : Decimal
         What the pilot has cost.
-    workers : tuple of PilotWorker
-        Each of them.
-    panel : PanelCard or None
-        All of them together, against known truths; None while no task has a truth and an answer.
-    families : tuple of FamilyAgreement
-        Families with two workers in the pilot, where others are in it too.
+    statement : str
+        The same in a sentence.
     """
 
     phase: Literal["waiting", "asking", "done"]
     policy_decides: bool
     wanted: int
-    cut: Literal["budget", "tasks"] | None
-    tasks: tuple[str, ...]
-    with_truth: int
+    drawn: int
+    cut: PilotCut | None
     questions: int
     done: int
     waiting: int
     skipped: int
     paid: Decimal
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class PilotReport(PilotProgress):
+    """What a pilot has shown so far, beside how far it is. All intervals are at 95%.
+
+    Attributes
+    ----------
+    tasks : tuple of str
+        Those drawn, in their order.
+    with_truth : int
+        How many of them have a known truth now.
+    workers : tuple of PilotWorker
+        Each of them.
+    panel : PanelCard or None
+        All of them together, against known truths; None while no answer is to a task with one.
+    families : tuple of FamilyAgreement
+        Families with two workers in the pilot, where others are in it too.
+    """
+
+    tasks: tuple[str, ...]
+    with_truth: int
     workers: tuple[PilotWorker, ...]
     panel: PanelCard | None
-    families: tuple[FamilyAgreement, ...] = field(default=())
+    families: tuple[FamilyAgreement, ...]
 
     @property
     def n_eff(self) -> float | None:
@@ -166,78 +179,116 @@ class Calls(NamedTuple):
     status: Array
     labels: Array
     costs: Array
+    closed: Array
+
+    @property
+    def waiting(self) -> Array:
+        """Which are out, or still to be asked."""
+        return (self.status == c.OUT) | (self._unasked & (self.closed == 0))
+
+    @property
+    def skipped(self) -> Array:
+        """Which were not asked before their task was closed."""
+        return self._unasked & (self.closed == 1)
+
+    @property
+    def _unasked(self) -> Array:
+        return (self.status == UNASKED) | (self.status == c.EXPIRED)
 
 
 def pilot(state: CampaignState) -> PilotReport:
     """What the pilot has shown; only where ``pilot`` was given."""
-    terms, ledger, phase = state.spec.pilot, state.ledger, state.pilot
-    if terms is None:
+    found = progress(state)
+    if found is None:
         message = "this campaign has no pilot: create one with pilot=30, say"
         raise conflict("no_pilot", "pilot", message)
-    if phase is None or ledger.pilot is None:
-        nobody = tuple(_nothing_yet(state, worker) for worker in terms.workers)
-        return PilotReport(
-            *("waiting", False, terms.tasks, None, (), 0, 0, 0, 0, 0, Decimal(0)), nobody, None
-        )
-    calls = read_calls(state, phase)
-    ballots = _ballots(state, phase, calls)
-    over = ledger.book.tasks[np.array(phase.tasks, np.int64)[calls.tasks], c.CLOSED] == 1
-    waiting = (calls.status == c.OUT) | (np.isin(calls.status, (UNASKED, c.EXPIRED)) & ~over)
-    skipped = np.isin(calls.status, (UNASKED, c.EXPIRED)) & over
-    draw = ledger.pilot.draw
-    measured = bool(ballots.right[1].any())
+    calls, phase, ledger = read_calls(state), state.pilot, state.ledger
+    tasks = [] if phase is None else phase.tasks
+    assert state.spec.pilot is not None
+    workers = [ledger.worker_at(worker) for worker in state.spec.pilot.workers]
+    ballots = _ballots(state, tasks, workers, calls)
     families = {
-        ledger.workers[at].id: str(ledger.workers[at].family)
-        for at in phase.workers
-        if ledger.workers[at].family is not None
+        worker.id: worker.family
+        for worker in map(ledger.workers.__getitem__, workers)
+        if worker.family is not None
     }
+    measured = bool(ballots.right[1].any())
     return PilotReport(
-        phase="asking" if waiting.any() else "done",
-        policy_decides=ledger.pilot.over,
-        wanted=draw["wanted"],
-        cut=draw["cut"],
-        tasks=tuple(draw["tasks"]),
+        **{name: getattr(found, name) for name in PilotProgress.json_types()},
+        tasks=ballots.task_names,
         with_truth=int(ballots.known.sum()),
-        questions=len(calls.tasks),
-        done=int((~waiting & ~skipped).sum()),
-        waiting=int(waiting.sum()),
-        skipped=int(skipped.sum()),
-        paid=from_micro(int(calls.costs.sum())),
         workers=tuple(
-            _worker(state, at, place, calls, ballots, waiting, skipped)
-            for at, place in enumerate(phase.workers)
+            _worker(state, at, place, calls, ballots) for at, place in enumerate(workers)
         ),
         panel=panel_card(ballots, families, seed=0) if measured else None,
         families=tuple(_families(ballots, families)),
     )
 
 
-def read_calls(state: CampaignState, phase: PilotPhase) -> Calls:
-    """The questions of a pilot, with the option that was said (-1: none) and what they cost."""
-    book = state.ledger.book
-    place_of = {task: at for at, task in enumerate(phase.tasks)}
-    who = {worker: at for at, worker in enumerate(phase.workers)}
+def progress(state: CampaignState) -> PilotProgress | None:
+    """How far the pilot is; None where there is none."""
+    terms, ledger = state.spec.pilot, state.ledger
+    if terms is None:
+        return None
+    calls, record = read_calls(state), ledger.pilot
+    if record is None:
+        drawn, (expected, cut) = 0, size_of(terms, ledger, ledger.total(c.TASKS))
+        said = f"The pilot has not begun: {expected} tasks are to be put to "
+        said += f"{_count(len(terms.workers), 'worker')}."
+    else:
+        drawn, cut = len(record.draw["tasks"]), record.draw["cut"]
+        expected, ended = drawn, len(calls.tasks) - int(calls.waiting.sum())
+        said = f"Of {_count(len(calls.tasks), 'question')} about {_count(drawn, 'task')}, {ended} "
+        said += "have ended."
+    if cut is not None:
+        why = "more would cost more than a third of the budget"
+        why = why if cut == "budget" else "the campaign has no more"
+        said += f" {terms.tasks} tasks were asked for: {why}."
+    waiting, skipped = int(calls.waiting.sum()), int(calls.skipped.sum())
+    return PilotProgress(
+        phase="waiting" if record is None else "asking" if waiting else "done",
+        policy_decides=record is not None and record.over,
+        wanted=terms.tasks,
+        drawn=drawn,
+        cut=cut,
+        questions=len(calls.tasks),
+        done=len(calls.tasks) - waiting - skipped,
+        waiting=waiting,
+        skipped=skipped,
+        paid=from_micro(int(calls.costs.sum())),
+        statement=said,
+    )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def read_calls(state: CampaignState) -> Calls:
+    """The questions of the pilot, with the option that was said (-1: none) and what they cost."""
+    book, phase = state.ledger.book, state.pilot
     rows = []
-    for pair in phase.pairs:
-        at, status = last_call(book, pair.task, pair.worker)
-        label, cost = FAILED, 0
-        if status in (c.SETTLED, c.FAILED):
-            cost = int(book.assignments[at, c.COST])
-        if status == c.SETTLED:
-            label = int(book.marks[at, c.VALUE])
-        rows.append((place_of[pair.task], who[pair.worker], status, label, cost))
-    return Calls(*np.array(rows, np.int64).reshape(-1, 5).T)
+    if phase is not None:
+        place_of = {task: at for at, task in enumerate(phase.tasks)}
+        who = {worker: at for at, worker in enumerate(phase.workers)}
+        for task, worker, _ in phase.pairs:
+            at, status = last_call(book, task, worker)
+            paid = int(book.assignments[at, c.COST]) if status in (c.SETTLED, c.FAILED) else 0
+            label = int(book.marks[at, c.VALUE]) if status == c.SETTLED else FAILED
+            closed = int(book.tasks[task, c.CLOSED])
+            rows.append((place_of[task], who[worker], status, label, paid, closed))
+    return Calls(*np.array(rows, np.int64).reshape(-1, 6).T)
 
 
-def _ballots(state: CampaignState, phase: PilotPhase, calls: Calls) -> Ballots:
+def _ballots(state: CampaignState, tasks: list[int], workers: list[int], calls: Calls) -> Ballots:
     """The answers of the pilot beside the truths that are known."""
     ledger = state.ledger
-    truths = ledger.book.tasks[phase.tasks, c.TRUTH]
+    truths = ledger.book.tasks[np.array(tasks, np.int64), c.TRUTH]
     known = np.flatnonzero(truths >= 0)
     said = (calls.status == c.SETTLED) | (calls.status == c.FAILED)
     return Ballots(
-        task_names=tuple(ledger.tasks[task].id for task in phase.tasks),
-        judge_names=tuple(ledger.workers[at].id for at in phase.workers),
+        task_names=tuple(ledger.tasks[task].id for task in tasks),
+        judge_names=tuple(ledger.workers[at].id for at in workers),
         human_names=("truth",),
         label_names=state.spec.problem.options,
         tasks=calls.tasks[said],
@@ -255,21 +306,14 @@ def _ballots(state: CampaignState, phase: PilotPhase, calls: Calls) -> Ballots:
 
 
 def _worker(
-    state: CampaignState,
-    at: int,
-    place: int,
-    calls: Calls,
-    ballots: Ballots,
-    waiting: Array,
-    skipped: Array,
+    state: CampaignState, at: int, place: int, calls: Calls, ballots: Ballots
 ) -> PilotWorker:
     worker, record = state.ledger.workers[place], state.ledger.pilot
-    assert record is not None
+    failures = Counter() if record is None else record.failures.get(worker.id, Counter[str]())
     mine = calls.workers == at
-    failures = record.failures.get(worker.id, Counter[str]())
-    answers = int((mine & (calls.status == c.SETTLED)).sum())
-    paid = int(calls.costs[mine].sum())
-    called = mine & np.isin(calls.status, (c.SETTLED, c.FAILED))
+    count = {each: int((calls.status[mine] == each).sum()) for each in ENDED}
+    paid, answers = calls.costs[mine], count[c.SETTLED]
+    called = count[c.SETTLED] + count[c.FAILED] > 0
     agreed, compared = _agreement(ballots, at)
     right, known = (part[:, at] for part in ballots.right)
     return PilotWorker(
@@ -277,26 +321,20 @@ def _worker(
         kind=worker.kind,
         family=worker.family,
         answers=answers,
-        failed=int((mine & (calls.status == c.FAILED)).sum()),
-        declined=int((mine & (calls.status == c.DECLINED)).sum()),
-        waiting=int((mine & waiting).sum()),
-        skipped=int((mine & skipped).sum()),
+        failed=count[c.FAILED],
+        declined=count[c.DECLINED],
+        waiting=int(calls.waiting[mine].sum()),
+        skipped=int(calls.skipped[mine].sum()),
         failures=dict(failures),
         flips=failures["orders"],
-        paid=from_micro(paid),
-        cost_an_answer=from_micro((2 * paid + answers) // (2 * answers)) if answers else None,
-        largest_cost=from_micro(int(calls.costs[called].max())) if called.any() else None,
+        paid=from_micro(int(paid.sum())),
+        cost_an_answer=mean_money(int(paid.sum()), answers),
+        largest_cost=from_micro(int(paid.max())) if called else None,
         agreement=share(agreed, compared),
         compared=compared,
         accuracy=share(float(right[known].sum()), int(known.sum())),
         truths=int(known.sum()),
     )
-
-
-def _nothing_yet(state: CampaignState, name: str) -> PilotWorker:
-    worker = state.ledger.workers[state.ledger.worker_at(name)]
-    counts = (0, 0, 0, 0, 0, {}, 0, Decimal(0), None, None)
-    return PilotWorker(name, worker.kind, worker.family, *counts, None, 0, None, 0)  # type: ignore[arg-type]
 
 
 def _agreement(ballots: Ballots, judge: int) -> tuple[float, int]:

@@ -7,6 +7,7 @@ from typing import Literal, Self
 from askwise.campaign.piloting import would_pilot
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.certificate import CampaignCertificate, certificate
+from askwise.campaign.views.pilot import PilotProgress, progress
 from askwise.core.allocation import Watch
 from askwise.core.choices import Done
 from askwise.core.jsonable import Jsonable
@@ -45,6 +46,7 @@ class Status(Jsonable):
 
     ``failures`` counts the calls that brought no answer; what they cost is in ``spent``.
     ``unbooked`` is what calls were said to cost beyond their ceiling and beyond the budget.
+    ``pilot`` is how far the pilot is, None without one.
     ``watch`` is what audits say of answers that are assured; None where none are audited.
     ``because`` is why the policy ``auto`` chose ``policy``; None where the policy was named.
     """
@@ -70,6 +72,7 @@ class Status(Jsonable):
     certificate: CampaignCertificate | None = None
     watch: Watch | None = None
     because: str | None = None
+    pilot: PilotProgress | None = None
 
 
 def status(name: str, state: CampaignState) -> Status:
@@ -99,6 +102,7 @@ def status(name: str, state: CampaignState) -> Status:
         certificate=None if problem.certify is None else certificate(state),
         watch=state.watch(),
         because=state.spec.because,
+        pilot=progress(state),
     )
 
 

@@ -118,7 +118,7 @@ def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> li
                 failed=failed,
                 failures=dict(ledger.failures.get(at, ())),
                 paid_for_failures=from_micro(int(row[c.FAILURE_COST])),
-                cost_an_answer=_mean(paid[at], answered),
+                cost_an_answer=mean_money(paid[at], answered),
                 over_ceiling=overrun.calls,
                 unbooked=from_micro(overrun.unbooked),
             )
@@ -126,6 +126,6 @@ def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> li
     return found
 
 
-def _mean(money: int, count: int) -> Decimal | None:
+def mean_money(money: int, count: int) -> Decimal | None:
     """Money by count, rounded to a micro-unit."""
     return from_micro((2 * money + count) // (2 * count)) if count else None

@@ -68,6 +68,7 @@ API: dict[tuple[str, str], Rule] = {
     ("POST", "/campaigns/{name}/truth"): Rule("requester", body={"task": "t1", "option": "yes"}),
     ("GET", "/campaigns/{name}/over"): Rule("viewer"),
     ("GET", "/campaigns/{name}/certificate"): Rule("viewer"),
+    ("GET", "/campaigns/{name}/pilot"): Rule("viewer"),
     ("GET", "/campaigns/{name}/answers"): Rule("viewer"),
     ("GET", "/campaigns/{name}/task"): Rule("viewer", query="id=t1"),
     ("GET", "/campaigns/{name}/payments"): Rule("viewer"),

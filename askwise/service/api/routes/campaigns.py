@@ -147,6 +147,13 @@ def certificate(call: d.Look) -> Response:
     return call.polled(call.position, lambda: campaign.certificate().to_json())
 
 
+@router.get("/{name}/pilot", response_model=replies.PilotShape, responses=d.POLLED)
+def pilot(call: d.Look) -> Response:
+    """What the pilot has shown of its workers so far, in a campaign that has one."""
+    campaign = call.campaign
+    return call.polled(call.position, lambda: campaign.pilot().to_json())
+
+
 @router.get("/{name}/task", response_model=replies.TaskShape)
 def task(call: d.Look, id: requests.Id) -> Response:
     """A task as it was added, with its payload."""

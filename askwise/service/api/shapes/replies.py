@@ -108,6 +108,7 @@ CampaignShape = create_model(
         Field(description="What workers are asked and shown; null if that was not given."),
     ),
 )
+PilotShape = shape_of(views.PilotReport, "Pilot")
 CampaignsShape = page_of(
     "Campaigns",
     StatusShape,
@@ -235,6 +236,7 @@ class SpecShape(Shape):
     budget: Money | None
     repeat: bool
     certify: dict[str, Any] | None = None
+    pilot: dict[str, Any] | None = None
     content: dict[str, Any] | None = None
     policy: dict[str, Any]
     auto: dict[str, Any] | None = Field(

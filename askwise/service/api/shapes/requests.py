@@ -19,6 +19,7 @@ from pydantic import (
 
 from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE, FailureWhy
 from askwise.core.certify import MOST_BLOCKS
+from askwise.core.pilot import FEWEST_TASKS, MOST_TASKS
 from askwise.core.problem import WorkerKind
 from askwise.service.webhooks import posting, records
 
@@ -184,6 +185,18 @@ class CertifyBody(Body, example={"error": 0.05, "confidence": 0.9, "by": ["vet"]
     )
 
 
+PilotTasks = Annotated[int, Field(ge=FEWEST_TASKS, le=MOST_TASKS), Whole]
+
+
+class PilotBody(Body, example={"tasks": 30, "workers": ["gpt", "mini"]}):
+    """How many tasks are put to which workers before the policy decides anything."""
+
+    tasks: PilotTasks = Field(description="How many tasks are drawn at random.")
+    workers: list[Id] | None = Field(
+        None, min_length=1, description="Who is asked about each of them; all models by default."
+    )
+
+
 class NewCampaign(
     Body,
     example={
@@ -213,6 +226,7 @@ class NewCampaign(
     aggregation: Part | None = None
     mechanism: Part | None = None
     certify: CertifyBody | None = None
+    pilot: PilotTasks | PilotBody | None = Field(None, examples=[30])
     content: dict[Annotated[str, Field(max_length=100)], Any] | None = Field(
         None,
         description="What workers are asked and shown: question, options, instructions, fields, "

