@@ -52,7 +52,8 @@ def overview(visit: Viewing, name: Name, wanted: Asked) -> Response:
 def show_overview(visit: Visit, name: str, wanted: Wanted | None = None, **values: Any) -> Response:
     """The overview, perhaps with word of what went wrong."""
     wanted = wanted or Wanted()
-    return _tab(visit, name, "overview", wanted, exports=EXPORTS, **values)
+    run = visit.service.runs.report(name)
+    return _tab(visit, name, "overview", wanted, exports=EXPORTS, run=run, **values)
 
 
 @router.get("/dashboard/{name}/tasks")
