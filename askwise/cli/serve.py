@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from ipaddress import ip_network
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
 
@@ -34,6 +35,10 @@ def serve(
         "", "HOSTS", "Proxies whose word on a request's origin is taken, comma-separated."
     ),
     private_hooks: bool = switch("--private-hooks", "Let webhooks go to private addresses too."),
+    judges: str = option(
+        "", "FILE", "The judges that campaigns may name, and that the service asks by itself."
+    ),
+    private_judges: bool = switch("--private-judges", "Let judges be at private addresses too."),
     dry_run: bool = switch("--dry-run", "Name the changes that the store needs, and do nothing."),
 ) -> None:
     """Serve campaigns over HTTP: the API, the workers' page, the dashboard."""
@@ -54,13 +59,23 @@ def serve(
         import uvicorn  # noqa: F401
 
         from askwise.service import app, server  # noqa: F401
+        from askwise.service.judges import JudgePanel
         from askwise.service.settings import Settings
 
         taken = server.listen(host, port)
         settings = server.with_address(
-            Settings(store=store, address=address.rstrip("/"), private_hooks=private_hooks), taken
+            Settings(
+                store=store,
+                address=address.rstrip("/"),
+                private_hooks=private_hooks,
+                judges=str(Path(judges).absolute()) if judges else "",
+                private_judges=private_judges,
+            ),
+            taken,
         )
         opened = store_of(store)
+        # Before anybody is told that it serves; each process reads them again.
+        JudgePanel.read(settings.judges, opened, private=private_judges)
         greet(opened, settings.address)
         server.run(settings, opened, taken, processes=workers, proxies=proxies)
 

@@ -294,6 +294,11 @@ class RemoteCampaign:
         body |= {} if family is None else {"family": family}
         return Invitation.from_json(self._write("invite", body, key))
 
+    def run_state(self) -> dict[str, Any]:
+        """Who asks the judges of the campaign, what is in flight, and who can't be asked."""
+        found: dict[str, Any] = self._transport.read(f"{self._path}/run")
+        return found
+
     def tokens(self) -> list[Key]:
         """The workers' tokens, without their secrets, newest first."""
         return [Key.from_json(raw) for raw in self._pages("tokens")]

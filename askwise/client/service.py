@@ -76,12 +76,14 @@ class Service:
     ) -> RemoteCampaign:
         """Create a campaign; the fields are those of ``Campaign.create``.
 
+        Among the workers, ``{"judge": ID}`` is a judge of the service's: see :meth:`judges`.
+
         A retry with the same ``key`` and fields gives the campaign that was made first.
         """
         terms = read_terms(certify)
         fields: dict[str, Any] = {
             "name": name,
-            "workers": [as_worker(worker).to_json() for worker in listed(workers, "workers")],
+            "workers": [_worker(worker) for worker in listed(workers, "workers")],
             "tasks": None if tasks is None else [_task(task) for task in listed(tasks, "tasks")],
             "options": None if options is None else listed(options, "options"),
             "outcome": dict(outcome) if isinstance(outcome, Mapping) else outcome,
@@ -123,6 +125,10 @@ class Service:
     def campaigns(self) -> list[Status]:
         """All campaigns at a glance, by name."""
         return [Status.from_json(raw) for raw in self._transport.pages("/campaigns")]
+
+    def judges(self) -> list[dict[str, Any]]:
+        """The judges that the service has: id, model, family, price and source."""
+        return list(self._transport.pages("/judges"))
 
     def names(self) -> list[str]:
         """The names of all campaigns, sorted."""
@@ -171,6 +177,13 @@ class Service:
 
     def __repr__(self) -> str:
         return f"<Service {self._transport.url}>"
+
+
+def _worker(worker: Worker | Mapping[str, Any]) -> dict[str, Any]:
+    """A worker as JSON; one that names a judge is for the service to read."""
+    if isinstance(worker, Mapping) and "judge" in worker:
+        return dict(worker)
+    return as_worker(worker).to_json()
 
 
 def _task(raw: Task | Mapping[str, Any] | str) -> dict[str, Any] | str:

@@ -1,6 +1,6 @@
 """The runner: asks a campaign, hands questions to sources, and tells what came back."""
 
-from askwise.running.claims import RunClaim, RunHolder, holder_of
+from askwise.running.claims import RunClaim, RunHolder, holder_of, last_run
 from askwise.running.counts import CallCounts, RunProgress, RunResult
 from askwise.running.starting import arun, run
 
@@ -12,5 +12,6 @@ __all__ = [
     "RunResult",
     "arun",
     "holder_of",
+    "last_run",
     "run",
 ]

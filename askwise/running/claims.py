@@ -71,13 +71,18 @@ class RunHolder:
         return self.until <= now or _is_gone(self.process)
 
 
+def last_run(store: Store, campaign: str) -> RunHolder | None:
+    """Who runs a campaign, or ran it last; None if nobody ever did."""
+    found = store.record(RUNS, campaign)
+    return None if found is None else RunHolder.read(found.body)
+
+
 def holder_of(store: Store, campaign: str, now: float | None = None) -> RunHolder | None:
     """Who runs a campaign at this moment; None if nobody."""
-    found = store.record(RUNS, campaign)
-    if found is None:
+    found = last_run(store, campaign)
+    if found is None or found.is_over(time.time() if now is None else now):
         return None
-    holder = RunHolder.read(found.body)
-    return None if holder.is_over(time.time() if now is None else now) else holder
+    return found
 
 
 class RunClaim:
@@ -188,11 +193,14 @@ wait until it ends
         """Whether it can't have lapsed, by any clock."""
         return self._clock() < self._until and time.monotonic() < self._ticks
 
-    def release(self) -> None:
-        """Let others run the campaign, if the claim is still ours."""
+    def release(self, report: dict[str, Any] | None = None) -> None:
+        """Let others run the campaign, if the claim is still ours; how the run went stays."""
         with self._lock:
             if self._held is not None:
-                self._store.change([Change(RUNS, self.campaign, self._held, None)])
+                mine = RunHolder.read(self._held)
+                told = mine.report if report is None else report
+                over = replace(mine, until=min(mine.until, self._clock()), report=told)
+                self._store.change([Change(RUNS, self.campaign, self._held, over.written())])
             self._held, self._until = None, 0.0
 
     def _write(self, before: str | None, mine: RunHolder, ticks: float) -> bool:

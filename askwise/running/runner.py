@@ -164,7 +164,7 @@ class Runner:
                 await self._finish()
                 for keeper in keepers:
                     keeper.cancel()
-                await self._threads.do(self._claim.release)
+                await self._threads.do(self._claim.release, self.progress.to_json())
         finally:
             self._threads.close()
         return RunResult(end, self.progress)

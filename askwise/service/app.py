@@ -10,13 +10,14 @@ from starlette.staticfiles import StaticFiles
 from askwise.core.version import __version__
 from askwise.service import errors, logs, signals
 from askwise.service.api import reference
-from askwise.service.api.routes import assignments, campaigns, health, keys, workers
+from askwise.service.api.routes import assignments, campaigns, health, judges, keys, workers
 from askwise.service.api.routes import webhooks as webhook_routes
 from askwise.service.auth.identity import Identities
 from askwise.service.availability import Availability
 from askwise.service.dashboard import campaign, home, manage, sign_in
 from askwise.service.dashboard import webhooks as webhook_pages
 from askwise.service.dashboard.overview import Overviews
+from askwise.service.judges import JudgePanel, JudgeRuns
 from askwise.service.middleware.requests import RequestMiddleware
 from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.settings import Settings
@@ -44,16 +45,22 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
     network = Network(private=settings.private_hooks)
     told = Webhooks(opened, network)
     courier = Courier(open_campaigns, told, network)
-    service = ServiceState(settings, open_campaigns, identities, Availability(opened), told)
+    panel = JudgePanel.read(settings.judges, opened, private=settings.private_judges)
+    runs = JudgeRuns(open_campaigns, panel)
+    service = ServiceState(
+        settings, open_campaigns, identities, Availability(opened), told, panel, runs
+    )
     overviews = Overviews(open_campaigns)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
-        signals.heed_signals()
+        signals.heed_signals(told=runs.stop_soon)
         open_campaigns.start()
         courier.start()
+        runs.start()
         yield
+        await anyio.to_thread.run_sync(runs.close)
         await anyio.to_thread.run_sync(overviews.close)
         await anyio.to_thread.run_sync(courier.close)
         await anyio.to_thread.run_sync(open_campaigns.close)
@@ -72,7 +79,7 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
     app.state.service = service
     app.state.overviews = overviews
     errors.install(app)
-    routes = (campaigns, workers, assignments, webhook_routes, keys, health)
+    routes = (campaigns, workers, assignments, judges, webhook_routes, keys, health)
     pages = (sign_in, reference, page, home, campaign, manage, webhook_pages)
     for module in (*routes, *pages):
         # As they are: to include a router builds each of its routes anew, for every application.

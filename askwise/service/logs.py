@@ -56,6 +56,8 @@ def configure(level: str = "info") -> None:
         logger = logging.getLogger(name)
         logger.handlers.clear()
         logger.propagate = True
+    # A line for each call of a judge would be too many.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     # Its lines hold whole paths, which hold tokens; ours name the route.
     logging.getLogger("uvicorn.access").disabled = True
     for name in ("httpx", "httpcore", "matplotlib"):

@@ -34,6 +34,10 @@ class Settings:
         Seconds between looks for leases that are over.
     private_hooks : bool
         Whether webhooks may go to private and loopback addresses.
+    judges : str
+        The file of the operator's judges; none if empty.
+    private_judges : bool
+        Whether these may be at private and loopback addresses.
     """
 
     store: str
@@ -47,6 +51,8 @@ class Settings:
     session: float = 12 * 3600.0
     sweep: float = 5.0
     private_hooks: bool = False
+    judges: str = ""
+    private_judges: bool = False
 
     @property
     def https(self) -> bool:

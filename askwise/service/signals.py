@@ -38,8 +38,10 @@ def own_process() -> None:
     _serves = True
 
 
-def heed_signals() -> None:
+def heed_signals(told: Callable[[], None] = lambda: None) -> None:
     """Let the first signal to stop also set the time by which the process has ended.
+
+    ``told`` is called at that signal, for work that ends beside the requests.
 
     A decision or a store that does not answer may hold threads for longer. Called once the server
     has its own handlers in place, which still do their part.
@@ -47,15 +49,20 @@ def heed_signals() -> None:
     if not _serves:
         return
     if multiprocessing.parent_process() is None:
-        end_in_time(lambda: os._exit(1), GRACE, again=signal.SIG_DFL)
+        end_in_time(lambda: os._exit(1), GRACE, again=signal.SIG_DFL, told=told)
         return
     # Whoever stops a group of processes tells each, and then the parent tells its children: what
     # they hear twice is one stop. At a second one the parent ends them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_in_time(lambda: os._exit(1), GRACE, again=signal.SIG_IGN)
+    end_in_time(lambda: os._exit(1), GRACE, again=signal.SIG_IGN, told=told)
 
 
-def end_in_time(end: Callable[[], None], grace: float, again: Handler) -> None:
+def end_in_time(
+    end: Callable[[], None],
+    grace: float,
+    again: Handler,
+    told: Callable[[], None] = lambda: None,
+) -> None:
     """Call ``end`` so many seconds after the first signal to stop; ``again`` is for the second."""
     before = {each: signal.getsignal(each) for each in _SIGNALS}
 
@@ -65,6 +72,7 @@ def end_in_time(end: Callable[[], None], grace: float, again: Handler) -> None:
         last = threading.Timer(grace, _give_up, [end])
         last.daemon = True
         last.start()
+        told()
         first = before[signal.Signals(number)]
         if callable(first):
             first(number, frame)

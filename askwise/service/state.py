@@ -7,6 +7,7 @@ from starlette.requests import Request
 
 from askwise.service.auth.identity import Identities
 from askwise.service.availability import Availability
+from askwise.service.judges import JudgePanel, JudgeRuns
 from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.settings import Settings
 from askwise.service.webhooks.webhooks import Webhooks
@@ -21,6 +22,8 @@ class ServiceState:
     identities: Identities
     availability: Availability
     webhooks: Webhooks
+    judges: JudgePanel
+    runs: JudgeRuns
     probes: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(4))
     """Threads that look whether the store answers."""
 

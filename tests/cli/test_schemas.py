@@ -96,6 +96,7 @@ tasks = ["t1", "t2"]
 budget = 10
 workers = [{id = "ann", price = "1"}, {id = "vet", price = "1", trusted = true}]
 policy = "random-pairs"
+lease = 600
 certify = {error = 0.1, confidence = 0.5, by = ["vet"]}
 """
 
@@ -137,6 +138,7 @@ def test_every_kind_of_event_that_there_is(
     call("new", "certified.toml")
     audited = Campaign.open("sqlite:///askwise.sqlite", "certified")
     while batch := audited.ask():
+        call("renew", batch[0].id)
         audited.tell(batch[0].id, "cat")
     look("certified", explain=True)
     logs = "".join(call("log", name).stdout for name in (cats, shop, "auction", "certified"))

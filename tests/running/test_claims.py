@@ -18,7 +18,7 @@ import pytest
 from askwise import Campaign, Done, Worker
 from askwise.core.content import Content
 from askwise.core.errors import Conflict
-from askwise.running import RunClaim, RunHolder, arun, holder_of, run, runner
+from askwise.running import RunClaim, RunHolder, arun, holder_of, last_run, run, runner
 from askwise.running.claims import EXPIRY
 from askwise.sources import Question, Response
 from askwise.sources.function import Function
@@ -116,8 +116,11 @@ def test_a_claim_that_has_lapsed_is_taken_over_and_its_holder_loses_it() -> None
     assert second.is_held
     held = store.record(RUNS, "even")
     assert held is not None
-    second.release()
-    assert store.record(RUNS, "even") is None
+    second.release({"in_flight": 0})
+    assert holder_of(store, "even", clock.now) is None
+    last = last_run(store, "even")
+    assert last is not None
+    assert last.report == {"in_flight": 0}
 
 
 def test_a_claim_that_lapsed_and_that_nobody_took_is_renewed() -> None:

@@ -23,13 +23,19 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Iterator[Serve]:
-    """Start services: ``serve(store, processes=1, **environment)``; they end with the test."""
+    """Start services; they end with the test.
+
+    ``serve(store, processes=1, options=("--private-hooks",), **environment)``.
+    """
     started: list[Served] = []
 
-    def start(store: str, processes: int = 1, **environment: str) -> Served:
+    def start(
+        store: str, processes: int = 1, options: tuple[str, ...] = (), **environment: str
+    ) -> Served:
         directory = tmp_path / f"service-{len(started)}"
         directory.mkdir()
         made = Served(store, directory, processes, **environment)
+        made.options = options
         started.append(made)
         return made.start()
 

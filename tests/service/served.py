@@ -44,6 +44,8 @@ class Served:
         own = {"ASKWISE_JIT": "0", "TMPDIR": str(directory)}
         self._environment = {**os.environ, **own, **environment}
         self._process: subprocess.Popen[str] | None = None
+        self.options: tuple[str, ...] = ()
+        """Further options of ``askwise serve``."""
         self.prelude = "pass"
         """A statement that the process begins with."""
         self._ahead = 0.0
@@ -52,6 +54,12 @@ class Served:
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """The process that was started."""
+        assert self._process is not None
+        return self._process.pid
 
     @property
     def errors(self) -> Path:
@@ -95,7 +103,7 @@ class Served:
             "-c",
             f"{_ON_OWN_CLOCK}{self.prelude}; from askwise.cli.main import run; run()",
             *(str(self._directory / "ahead"), "serve", "--store", self.store),
-            *("--port", str(self.port), "--workers", str(self.processes)),
+            *("--port", str(self.port), "--workers", str(self.processes), *self.options),
         ]
         with self.errors.open("a") as errors:
             before = errors.tell()

@@ -60,6 +60,9 @@ def create_once(service: ServiceState, fields: dict[str, Any], key: str | None) 
     time, which campaign the key stands for. It holds the seed, too, so that all make the same.
     """
     store = service.campaigns.store
+    listed = fields.get("workers") or ()
+    tasks = fields.get("tasks") or ()
+    fields = {**fields, "workers": service.judges.resolve(listed, fields.get("content"), tasks)}
     if key is None:
         return status_of(service, Campaign.create(store=store, **fields).name)
     # Nothing is noted of what is not valid.
@@ -92,6 +95,18 @@ def create_once(service: ServiceState, fields: dict[str, Any], key: str | None) 
             store.change([Change(_MADE, hashed, note.body, None)])
             raise
     return status_of(service, made["name"])
+
+
+def additions_of(
+    service: ServiceState, campaign: Campaign, body: requests.AdditionsBody
+) -> dict[str, Any]:
+    """What is added to a campaign; judges get their price from its tasks and the new ones."""
+    fields = body.model_dump(exclude_unset=True)
+    if any("judge" in worker for worker in fields.get("workers", ())):
+        with campaign.reading() as state:
+            tasks = [*state.ledger.tasks, *fields.get("tasks", ())]
+        fields["workers"] = service.judges.resolve(fields["workers"], campaign.content, tasks)
+    return fields
 
 
 def _is_there(store: Store, name: str) -> bool:

@@ -58,7 +58,8 @@ def show_overview(visit: Visit, name: str, wanted: Wanted | None = None, **value
     wanted = wanted or Wanted()
     content = visit.service.campaigns.get(name).content
     view = None if content is None else question_view(content, (), None)
-    return _tab(visit, name, "overview", wanted, exports=EXPORTS, view=view, **values)
+    run = visit.service.runs.report(name)
+    return _tab(visit, name, "overview", wanted, exports=EXPORTS, view=view, run=run, **values)
 
 
 @router.get("/dashboard/{name}/tasks")

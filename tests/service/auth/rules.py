@@ -66,6 +66,8 @@ API: dict[tuple[str, str], Rule] = {
     ("POST", "/campaigns/{name}/add"): Rule("requester", body={"tasks": ["more"]}),
     ("POST", "/campaigns/{name}/close"): Rule("requester", body={"task": "t3"}),
     ("POST", "/campaigns/{name}/truth"): Rule("requester", body={"task": "t1", "option": "yes"}),
+    ("GET", "/judges"): Rule("viewer"),
+    ("GET", "/campaigns/{name}/run"): Rule("viewer"),
     ("GET", "/campaigns/{name}/over"): Rule("viewer"),
     ("GET", "/campaigns/{name}/certificate"): Rule("viewer"),
     ("GET", "/campaigns/{name}/pilot"): Rule("viewer"),

@@ -32,7 +32,8 @@ def ask(call: d.OwnChange, body: requests.AskBody | None = None) -> Response:
             if state.bidding:  # it is for the requester to close it, by the first ask
                 return JsonReply(Wait("workers").to_json())
     if workers is None:
-        away = call.service.availability.away(call.name)
+        # Nor those whom the service itself asks.
+        away = call.service.availability.away(call.name) | call.service.runs.served(campaign)
         choice = campaign.ask_around(away, wanted.limit, call.key)
     else:
         choice = campaign.ask(wanted.limit, workers, call.key)

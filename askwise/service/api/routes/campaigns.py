@@ -8,7 +8,7 @@ from starlette.responses import Response, StreamingResponse
 
 from askwise.campaign import Campaign, views
 from askwise.service.api import dependencies as d
-from askwise.service.api.actions import create_once, fields_of, status_of
+from askwise.service.api.actions import additions_of, create_once, fields_of, status_of
 from askwise.service.api.bodies import media_type
 from askwise.service.api.shapes import replies, requests
 from askwise.service.exports import EXPORTS, sent_as_file
@@ -109,7 +109,7 @@ def top_up(call: d.Change, body: requests.AmountBody) -> Response:
 @router.post("/{name}/add", response_model=replies.StatusShape)
 def add(call: d.Change, body: requests.AdditionsBody) -> Response:
     """Add tasks and workers, all or none."""
-    call.campaign.add(**body.model_dump(exclude_unset=True), key=call.key)
+    call.campaign.add(**additions_of(call.service, call.campaign, body), key=call.key)
     return call.status()
 
 

@@ -208,6 +208,42 @@ class WorkerShape(Shape):
     source: str | None = None
 
 
+class JudgeShape(Shape):
+    """A judge of this service."""
+
+    id: str
+    model: str | None
+    family: str | None
+    price: Money | dict[str, str] = Field(
+        description="For an answer; or for input, cached and output tokens, per so many."
+    )
+    source: str = Field(description="What answers, by name and digest.")
+
+
+JudgesShape = page_of("Judges", JudgeShape, "A page of the judges of this service.")
+
+
+class OutageShape(Shape):
+    """Why a worker can't be asked."""
+
+    worker: str
+    why: str
+
+
+class RunShape(Shape):
+    """Who runs a campaign, or ran it last; nulls if nobody ever did."""
+
+    running: bool
+    host: str | None
+    pid: int | None
+    since: float | None
+    outages: list[OutageShape]
+    in_flight: int | None = None
+    answered: int | None = Field(None, description="In this run.")
+    failed: int | None = None
+    cost: Money | None = None
+
+
 class TaskShape(Shape):
     """A task as it was added."""
 

@@ -157,6 +157,30 @@ class WorkerBody(Body):
     source: Id | None = Field(None, description="What answers for them, by name and digest.")
 
 
+class JudgeBody(Body):
+    """A judge of this service, as `GET /judges` lists them, as a worker.
+
+    The price is the most that any of the tasks can cost; family and source are the judge's.
+    """
+
+    judge: Id
+    id: Id | None = Field(None, description="The worker; by default called as the judge.")
+    limit: Limit | None = None
+
+
+def _who(value: object) -> str | None:
+    if not isinstance(value, dict | BaseModel):
+        return None
+    judge = "judge" in value if isinstance(value, dict) else isinstance(value, JudgeBody)
+    return "(judge)" if judge else "(object)"
+
+
+WorkerOrJudge = Annotated[
+    Annotated[WorkerBody, Tag("(object)")] | Annotated[JudgeBody, Tag("(judge)")],
+    Discriminator(_who, custom_error_type="kind", custom_error_message="Give an object"),
+]
+
+
 class TaskBody(Body):
     """One thing to be judged."""
 
@@ -212,7 +236,7 @@ class NewCampaign(
     """A campaign as created; the same fields as in a TOML file."""
 
     name: Annotated[str, Field(pattern=NAME)] | None = None
-    workers: Annotated[list[WorkerBody], Field(fail_fast=True)]
+    workers: Annotated[list[WorkerOrJudge], Field(fail_fast=True)]
     tasks: Annotated[list[TaskOrId], Field(fail_fast=True)] | None = None
     options: list[Id] | None = Field(None, min_length=2)
     outcome: Part | None = Field(None, examples=["utility"])
@@ -281,7 +305,7 @@ class AdditionsBody(
     """Tasks and workers to add, all or none."""
 
     tasks: list[TaskOrId] = Field(default_factory=list, fail_fast=True)
-    workers: list[WorkerBody] = Field(default_factory=list, fail_fast=True)
+    workers: list[WorkerOrJudge] = Field(default_factory=list, fail_fast=True)
 
 
 class AmountBody(Body, example={"amount": "5"}):
