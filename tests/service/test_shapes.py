@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
@@ -16,6 +17,7 @@ from askwise.core.content import Field as ContentField
 from askwise.core.jsonable import Jsonable
 from askwise.service.api.shapes.content import CONTENT, EXAMPLE, FIELD, OPTION
 from askwise.service.api.shapes.replies import page_of, shape_of
+from tests.paths import DOCS
 
 
 @dataclass(frozen=True)
@@ -96,3 +98,9 @@ def test_content_that_is_written_fits_its_description() -> None:
     assert fits(written)
     assert fits(Content("How much?", range=(0, 5)).to_json())
     assert not fits({**written, "hint": "?"})
+
+
+def test_the_schema_of_a_campaign_describes_content_as_the_api_does() -> None:
+    schema = json.loads((DOCS / "reference" / "campaign.schema.json").read_text())
+    described = schema["properties"]["content"]
+    assert {**described, "description": ""} == {**CONTENT, "description": ""}
