@@ -35,6 +35,7 @@ EXECUTED = (
     DOCS / "how-to" / "pilot.md",
     DOCS / "how-to" / "plan.md",
     DOCS / "how-to" / "plan-labels.md",
+    DOCS / "how-to" / "question.md",
     DOCS / "how-to" / "replay.md",
     DOCS / "how-to" / "webhooks.md",
     *sorted(DOCS.glob("write-your-own-*.md")),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from askwise.campaign import Explanation, Status
     from askwise.campaign.views import NeedsGold
     from askwise.core.allocation import Watch
+    from askwise.core.content import Content
     from askwise.core.events import Event
 
 CHUNK = 2_000
@@ -25,11 +26,12 @@ CHUNK = 2_000
 
 def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show a campaign at a glance."""
-    found = open_campaign(store, name).status()
+    campaign = open_campaign(store, name)
+    found, content = campaign.status(), campaign.content
     if as_json:
         output.show_json(found.to_json())
     elif output.for_people():
-        _show_status(found)
+        _show_status(found, content)
     else:
         for field, value in found.to_json().items():
             if field not in ("needs_gold", "certificate", "watch", "because", "pilot"):
@@ -44,6 +46,9 @@ def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
         _tell_watch(found.watch)
         if found.because is not None:
             output.line("because", found.because)
+        if content is not None:
+            output.line("title", content.title or None)
+            output.line("question", content.question)
 
 
 def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
@@ -206,7 +211,7 @@ def _details(event: Event) -> str:
     return " ".join(f"{field}={output.cell(value)}" for field, value in raw.items())
 
 
-def _show_status(found: Status) -> None:
+def _show_status(found: Status, content: Content | None) -> None:
     from rich.text import Text
 
     output.console().print(Text(found.name, style="bold"), Text(found.state))
@@ -217,7 +222,9 @@ def _show_status(found: Status) -> None:
         money = output.bar(float(found.spent) / whole, second=float(found.reserved) / whole)
         money.append(f"  {spent}, {found.left} left of {found.budget}")
     decisions = "1 decision" if found.decisions == 1 else f"{found.decisions} decisions"
+    asked = [] if content is None else [("title", content.title), ("question", content.question)]
     facts: list[tuple[str, Any]] = [
+        *((field, words) for field, words in asked if words),
         ("policy", found.policy if found.because is None else f"auto chose {found.because}"),
         ("money", money),
         ("answers", f"{found.answers}, and {found.pending} pending, after {decisions}"),

@@ -90,7 +90,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What workers are asked and shown, whoever they are.
+    """What workers are asked and shown, people and models alike.
 
     Parameters
     ----------

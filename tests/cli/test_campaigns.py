@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -161,3 +162,57 @@ def test_a_write_with_a_key_is_done_once(words: tuple[str, ...], shop: str, call
 def test_a_write_prints_nothing_or_the_status(shop: str, call: Call, call_json: Call) -> None:
     assert call("pause", shop).stdout == ""
     assert call_json("resume", shop)["state"] == "running"
+
+
+QUESTION = """\
+name = "mails"
+policy = "random-pairs"
+budget = "5"
+workers = [{ id = "ann", price = "0.05" }]
+tasks = [{ id = "m1", payload = { subject = "You have won", body = "Click here" } }]
+
+[content]
+title = "Spam in mail"
+question = "Is this message spam?"
+instructions = "Judge what it *wants*."
+currency = "EUR"
+fields = ["subject", { name = "body", show = "long_text" }]
+options = [{ name = "spam", label = "Spam", meaning = "It wants money" }, "ham"]
+
+[[content.examples]]
+payload = { subject = "Lunch", body = "At noon?" }
+answer = "ham"
+why = "A friend asks."
+"""
+
+
+def test_a_question_in_the_file_is_kept_and_told(workplace: Path, call: Call) -> None:
+    from askwise import Campaign
+    from askwise.core.content import Content
+
+    (workplace / "spec.toml").write_text(QUESTION)
+    call("new", "spec.toml")
+    kept = Campaign.open(f"sqlite:///{workplace}/askwise.sqlite", "mails").content
+    raw = tomllib.loads(QUESTION)["content"]
+    assert kept == Content.from_json(raw)
+    said = call("status", "mails").stdout
+    assert said.endswith("title\tSpam in mail\nquestion\tIs this message spam?\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "said"),
+    [
+        ('"ham"]', "7]", "content.options[1] is 7: give a mapping of its fields"),
+        ('name = "spam", ', "", "content.options[0] lacks 'name'"),
+        ('show = "long_text"', 'show = "video"', "content.fields[1].show of field 'body'"),
+        ('answer = "ham"', 'answer = "eggs"', "content.examples[0].answer is 'eggs'"),
+        ('question = "Is', 'questions = "Is', "content has a field 'questions'"),
+        ('subject = "You', 'sujet = "You', "task 'm1' can't be shown: payload: 'subject'"),
+    ],
+)
+def test_what_is_wrong_with_a_question_is_said_with_its_place(
+    workplace: Path, refusal: Call, line: str, instead: str, said: str
+) -> None:
+    assert line in QUESTION
+    (workplace / "spec.toml").write_text(QUESTION.replace(line, instead))
+    assert said in refusal("new", "spec.toml")

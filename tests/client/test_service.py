@@ -13,9 +13,8 @@ import pytest
 
 from askwise import Batch
 from askwise.client import Refused, Service, Unreachable, connect
-from askwise.core.errors import (
-    InvalidParameter,
-)
+from askwise.core.content import Content
+from askwise.core.errors import InvalidParameter, InvalidProblem
 from tests.client.twins import CATS, twins, without_times
 from tests.service.local import Local
 
@@ -198,3 +197,43 @@ def test_importing_the_client_does_not_import_httpx() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
     )
     assert done.stdout == "False\n"
+
+
+QUESTION: dict[str, Any] = {
+    "title": "Cats",
+    "question": "Is it a cat?",
+    "instructions": "Look *twice*.",
+    "options": [{"name": "yes", "label": "A cat", "meaning": "It purrs."}, {"name": "no"}],
+    "fields": [{"name": "text"}],
+    "currency": "EUR",
+}
+
+
+def test_content_is_given_as_itself_or_as_a_mapping_and_read_back(service: Service) -> None:
+    raw = {**CATS, "options": None, "tasks": [{"id": "t1", "payload": {"text": "Meow"}}]}
+    for content in (QUESTION, Content.from_json(QUESTION)):
+        campaign = service.create(**raw, content=content)
+        assert campaign.content == Content.from_json(QUESTION)
+        assert campaign.spec["content"] == QUESTION
+        assert campaign.spec["options"] == ["yes", "no"]
+    assert service.create(**CATS).content is None
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"options": ["yes", {"label": "No"}]}, "content.options[1].name"),
+        ({"options": ["yes", "no", "no"]}, "content.options"),
+        ({"fields": [{"name": "text", "show": "film"}]}, "content.fields[0].show"),
+        ({"examples": [{"payload": {}, "answer": "no"}]}, "content.examples[0].payload"),
+        ({"fields": ["picture"]}, "tasks"),
+        ({"hint": "?"}, "content.hint"),
+    ],
+)
+def test_content_that_is_wrong_is_refused_with_its_field(
+    service: Service, change: dict[str, Any], field: str
+) -> None:
+    raw = {**CATS, "options": None, "tasks": [{"id": "t1", "payload": {"text": "Meow"}}]}
+    with pytest.raises(InvalidProblem) as refused:
+        service.create(**raw, content={**QUESTION, **change})
+    assert refused.value.field == field

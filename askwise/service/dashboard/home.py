@@ -48,7 +48,7 @@ WORDS = ("title", "question", "instructions", "options")
 
 
 @dataclass(frozen=True)
-class Trial:
+class PreviewedForm:
     """A campaign that is looked at before it is made, and what was typed."""
 
     spec: Spec
@@ -77,7 +77,7 @@ def new(visit: Requesting) -> Response:
 async def make(visit: Requesting) -> Response:
     """Make a campaign."""
 
-    def work(form: Form) -> str | Trial:
+    def work(form: Form) -> str | PreviewedForm:
         text = form.text("toml", longest=visit.service.settings.largest_body)
         fields = fields_of("application/toml", text.replace("\r\n", "\n").encode())
         content = _content(form.fields, fields)
@@ -86,10 +86,10 @@ async def make(visit: Requesting) -> Response:
         if content is not None:
             fields["content"] = content
         if form.fields.get("do") == "preview":
-            return Trial(make_spec(fields), dict(form.fields))
+            return PreviewedForm(make_spec(fields), dict(form.fields))
         return str(create_once(visit.service, fields, form.key)["name"])
 
-    def then(done: str | Trial) -> Response:
+    def then(done: str | PreviewedForm) -> Response:
         if isinstance(done, str):
             return back(f"/dashboard/{done}", "made")
         return _new(visit, done.typed, spec=done.spec)

@@ -8,8 +8,11 @@ import numpy as np
 from askwise.campaign import Campaign, views
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.contested import confidences, least_sure
+from askwise.core.content import Content
+from askwise.core.errors import InvalidProblem
 from askwise.core.events import Event
 from askwise.core.problem import Task
+from askwise.core.prompts import item_text
 from askwise.ledger import columns as c
 from askwise.service.dashboard.overview import Facts, Overviews
 from askwise.service.dashboard.visit import Cut, cut
@@ -113,7 +116,7 @@ def tasks(
     with campaign.reading() as state:
         options = state.spec.problem.options
         for at in order[shown.start : shown.end].tolist():
-            payload = state.ledger.payload(at)
+            payload = _gist(state.spec.content, state.ledger.payload(at))
             found.append(TaskRow(answers[at], _votes(options, facts.votes[at]), payload))
     return found, shown
 
@@ -127,10 +130,21 @@ def _votes(options: tuple[str, ...], votes: Any) -> list[tuple[str, int]]:
 def contested(campaign: Campaign, facts: Facts, most: int) -> list[tuple[views.Contested, Any]]:
     """The most contested tasks, each with its payload."""
     with campaign.reading() as state:
-        ledger = state.ledger
+        ledger, content = state.ledger, state.spec.content
         return [
-            (each, ledger.payload(ledger.task_at(each.task))) for each in facts.contested[:most]
+            (each, _gist(content, ledger.payload(ledger.task_at(each.task))))
+            for each in facts.contested[:most]
         ]
+
+
+def _gist(content: Content | None, payload: Any) -> Any:
+    """A payload to be told in a line: by the fields that are shown, where content names some."""
+    if content is None or not content.fields:
+        return payload
+    try:
+        return item_text(content.parts(payload))
+    except InvalidProblem:
+        return payload
 
 
 def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool) -> TaskPage:

@@ -120,6 +120,7 @@ PAGES: dict[tuple[str, str], Rule] = {
     ("GET", "/dashboard/{name}/workers"): Rule("viewer"),
     ("GET", "/dashboard/{name}/decisions"): Rule("viewer"),
     ("GET", "/dashboard/{name}/task"): Rule("viewer", query="id=t1"),
+    ("GET", "/dashboard/{name}/preview"): Rule("viewer"),
     ("GET", "/dashboard/{name}/asked/{seq}"): Rule("viewer"),
     ("GET", "/dashboard/{name}/export/{what}"): Rule("viewer"),
     ("GET", "/dashboard/{name}/live"): Rule("viewer"),

@@ -30,6 +30,11 @@ def test_the_overview_says_what_is_asked(site: Site) -> None:
     assert 'href="/dashboard/cats/preview"' in page
 
 
+def test_tasks_are_listed_by_the_fields_that_workers_see(site: Site) -> None:
+    site.create(options=None, content=CONTENT, tasks=TASKS)
+    assert "A: one 1 B: two" in words_of(site.page("/dashboard/cats/tasks"))
+
+
 def test_without_content_the_overview_has_no_question(site: Site) -> None:
     site.create()
     assert "preview" not in site.page("/dashboard/cats")

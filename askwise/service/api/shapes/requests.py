@@ -21,6 +21,7 @@ from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE, FailureWhy
 from askwise.core.certify import MOST_BLOCKS
 from askwise.core.pilot import FEWEST_TASKS, MOST_TASKS
 from askwise.core.problem import WorkerKind
+from askwise.service.api.shapes.content import ContentBody
 from askwise.service.webhooks import posting, records
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
@@ -251,10 +252,10 @@ class NewCampaign(
     mechanism: Part | None = None
     certify: CertifyBody | None = None
     pilot: PilotTasks | PilotBody | None = Field(None, examples=[30])
-    content: dict[Annotated[str, Field(max_length=100)], Any] | None = Field(
+    content: ContentBody | None = Field(
         None,
         description="What workers are asked and shown: question, options, instructions, fields, "
-        "examples.",
+        "examples. Its options are the campaign's, if `options` is not given.",
         examples=[{"question": "Is it a cat?", "options": ["yes", "no"]}],
     )
     repeat: bool | None = None
