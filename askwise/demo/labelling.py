@@ -18,10 +18,10 @@ from askwise.sources.judges import Judge, read_judges
 from askwise.testing.chat_server import ChatServer
 
 NAME = "messages"
-BUDGET = "40"
+BUDGET = "50"
 ERROR, CONFIDENCE = 0.1, 0.9
 SHARE = 0.6
-"""Of the budget, kept back for the expert's audits."""
+"""Of the budget, kept back for the expert: audits, and labels that audits do not certify."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,13 @@ def label_messages(
         content=CONTENT,
         budget=budget,
         policy="hem",
-        certify={"error": error, "confidence": CONFIDENCE, "by": [EXPERT.id], "share": share},
+        certify={
+            "error": error,
+            "confidence": CONFIDENCE,
+            "by": [EXPERT.id],
+            "share": share,
+            "escalate": True,
+        },
         seed=seed,
     )
     sources = {judge.id: judge.source for judge in judges}

@@ -17,9 +17,19 @@ from askwise.lab import report
 if TYPE_CHECKING:
     from rich.console import Console
 
-WORKER_COLUMNS = ("price per 1,000", "answers", "failures", "right, by audits", "right, in truth")
+WORKER_COLUMNS = (
+    *("per 1,000", "answers", "failed"),
+    *("by audits", "in truth", "of all"),
+)
 WAY_COLUMNS = ("labels right", "cost")
 WIDTH = 96
+
+WORKER_NOTE = (
+    "By audits: the share of their answers to audited messages that the expert agrees with, "
+    "with a 95% interval. In truth: the same for all their answers to messages that were certified "
+    "or audited. Of all: if they were asked about everything. Only the demonstration "
+    "knows the truth."
+)
 
 HONEST = (
     "The four judges are rules that stand in for models, served on 127.0.0.1; the people and the "
@@ -38,6 +48,7 @@ def worker_cells(found: DemoSummary) -> list[tuple[str, tuple[str, ...]]]:
                 str(each.answers),
                 str(each.failures),
                 _span(each.card),
+                "-" if each.certified_right is None else f"{each.certified_right:.0%}",
                 f"{each.right:.0%}",
             ),
         )
@@ -67,7 +78,9 @@ def show(console: Console, found: DemoSummary) -> None:
         for name, cells in lines:
             table.add_row(name, *cells)
         console.print(table)
-    for sentence in (*certificate_words(found), bill_words(found)):
+        if first == "worker":
+            say(console, WORKER_NOTE)
+    for sentence in (*certificate_words(found), *bill_words(found)):
         say(console, sentence)
 
 
@@ -84,16 +97,22 @@ def certificate_words(found: DemoSummary) -> list[str]:
         wrong = found.certified_wrong
         words.append(
             f"In truth, {wrong} of the {certificate.certified} certified labels "
-            f"{'is' if wrong == 1 else 'are'} wrong ({wrong / certificate.certified:.1%}). Only the "
-            "demonstration can know that."
+            f"{'is' if wrong == 1 else 'are'} wrong ({wrong / certificate.certified:.1%}). "
+            "Only the demonstration can know that."
         )
     return words
 
 
-def bill_words(found: DemoSummary) -> str:
-    """What was booked for judges, against what their endpoints charged."""
+def bill_words(found: DemoSummary) -> tuple[str, str]:
+    """What it cost, against everybody; what was booked for judges, against their own books."""
+    ours, *_, everybody = found.ways
     same = "the same" if found.booked == found.billed else f"${found.billed / 1e6:.6f}"
-    return f"Booked for calls of judges: ${found.booked / 1e6:.6f}; by the endpoints' own books: {same}."
+    return (
+        f"Spent: ${ours.cost:.2f} of ${found.budget:.0f}. To ask everybody about everything costs "
+        f"${everybody.cost:.2f} at the same prices.",
+        f"Booked for calls of judges: ${found.booked / 1e6:.6f}; by the endpoints' own books: "
+        f"{same}.",
+    )
 
 
 def write_demo_page(
@@ -137,17 +156,16 @@ def _ways_figure(folder: Path, found: DemoSummary) -> tuple[str, str]:
 def _workers_figure(folder: Path, found: DemoSummary) -> tuple[str, str]:
     dots = []
     for each in found.workers:
-        if each.card is not None:
-            card = each.card
+        if each.card is not None and each.certified_right is not None:
+            card, right = each.card, each.certified_right
             dots.append(Dot(each.id, "by the expert's audits", card.value, card.low, card.high))
-            dots.append(Dot(each.id, "in truth, all messages", each.right, each.right, each.right))
+            dots.append(Dot(each.id, "in truth", right, right, right))
+            dots.append(Dot(each.id, "of all messages", each.right, each.right, each.right))
     drawn = figures.draw_dots(
         dots, title="How good the workers are", x_label="share of messages judged rightly"
     )
     caption = (
-        "By the audits: the share of a worker's answers to audited messages that the expert agrees "
-        "with, with a 95% interval. Audits begin with the surest labels, so they flatter workers a "
-        "little, and people are asked about the messages on which judges disagree."
+        f"{WORKER_NOTE} People are asked where judges disagree, so they look worse than they are."
     )
     return caption, figures.save_and_embed(drawn, folder, "workers")
 
@@ -155,4 +173,4 @@ def _workers_figure(folder: Path, found: DemoSummary) -> tuple[str, str]:
 def _span(interval: Interval | None) -> str:
     if interval is None:
         return "-"
-    return f"{interval.value:.0%} ({interval.low:.0%} to {interval.high:.0%})"
+    return f"{interval.value:.0%} [{100 * interval.low:.0f}, {100 * interval.high:.0f}]"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from askwise.demo.luck import luck
 from askwise.demo.messages import OPTIONS
@@ -125,6 +125,8 @@ class StandIn:
         The share of texts on which it says something else than its rule.
     failures : float
         The share of texts on which it refuses, and again that on which it gives no option.
+    seconds : float
+        How long it takes.
     """
 
     id: str
@@ -133,10 +135,14 @@ class StandIn:
     price: dict[str, str]
     slips: float
     failures: float
+    seconds: float = 0.0
 
-    def reply(self, asked: Asked) -> Scripted | str:
+    def reply(self, asked: Asked) -> Scripted:
         """What the endpoint sends back."""
-        text = asked.item
+        return replace(self.verdict(asked.item), latency=self.seconds)
+
+    def verdict(self, text: str) -> Scripted:
+        """What it makes of a text."""
         chance = luck(self.id, text)
         if chance < self.failures:
             return Scripted(refusal="I can't help with that.")
@@ -145,8 +151,8 @@ class StandIn:
         said = self.rule(text.lower())
         if chance > 1.0 - self.slips:
             others = [option for option in OPTIONS if option != said]
-            return others[int(luck(self.id, "slip", text) * len(others))]
-        return said
+            said = others[int(luck(self.id, "slip", text) * len(others))]
+        return Scripted(said)
 
 
 STAND_INS = (
@@ -168,7 +174,7 @@ def serving(stand_ins: tuple[StandIn, ...] = STAND_INS) -> Iterator[dict[str, Ch
         }
 
 
-def judges_file(servers: dict[str, ChatServer], concurrency: int = 4) -> str:
+def judges_file(servers: dict[str, ChatServer], timeout: float = 60.0) -> str:
     """The file of judges that names the stand-ins, as one would name models of a provider."""
     tables = [
         "# Four rules that stand in for models, served on this machine while the demonstration ran."
@@ -177,7 +183,7 @@ def judges_file(servers: dict[str, ChatServer], concurrency: int = 4) -> str:
         if each.id in servers:
             tables.append(
                 f'[[judge]]\nid = "{each.id}"\nfamily = "{each.family}"\nmodel = "{each.id}"\n'
-                f'base_url = "{servers[each.id].url}"\nconcurrency = {concurrency}\n'
+                f'base_url = "{servers[each.id].url}"\ntimeout = {timeout:g}\n'
                 f'price = {{input = "{each.price["input"]}", output = "{each.price["output"]}"}}'
             )
     return "\n\n".join(tables) + "\n"

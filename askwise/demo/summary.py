@@ -28,10 +28,13 @@ class WorkerLine:
     answers, failures : int
         What came back.
     card : Interval or None
-        How often they agree with the expert's audits, with a 95% interval: all that one would know
-        without the demonstration's truths.
+        How often the expert agrees with their answers to messages that were audited, with a 95%
+        interval: all that one knows without the demonstration's truths.
+    certified_right : float or None
+        How often their answers are right in truth, on the messages that were certified or audited:
+        what the card estimates.
     right : float
-        The share of all messages that they would label rightly.
+        The share of all messages that they would label rightly, were they asked about all.
     """
 
     id: str
@@ -39,6 +42,7 @@ class WorkerLine:
     answers: int
     failures: int
     card: Interval | None
+    certified_right: float | None
     right: float
 
 
@@ -85,7 +89,7 @@ def summarise(messages: Sequence[Message], labelled: Labelled, everybody: Everyb
         return sum(everybody.cost[worker] for worker in workers) / MICRO
 
     ways = (
-        WayToLabel("askwise, certified", labels_right / len(messages), float(status.spent)),
+        WayToLabel("askwise", labels_right / len(messages), float(status.spent)),
         WayToLabel(
             "majority of the four judges", everybody.majority(judges, messages), cost(*judges)
         ),
@@ -113,7 +117,16 @@ def summarise(messages: Sequence[Message], labelled: Labelled, everybody: Everyb
 def _lines(
     messages: Sequence[Message], labelled: Labelled, everybody: Everybody, log: list[Event]
 ) -> list[WorkerLine]:
-    cards = _cards(log)
+    answers = [event for event in log if event.kind == Kind.ANSWER]
+    # What was escalated was not drawn at random, and tells nothing of the rest.
+    drawn = {
+        answer.task
+        for answer in labelled.campaign.answers()
+        if answer.certificate in ("certified", "audited")
+    }
+    answers = [event for event in answers if event.task in drawn]
+    cards = _cards(answers)
+    truth = {message.id: message.truth for message in messages}
     counts = labelled.run.progress.workers
     return [
         WorkerLine(
@@ -122,15 +135,21 @@ def _lines(
             counts[worker].answered,
             counts[worker].failed.total(),
             cards.get(worker),
+            _share_right(answers, worker, truth),
             everybody.right(worker, messages),
         )
         for worker in counts
     ]
 
 
-def _cards(log: list[Event]) -> dict[str, Interval | None]:
+def _share_right(answers: list[Event], worker: str, truth: dict[str, str]) -> float | None:
+    """The share of a worker's answers that are right; None without any."""
+    hits = [event.value == truth[str(event.task)] for event in answers if event.worker == worker]
+    return sum(hits) / len(hits) if hits else None
+
+
+def _cards(answers: list[Event]) -> dict[str, Interval | None]:
     """How often each worker says what the expert says, where the expert audited."""
-    answers = [event for event in log if event.kind == Kind.ANSWER]
     expert = [event for event in answers if event.worker == EXPERT.id]
     audited = {event.task for event in expert}
     others = [event for event in answers if event.worker != EXPERT.id and event.task in audited]

@@ -47,7 +47,7 @@ MANNERS: dict[str, Manner] = {
             "grateful for another one.",
             "Many thanks for your kind help so far. The replacement {thing}, I am afraid, {fault} "
             "as well.",
-            "I appreciate all that you do. Could somebody have a look at my {thing}, which {fault}?",
+            "I appreciate all that you do. Could somebody look at my {thing}, which {fault}?",
             "No rush at all, and thank you in advance. My {thing} has not arrived in {span}.",
         ),
     ),
