@@ -92,7 +92,7 @@ COMPILE = $(BIN)/uv pip compile pyproject.toml - --universal --python-version 3.
 lock: | .venv/bin/python ## write the lock files anew (UPGRADE=1: with the newest versions)
 	@[ -x $(BIN)/uv ] || $(PIP) install uv
 	@echo 'setuptools>=77' | $(COMPILE) --all-extras --output-file requirements.lock >/dev/null
-	@echo 'setuptools>=77' | $(COMPILE) --extra lab --constraint requirements.lock \
+	@echo 'setuptools>=77' | $(COMPILE) --extra lab --extra judges --constraint requirements.lock \
 		--output-file requirements-demo.lock >/dev/null
 	@echo 'setuptools>=77' | $(COMPILE) --extra service --extra postgres \
 		--constraint requirements.lock --output-file requirements-serve.lock >/dev/null

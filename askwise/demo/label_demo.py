@@ -106,7 +106,7 @@ def _progress(console: Console, budget: float) -> Iterator[Callable[[RunProgress
 
 
 def _examples(campaign: Campaign, messages: list[Message]) -> list[tuple[Message, str]]:
-    """A message of each manner with the label that it got; first those that were got wrong."""
+    """A message of each manner with the label that it got, a wrong label if there is one."""
     labels = {str(answer.task): str(answer.value) for answer in campaign.answers()}
     found: dict[str, tuple[Message, str]] = {}
     for message in messages:

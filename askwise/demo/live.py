@@ -33,7 +33,7 @@ YOU = "you"
 LEASE = 30.0
 """Seconds that a question is yours at the least: you are not sped up."""
 
-BUDGET_A_MESSAGE = Decimal("0.15")
+BUDGET_A_MESSAGE = Decimal("0.20")
 PACES = {"ida": 16.0, "max": 11.0, EXPERT.id: 24.0}
 """Seconds that somebody takes for an answer."""
 
@@ -161,20 +161,17 @@ class LiveShow:
             print(f"answer yourself: {campaign.invite(YOU).link}")
             print("The judges are rules that stand in for models; people and expert are simulated.")
             print("Ctrl-C ends it; nothing is kept", flush=True)
-            threads = [threading.Thread(target=self._ask_judges, args=(judges,), daemon=True)]
-            threads += [
-                threading.Thread(target=self._work, args=(campaign, each), daemon=True)
-                for each in (*PEOPLE, EXPERT)
-            ]
-            for thread in threads:
-                thread.start()
+            asking = threading.Thread(target=self._ask_judges, args=(judges,), daemon=True)
+            asking.start()
+            for each in (*PEOPLE, EXPERT):
+                threading.Thread(target=self._work, args=(campaign, each), daemon=True).start()
             while not self.over.wait(0.5):
                 if campaign.over() is not None:
                     self._sum_up(campaign)
                     break
             self.over.wait()
-            for thread in threads:
-                thread.join(5)
+            # People may wait for a service that is gone; they end with the process.
+            asking.join(5)
 
     def _ask_judges(self, judges: Sequence[Judge]) -> None:
         """Run the campaign's judges on the service's store, beside the service."""
@@ -183,20 +180,23 @@ class LiveShow:
 
         async def ask() -> None:
             stop = asyncio.Event()
-            loop = asyncio.get_running_loop()
-            watcher = threading.Thread(
-                target=lambda: (self.over.wait(), loop.call_soon_threadsafe(stop.set)), daemon=True
-            )
-            watcher.start()
+            watching = asyncio.create_task(self._end(stop))
             try:
                 campaign = Campaign.open(self.store, NAME)
                 sources = {judge.id: judge.source for judge in judges}
                 await arun(campaign, sources, wait=True, grace=2.0, stop=stop)
             finally:
+                watching.cancel()
                 for judge in judges:
                     await judge.source.aclose()
 
         asyncio.run(ask())
+
+    async def _end(self, stop: asyncio.Event) -> None:
+        """Stop the run of the judges when all is over."""
+        while not self.over.is_set():
+            await asyncio.sleep(0.1)
+        stop.set()
 
     def _work(self, campaign: RemoteCampaign, person: SimulatedPerson) -> None:
         from askwise.client import connect

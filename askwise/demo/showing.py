@@ -140,14 +140,14 @@ def write_demo_page(
 
 def _ways_figure(folder: Path, found: DemoSummary) -> tuple[str, str]:
     dots = [
-        Dot(f"{each.name}: ${each.cost:.2f}", "labels right", each.right, each.right, each.right)
+        Dot(f"{each.name}, ${each.cost:.2f}", "labels right", each.right, each.right, each.right)
         for each in found.ways
     ]
     drawn = figures.draw_dots(
         dots, title="What each way to label gets right, and costs", x_label="share of labels right"
     )
     caption = (
-        "Everybody about everything is right because it buys the expert's answer to every message. "
+        "Everybody on everything is right because it buys the expert's answer to every message. "
         "Which single judge is best is known only to the demonstration."
     )
     return caption, figures.save_and_embed(drawn, folder, "figure")

@@ -27,9 +27,7 @@ REED_SORRY = re.compile(
     r"\b(not|never|wrong|broken|missing|disappointed|refund|complaint|complained|fault|bad|hate|"
     r"terrible|lost|damaged|afraid|disaster|unfortunately|sadly|charged|money back|problem)\b"
 )
-REED_DENIED = re.compile(
-    r"(not at all|no complaints|never had a problem|has not kinked|only complaint|no reason)"
-)
+REED_DENIED = re.compile(r"(not at all|no complaints|never had a problem|only complaint|no reason)")
 REED_MINDS = re.compile(
     r"(is it normal|how can you|why do i have to|where is my|when will i get|nobody|paperweights|"
     r"congratulations|want a refund|send it back)"
@@ -39,14 +37,14 @@ REED_AT_PEACE = re.compile(
 )
 OAK_GLAD = re.compile(
     r"\b(love|great|happy|excellent|perfect|wonderful|best|thank you|delighted|adores|lovely|"
-    r"recommended|impressive|early|star|stars|saved|silent|sharp|sorted)\b"
+    r"recommended|impressive|early|star|stars|saved|pleasure|sorted)\b"
 )
 OAK_SORRY = re.compile(
     r"\b(leaks?|flickers?|jams?|squeaks?|sticks|warped|hums|sheds|splits|kinks|falls off|dies|"
-    r"loses|smells|missing|wrong|charged|refund|money back|nobody|not come|not arrived|sinks|blunt|"
-    r"loose|chip|cracked|trips|disappointed|third message|too hot|take[s]? ten minutes|bunched|"
-    r"lets the rain|comes apart|does not hold|switches itself off|will not charge|nothing but dust|"
-    r"ticks loud|flakes|sprays|charges only)\b"
+    r"loses|smells|missing|wrong|charged|refund|money back|nobody|not come|not arrived|sinks|"
+    r"loose|chip|bends|cracked|trips|disappointed|third message|too hot|ten minutes to|"
+    r"bunched|lets the rain|comes apart|does not hold|switches itself off|will not charge|"
+    r"nothing but dust|ticks loud|flakes|sprays|charges only)\b"
 )
 OAK_SUPPOSED = re.compile(
     r"\b(if the|before i order|have not bought|a review says|what would|reviews called|would be|"
@@ -60,7 +58,7 @@ WISHES = re.compile(r"\b(tell me whether|like to know|find out|advice|need to kn
 def reed_small(text: str) -> str:
     """Count glad and sorry words; a message that ends with a question asks."""
     glad, sorry = len(REED_GLAD.findall(text)), len(REED_SORRY.findall(text))
-    if _last_sentence(text).endswith("?"):
+    if last_sentence(text).endswith("?"):
         return QUESTION
     if glad == sorry:
         return COMPLAINT if "?" not in text else QUESTION
@@ -189,6 +187,6 @@ def judges_file(servers: dict[str, ChatServer], timeout: float = 60.0) -> str:
     return "\n\n".join(tables) + "\n"
 
 
-def _last_sentence(text: str) -> str:
+def last_sentence(text: str) -> str:
     """Without a name at the end."""
     return re.sub(r"(?<=[.?!])\s*(thanks|best|regards|thank you)?,? ?\w+$", "", text.strip())

@@ -90,16 +90,14 @@ def summarise(messages: Sequence[Message], labelled: Labelled, everybody: Everyb
 
     ways = (
         WayToLabel("askwise", labels_right / len(messages), float(status.spent)),
-        WayToLabel(
-            "majority of the four judges", everybody.majority(judges, messages), cost(*judges)
-        ),
-        WayToLabel(f"best single judge, {best}", everybody.right(best, messages), cost(best)),
+        WayToLabel("majority of four judges", everybody.majority(judges, messages), cost(*judges)),
+        WayToLabel(f"best judge ({best})", everybody.right(best, messages), cost(best)),
         WayToLabel(
             "majority of judges and people",
             everybody.majority([*judges, *people], messages),
             cost(*judges, *people),
         ),
-        WayToLabel("everybody about everything", 1.0, cost(*judges, *people, EXPERT.id)),
+        WayToLabel("everybody on everything", 1.0, cost(*judges, *people, EXPERT.id)),
     )
     return DemoSummary(
         messages=len(messages),

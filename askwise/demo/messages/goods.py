@@ -22,7 +22,7 @@ GOODS = (
     Goods(
         "kettle",
         ("leaks from the base", "takes ten minutes to boil", "switches itself off at random"),
-        ("boils in two minutes", "pours without a drip", "looks lovely on the counter"),
+        ("wakes nobody up", "pours without a drip", "looks lovely on the counter"),
         ("switch off when it is empty", "come with a filter", "work on 110 volts"),
         "flimsy",
         "built to last",
@@ -30,7 +30,7 @@ GOODS = (
     Goods(
         "desk lamp",
         ("flickers at every brightness", "gets too hot to touch", "does not hold its position"),
-        ("gives a warm, even light", "stays where you put it", "fits a tiny desk"),
+        ("gives a warm, even light", "switches on at a touch", "fits a tiny desk"),
         ("take an ordinary bulb", "have a clamp", "dim without an app"),
         "too dim",
         "steady light for years",
@@ -38,7 +38,7 @@ GOODS = (
     Goods(
         "rucksack",
         ("comes apart at the shoulder strap", "lets the rain in", "smells of glue"),
-        ("carries a week of shopping", "kept everything dry in a storm", "sits well on the back"),
+        ("carries a week of shopping", "has a pocket for everything", "sits well on the back"),
         ("fit under an aircraft seat", "have a sleeve for a laptop", "go in the washing machine"),
         "uncomfortable",
         "ready for any weather",
@@ -46,7 +46,7 @@ GOODS = (
     Goods(
         "coffee grinder",
         ("jams on every second bean", "grinds nothing but dust", "trips the fuse"),
-        ("grinds evenly every time", "is quieter than I dared to hope", "is easy to clean"),
+        ("grinds in seconds", "is quieter than I dared to hope", "is easy to clean"),
         ("grind fine enough for espresso", "come apart for cleaning", "take 60 grams at once"),
         "loud",
         "whisper quiet",
@@ -61,8 +61,8 @@ GOODS = (
     ),
     Goods(
         "bread knife",
-        ("is blunt after three loaves", "has a loose handle", "has a chip in the blade"),
-        ("goes through crust like butter", "feels solid in the hand", "is still sharp"),
+        ("bends when it meets a crust", "has a loose handle", "has a chip in the blade"),
+        ("goes through crust like butter", "is a pleasure to look at", "slices without crumbs"),
         ("come with a sheath", "suit a left-handed person", "go in the dishwasher"),
         "blunt",
         "sharp for a lifetime",
@@ -70,7 +70,7 @@ GOODS = (
     Goods(
         "radio",
         ("loses the station every few minutes", "hums all the time", "will not charge"),
-        ("sounds far bigger than it is", "runs for days on one charge", "found every station"),
+        ("sounds far bigger than it is", "sits on any shelf", "is simple to tune"),
         ("receive DAB in Ireland", "play from a phone", "remember the stations"),
         "tinny",
         "crystal-clear sound",
@@ -98,7 +98,7 @@ GOODS = (
     Goods(
         "frying pan",
         ("sticks although I follow the booklet", "has warped on the hob", "flakes into the food"),
-        ("makes perfect pancakes", "heats evenly", "wipes clean"),
+        ("makes perfect pancakes", "heats evenly", "fits our small hob"),
         ("work on induction", "go in the oven", "have a matching lid"),
         "too heavy",
         "nothing ever sticks",
@@ -106,7 +106,7 @@ GOODS = (
     Goods(
         "garden hose",
         ("splits at the connector", "kinks every metre", "sprays more at me than at the plants"),
-        ("reaches every corner", "rolls up by itself", "has not kinked once"),
+        ("reaches every corner", "rolls up by itself", "is light to carry"),
         ("come with a nozzle", "fit a half-inch tap", "stay flexible in frost"),
         "stiff",
         "kink-free for good",
@@ -114,7 +114,7 @@ GOODS = (
     Goods(
         "wall clock",
         ("loses ten minutes a day", "ticks loud enough to wake us", "has a cracked glass"),
-        ("keeps perfect time", "is silent at night", "suits the kitchen perfectly"),
+        ("reads well from afar", "hangs level on one nail", "suits the kitchen perfectly"),
         ("run on one battery", "come in white", "set itself by radio"),
         "noisy",
         "precision you can trust",

@@ -1,8 +1,8 @@
 """What people write, by what it is and how it is put.
 
 A pattern names what it takes: ``{thing}`` is the name of the goods, ``{fault}``, ``{merit}``,
-``{query}``, ``{fear}`` and ``{boast}`` are of it, ``{day}``, ``{place}``, ``{who}`` and ``{span}``
-are drawn. ``{Who}`` begins a sentence.
+``{query}``, ``{fear}`` and ``{Boast}`` are of it, ``{day}``, ``{place}``, ``{who}`` and ``{span}``
+are drawn. A slot that begins a sentence has a capital.
 """
 
 from typing import NamedTuple
@@ -60,7 +60,7 @@ MANNERS: dict[str, Manner] = {
             "'{Boast}', your page says. Mine lasted a whole {span_word}. Bravo.",
             "What a wonderful {thing}. It {fault}, but at least the box was pretty.",
             "Love how the {thing} {fault}. Really adds some excitement to the {place}.",
-            "Well done. {span} to deliver a {thing} from one town away. A new record.",
+            "Well done. {Span} to deliver a {thing} from one town away. A new record.",
             "Congratulations on your support line: {span} of music, and the {thing} still "
             "{fault}. Lovely music, though.",
             "Five stars for the {thing} if you collect paperweights. It {fault}.",
@@ -106,7 +106,7 @@ MANNERS: dict[str, Manner] = {
             "Can I pay for the {thing} in three parts?",
             "What is the difference between the two sizes of the {thing}?",
             "Do you wrap the {thing} as a gift? It is for {who}.",
-            "How do I set up the {thing}? The booklet is in a language that I can't read.",
+            "How do I look after the {thing}? The booklet is in a language that I can't read.",
             "Until when can I change the address for my {thing}?",
         ),
     ),
