@@ -34,10 +34,10 @@ GET_MODEL = $(BIN)/python scripts/real_model.py install
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: .venv/.demo-ready ## run the demonstration and write its report to demo-out/
+demo: .venv/.demo-ready ## label 400 messages on this machine, certify them, report to demo-out/
 	@$(BIN)/askwise demo --out demo-out
 
-demo-live: .venv/.serve-ready ## serve a campaign that a simulated crowd answers; Ctrl-C ends it
+demo-live: .venv/.serve-ready ## watch a labelling campaign on the dashboard; Ctrl-C ends it
 	@$(BIN)/askwise demo-live
 
 test: .venv/.ready ## run the quick suite, then with the compiler what is about compiling
@@ -95,7 +95,7 @@ COMPILE = $(BIN)/uv pip compile pyproject.toml - --universal --python-version 3.
 lock: | .venv/bin/python ## write the lock files anew (UPGRADE=1: with the newest versions)
 	@[ -x $(BIN)/uv ] || $(PIP) install uv
 	@echo 'setuptools>=77' | $(COMPILE) --all-extras --output-file requirements.lock >/dev/null
-	@echo 'setuptools>=77' | $(COMPILE) --extra lab --constraint requirements.lock \
+	@echo 'setuptools>=77' | $(COMPILE) --extra lab --extra judges --constraint requirements.lock \
 		--output-file requirements-demo.lock >/dev/null
 	@echo 'setuptools>=77' | $(COMPILE) --extra service --extra postgres \
 		--constraint requirements.lock --output-file requirements-serve.lock >/dev/null
@@ -112,9 +112,9 @@ clean: ## remove what was built, keep .venv
 	@echo "== creating .venv"
 	@$(PYTHON) -m venv .venv
 
-# What the demonstration needs: the library and its lab.
+# What the demonstration needs: the library, its lab and what calls models.
 .venv/.demo-ready: pyproject.toml requirements-demo.lock | .venv/bin/python
-	@echo "== installing askwise and its lab into .venv"
+	@echo "== installing askwise, its lab and what calls models into .venv"
 	@$(PIP) install --require-hashes -r requirements-demo.lock
 	@$(INSTALL_SELF)
 	@touch $@

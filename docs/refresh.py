@@ -32,14 +32,14 @@ def refresh(page: Path) -> None:
 
 
 def demo_text(folder: Path) -> str:
-    """What ``make demo`` prints, but for its progress bars; its files go to the folder."""
+    """What ``make demo`` prints, but for its progress bar; its files go to the folder."""
     from rich.console import Console
 
-    from askwise.lab.demo import run_demo
+    from askwise.demo.label_demo import run_label_demo
 
     screen = io.StringIO()
-    run_demo(folder, Console(file=screen, width=100))
-    lines = [line.rstrip() for line in screen.getvalue().splitlines() if " spent 0:" not in line]
+    run_label_demo(folder, Console(file=screen, width=96))
+    lines = [line.rstrip() for line in screen.getvalue().splitlines() if " answers 0:" not in line]
     return "\n".join(lines).replace(str(folder), "demo-out").replace("////demo", "///demo") + "\n"
 
 

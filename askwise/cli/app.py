@@ -1,23 +1,20 @@
 """The command ``askwise``: puts the groups of commands together."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from askwise import __version__
-from askwise.cli import ask_tell, campaigns, catalogue, lab, output, serve, show
+from askwise.cli import ask_tell, campaigns, catalogue, lab, serve, show
 from askwise.cli.aggregate import aggregate
 from askwise.cli.backup import backup, restore
 from askwise.cli.certify import certify
 from askwise.cli.check import check
+from askwise.cli.demo import demo, demo_live
 from askwise.cli.errors import Frame
 from askwise.cli.init import init
 from askwise.cli.label import label
-from askwise.cli.live_demo import demo_live
-from askwise.cli.options import option
-from askwise.cli.outputs import extra
 from askwise.cli.pilot import pilot
 from askwise.cli.plan import plan
 from askwise.cli.replay import replay
@@ -86,12 +83,4 @@ def _register() -> None:
 _register()
 app.add_typer(serve.app, name="keys", rich_help_panel="Serve")
 app.add_typer(lab.app, name="lab", rich_help_panel=LEARNING)
-
-
-@app.command(rich_help_panel=LEARNING)
-def demo(out: Path = option(Path("demo-out"), "DIR", "Where the report goes.")) -> None:
-    """Run a small demonstration and write its report."""
-    with extra():
-        from askwise.lab.demo import run_demo
-
-        run_demo(out, output.console())
+app.command(rich_help_panel=LEARNING)(demo)

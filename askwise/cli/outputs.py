@@ -19,7 +19,7 @@ from askwise.cli import output
 from askwise.core.errors import InvalidParameter
 
 NEEDS = {
-    "judges": ("httpx", "jinja2"),
+    "judges": ("httpx", "jinja2", "markupsafe"),
     "lab": ("jinja2", "joblib", "markupsafe", "matplotlib"),
     "service": (
         *("anyio", "fastapi", "httpcore", "httptools", "httpx", "jinja2", "matplotlib"),

@@ -1,0 +1,57 @@
+"""``askwise demo`` and ``askwise demo-live``: see it work, on this machine and without a key."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from askwise.cli import output
+from askwise.cli.options import Port, option
+from askwise.cli.outputs import extra
+from askwise.core.errors import InvalidParameter
+
+
+class Shown(StrEnum):
+    """What there is to see."""
+
+    labels = "labels"
+    market = "market"
+
+
+def demo(
+    what: Annotated[
+        Shown,
+        typer.Argument(
+            help="labels: messages labelled by model judges, people and an expert, and certified. "
+            "market: six policies spend a budget on freelancers of unknown quality."
+        ),
+    ] = Shown.labels,
+    out: Path = option(Path("demo-out"), "DIR", "Where the files go."),
+) -> None:
+    """Run a demonstration on this machine and write its report."""
+    with extra(), extra("judges"):
+        if what == Shown.market:
+            from askwise.demo.market import run_market_demo
+
+            run_market_demo(out, output.console())
+        else:
+            from askwise.demo.label_demo import run_label_demo
+
+            run_label_demo(out, output.console())
+
+
+def demo_live(
+    port: Port = 8000,
+    speed: float = option(20.0, "N", "How many times faster than people."),
+    tasks: int = option(120, "N", "How many messages there are to sort."),
+) -> None:
+    """Serve a campaign that judges, people and an expert answer while you watch, until Ctrl-C."""
+    if not 0 < speed <= 10_000:
+        raise InvalidParameter(f"speed is {speed:g}: give 1 to 10000", field="speed")
+    if not 20 <= tasks <= 10_000:
+        raise InvalidParameter(f"tasks is {tasks}: give 20 to 10000", field="tasks")
+    with extra("service"):
+        from askwise.demo.live import serve_live
+
+        serve_live(port, speed, tasks)

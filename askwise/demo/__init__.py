@@ -1,0 +1,1 @@
+"""The demonstrations: what askwise does, shown on this machine without a key."""
