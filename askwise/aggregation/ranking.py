@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import fdtri
+import scipy
 
 from askwise.core.arrays import Array
 from askwise.core.scoring import weighted_lead
@@ -82,7 +82,7 @@ def agreement_by_kind(shares: Array, kinds: Array) -> Array:
         return np.full(len(shares), overall)
     within = ((shares - means[kind]) ** 2).sum() / within_freedom
     between = (counts * (means - overall) ** 2).sum() / between_freedom
-    if between <= within * fdtri(between_freedom, within_freedom, CHANCE):
+    if between <= within * scipy.special.fdtri(between_freedom, within_freedom, CHANCE):
         return np.full(len(shares), overall)
     # The method of moments: the mean square between kinds is within + per_kind * variance.
     per_kind = (counts.sum() - (counts**2).sum() / counts.sum()) / between_freedom

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr
+import scipy
 
 from askwise.auditing.ballots import Ballots
 from askwise.core.arrays import Array
@@ -145,7 +145,7 @@ def _p_values(n: Array, means: Array, squares: Array, epsilon: float) -> Array:
     spread = np.maximum(squares - n * means * means, 0.0) / (n - 1)
     alike = spread < TIE
     error = np.sqrt(np.where(alike, 1.0, spread) / n)
-    p_values = stdtr(n - 1, (means - epsilon) / error)
+    p_values = scipy.special.stdtr(n - 1, (means - epsilon) / error)
     return np.where(alike, np.where(means < epsilon, 0.0, 1.0), p_values)
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from askwise.auditing.draws import exactly
 from askwise.auditing.limits import fewest_audits
@@ -106,4 +106,8 @@ def _chance(wrong: int, tasks: int, bad: int, audits: int) -> float:
 
 def _ways(total: int, taken: Array | int) -> Array:
     """The logarithm of in how many ways some of a total can be taken."""
-    return gammaln(total + 1) - gammaln(np.add(taken, 1)) - gammaln(total - np.asarray(taken) + 1)
+    return (
+        scipy.special.gammaln(total + 1)
+        - scipy.special.gammaln(np.add(taken, 1))
+        - scipy.special.gammaln(total - np.asarray(taken) + 1)
+    )

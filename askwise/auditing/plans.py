@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from askwise.auditing.draws import FINE_STEP
 from askwise.core.arrays import Array
@@ -121,7 +121,7 @@ def _certified(
     shares: Array, wrong: Array, tasks: int, error: float, confidence: float, audits: int
 ) -> Array:
     """The share of labels that is certified for each row of wrong shares."""
-    z = ndtri(confidence) + ndtri(POWER)
+    z = scipy.special.ndtri(confidence) + scipy.special.ndtri(POWER)
     inside = np.minimum(audits, tasks * shares)
     unseen = 1.0 - inside / (tasks * shares)
     spread = np.sqrt(np.maximum(0.0, error * (shares - error)) / inside * unseen)

@@ -9,6 +9,7 @@ import re
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
@@ -18,6 +19,8 @@ from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.version import __version__
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 FIRST_WAIT = 0.2
@@ -86,6 +89,7 @@ class Transport:
             timeout=timeout,
             headers={"Authorization": f"Bearer {key}", "User-Agent": f"askwise/{__version__}"},
             transport=transport,
+            verify=_certificates(),
         )
 
     def close(self) -> None:
@@ -178,6 +182,13 @@ def _load_httpx() -> Any:
             "the client needs httpx: pip install 'askwise[client]'", field="client"
         ) from None
     return httpx
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Whom to trust, read once: it takes longer than most requests, and clients may share it."""
+    context: ssl.SSLContext = _load_httpx().create_ssl_context()
+    return context
 
 
 def _checked_url(url: str) -> str:

@@ -3,7 +3,9 @@
 import dataclasses
 import inspect
 import logging
-from collections.abc import Iterator
+import os
+import sys
+from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, EntryPoint, distributions, entry_points
 from typing import Any
 
@@ -13,12 +15,42 @@ _told: set[str] = set()
 """What is come across again and again and told once."""
 
 
+_PathState = tuple[tuple[str, int | None], ...]
+
+_kept: tuple[_PathState, dict[str, list[EntryPoint]]] = ((), {})
+"""The entry points by group, and the state of the path they were read in."""
+
+
 def points_of(group: str) -> list[EntryPoint]:
     """The entry points of a group, in an order that does not depend on the path."""
+    global _kept
+    # To read the lists of all distributions takes tens of milliseconds, and every store that is
+    # opened asks for its scheme: so they are read again only after the path has changed.
+    state = _path_state()
+    kept = _kept[1] if _kept[0] == state else {}
+    if group not in kept:
+        try:
+            points = list(entry_points(group=group))
+        except Exception:  # one list that can't be read hides all the others
+            return _ordered(_readable_points(group))
+        kept = {**kept, group: _ordered(points)}
+        _kept = (state, kept)
+    return list(kept[group])
+
+
+def _path_state() -> _PathState:
+    """The folders of the path, each with the time of its last change (importlib goes by it too)."""
+    return tuple((place, _changed(place)) for place in sys.path)
+
+
+def _changed(place: str) -> int | None:
     try:
-        points = list(entry_points(group=group))
-    except Exception:  # one list that can't be read hides all the others
-        points = list(_readable_points(group))
+        return os.stat(place or ".").st_mtime_ns
+    except OSError:
+        return None
+
+
+def _ordered(points: Iterable[EntryPoint]) -> list[EntryPoint]:
     return sorted(points, key=lambda point: (point.name, origin_of(point), point.value))
 
 

@@ -158,3 +158,23 @@ def test_an_unknown_name_is_said_to_be_missing() -> None:
     with pytest.raises(UnknownPolicy, match="did you mean 'uniform'") as caught:
         fresh().get("unifrom")
     assert caught.value.missing == "policy 'unifrom'"
+
+
+def test_lists_are_read_again_only_after_the_path_has_changed(
+    put: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+    really = plugins.entry_points
+
+    def counted(*, group: str) -> Any:
+        read.append(group)
+        return really(group=group)
+
+    monkeypatch.setattr(plugins, "entry_points", counted)
+    put("bar", "1.0", {"first": "nowhere:Own"})
+    for _ in range(3):
+        assert [point.name for point in plugins.points_of(GROUP)] == ["first"]
+    assert read == [GROUP]
+    put("foo", "1.0", {"second": "nowhere:Own"})
+    assert [point.name for point in plugins.points_of(GROUP)] == ["first", "second"]
+    assert read == [GROUP, GROUP]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 import pickle
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -65,28 +64,36 @@ def test_a_copy_keeps_the_reason(clone: Any) -> None:
     assert made.reason == "campaign_stopped"
 
 
-def given() -> Iterator[tuple[str, int, str]]:
-    """Every word that is given as a reason by name, with the file and line."""
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            named = isinstance(node, ast.keyword) and node.arg == "reason"
-            if named and isinstance(node.value, ast.Constant) and node.value.value is not None:
-                yield path.name, node.value.lineno, node.value.value
+class Words(NamedTuple):
+    """What the package says: the words given as a reason by name, and all of its texts."""
+
+    given: list[tuple[str, int, str]]
+    texts: set[str]
 
 
-def test_every_reason_that_is_given_is_in_the_set() -> None:
-    assert [each for each in given() if each[2] not in REASONS] == []
-
-
-def test_every_reason_of_the_set_is_given_somewhere() -> None:
-    words: set[str] = {kind.default_reason for kind in CLASSES}
+@pytest.fixture(scope="module")
+def said() -> Words:
+    """Read once: to parse the package takes a second."""
+    found = Words([], set())
     listed = {"reasons.py", "errors.py", "work_sentences.py"}
     for path in PACKAGE.rglob("*.py"):
-        if path.name in listed and path.parts[-2] != "client":
-            continue
+        lists = path.name in listed and path.parts[-2] != "client"
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                words.add(node.value)
+            if isinstance(node, ast.keyword) and node.arg == "reason":
+                value = node.value
+                if isinstance(value, ast.Constant) and value.value is not None:
+                    found.given.append((path.name, value.lineno, str(value.value)))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and not lists:
+                found.texts.add(node.value)
+    return found
+
+
+def test_every_reason_that_is_given_is_in_the_set(said: Words) -> None:
+    assert [each for each in said.given if each[2] not in REASONS] == []
+
+
+def test_every_reason_of_the_set_is_given_somewhere(said: Words) -> None:
+    words = said.texts | {kind.default_reason for kind in CLASSES}
     # Built in service/errors.py itself, which also lists them all with their status.
     words |= {"fault", "unauthorized", "forbidden", "method_not_allowed", "invalid_request"}
     assert REASONS - words == set()

@@ -44,6 +44,8 @@ def decisions_of(folder: Path) -> list[str]:
 
 def _decisions_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[int]:
     errors, texts = _errors_of(function), set[str]()
+    if not errors:
+        return set()
     while True:
         bound = {
             target.id

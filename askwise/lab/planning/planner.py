@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy.sparse import csr_matrix
+import scipy
 
 from askwise.core.arrays import Array
 from askwise.core.checks import between, whole
@@ -295,8 +295,8 @@ def _funds(drawn: Drawn, sample: Sample, questions: int, budget: int) -> Funds:
     prices = np.array([crowd.micro for crowd in drawn.beliefs.crowds], np.float64)
     turn = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
     starts = np.concatenate([[0], ends])
-    costs = csr_matrix((prices[sample.asked], turn, starts))
-    closing = csr_matrix((np.ones(runs), counts - 1, np.arange(runs + 1)), costs.shape)
+    costs = scipy.sparse.csr_matrix((prices[sample.asked], turn, starts))
+    closing = scipy.sparse.csr_matrix((np.ones(runs), counts - 1, np.arange(runs + 1)), costs.shape)
     draws = rng.multinomial(questions, np.full(runs, 1 / runs), size=_BUDGET_DRAWS).T
     # One row a turn: what it costs, and how many questions it closes.
     paid = np.asarray(costs.T @ draws, np.float64)

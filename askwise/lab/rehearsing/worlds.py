@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from askwise.core import draws
 from askwise.core.arrays import Array
@@ -146,7 +146,9 @@ class GuessedWorlds(PossibleWorlds):
     def _accuracies(self, rng: np.random.Generator) -> Array:
         """What each worker's accuracy turns out to be."""
         shared, own = rng.standard_normal(), rng.standard_normal(len(self.workers))
-        where = stats.norm.cdf(math.sqrt(OFF_TOGETHER) * shared + math.sqrt(1 - OFF_TOGETHER) * own)
+        where = scipy.stats.norm.cdf(
+            math.sqrt(OFF_TOGETHER) * shared + math.sqrt(1 - OFF_TOGETHER) * own
+        )
         found = np.ones(len(self.workers))
         for at, each in enumerate(self.workers):
             said = each.accuracy
@@ -156,7 +158,7 @@ class GuessedWorlds(PossibleWorlds):
                 found[at] = said[0] + (said[1] - said[0]) * where[at]
             else:
                 hits, misses = GUESS_WORTH * said, GUESS_WORTH * (1 - said)
-                found[at] = stats.beta.ppf(where[at], hits, misses)
+                found[at] = scipy.stats.beta.ppf(where[at], hits, misses)
         return found
 
 

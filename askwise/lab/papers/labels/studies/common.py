@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
@@ -229,7 +229,9 @@ def series_in(rows: Sequence[Row], panel: str) -> list[str]:
 def standard_error(row: Row) -> float:
     """The standard error behind a row's interval, which is Student's t."""
     half = (row.ci_high - row.ci_low) / 2
-    return half / float(stdtrit(row.n - 1, 0.5 + CONFIDENCE / 2)) if row.n > 1 else 0.0
+    return (
+        half / float(scipy.special.stdtrit(row.n - 1, 0.5 + CONFIDENCE / 2)) if row.n > 1 else 0.0
+    )
 
 
 def reached_at(curve: dict[float, Row], accuracy: float) -> float | None:
