@@ -128,7 +128,9 @@ def test_killed_and_resumed_nothing_is_paid_twice_beyond_what_was_on_its_way(
     assert done.exit_code == 0, done.output
     campaign = Campaign.open(f"sqlite:///{folder}/labels.sqlite", "label")
     answers = [(e.task, e.worker) for e in campaign.log() if e.kind == Kind.ANSWER]
-    assert sorted(answers) == sorted((f"m{at}", who) for at in range(24) for who in ("big", "small"))
+    assert sorted(answers) == sorted(
+        (f"m{at}", who) for at in range(24) for who in ("big", "small")
+    )
     # Eight calls are under way at the most: so many replies may never have been received.
     assert 48 <= len(server.asked) <= 56
     assert campaign.status().spent <= Decimal(server.bill) / 1_000_000
