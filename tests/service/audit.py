@@ -137,6 +137,8 @@ def check_told(name: str, log: list[Event], told: Told) -> None:
 def compare_live(service: Served, name: str, state: CampaignState, log: list[Event]) -> None:
     """The state of the running service is that of a fresh fold of the log."""
     status = service.call("GET", f"/campaigns/{name}")[1]
+    content = state.spec.content
+    assert status.pop("content") == (None if content is None else content.to_json())
     assert status == as_json(views.status(name, state))
     answers = everything(service, f"/campaigns/{name}/answers")
     assert answers == [as_json(each) for each in views.answers(state)]
