@@ -130,6 +130,7 @@ def eventful_log() -> list[dict[str, Any]]:
     )
     first, second, third = campaign.ask(limit=3)
     campaign.tell(first.id, "yes", key="a key")
+    campaign.renew(second.id)
     campaign.expire(second.id)
     campaign.decline(third.id)
     campaign.truth("two", "no")

@@ -43,7 +43,7 @@ GRACE = 10.0
 
 
 @dataclass
-class _Watched:
+class _Followed:
     """What is known of a campaign that has content, so that it need not be opened to look at it."""
 
     read: int = 0
@@ -66,7 +66,7 @@ class JudgeRuns:
     def __init__(self, campaigns: OpenCampaigns, panel: JudgePanel) -> None:
         self._campaigns = campaigns
         self._panel = panel
-        self._watched: dict[str, _Watched | None] = {}
+        self._watched: dict[str, _Followed | None] = {}
         self._runs: dict[str, asyncio.Task[None]] = {}
         self._reports: dict[str, dict[str, Any]] = {}
         """What runs of this process said last."""
@@ -151,7 +151,7 @@ class JudgeRuns:
             spec = json.loads(store.spec(name))
             signed = {str(worker.get("source")) for worker in spec["workers"]}
             # What is asked is said when a campaign is created, or never.
-            self._watched[name] = _Watched(sources=signed) if "content" in spec else None
+            self._watched[name] = _Followed(sources=signed) if "content" in spec else None
         watched = self._watched[name]
         if watched is None or watched.again > now:
             return {}
@@ -254,7 +254,7 @@ class JudgeRuns:
 
     def _trouble(self, name: str, error: BaseException) -> None:
         """Leave a campaign alone that can't be run now."""
-        watched = self._watched.setdefault(name, _Watched())
+        watched = self._watched.setdefault(name, _Followed())
         taken = isinstance(error, Conflict) and error.reason == "already_running"
         if watched is not None:
             soon = taken or isinstance(error, StoreError)

@@ -67,7 +67,7 @@ def described(name: str = "mail", tasks: int = 6, **changes: Any) -> dict[str, A
     return {**made, **changes}
 
 
-def until(found: Callable[[], Any], patience: float = 30.0) -> Any:
+def until(found: Callable[[], Any], patience: float = 90.0) -> Any:
     """What is found once it is something; fails after a while."""
     deadline = time.monotonic() + patience
     while not (last := found()):
