@@ -18,9 +18,9 @@ from askwise.sources.judges import Judge, read_judges
 from askwise.testing.chat_server import ChatServer
 
 NAME = "messages"
-BUDGET = "50"
+BUDGET = "80"
 ERROR, CONFIDENCE = 0.1, 0.9
-SHARE = 0.6
+SHARE = 0.7
 """Of the budget, kept back for the expert: audits, and labels that audits do not certify."""
 
 

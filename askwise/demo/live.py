@@ -33,7 +33,7 @@ YOU = "you"
 LEASE = 30.0
 """Seconds that a question is yours at the least: you are not sped up."""
 
-BUDGET_A_MESSAGE = Decimal("0.20")
+BUDGET_A_MESSAGE = Decimal("0.25")
 PACES = {"ida": 16.0, "max": 11.0, EXPERT.id: 24.0}
 """Seconds that somebody takes for an answer."""
 

@@ -215,8 +215,8 @@ class ChatServer:
             try:
                 while await self._exchange(reader, writer):
                     pass
-            except (ConnectionError, asyncio.IncompleteReadError):
-                pass  # the caller has gone
+            except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+                pass  # the caller has gone, or the server stops
             finally:
                 connections.discard(task)
                 writer.transport.abort()
