@@ -102,7 +102,9 @@ class PilotPhase:
     def _to_ask(self, book: Book, worker: int, limit: int) -> list[int]:
         """Places of the next questions that may be put to a worker, within their own limit."""
         most = min(limit, int(book.workers[worker, c.LIMIT] - book.workers[worker, c.ASKED]))
-        open_ones, found, kept, seen = self._open[worker], [], [], 0
+        open_ones, seen = self._open[worker], 0
+        found: list[int] = []
+        kept: list[int] = []
         while seen < len(open_ones) and len(found) < most:
             place = open_ones[seen]
             seen += 1
