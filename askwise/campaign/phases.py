@@ -34,8 +34,11 @@ def ask_pilot(
     terms = state.spec.pilot
     if terms is None:
         return None
-    here = [at for at in map(ledger.worker_at, terms.workers) if available[at]]
-    if not here:
+    staff = [ledger.worker_at(worker) for worker in terms.workers]
+    if not available[staff].any():
+        if state.pilot is not None and not ledger.book.workers[staff, c.JOINED].any():
+            # They have all left: nobody's answer is to be waited for.
+            _take_verdicts(write, state.pilot.tasks)
         return None
     if ledger.pilot is None:
         record = draw_pilot(terms, ledger, state.spec.seed)

@@ -12,7 +12,6 @@ and when somebody else answers, rules decide as always, and the questions that a
 had are skipped.
 """
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 from askwise.campaign.askings import Asking, Askings
@@ -26,7 +25,7 @@ from askwise.core.pilot import MOST_TASKS, PILOT, PilotTerms, affordable_tasks
 from askwise.core.problem import Problem
 from askwise.ledger import Book, Ledger, money_left
 from askwise.ledger import columns as c
-from askwise.ledger.queries import can_be_asked, may_answer, may_put
+from askwise.ledger.queries import can_be_asked, may_answer
 from askwise.policies import Policy, TakesPilot, policies
 from askwise.policies.gold import random_order
 from askwise.stopping.base import KernelRule, StoppingRule
@@ -62,49 +61,66 @@ class PilotPhase:
             if may_answer(ledger.book, task, worker)
         ]
         """All questions, in their order."""
-        self._open = list(self.pairs)
-
-    def catch_up(self, ledger: Ledger) -> None:
-        """Leave out the questions that have ended since: they never open again."""
-        book = ledger.book
-        self._open = [pair for pair in self._open if not _is_over(book, pair.task, pair.worker)]
-
-    def waiting(self, ledger: Ledger) -> Iterator[Asking]:
-        """The questions that are still to be asked."""
-        for pair in self._open:
-            if status_of(ledger.book, pair.task, pair.worker) != c.OUT:
-                yield pair
+        self._open: dict[int, list[int]] = {worker: [] for worker in self.workers}
+        """Places of the questions to each worker, without those that were seen to have ended."""
+        self._about: dict[int, list[Asking]] = {task: [] for task in self.tasks}
+        for place, pair in enumerate(self.pairs):
+            self._open[pair.worker].append(place)
+            self._about[pair.task].append(pair)
 
     def is_out(self, ledger: Ledger) -> bool:
         """Whether somebody has a question of the pilot and has not answered yet."""
-        return any(status_of(ledger.book, task, worker) == c.OUT for task, worker, _ in self._open)
+        if ledger.total(c.PENDING) == 0:
+            return False
+        return any(
+            status_of(ledger.book, self.pairs[place]) == c.OUT
+            for places in self._open.values()
+            for place in places
+        )
 
-    def holds(self, task: int) -> bool:
+    def holds(self, ledger: Ledger, task: int) -> bool:
         """Whether a question about a task is open."""
-        return any(pair.task == task for pair in self._open)
+        return any(not _has_ended(ledger.book, pair) for pair in self._about.get(task, ()))
 
     def next_step(self, ledger: Ledger, available: Array, limit: int) -> Askings | None:
         """What to ask now of those who are available, as far as limits and money go."""
         book, money = ledger.book, int(money_left(ledger.book.totals))
-        room = {
-            at: int(book.workers[at, c.LIMIT] - book.workers[at, c.ASKED]) for at in self.workers
-        }
+        places = sorted(
+            place
+            for worker in self.workers
+            if available[worker] and can_be_asked(book, worker)
+            for place in self._to_ask(book, worker, limit)
+        )
         rows: list[Asking] = []
-        for pair in self.waiting(ledger):
-            if len(rows) == limit:
-                break
-            price, at = int(book.workers[pair.worker, c.PRICE]), pair.worker
-            free = available[at] and can_be_asked(book, at) and may_put(book, pair.task, at)
-            if free and room[at] > 0 and price <= money:
-                rows.append(pair)
-                room[at] -= 1
+        for place in places:
+            price = int(book.workers[self.pairs[place].worker, c.PRICE])
+            if len(rows) < limit and price <= money:
+                rows.append(self.pairs[place])
                 money -= price
         return Askings(PILOT, rows) if rows else None
 
+    def _to_ask(self, book: Book, worker: int, limit: int) -> list[int]:
+        """Places of the next questions that may be put to a worker, within their own limit."""
+        most = min(limit, int(book.workers[worker, c.LIMIT] - book.workers[worker, c.ASKED]))
+        open_ones, seen = self._open[worker], 0
+        found: list[int] = []
+        kept: list[int] = []
+        while seen < len(open_ones) and len(found) < most:
+            place = open_ones[seen]
+            seen += 1
+            # What has ended never opens again, so that it need not be looked at again.
+            if _has_ended(book, self.pairs[place]):
+                continue
+            kept.append(place)
+            if status_of(book, self.pairs[place]) != c.OUT:
+                found.append(place)
+        self._open[worker] = kept + open_ones[seen:]
+        return found
 
-def status_of(book: Book, task: int, worker: int) -> int:
+
+def status_of(book: Book, pair: Asking) -> int:
     """What has become of a question."""
-    return last_call(book, task, worker)[1]
+    return last_call(book, pair.task, pair.worker)[1]
 
 
 def last_call(book: Book, task: int, worker: int) -> tuple[int, int]:
@@ -115,9 +131,10 @@ def last_call(book: Book, task: int, worker: int) -> tuple[int, int]:
     return at, UNASKED if at < 0 else int(book.assignments[at, c.STATUS])
 
 
-def _is_over(book: Book, task: int, worker: int) -> bool:
-    status = status_of(book, task, worker)
-    return status in ENDED or bool(status != c.OUT and book.tasks[task, c.CLOSED])
+def _has_ended(book: Book, pair: Asking) -> bool:
+    """Whether a question was settled, or can't be asked any more since its task is closed."""
+    status = status_of(book, pair)
+    return status in ENDED or bool(status != c.OUT and book.tasks[pair.task, c.CLOSED])
 
 
 def draw_pilot(terms: PilotTerms, ledger: Ledger, seed: int) -> dict[str, Any] | None:

@@ -196,7 +196,6 @@ class CampaignState:
             return None
         if self._pilot is None:
             self._pilot = PilotPhase(self.ledger)
-        self._pilot.catch_up(self.ledger)
         return self._pilot
 
     def is_piloted(self, task: int, worker: int) -> bool:
@@ -208,7 +207,7 @@ class CampaignState:
             return False
         pilot = self.pilot
         assert pilot is not None
-        return worker in pilot.workers and pilot.holds(task) and not self.at_cap(task)
+        return worker in pilot.workers and pilot.holds(self.ledger, task) and not self.at_cap(task)
 
     def named(self, value: float | None) -> str | float | None:
         """An answer as workers give it: an option by its name, a utility as it is."""

@@ -14,7 +14,7 @@ PILOT = "pilot"
 FEWEST_TASKS = 5
 """A pilot of fewer tasks shows nothing."""
 
-MOST_TASKS = 10_000
+MOST_TASKS = 1_000
 
 PILOT_PART = 3
 """A pilot may cost one part in so many of the budget, at the prices of its workers."""

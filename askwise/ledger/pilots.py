@@ -30,9 +30,9 @@ class PilotRecord:
 
     def note(self, event: Event) -> None:
         """Take in an event that follows the draw."""
-        if event.kind == Kind.DECIDED and event.note != PILOT:
+        if event.kind == Kind.DECIDED and event.note != PILOT and not self.over:
             here = event.available
-            self.over |= here is None or not set(here).isdisjoint(self.draw["workers"])
+            self.over = here is None or not set(here).isdisjoint(self.draw["workers"])
         elif event.kind == Kind.FAILED and self._asks(event.worker, event.task):
             assert event.worker is not None
             self.failures.setdefault(event.worker, Counter())[event.why or ""] += 1

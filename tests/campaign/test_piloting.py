@@ -142,6 +142,18 @@ def test_verdicts_that_were_put_off_are_taken_before_the_policy_decides() -> Non
     assert campaign.log()[closed[-1].seq].kind == Kind.DECIDED
 
 
+def test_verdicts_do_not_wait_for_workers_who_have_left() -> None:
+    campaign = create(stopping={"name": "fixed", "n": 1})
+    (first,) = campaign.ask(workers=["gpt"])
+    campaign.tell(first.id, "yes")
+    for worker in ("gpt", "mini", "owl"):
+        campaign.leave(worker)
+    assert of_kind(campaign, Kind.CLOSED) == []
+    (other,) = campaign.ask()
+    assert [event.task for event in of_kind(campaign, Kind.CLOSED)] == [first.task]
+    assert other.task != first.task
+
+
 def test_a_task_that_somebody_else_settles_skips_the_questions_it_still_has() -> None:
     campaign = create(stopping={"name": "fixed", "n": 2}, tasks=TASKS[:5], pilot=5)
     here = ["gpt"]

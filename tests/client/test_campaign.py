@@ -7,10 +7,13 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from askwise import Batch, Campaign, Done, Task, Wait, Worker
 from askwise.campaign.views import Answer, Explanation, Handed, Payment, Status
 from askwise.client import RemoteCampaign, Service
 from askwise.core.choices import Assignment
+from askwise.core.errors import AskwiseError
 from askwise.core.events import Event
 from askwise.policies.labels.random_pairs import RandomPairs
 from tests.client.twins import CATS, twins, without_times
@@ -193,3 +196,21 @@ def test_a_pilot_is_reported_there_as_here(service: Service) -> None:
     assert without_times(here.log()) == without_times(there.log())
     assert there.spec["pilot"] == {"tasks": 5, "workers": ["gpt", "owl"]}
     assert service.create(**{**fields, "pilot": 6}).spec["pilot"]["tasks"] == 6
+
+
+@pytest.mark.parametrize(
+    ("pilot", "field"),
+    [
+        (3, "pilot"),
+        ({"tasks": 3}, "pilot.tasks"),
+        ({"tasks": 5, "workers": ["eve"]}, "pilot.workers"),
+    ],
+)
+def test_a_pilot_that_can_not_be_is_refused_there_too(
+    service: Service, pilot: Any, field: str
+) -> None:
+    models = [Worker("gpt", "0.02", kind="model")]
+    tasks = [f"t{at}" for at in range(8)]
+    with pytest.raises(AskwiseError) as refused:
+        service.create(**{**CATS, "workers": models, "tasks": tasks, "pilot": pilot})
+    assert refused.value.field == field

@@ -171,7 +171,7 @@ class PilotReport(PilotProgress):
         return self.panel.effective.value
 
 
-class Calls(NamedTuple):
+class PilotCalls(NamedTuple):
     """The questions of a pilot: one entry each, in codes, with what became of it."""
 
     tasks: Array
@@ -264,7 +264,7 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def read_calls(state: CampaignState) -> Calls:
+def read_calls(state: CampaignState) -> PilotCalls:
     """The questions of the pilot, with the option that was said (-1: none) and what they cost."""
     book, phase = state.ledger.book, state.pilot
     rows = []
@@ -277,10 +277,12 @@ def read_calls(state: CampaignState) -> Calls:
             label = int(book.marks[at, c.VALUE]) if status == c.SETTLED else FAILED
             closed = int(book.tasks[task, c.CLOSED])
             rows.append((place_of[task], who[worker], status, label, paid, closed))
-    return Calls(*np.array(rows, np.int64).reshape(-1, 6).T)
+    return PilotCalls(*np.array(rows, np.int64).reshape(-1, 6).T)
 
 
-def _ballots(state: CampaignState, tasks: list[int], workers: list[int], calls: Calls) -> Ballots:
+def _ballots(
+    state: CampaignState, tasks: list[int], workers: list[int], calls: PilotCalls
+) -> Ballots:
     """The answers of the pilot beside the truths that are known."""
     ledger = state.ledger
     truths = ledger.book.tasks[np.array(tasks, np.int64), c.TRUTH]
@@ -306,7 +308,7 @@ def _ballots(state: CampaignState, tasks: list[int], workers: list[int], calls: 
 
 
 def _worker(
-    state: CampaignState, at: int, place: int, calls: Calls, ballots: Ballots
+    state: CampaignState, at: int, place: int, calls: PilotCalls, ballots: Ballots
 ) -> PilotWorker:
     worker, record = state.ledger.workers[place], state.ledger.pilot
     failures = Counter() if record is None else record.failures.get(worker.id, Counter[str]())

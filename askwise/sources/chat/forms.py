@@ -267,11 +267,12 @@ def _token_at(
     text: str, start: int, logprobs: object
 ) -> tuple[str, list[tuple[str, float]]] | None:
     """The token that has a place of a text: what it has before that place, and its rivals."""
-    at = 0
-    for token in _tokens(logprobs):
+    tokens = list(_tokens(logprobs))
+    at = _beginning("".join(str(token["token"]) for token in tokens), text, start)
+    if at is None:
+        return None
+    for token in tokens:
         written = str(token["token"])
-        if not text.startswith(written, at):
-            return None
         if at <= start < at + len(written):
             rivals = token.get("top_logprobs")
             rivals = rivals if isinstance(rivals, list) else []
@@ -283,6 +284,17 @@ def _token_at(
             return written[: start - at], likely
         at += len(written)
     return None
+
+
+def _beginning(written: str, text: str, start: int) -> int | None:
+    """Where in a text its tokens begin, which write more than the text if that is below 0.
+
+    They need agree up to the place that matters. Some servers take a fence off the text and tell of
+    its tokens all the same. None where the two do not fit.
+    """
+    if written[: start + 1] == text[: start + 1]:
+        return 0
+    return -written.index(text) if written.count(text) == 1 else None
 
 
 def _tokens(logprobs: object) -> Iterator[Mapping[str, Any]]:

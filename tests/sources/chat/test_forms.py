@@ -186,6 +186,16 @@ def test_a_token_may_have_the_quote_before_the_choice() -> None:
     assert found == pytest.approx((0.3 / 0.8001, 0.5001 / 0.8001))
 
 
+def test_tokens_of_a_fence_that_the_server_took_off_are_passed_over() -> None:
+    said = read("json_schema", message('{"answer": "no"}'), Choices(("yes", "no")))
+    tokens = [("```", {}), ("json\n", {}), ('{"answer": "', {}), ("no", {"no": 0.6, "yes": 0.2})]
+    found = probabilities_of(said, weighed(*tokens, ('"}', {}), ("\n```", {})), ("yes", "no"))
+    assert found == pytest.approx((0.25, 0.75))
+    # Of two that look the same nobody knows which one was meant.
+    twice = [*tokens, ('"}', {}), *tokens, ('"}', {})]
+    assert probabilities_of(said, weighed(*twice), ("yes", "no")) is None
+
+
 def test_numbers_stand_for_options_in_a_token() -> None:
     said = read("token", message("2"), Choices(("yes", "no")))
     found = probabilities_of(said, weighed(("2", {"2": 0.7, " 2": 0.1, "1": 0.2})), ("1", "2"))

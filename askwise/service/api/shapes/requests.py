@@ -222,6 +222,22 @@ class PilotBody(Body, example={"tasks": 30, "workers": ["gpt", "mini"]}):
     )
 
 
+def _pilot_kind(value: object) -> str | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "(number)"
+    return "(object)" if isinstance(value, dict | BaseModel) else None
+
+
+Pilot = Annotated[
+    Annotated[PilotTasks, Tag("(number)")] | Annotated[PilotBody, Tag("(object)")],
+    Discriminator(
+        _pilot_kind,
+        custom_error_type="kind",
+        custom_error_message="Give a number of tasks, or an object",
+    ),
+]
+
+
 class NewCampaign(
     Body,
     example={
@@ -251,7 +267,7 @@ class NewCampaign(
     aggregation: Part | None = None
     mechanism: Part | None = None
     certify: CertifyBody | None = None
-    pilot: PilotTasks | PilotBody | None = Field(None, examples=[30])
+    pilot: Pilot | None = Field(None, examples=[30])
     content: ContentBody | None = Field(
         None,
         description="What workers are asked and shown: question, options, instructions, fields, "
