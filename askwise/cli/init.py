@@ -29,7 +29,6 @@ def init(
             raise Conflict(
                 f"{directory / name} is there already: move it, or choose another --dir",
                 field="dir",
-                reason="file_error",
             )
     items = _ask("File of items to label (CSV, JSON Lines, Parquet)", check=_readable_items)
     content = _ask_content()

@@ -25,7 +25,7 @@ SHARE = 0.7
 
 
 @dataclass(frozen=True)
-class Labelled:
+class DemoOutcome:
     """What a campaign on the messages left.
 
     Attributes
@@ -69,7 +69,7 @@ def label_messages(
     budget: str = BUDGET,
     error: float = ERROR,
     share: float = SHARE,
-) -> Labelled:
+) -> DemoOutcome:
     """Label and certify messages within a budget, in a campaign on a file in the folder."""
     judges = named_judges(servers, folder, cache)
     asked = questions_on(messages)
@@ -95,4 +95,4 @@ def label_messages(
     sources = {judge.id: judge.source for judge in judges}
     sources |= {each.id: each.source(messages) for each in people}
     done = run(campaign, sources, watch=watch)
-    return Labelled(campaign, store, done, sum(server.bill for server in servers.values()))
+    return DemoOutcome(campaign, store, done, sum(server.bill for server in servers.values()))

@@ -11,7 +11,7 @@ from askwise.campaign.views import CampaignCertificate
 from askwise.core.events import Event, Kind
 from askwise.core.money import MICRO
 from askwise.demo.comparing import Everybody
-from askwise.demo.labelling import Labelled
+from askwise.demo.labelling import DemoOutcome
 from askwise.demo.messages import Message
 from askwise.demo.people import EXPERT, PEOPLE
 from askwise.demo.stand_ins import STAND_INS
@@ -75,7 +75,9 @@ class DemoSummary:
     billed: int
 
 
-def summarise(messages: Sequence[Message], labelled: Labelled, everybody: Everybody) -> DemoSummary:
+def summarise(
+    messages: Sequence[Message], labelled: DemoOutcome, everybody: Everybody
+) -> DemoSummary:
     """Put together what the campaign did, what it is held against, and the truth."""
     campaign = labelled.campaign
     log, status, answers = campaign.log(), campaign.status(), campaign.answers()
@@ -113,7 +115,7 @@ def summarise(messages: Sequence[Message], labelled: Labelled, everybody: Everyb
 
 
 def _lines(
-    messages: Sequence[Message], labelled: Labelled, everybody: Everybody, log: list[Event]
+    messages: Sequence[Message], labelled: DemoOutcome, everybody: Everybody, log: list[Event]
 ) -> list[WorkerLine]:
     answers = [event for event in log if event.kind == Kind.ANSWER]
     # What was escalated was not drawn at random, and tells nothing of the rest.

@@ -98,7 +98,7 @@ _REASONS: dict[int, tuple[Reason, ...]] = {
     ),
     503: (
         "store_error", "store_busy", "store_unreachable", "store_unusable", "store_misused",
-        "newer_version", "write_in_doubt", "service_unreachable",
+        "newer_version", "write_in_doubt", "service_unreachable", "judges_unavailable",
     ),
 }  # fmt: skip
 STATUS: dict[Reason, int] = {

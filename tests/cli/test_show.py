@@ -28,7 +28,7 @@ def test_status_is_a_line_a_fact(shop: str, call: Call, call_json: Call) -> None
     assert float(facts["utility"]) == 0.1 + 0.2
     # A line for each context that needs gold, for a certificate, for audits and for a choice of
     # the policy; here are none.
-    unsaid = ["needs_gold", "certificate", "watch", "because"]
+    unsaid = ["needs_gold", "certificate", "watch", "because", "pilot"]
     assert [*facts, *unsaid] == list(call_json("status", shop))
 
 
