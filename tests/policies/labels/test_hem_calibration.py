@@ -8,7 +8,8 @@ import pytest
 from askwise.kernels import calibration
 from askwise.kernels.hem import FULL_ROUNDS
 from askwise.policies.labels.hem.beliefs import ROUNDS
-from askwise.policies.labels.hem.confidence import fit_all
+from askwise.policies.labels.hem.confidence import confidence_in, fit_all
+from askwise.policies.labels.hem.state import MAPPED
 from tests.policies.folded import state_of
 from tests.policies.labels.campaigns import campaign_of, run
 
@@ -76,3 +77,18 @@ def test_without_truths_the_map_of_a_whole_fit_changes_nothing() -> None:
     state = state_of(campaign)
     fit_all(state.ledger.book, state.beliefs, FULL_ROUNDS)
     assert state.beliefs.map.tolist() == [0.5, 0.0, 0.0, 0.0, 0.0, 0.0]
+
+
+def test_a_label_of_which_truths_make_nothing_is_no_tie() -> None:
+    campaign = campaign_of(2, 2, budget=4)
+    run(campaign, lambda task, worker: "yes" if (task, worker) != ("t1", "w1") else "no")
+    state = state_of(campaign)
+    book, beliefs = state.ledger.book, state.beliefs
+    fit_all(book, beliefs, FULL_ROUNDS)
+    beliefs.blind[1] = 0.5
+    # Twelve truths by which labels are hardly ever right.
+    beliefs.map[:], beliefs.meta[MAPPED] = (0.0, -5.0, 0.0, 0.0, 0.0, 0.0), 12
+    assert confidence_in(book, beliefs, 0) == pytest.approx(0.5 + 1e-6, abs=1e-9)
+    assert confidence_in(book, beliefs, 1) == 0.5
+    beliefs.meta[MAPPED] = 0
+    assert confidence_in(book, beliefs, 0) == 0.5, "without truths nothing is lifted"

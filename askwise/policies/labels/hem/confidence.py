@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from askwise.core.scoring import TIE
 from askwise.kernels import Array, calibration, hem, kernel, step
 from askwise.kernels.calibration import ConfidenceMap
 from askwise.kernels.hem import SkillAnswers, SkillBeliefs
@@ -134,6 +135,8 @@ def confidence_in(book: Book, state: State, task: int) -> float:
     table = np.zeros((1, options))
     for option in range(options):
         table[0, option] = state.blind[task, option]
+    label = calibration.leader(table[0])
+    leads = table[0, label] - table[0, rival(table[0], label)] > TIE
     score = tempered_score(book, state, task, table)
     learned = map_in(state)
     if state.meta[s.CAUTIOUS] == 1 and state.meta[s.MAPPED] >= calibration.LEAST_TRUTHS:
@@ -142,6 +145,9 @@ def confidence_in(book: Book, state: State, task: int) -> float:
         sure = calibration.mapped(learned, score)
     if state.meta[s.CAUTIOUS] == 1 and state.given[task] < 2:
         sure = min(sure, LONE)
+    if leads and state.meta[s.MAPPED] > 0:
+        # However little truths make of it, a label that answers favour is not a tie of all options.
+        return max(sure, (1.0 + 2.0 * calibration.HAIR) / options)
     return max(sure, 1.0 / options)
 
 
