@@ -127,6 +127,26 @@ def calibration_error(confidence: Array, right: Array, bins: int = BINS) -> floa
     return float(np.abs(gaps).sum() / len(confidence))
 
 
+def least_calibration_error(confidence: Array, bins: int = BINS) -> float | None:
+    """Calibration error to expect of labels that are right exactly as often as they say.
+
+    Bins of few labels are off by chance. With the variance v of how many labels of a bin are right,
+    they are off by about sqrt(2 v / pi) in the mean, and by 2 v at most. None without any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(least_calibration_error(np.full(100, 0.8)), 4)  # sqrt(2 * 16 / pi) / 100
+    0.0319
+    """
+    if len(confidence) == 0:
+        return None
+    places = _places(confidence, bins)
+    variances = np.bincount(places, confidence * (1.0 - confidence), minlength=bins)
+    off = np.minimum(np.sqrt(2.0 * variances / math.pi), 2.0 * variances)
+    return float(off.sum() / len(confidence))
+
+
 def log_loss(probabilities: Array, truths: Array) -> float | None:
     """Mean of -ln of the probability of the truth, which counts as 1e-6 at least; None of none.
 

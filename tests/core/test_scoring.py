@@ -17,6 +17,7 @@ from askwise.core.scoring import (
     Labels,
     Scores,
     calibration_error,
+    least_calibration_error,
     log_loss,
     right_shares,
     score,
@@ -122,7 +123,22 @@ def test_in_two_bins_errors_do_not_cancel() -> None:
     assert calibration_error(np.array([0.25, 0.75]), np.array([1.0, 0.0]), 1) == pytest.approx(0.0)
 
 
+@given(st.lists(st.sampled_from([0.0, 0.05, 0.3, 0.32, 0.9, 1.0]), min_size=1, max_size=8))
+def test_the_least_calibration_error_is_near_the_mean_over_all_outcomes(each: list[float]) -> None:
+    # Every way in which labels may turn out, weighed by its probability.
+    confidence, due = np.array(each), 0.0
+    for outcome in itertools.product((0.0, 1.0), repeat=len(each)):
+        right = np.array(outcome)
+        weight = float(np.prod(np.where(right == 1.0, confidence, 1.0 - confidence)))
+        due += weight * (calibration_error(confidence, right) or 0.0)
+    found = least_calibration_error(confidence)
+    assert found is not None
+    # One label of .5 is off by .5, and by .4 in the normal approximation, which is the worst.
+    assert found == pytest.approx(due, rel=0.26, abs=1e-12)
+
+
 def test_nothing_has_no_calibration_and_no_loss() -> None:
+    assert least_calibration_error(np.zeros(0)) is None
     assert calibration_error(np.zeros(0), np.zeros(0)) is None
     assert log_loss(np.zeros((0, 2)), np.zeros(0, np.int64)) is None
 

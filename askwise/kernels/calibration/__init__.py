@@ -14,6 +14,7 @@ from askwise.kernels.calibration.evidence import (
     family_share,
 )
 from askwise.kernels.calibration.mapping import (
+    HAIR,
     INTERCEPT_WIDTH,
     LEAST_TRUTHS,
     SLOPE_WIDTH,
@@ -37,6 +38,7 @@ from askwise.kernels.calibration.tempering import (
 )
 
 __all__ = [
+    "HAIR",
     "INTERCEPT_WIDTH",
     "LEAST_TRUTHS",
     "OF_MODELS",

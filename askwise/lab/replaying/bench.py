@@ -12,7 +12,7 @@ import numpy as np
 from askwise.core import draws
 from askwise.core.money import Amount
 from askwise.core.problem import Problem
-from askwise.core.scoring import TIE, Labels, right_shares, score
+from askwise.core.scoring import TIE, Labels, least_calibration_error, right_shares, score
 from askwise.kernels import Array
 from askwise.lab.loop import CLOSED_CODE
 from askwise.lab.replaying.contenders import Contender, contender
@@ -49,6 +49,7 @@ class Grade(NamedTuple):
 
     ``ties`` and ``done`` are numbers of tasks, ``wrong`` is how many of the latter are wrong, a
     tie by its share. ``done`` is not a number where neither a rule nor a target can say so.
+    ``least_ece`` is what ``ece`` would be by chance, if labels were right as often as they say.
     """
 
     accuracy: float
@@ -58,6 +59,7 @@ class Grade(NamedTuple):
     log_loss: float
     done: float
     wrong: float
+    least_ece: float = math.nan
 
 
 def draw_truths(recording: Recording, count: int, seed: int, number: int) -> Array:
@@ -153,7 +155,9 @@ class Bench:
                 called |= labels.confidence >= 1.0 - each.target - TIE
             right, _ = right_shares(labels, truths)
             done, wrong = float(called.sum()), float((1.0 - right[called]).sum())
-        found = (accuracy, outcome.spent, ties, ece, loss, done, wrong)
+        reported = labels.confidence[np.isfinite(labels.confidence)]
+        least = None if ece is None else least_calibration_error(reported)
+        found = (accuracy, outcome.spent, ties, ece, loss, done, wrong, least)
         return Grade(*(math.nan if each is None else float(each) for each in found))
 
     def _outcome(

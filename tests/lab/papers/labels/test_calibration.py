@@ -53,7 +53,12 @@ def test_without_data_a_stand_in_is_measured() -> None:
     # After 180 of 200 truths too few tasks are left.
     assert counts == {0.0, 20.0}
     experiment = with_settings("labels-calibration", {"methods": "majority", "truths": "0,20"})
-    assert "in the mean of the sets" in " ".join(experiment.differences(found.rows))
+    said = " ".join(experiment.differences(found.rows))
+    errors = {row.x: row.mean for row in found.rows if row.metric == "ece" and row.panel}
+    least = {row.x: row.mean for row in found.rows if row.metric == "least_ece"}
+    # One set is its own mean.
+    assert f"20 truths calibration error {errors[20.0]:.3f} ({least[20.0]:.3f}), log loss" in said
+    assert f"by set: {STAND_IN} {errors[0.0]:.3f}, {errors[20.0]:.3f}." in said
 
 
 @pytest.mark.parametrize(

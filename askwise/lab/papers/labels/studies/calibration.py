@@ -16,6 +16,7 @@ from askwise.core.scoring import (
     Labels,
     brier_score,
     calibration_error,
+    least_calibration_error,
     log_loss,
     reliability,
     right_shares,
@@ -23,6 +24,7 @@ from askwise.core.scoring import (
 from askwise.figures import Row
 from askwise.lab.aggregating.labels import make_method
 from askwise.lab.experiment import Cell, Figure, experiments
+from askwise.lab.papers.labels.studies.common import curve_of
 from askwise.lab.papers.labels.studies.methods import MethodsOnSets
 from askwise.lab.papers.labels.studies.sets import (
     MOST_TASKS,
@@ -31,7 +33,10 @@ from askwise.lab.papers.labels.studies.sets import (
 )
 from askwise.lab.results import mean_row
 
-METRICS = ("ece", "log_loss", "brier", "accuracy")
+LEAST = "least_ece"
+"""What the calibration error would be by chance, if labels were right as often as they say."""
+
+METRICS = ("ece", LEAST, "log_loss", "brier", "accuracy")
 
 RELIABILITY = "reliability"
 
@@ -88,7 +93,8 @@ class LabelsCalibration(MethodsOnSets):
             "truths told",
             "expected calibration error",
             "The mean distance of confidence and accuracy, in ten bins of equal width, over the "
-            "tasks whose truth was not told; with 95% intervals. A perfect score has about .02.",
+            "tasks whose truth was not told; with 95% intervals. least_ece is what it would be by "
+            "chance, if labels were right as often as they say.",
         ),
         Figure(
             RELIABILITY,
@@ -152,12 +158,15 @@ class LabelsCalibration(MethodsOnSets):
         """What was used, and the mean over the sets."""
         said = about_sets(rows)
         for label in self.methods:
-            parts = [f"as found {_mean_of(rows, f'{label}, {RAW}', 0.0)}"]
-            parts += [f"{told} truths {_mean_of(rows, label, float(told))}" for told in self.truths]
+            parts = [f"as found {_means_of(rows, f'{label}, {RAW}', 0.0)}"]
+            parts += [
+                f"{told} truths {_means_of(rows, label, float(told))}" for told in self.truths
+            ]
             said.append(
-                f"{label}, calibration error and log loss in the mean of the sets: "
-                f"{', '.join(parts)}."
+                f"{label}, mean of the sets: {'; '.join(parts)}. In brackets: what the calibration "
+                "error would be by chance, if labels were right as often as they say."
             )
+            said.append(_by_set(rows, label, self.truths))
         said.append(
             f"A set is measured after so many truths if {LEAST_LEFT} tasks or more are left to "
             "measure on."
@@ -178,7 +187,11 @@ def _measured(
         fitted: Fitted = method.report(coded._replace(truths=given.astype(np.int32)))
     chances, sure = fitted.probabilities[left], fitted.confidence[left]
     right, _ = right_shares(Labels(fitted.labels[left], sure, chances), truth[left])
-    scores = (calibration_error(sure, right), log_loss(chances, truth[left]))
+    scores = (
+        calibration_error(sure, right),
+        least_calibration_error(sure),
+        log_loss(chances, truth[left]),
+    )
     measures = [*scores, brier_score(chances, truth[left]), float(right.mean())]
     shares = np.full(BINS, np.nan)
     for each in reliability(sure, right):
@@ -200,14 +213,25 @@ def _reliability(panel: str, series: str, block: Array) -> list[Row]:
     return found
 
 
-def _mean_of(rows: Sequence[Row], series: str, x: float) -> str:
+def _means_of(rows: Sequence[Row], series: str, x: float) -> str:
+    """Calibration error and log loss in the mean of the sets, as words."""
     found = [
-        np.mean(values)
-        for metric in ("ece", "log_loss")
-        if (
-            values := [
-                row.mean for row in rows if (row.series, row.x, row.metric) == (series, x, metric)
-            ]
-        )
+        [row.mean for row in rows if (row.series, row.x, row.metric) == (series, x, metric)]
+        for metric in ("ece", LEAST, "log_loss")
     ]
-    return " and ".join(f"{mean:.3f}" for mean in found) if found else "not measured"
+    if not found[0]:
+        return "not measured"
+    error, least, loss = (float(np.mean(values)) for values in found)
+    return f"calibration error {error:.3f} ({least:.3f}), log loss {loss:.3f}"
+
+
+def _by_set(rows: Sequence[Row], label: str, truths: Sequence[int]) -> str:
+    """Calibration errors of each set after each number of truths that it was measured after."""
+    parts = []
+    for panel in dict.fromkeys(row.panel for row in rows if row.panel):
+        errors = curve_of(rows, panel, label, "ece")
+        measured = [f"{errors[told].mean:.3f}" for told in truths if told in errors]
+        if measured:
+            parts.append(f"{panel} {', '.join(measured)}")
+    listed = ", ".join(str(told) for told in truths)
+    return f"{label}, calibration error with {listed} truths, by set: {'; '.join(parts)}."

@@ -77,9 +77,12 @@ def behind(rows: Sequence[Row], little: float = LITTLE) -> list[str]:
         f"beforehand: within {little} and two standard errors of the difference, run by run, at "
         f"{len(least) - len(missed)} of {len(least)} ({1 - len(missed) / len(least):.1%})"
     )
-    if not missed:
-        return [f"{said}."]
-    return [f"{said}; behind on {_listed(sorted(missed, key=lambda row: row.mean))}."]
+    worst = min(least, key=lambda row: row.mean)
+    if missed:
+        said += f"; behind on {_listed(sorted(missed, key=lambda row: row.mean))}"
+    if worst.mean < 0 and worst not in missed:
+        said += f"; its lowest mean difference is on {_listed([worst])}"
+    return [f"{said}."]
 
 
 def is_behind(row: Row, little: float) -> bool:

@@ -22,7 +22,12 @@ from askwise.lab.papers.labels.studies.standing import (
 from askwise.lab.replaying.bench import Bench, Grade, contender
 from askwise.lab.results import mean_row, ratio_row
 
-NAMES = {"accuracy": "accuracy", "ece": "calibration error", "log_loss": "log loss"}
+NAMES = {
+    "accuracy": "accuracy",
+    "ece": "calibration error",
+    "least_ece": "by chance it would be",
+    "log_loss": "log loss",
+}
 
 LEAST_DONE = 0.1
 """Share of the tasks that must be called done for a set's errors among them to say something."""
