@@ -26,8 +26,9 @@ def test_status_is_a_line_a_fact(shop: str, call: Call, call_json: Call) -> None
     facts = dict(line.split("\t") for line in call("status", shop).stdout.splitlines())
     assert facts["left"] == "2.7"
     assert float(facts["utility"]) == 0.1 + 0.2
-    # A line for each context that needs gold, for a certificate and for audits; here are none.
-    assert [*facts, "needs_gold", "certificate", "watch"] == list(call_json("status", shop))
+    # A line for each context that needs gold, for a certificate, audits, a pilot; here are none.
+    without = ("needs_gold", "certificate", "watch", "pilot")
+    assert [*facts, *without] == list(call_json("status", shop))
 
 
 def test_money_without_a_cap_is_none(cats: str, call: Call) -> None:
