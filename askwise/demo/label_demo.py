@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from askwise.campaign import Campaign
 from askwise.core.events import Kind
-from askwise.data.columns import write_columns
 from askwise.demo import showing
 from askwise.demo.comparing import ask_everybody
 from askwise.demo.labelling import BUDGET, ERROR, NAME, label_messages
@@ -17,7 +16,7 @@ from askwise.demo.messages import OPTIONS, Message, make_messages
 from askwise.demo.people import EXPERT, PEOPLE
 from askwise.demo.stand_ins import STAND_INS, serving
 from askwise.demo.summary import DemoSummary, summarise
-from askwise.running import RunProgress
+from askwise.labelling import LabelProgress
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -54,52 +53,33 @@ def run_label_demo(
         with console.status("asking everybody about everything, to compare"):
             everybody = ask_everybody(messages, servers, out, cache)
     found = summarise(messages, labelled, everybody)
-    write_labels(out / "labels.csv", labelled.campaign, messages)
+    labelled.found.write(out / "labels.csv")
     showing.write_demo_page(out, found, _examples(labelled.campaign, messages))
     showing.show(console, found)
     _say_where(console, out, labelled.campaign, labelled.store)
     return found
 
 
-def write_labels(path: Path, campaign: Campaign, messages: list[Message]) -> None:
-    """Write one line a message: its label, how sure that is, and its text."""
-    texts = {message.id: message.text for message in messages}
-    answers = campaign.answers()
-    write_columns(
-        path,
-        {
-            "task": [answer.task for answer in answers],
-            "label": [answer.value for answer in answers],
-            "confidence": [answer.confidence for answer in answers],
-            "rests_on": [answer.rests_on for answer in answers],
-            "certificate": [answer.certificate for answer in answers],
-            "text": [texts[str(answer.task)] for answer in answers],
-        },
-    )
-
-
 @contextmanager
-def _progress(console: Console, budget: float) -> Iterator[Callable[[RunProgress], None]]:
+def _progress(console: Console, budget: float) -> Iterator[Callable[[LabelProgress], None]]:
     """A bar that follows the money."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        TextColumn("{task.description:<16}"),
+        TextColumn("{task.description:<10}"),
         BarColumn(),
         TextColumn("${task.completed:.2f} of ${task.total:.0f}, {task.fields[answers]} answers"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console) as bars:
-        bar = bars.add_task("judges", total=budget, answers=0)
+        bar = bars.add_task("pilot", total=budget, answers=0)
 
-        def watch(progress: RunProgress) -> None:
-            asked = progress.workers
-            if asked[EXPERT.id].answered:
-                phase = "audits"
-            else:
-                phase = "people" if any(asked[each.id].answered for each in PEOPLE) else "judges"
+        def watch(progress: LabelProgress) -> None:
             bars.update(
-                bar, completed=float(progress.cost), description=phase, answers=progress.answered
+                bar,
+                completed=float(progress.spent),
+                description=progress.phase,
+                answers=progress.answers,
             )
 
         yield watch

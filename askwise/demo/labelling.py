@@ -10,8 +10,8 @@ from askwise.campaign import Campaign
 from askwise.demo.messages import CONTENT, Message
 from askwise.demo.people import EXPERT, PEOPLE
 from askwise.demo.stand_ins import judges_file
-from askwise.running import RunResult, run
-from askwise.running.runner import Watch
+from askwise.labelling import LabelJob, LabelResult, make_order
+from askwise.labelling.watching import Watch
 from askwise.sources import Question
 from askwise.sources.cache import ReplyCache
 from askwise.sources.judges import Judge, read_judges
@@ -30,20 +30,22 @@ class DemoOutcome:
 
     Attributes
     ----------
-    campaign : Campaign
-        Open, on its file.
+    found : LabelResult
+        Labels, the campaign, and how it ended.
     store : str
-        Where it lives.
-    run : RunResult
-        How it ended, and the calls.
+        Where the campaign is kept.
     billed : int
         What the endpoints charged while it ran, by their own books, in millionths.
     """
 
-    campaign: Campaign
+    found: LabelResult
     store: str
-    run: RunResult
     billed: int
+
+    @property
+    def campaign(self) -> Campaign:
+        """The campaign."""
+        return self.found.campaign
 
 
 def questions_on(messages: Sequence[Message]) -> list[Question]:
@@ -71,18 +73,16 @@ def label_messages(
     share: float = SHARE,
 ) -> DemoOutcome:
     """Label and certify messages within a budget, in a campaign on a file in the folder."""
-    judges = named_judges(servers, folder, cache)
-    asked = questions_on(messages)
     people = (*PEOPLE, EXPERT)
     store = f"sqlite:///{folder / 'demo.sqlite'}"
-    campaign = Campaign.create(
-        name=NAME,
-        store=store,
-        workers=[*(judge.worker(asked) for judge in judges), *(each.worker for each in people)],
-        tasks=[{"id": message.id, "payload": message.text} for message in messages],
+    order = make_order(
+        [{"id": message.id, "text": message.text} for message in messages],
         content=CONTENT,
+        judges=named_judges(servers, folder, cache),
+        people=[each.worker for each in people],
+        sources={each.id: each.source(messages) for each in people},
         budget=budget,
-        policy="hem",
+        target_error=error,
         certify={
             "error": error,
             "confidence": CONFIDENCE,
@@ -92,7 +92,6 @@ def label_messages(
         },
         seed=seed,
     )
-    sources = {judge.id: judge.source for judge in judges}
-    sources |= {each.id: each.source(messages) for each in people}
-    done = run(campaign, sources, watch=watch)
-    return DemoOutcome(campaign, store, done, sum(server.bill for server in servers.values()))
+    job = LabelJob(order, store, name=NAME)
+    found = job.run(watch=watch)
+    return DemoOutcome(found, store, sum(server.bill for server in servers.values()))

@@ -127,18 +127,17 @@ def _lines(
     answers = [event for event in answers if event.task in drawn]
     cards = _cards(answers)
     truth = {message.id: message.truth for message in messages}
-    counts = labelled.run.progress.workers
     return [
         WorkerLine(
-            worker,
-            1000 * everybody.cost[worker] / MICRO / len(messages),
-            counts[worker].answered,
-            counts[worker].failed.total(),
-            cards.get(worker),
-            _share_right(answers, worker, truth),
-            everybody.right(worker, messages),
+            each.id,
+            1000 * everybody.cost[each.id] / MICRO / len(messages),
+            each.answered,
+            each.failed,
+            cards.get(each.id),
+            _share_right(answers, each.id, truth),
+            everybody.right(each.id, messages),
         )
-        for worker in counts
+        for each in (*labelled.found.judges, *labelled.found.people)
     ]
 
 
