@@ -153,7 +153,7 @@ class RemoteCampaign:
         """Add tasks and workers, all or none; a worker who left may come back."""
         body = {
             "tasks": [as_task(task).to_json() for task in listed(tasks, "tasks")],
-            "workers": [as_worker(worker).to_json() for worker in listed(workers, "workers")],
+            "workers": [worker_json(worker) for worker in listed(workers, "workers")],
         }
         self._write("add", body, key)
 
@@ -329,3 +329,10 @@ class RemoteCampaign:
 def money(amount: Amount, label: str) -> str:
     """An amount as requests carry it: exact, or refused as a campaign would."""
     return str(from_micro(to_micro(amount, label)))
+
+
+def worker_json(worker: Worker | Mapping[str, Any]) -> dict[str, Any]:
+    """A worker as JSON; one that names a judge is for the service to read."""
+    if isinstance(worker, Mapping) and "judge" in worker:
+        return dict(worker)
+    return as_worker(worker).to_json()

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from askwise.campaign.views import Status
-from askwise.client.campaign import RemoteCampaign, money, path_of
+from askwise.client.campaign import RemoteCampaign, money, path_of, worker_json
 from askwise.client.errors import Refused
 from askwise.client.transport import Transport
 from askwise.core.certify import CertifyTerms, read_terms
@@ -16,7 +16,7 @@ from askwise.core.content import Content
 from askwise.core.keys import Caller, Key, NewKey
 from askwise.core.money import Amount
 from askwise.core.pilot import PilotTerms
-from askwise.core.problem import Task, Worker, as_task, as_worker, listed
+from askwise.core.problem import Task, Worker, as_task, listed
 from askwise.core.registry import spec_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Service:
         terms = read_terms(certify)
         fields: dict[str, Any] = {
             "name": name,
-            "workers": [_worker(worker) for worker in listed(workers, "workers")],
+            "workers": [worker_json(worker) for worker in listed(workers, "workers")],
             "tasks": None if tasks is None else [_task(task) for task in listed(tasks, "tasks")],
             "options": None if options is None else listed(options, "options"),
             "outcome": dict(outcome) if isinstance(outcome, Mapping) else outcome,
@@ -177,13 +177,6 @@ class Service:
 
     def __repr__(self) -> str:
         return f"<Service {self._transport.url}>"
-
-
-def _worker(worker: Worker | Mapping[str, Any]) -> dict[str, Any]:
-    """A worker as JSON; one that names a judge is for the service to read."""
-    if isinstance(worker, Mapping) and "judge" in worker:
-        return dict(worker)
-    return as_worker(worker).to_json()
 
 
 def _task(raw: Task | Mapping[str, Any] | str) -> dict[str, Any] | str:

@@ -91,6 +91,8 @@ class Runner:
         self._under_way: set[asyncio.Task[None]] = set()
         self._offered: set[str] = set()
         """Who could be asked when the campaign was last asked."""
+        self._dry = False
+        """Whether the campaign had nothing to hand out, when it was last asked."""
         self._backlog: list[Assignment] = []
         """What was out when the run began, and waits for its source."""
         self._stopping = asyncio.Event()
@@ -243,6 +245,7 @@ class Runner:
             await self._hold_claim()
             # No more than any of them takes: all of a batch may be for one.
             choice, questions = await self._threads.do(self._ask, min(free.values()), list(free))
+            self._dry = not isinstance(choice, Batch)
             if not isinstance(choice, Batch):
                 return choice
             for assignment, question in zip(choice, questions, strict=True):
@@ -277,8 +280,9 @@ class Runner:
         finally:
             # It takes the next question while this answer is written down.
             desk.busy -= 1
-            if self._slots > 1:
-                # One call at a time is decided on with all that was told before.
+            if self._slots > 1 and not self._dry:
+                # One call at a time is decided on with all that was told before. And where nothing
+                # was handed out, nothing will be before this answer is told.
                 self._news.set()
         if response.failure == "unavailable":
             desk.was_unavailable()

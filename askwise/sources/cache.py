@@ -44,8 +44,6 @@ class SqliteCache:
     >>> cache.close()
     """
 
-    blocking = True
-
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._lock = threading.Lock()
         self._raw = sqlite3.connect(path, timeout=30, check_same_thread=False, isolation_level=None)

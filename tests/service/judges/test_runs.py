@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from askwise import client
 from askwise.running import RunClaim
 from askwise.service.app import make_app
 from askwise.service.auth.identity import Identities
@@ -19,6 +20,7 @@ from askwise.service.settings import Settings
 from askwise.store import MemoryStore
 from askwise.testing.chat_server import Asked, ChatServer, Scripted
 from tests.service.judges.scene import KEY, described, endpoint, judges_file, spam, until
+from tests.service.local import in_thread
 
 
 class Service:
@@ -251,3 +253,18 @@ def test_a_stop_of_the_service_ends_what_is_under_way(
         made.store.close = lambda: None  # type: ignore[method-assign]
     assert campaign.assignments() == []
     assert campaign.status().answers == len(model.asked)
+
+
+def test_the_client_names_judges_and_sees_the_run(
+    tmp_path: Path, quick: None, model: ChatServer
+) -> None:
+    file = judges_file(tmp_path, model.url)
+    with in_thread(judges=file, private_judges=True) as local:
+        remote = client.connect(local.address, local.key)
+        assert [each["id"] for each in remote.judges()] == ["big", "small"]
+        campaign = remote.create(**described(workers=[{"judge": "small"}]))
+        campaign.add(workers=[{"judge": "big", "limit": 2}])
+        until(lambda: campaign.status().answers == 8)
+        until(lambda: not campaign.run_state()["running"])
+        assert campaign.run_state()["outages"] == []
+        assert all("source" in worker for worker in campaign.spec["workers"])
