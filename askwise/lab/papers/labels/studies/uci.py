@@ -222,6 +222,7 @@ class LabelsUci(TablesExperiment):
         said += against_known(rows)
         said += claims(rows)
         said += savings(rows)
+        said += at_a_third(rows)
         return said
 
 
@@ -346,4 +347,32 @@ def savings(rows: Sequence[Row]) -> list[str]:
     return [
         f"Answers a task with which hem reaches what bbta has at {last:g} (between the budgets "
         f"that were run): {listed}."
+    ]
+
+
+def at_a_third(rows: Sequence[Row]) -> list[str]:
+    """How hem with a third of BBTA's answers compares with it, case by case and in the mean."""
+    apart: dict[str, tuple[float, float]] = {}
+    ends: set[tuple[float, float]] = set()
+    for panel in dict.fromkeys(row.panel for row in rows if row.panel):
+        mine, theirs = (curve_of(rows, panel, series) for series in ("hem", "bbta"))
+        last = max(theirs, default=0.0)
+        if last / 3 in mine and last in theirs:
+            ours, other = mine[last / 3], theirs[last]
+            error = float(np.hypot(standard_error(ours), standard_error(other)))
+            apart[panel] = ours.mean - other.mean, error
+            ends.add((last / 3, last))
+    cases = {panel: each for panel, each in apart.items() if panel != OVERALL}
+    if not cases:
+        return []
+    ((few, many),) = ends
+    listed = ", ".join(
+        f"{panel} {lead:+.3f} ({error:.3f})" for panel, (lead, error) in apart.items()
+    )
+    ahead = sum(lead >= 0 for lead, _ in cases.values())
+    behind = sum(lead < -2 * error for lead, error in cases.values())
+    return [
+        f"Accuracy of hem with {few:g} answers a task less that of bbta with {many:g}, and the "
+        f"standard error: {listed}. It is at least as good in {ahead} of {len(cases)} cases, and "
+        f"behind by more than two standard errors in {behind}."
     ]
