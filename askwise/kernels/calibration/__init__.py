@@ -14,6 +14,7 @@ from askwise.kernels.calibration.evidence import (
     family_share,
 )
 from askwise.kernels.calibration.mapping import (
+    HAIR,
     INTERCEPT_WIDTH,
     LEAST_TRUTHS,
     SLOPE_WIDTH,
@@ -21,7 +22,6 @@ from askwise.kernels.calibration.mapping import (
     fit_map,
     map_rows,
     mapped,
-    mapped_low,
     score_in,
     score_rows,
 )
@@ -37,6 +37,7 @@ from askwise.kernels.calibration.tempering import (
 )
 
 __all__ = [
+    "HAIR",
     "INTERCEPT_WIDTH",
     "LEAST_TRUTHS",
     "OF_MODELS",
@@ -55,7 +56,6 @@ __all__ = [
     "leader",
     "map_rows",
     "mapped",
-    "mapped_low",
     "score_in",
     "score_rows",
     "temper_row",

@@ -252,19 +252,26 @@ def answers_in(book: Book, state: State) -> SkillAnswers:
 
 
 @kernel
-def fit_beliefs(book: Book, state: State, answers: SkillAnswers, rounds: int) -> SkillBeliefs:
-    """Run EM over all answers; returns beliefs with the posteriors in the order of the answers."""
-    heard, skills = state.meta[s.HEARD], state.meta[s.SKILLS]
-    count, workers = book.totals[c.OPTIONS], book.totals[c.WORKERS]
-    beliefs = SkillBeliefs(
+def beliefs_of(book: Book, state: State) -> SkillBeliefs:
+    """Skills of a state as a fit takes them, with posteriors of their own in the answers' order."""
+    skills, workers = state.meta[s.SKILLS], book.totals[c.WORKERS]
+    return SkillBeliefs(
         state.worker[:skills], state.place[:skills], state.shown[:skills], state.totals[:workers],
         state.right[:workers], state.seen[:workers], state.due[:workers], state.wrong[:workers],
         state.alone[:workers], state.errors, state.crowd,
-        state.shares[: book.totals[c.CONTEXTS]], np.zeros((heard, count)),
+        state.shares[: book.totals[c.CONTEXTS]],
+        np.zeros((state.meta[s.HEARD], book.totals[c.OPTIONS])),
     )  # fmt: skip
+
+
+@kernel
+def fit_beliefs(book: Book, state: State, answers: SkillAnswers, rounds: int) -> SkillBeliefs:
+    """Run EM over all answers; returns beliefs with the posteriors in the order of the answers."""
+    beliefs, count = beliefs_of(book, state), book.totals[c.OPTIONS]
     hem.fit(answers, beliefs, rounds, hem.SETTLED, True)
-    for at in range(heard):
+    for at in range(state.meta[s.HEARD]):
         state.posterior[state.order[at], :count] = beliefs.posterior[at]
+    workers = book.totals[c.WORKERS]
     for worker in range(workers):
         lift(book, state, worker)
     hem.rate_ease(answers, beliefs, np.zeros(len(answers.skill)), state.ease[:workers])
