@@ -23,7 +23,6 @@ from askwise.kernels.calibration import (
     judge_workers,
     map_rows,
     mapped,
-    mapped_low,
     score_in,
     score_rows,
     temper_row,
@@ -190,40 +189,6 @@ def test_a_surer_score_is_never_less_probable(told, low, high):
     found = fit_map(scores, right)
     low, high = min(low, high), max(low, high)
     assert 0.0 <= mapped(found, low) <= mapped(found, high) <= 1.0
-    assert mapped_low(found, low) <= mapped_low(found, high) + 1e-12
-    assert mapped_low(found, high) <= mapped(found, high)
-
-
-def test_a_map_is_lowered_by_the_spread_of_maps_that_the_truths_leave():
-    rng = np.random.default_rng(5)
-    scores = rng.normal(1.0, 2.0, 50)
-    right = (rng.random(50) < 1 / (1 + np.exp(0.7 - 0.5 * scores))).astype(float)
-    found = fit_map(scores, right)
-    # The curvature of the loss by differences, at the map that was found.
-    at, h = np.array([found.intercept, found.log_slope]), 1e-4
-    steps = np.eye(2) * h
-    chances = 1 / (1 + np.exp(-at[0] - np.exp(at[1]) * scores))
-
-    def loss(a, b):
-        # As often right as the map says: its curvature is the expected one.
-        return loss_of_map(scores, chances, a, b)
-
-    curved = [
-        [
-            (loss(*(at + x + y)) - loss(*(at + x - y)) - loss(*(at - x + y)) + loss(*(at - x - y)))
-            / (4 * h * h)
-            for y in steps
-        ]
-        for x in steps
-    ]
-    for score in (-2.0, 0.5, 3.0):
-        moved = np.array([1.0, math.exp(found.log_slope) * score])
-        spread = math.sqrt(moved @ np.linalg.inv(curved) @ moved)
-        low = 1 / (1 + math.exp(0.5 * spread - found.intercept - moved[1]))
-        odds = 0.2 * found.kept / (1 - found.kept)
-        expected = (odds / (1 + math.exp(-score)) + low) / (1 + odds)
-        expected = min(expected, mapped(found, score))
-        assert mapped_low(found, score) == pytest.approx(expected, abs=1e-5)
 
 
 @st.composite

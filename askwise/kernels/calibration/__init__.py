@@ -22,7 +22,6 @@ from askwise.kernels.calibration.mapping import (
     fit_map,
     map_rows,
     mapped,
-    mapped_low,
     score_in,
     score_rows,
 )
@@ -57,7 +56,6 @@ __all__ = [
     "leader",
     "map_rows",
     "mapped",
-    "mapped_low",
     "score_in",
     "score_rows",
     "temper_row",

@@ -23,13 +23,6 @@ LEAST_TRUTHS = 10
 """Known truths of answered tasks from which on a confidence is called calibrated; fewer move it a
 little."""
 
-CAUTION = 0.2
-"""What the odds that agreement means what it says are multiplied by, where a target is at stake:
-those runs reach it in which a few truths happen to speak for agreement."""
-
-LOWER = 0.5
-"""By how many standard errors the map is taken lower there, for the same reason."""
-
 MOST_SCORE = 30.0
 """Scores beyond it are taken for it."""
 
@@ -158,25 +151,6 @@ def mapped(found: ConfidenceMap, score: float) -> float:
     """The probability that a label with this score is right."""
     moved = sigmoid(found.intercept + math.exp(found.log_slope) * score)
     return found.kept * sigmoid(score) + (1.0 - found.kept) * moved
-
-
-@step
-def mapped_low(found: ConfidenceMap, score: float) -> float:
-    """The same, or less, for one who does not want to be too sure.
-
-    The map is half a standard error lower than the truths say, and the odds that none is needed are
-    divided by five.
-    """
-    slope = math.exp(found.log_slope)
-    moved = slope * score
-    p_aa = found.h_aa + 1.0 / (INTERCEPT_WIDTH * INTERCEPT_WIDTH)
-    p_bb = found.h_bb + 1.0 / (SLOPE_WIDTH * SLOPE_WIDTH)
-    det = p_aa * p_bb - found.h_ab * found.h_ab
-    spread = (p_bb - 2.0 * moved * found.h_ab + moved * moved * p_aa) / det
-    low = sigmoid(found.intercept + moved - LOWER * math.sqrt(spread))
-    kept = CAUTION * found.kept / (1.0 - found.kept + CAUTION * found.kept)
-    least = kept * sigmoid(score) + (1.0 - kept) * low
-    return min(least, mapped(found, score))
 
 
 @step

@@ -138,11 +138,7 @@ def confidence_in(book: Book, state: State, task: int) -> float:
     label = calibration.leader(table[0])
     leads = table[0, label] - table[0, rival(table[0], label)] > TIE
     score = tempered_score(book, state, task, table)
-    learned = map_in(state)
-    if state.meta[s.CAUTIOUS] == 1 and state.meta[s.MAPPED] >= calibration.LEAST_TRUTHS:
-        sure = calibration.mapped_low(learned, score)
-    else:
-        sure = calibration.mapped(learned, score)
+    sure = calibration.mapped(map_in(state), score)
     if state.meta[s.CAUTIOUS] == 1 and state.given[task] < 2:
         sure = min(sure, LONE)
     if leads and state.meta[s.MAPPED] > 0:
