@@ -76,6 +76,7 @@ COMPILED = ("fixed", "gap", "posterior")
 
 
 @pytest.mark.compiled
+@pytest.mark.xdist_group("loops of rules")
 @pytest.mark.parametrize(
     "label",
     [
