@@ -62,7 +62,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stands in for tables that are not at hand has few tasks and workers."""
-    made = tables.simulated_table(60, 3, 12)
+    made = tables.simulated_table(40, 3, 12)
     monkeypatch.setattr(tables, "simulated_table", lambda *_: made)
 
 
@@ -77,7 +77,7 @@ def small_stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ):  # fmt: skip
             made.cache_clear()
 
-    monkeypatch.setattr(sets, "STAND_IN_TASKS", 60)
+    monkeypatch.setattr(sets, "STAND_IN_TASKS", 30)
     monkeypatch.setattr(sets, "STAND_IN_ANSWERS", 7)
     forget()
     yield
