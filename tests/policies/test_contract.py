@@ -98,9 +98,9 @@ COMPILED = (
 @pytest.mark.parametrize("name", policies.names())
 def test_the_live_log_is_the_labs(name: str) -> None:
     for number, policy in enumerate(variants_of(name)):
-        # As it comes in every case, with other parameters in every second one.
+        # As it comes in every case, with other parameters in every third one.
         cases = list(enumerate(lab.lab_cases(policy)))
-        for seed, case in cases[number % 2 :: 2] if number else cases:
+        for seed, case in (cases[number % 3 :: 3] or cases[:1]) if number else cases:
             live, simulated = lab.live_run(policy, case, seed), lab.lab_run(policy, case, seed)
             lab.same_runs(live, simulated, f"{label_of(policy)}, case {seed}")
 
@@ -167,7 +167,7 @@ scripts = st.lists(st.integers(0, 2**16), max_size=50)
 
 @pytest.mark.parametrize("label", VARIANTS)
 @given(data=st.data())
-@settings(max_examples=5)
+@settings(max_examples=3)
 def test_whatever_happens_the_laws_hold(label: str, data: st.DataObject) -> None:
     policy = VARIANTS[label]
     scene = data.draw(st.sampled_from(scenes_for(policy)))

@@ -351,8 +351,9 @@ def test_ours_is_compared_run_by_run_and_with_the_best_worker() -> None:
     recording = stand_in().recording
     assert recording is not None
     right = recording.label == recording.truth[recording.task]
-    shares = [right[recording.worker == worker].mean() for worker in range(recording.workers)]
-    # Nobody answered half of all tasks.
+    # Of those who answered half of all tasks or more, of whom there are some.
+    busy = [w for w in range(recording.workers) if 2 * (recording.worker == w).sum() >= 30]
+    shares = [right[recording.worker == worker].mean() for worker in busy]
     assert alone.mean == pytest.approx(max(shares))
     (said,) = behind(results.rows)
     assert f"of {len(leads)}" in said
