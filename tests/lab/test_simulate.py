@@ -27,7 +27,7 @@ from askwise.policies import KernelPolicy, Policy, policies
     "name",
     [
         "simplified-bounded-kube",
-        "thompson-knapsack",
+        pytest.param("thompson-knapsack", marks=pytest.mark.slow),
         pytest.param("uniform", marks=pytest.mark.slow),
     ],
 )

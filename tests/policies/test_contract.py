@@ -89,7 +89,6 @@ COMPILED = (
     "label-epsilon-first",
     "random-pairs",
     "simplified-bounded-kube",
-    "thompson-knapsack",
     "virt-ucb",
 )
 """A sample of each family: the compiled loops of all others are compared in the slow suite."""
