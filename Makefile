@@ -12,6 +12,9 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q
 # Files stay together, so that what their tests share is made, imported and compiled once; whoever
 # is through first takes over from the others.
 SPREAD = -n $(JOBS) --dist worksteal
+# With the compiler, tests that need the same loop are one group in one process: so that it is
+# compiled once.
+GROUPS = -n $(JOBS) --dist loadgroup
 
 # The build backend comes from the lock; its remarks on editable installs are no news.
 INSTALL_SELF := PYTHONWARNINGS=ignore $(PIP) install --no-deps --no-build-isolation --editable .
@@ -47,10 +50,11 @@ test: .venv/.ready ## run the quick suite, then with the compiler what is about 
 	@echo "== quick suite and docstrings, without the compiler"
 	@$(PYTEST) $(SPREAD)
 	@echo "== what is about compiling"
-	@ASKWISE_JIT= $(PYTEST) $(call MARKED,compiled) $(SPREAD) -m "compiled and not slow"
+	@ASKWISE_JIT= $(PYTEST) $(call MARKED,compiled) $(GROUPS) -m "compiled and not slow and not checked"
 	@$(MAKE) test-bounds
 
-# CHECK chooses among the tests marked checked; test-slow leaves none of them out.
+# CHECK chooses among the tests marked checked; test-slow leaves none of them out, and runs them
+# without the checks too: here that would compile every loop twice.
 .PHONY: test-bounds
 test-bounds: CHECK = checked and not slow
 test-bounds: .venv/.ready
@@ -58,7 +62,7 @@ test-bounds: .venv/.ready
 	@sum=$(SOURCES_SUM); mkdir -p "$(CHECKED)/$$sum"; \
 	find "$(CHECKED)" -mindepth 1 -maxdepth 1 ! -name "$$sum" -exec rm -rf {} +; \
 	ASKWISE_JIT= NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CHECKED)/$$sum" \
-		$(PYTEST) $(call MARKED,checked) $(SPREAD) -m "$(CHECK)"
+		$(PYTEST) $(call MARKED,checked) $(GROUPS) -m "$(CHECK)"
 
 test-slow: .venv/.ready ## run every test, the slow ones too
 	@$(GET_SERVER)
@@ -66,12 +70,19 @@ test-slow: .venv/.ready ## run every test, the slow ones too
 	@$(GET_MODEL)
 	@HYPOTHESIS_PROFILE=slow $(PYTEST) $(SPREAD) -m "not compiled"
 	@ASKWISE_JIT= HYPOTHESIS_PROFILE=slow $(PYTEST) $(call MARKED,compiled) $(SPREAD) -m compiled
-	@$(MAKE) test-bounds CHECK=checked
+	@$(MAKE) test-bounds CHECK=checked GROUPS="$(SPREAD)"
 
 lint: .venv/.ready ## check style, format, types, the direction of imports and that none go in circles
+	@$(MAKE) -j $(JOBS) --output-sync lint-types lint-rest
+
+# Types take longer than all the rest, so they are checked beside it.
+.PHONY: lint-types lint-rest
+lint-types: .venv/.ready
+	@echo "== mypy";         $(BIN)/mypy
+
+lint-rest: .venv/.ready
 	@echo "== ruff";         $(BIN)/ruff check --quiet .
 	@echo "== ruff format";  $(BIN)/ruff format --check --quiet . || { echo "run: make format"; exit 1; }
-	@echo "== mypy";         $(BIN)/mypy
 	@echo "== lint-imports"; $(BIN)/lint-imports --no-logo
 	@echo "== floor plan";   $(BIN)/python scripts/floor_plan.py > /dev/null || { $(BIN)/python scripts/floor_plan.py | tail -3; exit 1; }
 

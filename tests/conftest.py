@@ -51,7 +51,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With ``SHUFFLE=7`` in the environment, run files and the tests in them in another order.
 
     Before pytest brings together what shares a costly fixture: it does so in the new order.
+    Where groups of tests are kept together (``--dist loadgroup``), a file is one by default.
     """
+    for item in items:
+        grouped = item.config.getoption("loadgroup", False)
+        if grouped and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
     if seed := os.environ.get("SHUFFLE"):
         by_file: dict[str, list[pytest.Item]] = {}
         for item in items:

@@ -52,7 +52,7 @@ def check_same(mine: Any, other: Any, within: float) -> None:
     assert (mine.labels_[clear] == other.idxmax(axis=1)[clear]).all()
 
 
-@settings(max_examples=25)
+@settings(max_examples=max(8, settings().max_examples // 12))
 @given(tables(repeats=False))
 def test_dawid_skene_on_small_tables(table: Any) -> None:
     mine = untempered("dawid-skene").fit(table)

@@ -21,6 +21,9 @@ from tests.aggregation.tables import METHODS, drawn, tables
 
 by_method = pytest.mark.parametrize("method", METHODS)
 
+few = settings(max_examples=max(8, settings().max_examples // 12))
+"""Eight tables for each method, and in the slow suite ten times as many."""
+
 
 def quick(method: str) -> Any:
     """The method with as few iterations as show what it does."""
@@ -39,7 +42,7 @@ def check_equal(one: Any, other: Any) -> None:
 
 
 @by_method
-@settings(max_examples=15)
+@few
 @given(data=st.data())
 def test_the_order_of_rows_does_not_matter(method: str, data: Any) -> None:
     table = data.draw(tables())
@@ -48,7 +51,7 @@ def test_the_order_of_rows_does_not_matter(method: str, data: Any) -> None:
 
 
 @by_method
-@settings(max_examples=15)
+@few
 @given(table=tables())
 def test_names_do_not_matter_if_their_order_is_kept(method: str, table: Any) -> None:
     one, other = quick(method).fit(table), quick(method)
@@ -68,7 +71,7 @@ def test_names_do_not_matter_if_their_order_is_kept(method: str, table: Any) -> 
 
 
 @by_method
-@settings(max_examples=25)
+@few
 @given(table=tables())
 def test_probabilities_sum_to_one_and_quality_is_in_its_interval(method: str, table: Any) -> None:
     found = quick(method).fit(table)
@@ -86,7 +89,7 @@ def test_probabilities_sum_to_one_and_quality_is_in_its_interval(method: str, ta
 
 
 @by_method
-@settings(max_examples=15)
+@few
 @given(data=st.data())
 def test_known_truths_stay(method: str, data: Any) -> None:
     table = data.draw(tables())

@@ -264,7 +264,7 @@ def problems(draw: st.DrawFn) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", policies.names())
 @given(raw=problems(), script=st.lists(st.integers(0, 2**12), max_size=60))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_no_person_and_no_model_is_asked_twice(
     name: str, raw: dict[str, Any], script: list[int]
 ) -> None:

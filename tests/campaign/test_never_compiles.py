@@ -16,7 +16,8 @@ from askwise.campaign import state as campaign_state
 from askwise.core.compiling import PlainTime
 from tests.cli.helpers import environment
 
-pytestmark = pytest.mark.compiled
+# With others that compile the same policy, in one process of a run: so it is compiled once.
+pytestmark = [pytest.mark.compiled, pytest.mark.xdist_group("round-robin")]
 
 LIVE = """
 import gc, json, sys

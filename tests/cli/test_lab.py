@@ -85,12 +85,11 @@ def test_a_second_run_with_other_jobs_puts_the_same_numbers_in_its_place(
     assert {path.name for path in written.iterdir()} == FILES
 
 
-def test_a_real_experiment_runs(workplace: Path, program: Run) -> None:
-    ran = program(
+def test_a_real_experiment_runs(workplace: Path, call: Callable[..., Any]) -> None:
+    call(
         *("lab", "run", "bounded-small-budgets", "--reps", "1", "--jobs", "1"),
         *("--set", "policies=uniform", "--set", "budgets=100"),
     )
-    assert ran.returncode == 0, ran.stderr
     written = workplace / "lab-out" / "bounded-small-budgets"
     assert {path.name for path in written.iterdir()} == FILES
 

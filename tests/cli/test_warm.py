@@ -10,7 +10,8 @@ import pytest
 
 from tests.cli.helpers import askwise, environment, program_on_terminal
 
-pytestmark = pytest.mark.compiled
+# With others that compile the same policy, in one process of a run: so it is compiled once.
+pytestmark = [pytest.mark.compiled, pytest.mark.xdist_group("round-robin")]
 
 
 def warm(*words: str, jit: str | None = None) -> subprocess.CompletedProcess[str]:

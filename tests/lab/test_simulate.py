@@ -22,11 +22,12 @@ from askwise.policies import KernelPolicy, Policy, policies
 
 
 @pytest.mark.compiled
+@pytest.mark.xdist_group("loops of policies")
 @pytest.mark.parametrize(
     "name",
     [
         "simplified-bounded-kube",
-        "thompson-knapsack",
+        pytest.param("thompson-knapsack", marks=pytest.mark.slow),
         pytest.param("uniform", marks=pytest.mark.slow),
     ],
 )
@@ -71,6 +72,7 @@ class WithoutKernels(Policy):
         self.inner.absorb(problem, state, ledger, fact, draw)  # type: ignore[attr-defined]
 
 
+@pytest.mark.xdist_group("loops of policies")
 @pytest.mark.parametrize(
     "name",
     [pytest.param("bounded-epsilon-first", marks=pytest.mark.checked), "simplified-bounded-kube"],

@@ -98,7 +98,16 @@ def hows(processes: int, count: int, seed: int) -> list[str]:
     return [*kinds, *(chance.choice(kinds) for _ in range(count))][:count]
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize(
+    ("store_url", "processes"),
+    [
+        ("sqlite", 1),
+        ("postgres", 2),
+        pytest.param("sqlite", 2, marks=pytest.mark.slow),
+        pytest.param("postgres", 1, marks=pytest.mark.slow),
+    ],
+    indirect=["store_url"],
+)
 def test_a_service_that_is_killed_loses_and_doubles_nothing(
     store_url: str, serve: Serve, processes: int
 ) -> None:

@@ -135,6 +135,9 @@ def wait_until_it_stops(service: Served) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.parametrize(
+    "store_url", ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)], indirect=True
+)
 def test_a_stop_within_the_grace_loses_the_decision_and_nothing_else(
     store_url: str, tmp_path: Path
 ) -> None:
@@ -143,7 +146,7 @@ def test_a_stop_within_the_grace_loses_the_decision_and_nothing_else(
     # The decision would last for much longer than the grace.
     service.prelude = "from askwise.service import signals as r; r.GRACE, r.FOR_REQUESTS = 1.5, 0.5"
     try:
-        with ask_and_begin(service.start(), until, most=10.0):
+        with ask_and_begin(service.start(), until, most=60.0):
             service.stop()
         assert not (tmp_path / "go.done").exists()
         until.touch()

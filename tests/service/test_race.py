@@ -61,7 +61,16 @@ def race(service: Served, round: int) -> list[dict[str, Any]]:
     return handed
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize(
+    ("store_url", "processes"),
+    [
+        ("sqlite", 1),
+        ("postgres", 2),
+        pytest.param("sqlite", 2, marks=pytest.mark.slow),
+        pytest.param("postgres", 1, marks=pytest.mark.slow),
+    ],
+    indirect=["store_url"],
+)
 def test_a_race_for_the_last_of_a_budget_hands_out_what_it_buys_and_no_more(
     store_url: str, serve: Serve, processes: int
 ) -> None:

@@ -46,12 +46,18 @@ def names_of_checks() -> set[str]:
 
 
 def run(
-    app: FastAPI, key: str, examples: int, phases: Sequence[str], undecided: Sequence[str]
+    app: FastAPI,
+    key: str,
+    examples: int,
+    phases: Sequence[str],
+    undecided: Sequence[str],
+    briefly: Sequence[str] = (),
 ) -> tuple[Counter[int], set[str]]:
     """Let Schemathesis try; fails with what it found.
 
     Counts the replies by status, and names the checks that looked at them. Whether data are
-    accepted is not asked of the ``undecided`` operations.
+    accepted is not asked of the ``undecided`` operations; of the ones to be tried ``briefly`` not
+    every value at the edge of a schema is.
     """
     every = ("examples", "coverage", "fuzzing", "stateful")
     project = {
@@ -62,7 +68,17 @@ def run(
             {
                 "include-operation-id": list(undecided),
                 "checks": {"positive_data_acceptance": {"enabled": False}},
-            }
+            },
+            *(
+                [
+                    {
+                        "include-operation-id": list(briefly),
+                        "phases": {"coverage": {"enabled": False}},
+                    }
+                ]
+                if briefly
+                else []
+            ),
         ],
     }
     config = SchemathesisConfig(

@@ -195,6 +195,7 @@ def test_more_of_one_family_is_not_worth_a_price_that_more_of_a_crowd_is() -> No
 
 
 @pytest.mark.compiled
+@pytest.mark.xdist_group("loops of rules")
 @pytest.mark.parametrize("label", ["e-process(delta=0.9)", "posterior(error=0.2)"])
 def test_the_live_log_with_families_is_that_of_the_compiled_loop(label: str) -> None:
     a_rules_live_log_is_the_labs(stopping.make(from_label(label)))

@@ -176,7 +176,7 @@ def test_a_race_is_lost_quietly_whatever_isolation_the_server_has(postgres_url: 
 def test_a_record_that_another_holds_is_waited_for_no_longer_than_the_patience(
     postgres_url: str, postgres_raw: psycopg.Connection[Any]
 ) -> None:
-    with closing(PostgresStore(postgres_url, patience=0.2)) as store:
+    with closing(PostgresStore(postgres_url, patience=1.0)) as store:
         store.change([Change("key", "a", None, "1")])
         with postgres_raw.transaction():
             postgres_raw.execute("UPDATE askwise.records SET body = '2'")
@@ -188,7 +188,7 @@ def test_a_record_that_another_holds_is_waited_for_no_longer_than_the_patience(
 
 
 def test_reading_out_takes_a_connection_of_its_own_and_gives_it_back(postgres_url: str) -> None:
-    with closing(PostgresStore(postgres_url, patience=0.2, connections=1)) as store:
+    with closing(PostgresStore(postgres_url, patience=1.0, connections=1)) as store:
         store.create("cats", "{}", 0.0)
         with store.contents() as items:
             assert len(list(items)) == 1

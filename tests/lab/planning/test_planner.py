@@ -103,13 +103,19 @@ def test_a_budget_goes_as_far_as_in_a_campaign(budget: int, finished: int, chanc
     assert closed_by_campaign(10, 3, budget) == finished
 
 
-def test_what_a_budget_finishes_agrees_with_simulated_campaigns() -> None:
+@pytest.mark.parametrize(
+    ("campaigns", "finished_by", "chance_by"),
+    [(16, 2.4, 0.54), pytest.param(60, 1.4, 0.29, marks=pytest.mark.slow)],
+)
+def test_what_a_budget_finishes_agrees_with_simulated_campaigns(
+    campaigns: int, finished_by: float, chance_by: float
+) -> None:
     made = plan(MIXED, questions=20, budget=12, runs=1000)
     assert made.funds is not None
     rng = np.random.default_rng(7)
     policy, rule = policies.make("virt-ucb"), stopping.make({"name": "posterior", "horizon": 1000})
     finished = []
-    for campaign in range(60):
+    for campaign in range(campaigns):
         accuracy = rng.uniform((0.6, 0.5), (0.95, 0.85), (20, 2))
         responses = np.stack([accuracy, 1 - accuracy], axis=2)
         survey = Survey(responses, ("0.10", "0.04"), shuffled=False)
@@ -117,20 +123,21 @@ def test_what_a_budget_finishes_agrees_with_simulated_campaigns() -> None:
         done = simulate(policy, survey.problem(20, "12"), world, rule=rule, seed=1)
         finished.append(int((done.closings[:, CLOSED_CODE] > 0).sum()))
     # Standard errors: 0.29 (60 campaigns with a spread of 2.2) and 0.2 (the plan's, from seed to
-    # seed); of the chance 0.06 and 0.04. Four of the difference are 1.4 and 0.29.
-    assert made.funds.finished.mean == pytest.approx(np.mean(finished), abs=1.4)
+    # seed); of the chance 0.06 and 0.04. Four of the difference are 1.4 and 0.29; with 16
+    # campaigns 2.4 and 0.54.
+    assert made.funds.finished.mean == pytest.approx(np.mean(finished), abs=finished_by)
     enough = float(np.mean(np.array(finished) == 20))
-    assert made.funds.chance == pytest.approx(enough, abs=0.29)
+    assert made.funds.chance == pytest.approx(enough, abs=chance_by)
 
 
 def test_kinds_have_their_shares_and_the_error_is_made_of_theirs() -> None:
     kinds = [QuestionKind("sure", 0.75, {"good": 1}), QuestionKind("coin", 0.25, {"good": 0.5})]
-    made = plan(Beliefs(GOOD.crowds, kinds), rule="fixed(n=1)", runs=4000)
+    made = plan(Beliefs(GOOD.crowds, kinds), rule="fixed(n=1)", runs=2000)
     sure, coin = made.kinds
     assert (sure.name, sure.share, sure.best_accuracy, sure.error.mean) == ("sure", 0.75, (1, 1), 0)
     assert (coin.name, coin.share, coin.best_accuracy) == ("coin", 0.25, (0.5, 0.5))
-    # A thousand coins: five standard deviations are 0.08.
-    assert coin.error.mean == pytest.approx(0.5, abs=0.08)
+    # Five hundred coins: five standard deviations are 0.112.
+    assert coin.error.mean == pytest.approx(0.5, abs=0.112)
     assert made.error.mean == pytest.approx(0.25 * coin.error.mean)
     assert (sure.share_of_money, coin.share_of_money) == (0.75, 0.25)
 
@@ -146,9 +153,9 @@ def test_without_kinds_questions_are_parted_in_thirds_by_their_best_crowd() -> N
 
 @pytest.mark.parametrize("options", [2, 4])
 def test_an_accuracy_is_how_often_one_answer_is_right(options: int) -> None:
-    made = plan(Beliefs(GOOD.crowds, options=options), rule="fixed(n=1)", runs=4000)
-    # Five standard deviations of 4000 answers are 0.032.
-    assert made.error.mean == pytest.approx(0.2, abs=0.032)
+    made = plan(Beliefs(GOOD.crowds, options=options), rule="fixed(n=1)", runs=1000)
+    # Five standard deviations of 1000 answers are 0.064.
+    assert made.error.mean == pytest.approx(0.2, abs=0.064)
 
 
 def test_the_boldest_number_of_answers_that_keeps_the_target_is_found() -> None:
@@ -165,7 +172,7 @@ def test_the_boldest_number_of_answers_that_keeps_the_target_is_found() -> None:
 
 
 def test_a_target_out_of_reach_is_said_with_the_best_found() -> None:
-    made = plan(GOOD, rule="fixed", target_error=0.01, horizon=3, runs=2000)
+    made = plan(GOOD, rule="fixed", target_error=0.01, horizon=3, runs=500)
     assert (made.reached, made.found) == (False, "")
     assert made.dial == search.Dial("n", 3, "searched")
     assert made.remarks == (
@@ -187,13 +194,13 @@ def test_a_rule_that_does_not_keep_its_error_is_said() -> None:
 
 
 def test_the_same_seed_gives_the_same_plan_and_another_another() -> None:
-    first = plan(MIXED, runs=200, budget=50, seed=3)
-    assert plan(MIXED, runs=200, budget=50, seed=3) == first
-    assert plan(MIXED, runs=200, budget=50, seed=4) != first
+    first = plan(MIXED, runs=100, budget=50, seed=3)
+    assert plan(MIXED, runs=100, budget=50, seed=3) == first
+    assert plan(MIXED, runs=100, budget=50, seed=4) != first
 
 
 def test_many_questions_cost_what_few_do_in_proportion() -> None:
-    few, many = (plan(MIXED, runs=500, questions=number) for number in (1, 400_000))
+    few, many = (plan(MIXED, runs=100, questions=number) for number in (1, 400_000))
     assert few.total == few.cost
     assert float(many.total.mean) == pytest.approx(400_000 * float(few.cost.mean), rel=1e-6)
     # Ranges narrow with the root of the number: a spread of 1 becomes one of 1/632.

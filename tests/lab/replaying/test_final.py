@@ -72,7 +72,7 @@ def live(label: str, told: tuple[int, ...] = (), budget: int = 30) -> Campaign:
         "hem with one-coin",
     ],
 )
-@pytest.mark.parametrize("budget", [14, 30, 1000])
+@pytest.mark.parametrize("budget", [14, pytest.param(30, marks=pytest.mark.slow), 1000])
 def test_answers_are_those_of_a_live_campaign(
     label: str, told: tuple[int, ...], budget: int
 ) -> None:

@@ -85,7 +85,7 @@ def test_the_good_context_is_drawn_evenly_for_each_worker_alone() -> None:
 
 
 def test_the_same_seed_and_number_give_the_same_crowd_and_others_another() -> None:
-    truth, contexts = (each[:200] for each in tasks())
+    truth, contexts = (each[:60] for each in tasks())
     for model in MODELS:
         first, again, other, elsewhere = (
             table_of(label_tasks(model, truth, contexts, 2, WORKERS, seed, number))

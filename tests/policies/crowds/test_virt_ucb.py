@@ -66,7 +66,7 @@ def test_choices_follow_index_2_step_by_step(n, prices, policy):
         policy.get("exploration", 1.0),
         policy.get("schedule") == "log",
     )
-    for _ in range(120):
+    for _ in range(70):
         task, crowd = reading.choice(tasks)
         assignment = ask(campaign)
         assert (assignment.task, assignment.worker) == (task, crowd)

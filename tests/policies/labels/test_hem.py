@@ -67,19 +67,21 @@ def test_what_nobody_judges_teaches_nothing_about_accuracy() -> None:
     np.testing.assert_allclose(state.posterior[:20], [[0.3, 0.7]] * 20)
 
 
-def test_it_finds_who_is_right_in_which_context() -> None:
+@pytest.mark.parametrize("seeds", [(4,), pytest.param((5, 6), marks=pytest.mark.slow)])
+def test_it_finds_who_is_right_in_which_context(seeds: tuple[int, ...]) -> None:
     contexts = np.arange(120) % 3
     chances = [[0.9 if w % 3 == context else 0.6 for w in range(9)] for context in range(3)]
     good, right = [], []
-    for seed in (4, 5, 6):
+    for seed in seeds:
         recording = crowd(seed, 120, chances, contexts)
         found, outcome = accuracy_of(policies.make("hem"), recording, 5 * 120)
         right.append(found)
         given = outcome.ledger.book.assignments[300:600]
         good.append(given[:, c.WORKER] % 3 == contexts[given[:, c.TASK]])
-    # Three good ones and six others, all of them asked: .91 in the mean.
-    assert np.mean(right) > 0.88
-    # By chance it would be a third, give or take .02.
+    # Three good ones and six others, all of them asked: .91 in the mean, and .026 is the standard
+    # error of one run.
+    assert np.mean(right) > 0.85
+    # By chance it would be a third, give or take .027 in one run.
     assert np.mean(good) > 0.4
 
 
@@ -98,7 +100,7 @@ def test_prices_are_weighed_against_what_an_answer_tells() -> None:
 
 
 @pytest.mark.parametrize("share", [0.5, 0.35])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_who_presses_one_button_is_asked_little_more_than_half_as_often_as_others(
     seed: int, share: float
 ) -> None:
@@ -181,16 +183,19 @@ def test_a_budget_for_an_answer_each_pursues_a_twentieth_of_it() -> None:
     assert len(set(order[3:])) == 57
 
 
-def test_a_hundred_questions_at_once_cost_a_few_points_at_most() -> None:
-    contexts = np.arange(120) % 3
+@pytest.mark.parametrize(
+    ("tasks", "within"), [(60, 0.1), pytest.param(120, 0.07, marks=pytest.mark.slow)]
+)
+def test_a_hundred_questions_at_once_cost_a_few_points_at_most(tasks: int, within: float) -> None:
+    contexts = np.arange(tasks) % 3
     chances = [[0.9 if w % 3 == context else 0.6 for w in range(12)] for context in range(3)]
-    recording = crowd(7, 120, chances, contexts)
+    recording = crowd(7, tasks, chances, contexts)
     policy = policies.make("hem")
-    one, _ = accuracy_of(policy, recording, 600)
-    many, outcome = accuracy_of(policy, recording, 600, window=100)
-    assert outcome.answers == 600
-    # Two standard errors of a difference of accuracies near .93 on 120 tasks are .066.
-    assert many > one - 0.07
+    one, _ = accuracy_of(policy, recording, 5 * tasks)
+    many, outcome = accuracy_of(policy, recording, 5 * tasks, window=100)
+    assert outcome.answers == 5 * tasks
+    # Two standard errors of a difference of accuracies near .93 on 120 tasks are .066, on 60 .093.
+    assert many > one - within
 
 
 def test_a_target_of_one_is_refused() -> None:

@@ -170,7 +170,7 @@ def test_many_who_come_at_once_share_one_making() -> None:
 
     def make() -> int:
         begun.set()
-        assert go_on.wait(10)
+        assert go_on.wait(60)
         made.append(1)
         return 7
 
@@ -181,7 +181,7 @@ def test_many_who_come_at_once_share_one_making() -> None:
     ]
     for thread in threads:
         thread.start()
-    assert begun.wait(10)
+    assert begun.wait(60)
     go_on.set()
     for thread in threads:
         thread.join()
@@ -296,7 +296,7 @@ def test_charts_are_drawn_without_any_lock_of_the_campaign(campaigns: OpenCampai
     def drawing(facts: overview.Facts, series: object) -> int:
         writer = threading.Thread(target=work, args=(campaign, 1))
         writer.start()
-        writer.join(10)
+        writer.join(60)
         return campaign.status().answers
 
     assert overviews.charts("cats", drawing)[1] == 7

@@ -20,8 +20,8 @@ from tests.store.postgres.sessions import PAUSED, RESUMED, Raw, tail_of, value
 
 @pytest.fixture
 def store(url: str) -> Iterator[PostgresStore]:
-    """One that does not wait for long."""
-    with closing(PostgresStore(url, patience=0.2)) as opened:
+    """One that does not wait for long, but for as long as a busy machine takes to connect."""
+    with closing(PostgresStore(url, patience=1.0)) as opened:
         yield opened
 
 
@@ -30,7 +30,7 @@ def test_a_lock_that_is_not_had_in_time_is_said_and_harms_nothing(
 ) -> None:
     with postgres_raw.transaction():
         postgres_raw.execute("SELECT 1 FROM askwise.campaigns WHERE name = 'cats' FOR UPDATE")
-        with pytest.raises(StoreError, match=r"more than 0\.2 s") as caught, store.write("cats"):
+        with pytest.raises(StoreError, match=r"more than 1 s") as caught, store.write("cats"):
             pass
         assert caught.value.reason == "store_busy"
         assert store.read("cats") == [PAUSED], "reading waits for nobody"
@@ -44,7 +44,7 @@ def test_a_lock_that_is_not_had_in_time_is_said_and_harms_nothing(
 def test_threads_that_wait_too_long_for_each_other_are_told(store: PostgresStore) -> None:
     with store.write("cats"), ThreadPoolExecutor(1) as elsewhere:
         waiting = elsewhere.submit(tail_of, store)
-        with pytest.raises(StoreError, match=r"busy.*more than 0\.2 s"):
+        with pytest.raises(StoreError, match=r"busy.*more than 1 s"):
             waiting.result(30.0)
 
 
@@ -80,19 +80,19 @@ def test_many_threads_that_wait_for_one_campaign_leave_connections_for_others(ur
 
 def test_more_threads_than_connections_wait_and_are_told_in_the_end(url: str) -> None:
     with (
-        closing(PostgresStore(url, patience=0.2, connections=1)) as store,
+        closing(PostgresStore(url, patience=1.0, connections=1)) as store,
         ThreadPoolExecutor(1) as elsewhere,
     ):
         with store.write("cats"):
             waiting = elsewhere.submit(store.names)
-            with pytest.raises(StoreError, match=r"all 1 connections were in use.*0\.2 s"):
+            with pytest.raises(StoreError, match=r"all 1 connections were in use.*1 s"):
                 waiting.result(30.0)
         assert elsewhere.submit(store.names).result(30.0) == ["cats", "dogs"]
 
 
 def test_a_probe_is_answered_while_all_connections_are_in_use(url: str) -> None:
     with (
-        closing(PostgresStore(url, patience=0.2, connections=1)) as store,
+        closing(PostgresStore(url, patience=60.0, connections=1)) as store,
         ThreadPoolExecutor(1) as elsewhere,
     ):
         with store.write("cats"):

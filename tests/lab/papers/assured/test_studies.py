@@ -186,11 +186,11 @@ def test_a_raised_bid_is_ranked_higher_and_paid_the_bonus() -> None:
 
 
 TINY = {
-    "assured-regret": {"workers": "22", "tasks": "12"},
+    "assured-regret": {"workers": "11", "tasks": "8"},
     "assured-cost": {"workers": "11", "tasks": "12", "policies": "ccb-ns,epsilon-t-greedy"},
     "assured-workers": {"sizes": "11,22", "tasks": "8", "policies": "ccb-ns,epsilon-t-greedy"},
     "assured-error-functions": {"workers": "9", "tasks": "5", "alphas": "0.3"},
-    "assured-truthfulness": {"tasks": "8", "draws": "1", "bids": "0.5,1"},
+    "assured-truthfulness": {"tasks": "4", "draws": "1", "bids": "0.5,1"},
     "assured-payments": {"workers": "22", "tasks": "12", "gammas": "0.5", "rounds": "5,10"},
 }
 
@@ -238,7 +238,7 @@ def test_known_values_stand_beside_the_papers_setting_only() -> None:
 def test_paid_as_bid_a_lie_pays_and_never_where_nothing_is_drawn() -> None:
     shown = [PAID_AS_BID, *(label for label in PROMISED if not label.startswith(DRAWING))]
     settings = {"bids": "0.75,1,1.5", "auctions": ",".join(shown), "panels": "marginal"}
-    experiment = with_settings("assured-truthfulness", {**settings, "tasks": "80"})
+    experiment = with_settings("assured-truthfulness", {**settings, "tasks": "40"})
     (cell,) = experiment.cells()
     for replication in range(2):
         utility = experiment.sample(cell, 1, replication).reshape(len(shown), 4)

@@ -62,7 +62,7 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stands in for tables that are not at hand has few tasks and workers."""
-    made = tables.simulated_table(60, 3, 12)
+    made = tables.simulated_table(40, 3, 12)
     monkeypatch.setattr(tables, "simulated_table", lambda *_: made)
 
 
@@ -77,7 +77,7 @@ def small_stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         ):  # fmt: skip
             made.cache_clear()
 
-    monkeypatch.setattr(sets, "STAND_IN_TASKS", 60)
+    monkeypatch.setattr(sets, "STAND_IN_TASKS", 30)
     monkeypatch.setattr(sets, "STAND_IN_ANSWERS", 7)
     forget()
     yield
@@ -351,8 +351,9 @@ def test_ours_is_compared_run_by_run_and_with_the_best_worker() -> None:
     recording = stand_in().recording
     assert recording is not None
     right = recording.label == recording.truth[recording.task]
-    shares = [right[recording.worker == worker].mean() for worker in range(recording.workers)]
-    # Nobody answered half of all tasks.
+    # Of those who answered half of all tasks or more, of whom there are some.
+    busy = [w for w in range(recording.workers) if 2 * (recording.worker == w).sum() >= 30]
+    shares = [right[recording.worker == worker].mean() for worker in busy]
     assert alone.mean == pytest.approx(max(shares))
     (said,) = behind(results.rows)
     assert f"of {len(leads)}" in said

@@ -96,7 +96,7 @@ def test_over_all_gaps_there_is_no_horizon():
 def test_the_bracket_holds_the_least_cost_and_that_of_the_tuned_rule(gap, part, rho):
     least = part * gap
     T = int(horizon_for(rho, least))
-    assume(3 <= T <= 301)
+    assume(3 <= T <= 151)
     horizon = T + 20
     C = quality_for(rho, least, least, horizon=horizon)
     cost = float(gap_rule((1 + gap) / 2, C, horizon=horizon).cost)

@@ -326,7 +326,7 @@ def test_no_rule_of_five_answers_costs_less_than_the_least(gap, least):
 @given(st.floats(0.1, 0.9), st.floats(0.3, 1), st.floats(0.01, 0.2))
 @settings(max_examples=20)
 def test_rule_3_and_majorities_cost_no_less_than_the_least(gap, part, error):
-    least, horizon = part * gap, 101
+    least, horizon = part * gap, 61
     if majority_error(least, least, horizon) > error:
         return
     bound = least_cost(gap, error, horizon, least_gap=least)
