@@ -140,6 +140,8 @@ def _sentence(progress: LabelProgress) -> str:
     parts.append(f"{money(progress.spent)} spent")
     if progress.left is not None:
         parts.append(f"{money(progress.left)} left")
+    if progress.waits:
+        parts.append("waiting for people")
     parts += [f"{judge} is out ({why})" for judge, why in progress.outages.items()]
     return ", ".join(parts)
 

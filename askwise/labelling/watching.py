@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Literal
 
@@ -42,6 +42,8 @@ class LabelProgress:
         What is left of the budget.
     outages : mapping of a judge to the reason
         Judges that can't be asked at the moment.
+    waits : bool
+        Whether no call is under way, and people are waited for.
     """
 
     phase: Phase
@@ -54,6 +56,7 @@ class LabelProgress:
     spent: Decimal
     left: Decimal | None
     outages: Mapping[str, str] = field(default_factory=dict)
+    waits: bool = False
 
 
 Watch = Callable[[LabelProgress], None]
@@ -167,7 +170,7 @@ class JobWatch:
             if self._pilot_only:
                 self.stop.set()
         if self._watch is not None:
-            self._watch(found)
+            self._watch(replace(found, waits=self._may_wait and not self._in_flight))
         called = [worker for worker, source in self._sources.items() if source.called]
         stuck = not found.answers and not found.failures and called and not self._may_wait
         self._out = self._out + 1 if stuck and len(found.outages) == len(called) else 0
