@@ -5,28 +5,16 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from numbers import Real
 from typing import Any, TypeVar
 
-from askwise.campaign import views
+from askwise.campaign.reading import ReadableCampaign
 from askwise.campaign.requests import Action
 from askwise.campaign.spec import Spec, check_name, make_spec
-from askwise.campaign.state import CampaignState
 from askwise.campaign.verbs import Verbs
-from askwise.campaign.views import (
-    Answer,
-    CampaignCertificate,
-    Explanation,
-    Handed,
-    Payment,
-    PilotReport,
-    Status,
-)
-from askwise.campaign.views.assignments import place_of, recalled, seq_of
-from askwise.campaign.writer import Writer
+from askwise.campaign.views.assignments import recalled
 from askwise.core.calls import (
     LONGEST_RATIONALE,
     LONGEST_REFERENCE,
@@ -36,10 +24,10 @@ from askwise.core.calls import (
     check_said,
 )
 from askwise.core.certify import CertifyTerms
-from askwise.core.choices import Assignment, Batch, Done, Wait
+from askwise.core.choices import Batch, Done, Wait
 from askwise.core.content import Content
 from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidProblem
-from askwise.core.events import Event, Kind
+from askwise.core.events import Kind
 from askwise.core.money import Amount, to_micro
 from askwise.core.pilot import PilotTerms
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
@@ -55,7 +43,7 @@ _REFUSALS: dict[str, type[AskwiseError]] = dict.fromkeys(("tell", "fail", "truth
 """What is raised if a verb is given text that no store can keep."""
 
 
-class Campaign:
+class Campaign(ReadableCampaign):
     """A budget, workers, perhaps tasks, and a policy that decides whom to ask next.
 
     Made by :meth:`create` or :meth:`open`. Every write is one transaction on the store; two
@@ -75,19 +63,6 @@ class Campaign:
     >>> campaign.status().answers
     1
     """
-
-    def __init__(
-        self,
-        store: Store,
-        name: str,
-        spec: Spec,
-        clock: Callable[[], float] | None,
-        later: Callable[[Callable[[], None]], object] | None = None,
-    ) -> None:
-        self.name = name
-        self._store = store
-        self._spec = spec
-        self._writer = Writer(store, name, spec, clock or time.time, later)
 
     # Making one.
 
@@ -365,80 +340,7 @@ class Campaign:
         """Ask no more about a task."""
         self._do("close", key, Verbs.close, task=task)
 
-    # Reading.
-
-    def answers(self) -> list[Answer]:
-        """Every task's answer so far; one nameless entry in a campaign without tasks."""
-        with self.reading() as state:
-            return views.answers(state)
-
-    def payments(self) -> list[Payment]:
-        """What each worker has earned and what is reserved for him."""
-        with self.reading() as state:
-            return views.payments(state)
-
-    def status(self) -> Status:
-        """The campaign at a glance."""
-        with self.reading() as state:
-            return views.status(self.name, state)
-
-    def certificate(self) -> CampaignCertificate:
-        """What audits have shown of the labels so far; only where ``certify`` was given."""
-        with self.reading() as state:
-            return views.certificate(state)
-
-    def pilot(self) -> PilotReport:
-        """What the pilot has shown of its workers so far; only where ``pilot`` was given."""
-        with self.reading() as state:
-            return views.pilot(state)
-
-    def explain(self, assignment_id: str) -> Explanation:
-        """Why an assignment was made, recomputed from the log."""
-        seq = self._seq_of(assignment_id)
-        return views.explain(self.name, seq, self._store, self._spec, self._writer.state_at)
-
-    def log(self, after: int = 0, upto: int | None = None) -> list[Event]:
-        """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
-        return self._store.read(self.name, after, upto)
-
-    def assignments(self, worker: str | None = None) -> list[Assignment]:
-        """What is out, of all or of one worker: handed out, neither answered nor released."""
-        with self.reading() as state:
-            return views.outstanding(self.name, state, worker)
-
-    def assignment(self, assignment_id: str) -> Handed:
-        """One assignment, and what has become of it."""
-        seq = self._seq_of(assignment_id)
-        with self.reading() as state:
-            return views.handed(self.name, state, place_of(self.name, state.ledger, seq))
-
-    def task(self, task: str) -> Task:
-        """A task as it was added, with its payload."""
-        with self.reading() as state:
-            return state.ledger.tasks[state.ledger.task_at(task)]
-
-    def over(self) -> Done | None:
-        """Why there is nothing more to ask, if so, and nothing is out; changes nothing.
-
-        Compare it with ``None``: a ``Done`` is an empty sequence, and so false.
-        """
-        with self.reading() as state:
-            return views.over(state)
-
-    # For whoever keeps campaigns open.
-
-    @contextmanager
-    def reading(self) -> Iterator[CampaignState]:
-        """Lend the folded state, to read several things at one point of the log.
-
-        Writes wait meanwhile; change nothing.
-        """
-        with self._writer.lock:
-            yield self._writer.current()
-
-    def events(self, seqs: Iterable[int]) -> list[Event]:
-        """The events with these sequence numbers, in order, in one look at the store."""
-        return self._store.pick(self.name, seqs)
+    # For those who keep campaigns open.
 
     def ask_around(
         self, away: Collection[str], limit: int = 1, key: str | None = None
@@ -465,21 +367,6 @@ class Campaign:
     def settle(self) -> None:
         """Save a snapshot if much has happened since the last, so that opening is quick."""
         self._writer.settle()
-
-    @property
-    def spec(self) -> dict[str, Any]:
-        """The campaign as created, as JSON."""
-        return json.loads(self._spec.to_json())
-
-    @property
-    def store(self) -> Store:
-        """Where it is kept."""
-        return self._store
-
-    @property
-    def content(self) -> Content | None:
-        """What workers are asked and shown, if that was given."""
-        return self._spec.content
 
     def __repr__(self) -> str:
         return f"<Campaign {self.name!r} policy={self._spec.policy.name!r}>"
@@ -513,11 +400,6 @@ class Campaign:
         request = _canonical([verb, arguments])
         check_text(request, arguments, _REFUSALS.get(verb, InvalidProblem))
         return self._writer.write(request, key, action)
-
-    # Ids.
-
-    def _seq_of(self, assignment_id: str) -> int:
-        return seq_of(self.name, assignment_id)
 
     def _offered(self, workers: Iterable[str]) -> list[str]:
         found = listed(workers, "workers")

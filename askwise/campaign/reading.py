@@ -1,0 +1,135 @@
+"""What can be read off a campaign that is held open: views, the log, what is out."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from askwise.campaign import views
+from askwise.campaign.spec import Spec
+from askwise.campaign.state import CampaignState
+from askwise.campaign.views import (
+    Answer,
+    CampaignCertificate,
+    Explanation,
+    Handed,
+    Payment,
+    PilotReport,
+    Status,
+)
+from askwise.campaign.views.assignments import place_of, seq_of
+from askwise.campaign.writer import Writer
+from askwise.core.choices import Assignment, Done
+from askwise.core.content import Content
+from askwise.core.events import Event
+from askwise.core.problem import Task
+from askwise.store import Store
+
+
+class ReadableCampaign:
+    """A campaign that was opened, without its verbs."""
+
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        spec: Spec,
+        clock: Callable[[], float] | None,
+        later: Callable[[Callable[[], None]], object] | None = None,
+    ) -> None:
+        self.name = name
+        self._store = store
+        self._spec = spec
+        self._writer = Writer(store, name, spec, clock or time.time, later)
+
+    def answers(self) -> list[Answer]:
+        """Every task's answer so far; one nameless entry in a campaign without tasks."""
+        with self.reading() as state:
+            return views.answers(state)
+
+    def payments(self) -> list[Payment]:
+        """What each worker has earned and what is reserved for him."""
+        with self.reading() as state:
+            return views.payments(state)
+
+    def status(self) -> Status:
+        """The campaign at a glance."""
+        with self.reading() as state:
+            return views.status(self.name, state)
+
+    def certificate(self) -> CampaignCertificate:
+        """What audits have shown of the labels so far; only where ``certify`` was given."""
+        with self.reading() as state:
+            return views.certificate(state)
+
+    def pilot(self) -> PilotReport:
+        """What the pilot has shown of its workers so far; only where ``pilot`` was given."""
+        with self.reading() as state:
+            return views.pilot(state)
+
+    def explain(self, assignment_id: str) -> Explanation:
+        """Why an assignment was made, recomputed from the log."""
+        seq = self._seq_of(assignment_id)
+        return views.explain(self.name, seq, self._store, self._spec, self._writer.state_at)
+
+    def log(self, after: int = 0, upto: int | None = None) -> list[Event]:
+        """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
+        return self._store.read(self.name, after, upto)
+
+    def assignments(self, worker: str | None = None) -> list[Assignment]:
+        """What is out, of all or of one worker: handed out, neither answered nor released."""
+        with self.reading() as state:
+            return views.outstanding(self.name, state, worker)
+
+    def assignment(self, assignment_id: str) -> Handed:
+        """One assignment, and what has become of it."""
+        seq = self._seq_of(assignment_id)
+        with self.reading() as state:
+            return views.handed(self.name, state, place_of(self.name, state.ledger, seq))
+
+    def task(self, task: str) -> Task:
+        """A task as it was added, with its payload."""
+        with self.reading() as state:
+            return state.ledger.tasks[state.ledger.task_at(task)]
+
+    def over(self) -> Done | None:
+        """Why there is nothing more to ask, if so, and nothing is out; changes nothing.
+
+        Compare it with ``None``: a ``Done`` is an empty sequence, and so false.
+        """
+        with self.reading() as state:
+            return views.over(state)
+
+    @contextmanager
+    def reading(self) -> Iterator[CampaignState]:
+        """Lend the folded state, to read several things at one point of the log.
+
+        Writes wait meanwhile; change nothing.
+        """
+        with self._writer.lock:
+            yield self._writer.current()
+
+    def events(self, seqs: Iterable[int]) -> list[Event]:
+        """The events with these sequence numbers, in order, in one look at the store."""
+        return self._store.pick(self.name, seqs)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """The campaign as created, as JSON."""
+        return json.loads(self._spec.to_json())
+
+    @property
+    def store(self) -> Store:
+        """Where it is kept."""
+        return self._store
+
+    @property
+    def content(self) -> Content | None:
+        """What workers are asked and shown, if that was given."""
+        return self._spec.content
+
+    def _seq_of(self, assignment_id: str) -> int:
+        return seq_of(self.name, assignment_id)
