@@ -32,7 +32,7 @@ def label(
     pair: Sequence[str] | None = None,
     id: str | None = None,
     truth: str | None = None,
-    judges: str | os.PathLike[str] | Iterable[Judge] | None = None,
+    judges: str | os.PathLike[str] | Iterable[Judge | Mapping[str, Any]] | None = None,
     people: str | os.PathLike[str] | Iterable[Worker | Mapping[str, Any]] | None = None,
     sources: Mapping[str, Source] | None = None,
     budget: Amount | None = None,
@@ -74,8 +74,9 @@ def label(
         the second.
     id, truth : str, optional
         The columns that hold the items' ids, and the truth of some of them.
-    judges : path or iterable of Judge, optional
-        A ``judges.toml``, or judges. They are called.
+    judges : path or iterable of Judge or mapping, optional
+        A ``judges.toml``, or judges, or the fields of each as such a file has them. They are
+        called.
     people : path or iterable of Worker, optional
         A CSV file with ``id`` and ``price``, or workers. They answer on a page, which
         ``askwise serve`` or ``askwise label`` shows them, unless ``sources`` answers for them.

@@ -17,7 +17,7 @@ from askwise.data.tables import read_workers
 from askwise.labelling.items import Items, read_items
 from askwise.sources import Question, Source
 from askwise.sources.cache import ReplyCache
-from askwise.sources.judges import Judge, read_judges
+from askwise.sources.judges import Judge, make_judge, read_judges
 
 PILOT = 30
 """Items that are put to every judge first, if not said otherwise."""
@@ -114,7 +114,7 @@ def make_order(
     pair: Sequence[str] | None = None,
     id: str | None = None,
     truth: str | None = None,
-    judges: str | os.PathLike[str] | Iterable[Judge] | None = None,
+    judges: str | os.PathLike[str] | Iterable[Judge | Mapping[str, Any]] | None = None,
     people: str | os.PathLike[str] | Iterable[Worker | Mapping[str, Any]] | None = None,
     sources: Mapping[str, Source] | None = None,
     budget: Amount | None = None,
@@ -227,20 +227,25 @@ def _with_fields(content: Content, shown: Sequence[str], pair: Sequence[str] | N
 
 
 def _judges(
-    judges: str | os.PathLike[str] | Iterable[Judge] | None, cache: ReplyCache | None
+    judges: str | os.PathLike[str] | Iterable[Judge | Mapping[str, Any]] | None,
+    cache: ReplyCache | None,
 ) -> list[Judge]:
     if judges is None:
         return []
     if isinstance(judges, str | os.PathLike):
         return read_judges(judges, cache)
-    found = list(judges)
-    for each in found:
-        if not isinstance(each, Judge):
+    found = []
+    for each in judges:
+        if isinstance(each, Mapping):
+            each = make_judge(each, cache)
+        elif not isinstance(each, Judge):
             raise InvalidParameter(
-                f"judges has {each!r}: give a judges.toml, or Judge(id, source) for each",
+                f"judges has {each!r}: give a judges.toml, or for each judge its fields or a "
+                "Judge(id, source)",
                 field="judges",
             )
         each.source.check()
+        found.append(each)
     return found
 
 

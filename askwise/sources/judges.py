@@ -100,6 +100,22 @@ def read_judges(path: str | os.PathLike[str], cache: ReplyCache | None = None) -
     return judges
 
 
+def make_judge(fields: Mapping[str, Any], cache: ReplyCache | None = None) -> Judge:
+    """A judge from the fields that a ``[[judge]]`` of a file has.
+
+    Examples
+    --------
+    >>> fields = {"id": "mini", "model": "mini", "base_url": "http://127.0.0.1:8080/v1"}
+    >>> make_judge(fields | {"price": 0}).id
+    'mini'
+    """
+    try:
+        return _made(fields, {}, Path(), cache)
+    except AskwiseError as error:
+        label = f"judge {fields.get('id', '')!r}"
+        raise InvalidProblem(f"{label}: {error}", field=error.field) from None
+
+
 def _made(
     own: Mapping[str, Any], defaults: Mapping[str, Any], folder: Path, cache: ReplyCache | None
 ) -> Judge:

@@ -208,6 +208,15 @@ def test_two_columns_are_compared_as_a_pair_whose_sides_the_options_name() -> No
     assert seen[0] in [("short", "much longer text"), ("long indeed", "s")]
 
 
+def test_judges_may_be_given_by_the_fields_of_a_file() -> None:
+    fields = {"source": "function", "call": "tests.labelling.judged:careful", "price": "0.004"}
+    found = label(TEXTS[:6], **order(judges=[{"id": "careful", **fields}], pilot=0))
+    assert [each.id for each in found.judges] == ["careful"]
+    assert found.cost == 6 * Decimal("0.003")
+    with pytest.raises(InvalidProblem, match="judge 'x': it lacks 'model'"):
+        label(TEXTS, **order(judges=[{"id": "x"}]))
+
+
 def test_what_more_money_would_buy_counts_answers_that_nobody_gave() -> None:
     found = label(TEXTS, **order(budget="0.05", pilot=0))
     more = found.more_money()
