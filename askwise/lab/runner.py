@@ -147,8 +147,15 @@ def write(experiment: Experiment, results: Results, out: Path, command: str) -> 
     paper = list(experiment.paper_rows())
     names = {row.series: row.series.split("(")[0] for row in results.rows}
     highlight = [label for label, name in names.items() if name in experiment.ours]
+    # What was computed is kept, also where something can't be drawn.
+    results.write_csv(directory / "results.csv")
+    results.write_json(directory / "results.json")
+    measured = {row.metric for row in results.rows}
     drawn: list[tuple[str, str]] = []
     for number, wanted in enumerate(experiment.figures):
+        if number > 0 and wanted.metric not in measured:
+            # Such as errors among tasks called done, where no policy says which are.
+            continue
         how = asdict(wanted)
         figure = report.draw(
             directory,
@@ -161,8 +168,6 @@ def write(experiment: Experiment, results: Results, out: Path, command: str) -> 
             **how,
         )
         drawn.append(figure)
-    results.write_csv(directory / "results.csv")
-    results.write_json(directory / "results.json")
     return report.write_report(
         directory,
         results,

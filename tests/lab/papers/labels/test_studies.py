@@ -307,6 +307,8 @@ def test_any_number_of_jobs_gives_the_same() -> None:
             {"truths": "0,20", "answers": "2", "policies": "hem,hem(target=0.3)"},
             {STAND_IN, ""},
         ),
+        # Nobody says that a task is done: the figure of errors among these is left out.
+        ("labels-screening", {"truths": "20", "answers": "1", **NAIVE}, {STAND_IN, ""}),
         (
             "labels-workers",
             {"models": "colluding", "budgets": "2", "tasks": "60", "workers": "12", **NAIVE},
