@@ -220,7 +220,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot):
         "context": "shares sides settling",
     }
     derived: ClassVar[tuple[str, ...]] = ("tree", "scratch")
-    version: ClassVar[int] = 5
+    version: ClassVar[int] = 6
 
     def __post_init__(self) -> None:
         real(self.target, "target", "a probability from 0 to below 1", least=0, most=0.999)
