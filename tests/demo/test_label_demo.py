@@ -62,10 +62,10 @@ def test_labels_are_counted_right_against_the_truth_of_the_messages(demo: Demo) 
     with (demo.folder / "labels.csv").open(newline="") as lines:
         rows = list(csv.DictReader(lines))
     assert len(rows) == COUNT
-    right = sum(row["label"] == truth[row["task"]] for row in rows)
+    right = sum(row["label"] == truth[row["id"]] for row in rows)
     assert demo.found.ways[0].right == right / COUNT
     certified = [row for row in rows if row["certificate"] == "certified"]
-    wrong = sum(row["label"] != truth[row["task"]] for row in certified)
+    wrong = sum(row["label"] != truth[row["id"]] for row in certified)
     assert demo.found.certified_wrong == wrong
 
 

@@ -193,7 +193,7 @@ def test_a_worker_who_takes_a_break_gives_all_back_in_one_transaction(
 
 
 @pytest.mark.parametrize(
-    ("page", "due"), [("decisions", 6), ("tasks", 5), ("live", 13), ("task?id=t0", 7)]
+    ("page", "due"), [("decisions", 6), ("tasks", 5), ("live", 13), ("task?id=t0", 9)]
 )
 def test_a_page_of_the_dashboard_takes_as_many_statements_for_a_long_table_as_for_a_short_one(
     site: Site, counter: Counter, page: str, due: int

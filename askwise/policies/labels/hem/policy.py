@@ -135,10 +135,10 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
         ranking.place_heard(book, state, params)
     ranking.place_if_due(book, state, params)
     news = state.meta[s.SINCE] > 0 or (state.meta[s.HEARD] > 0 and state.meta[s.WHOLE] == 0)
-    left_open = book.totals[c.OPEN] > 0
-    if params.target > 0.0 and news and left_open and ranking.nothing_left(state):
-        # An end is believed only after the fit whose labels are reported. Labels that are frozen
-        # for their audit are no longer ours: a fit for each audit would be for nothing.
+    audited = kind == k.TRUTH and fact.task >= 0 and book.tasks[fact.task, c.CLOSED] == 1
+    if params.target > 0.0 and news and not audited and ranking.nothing_left(state):
+        # An end is believed only after the fit whose labels are reported. A truth about a task
+        # that is closed, as an audit brings it, ends nothing.
         fit_all(book, state, FULL_ROUNDS)
         ranking.place_heard(book, state, params)
 
