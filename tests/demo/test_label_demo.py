@@ -64,7 +64,7 @@ def test_labels_are_counted_right_against_the_truth_of_the_messages(demo: Demo) 
     assert len(rows) == COUNT
     right = sum(row["label"] == truth[row["id"]] for row in rows)
     assert demo.found.ways[0].right == right / COUNT
-    certified = [row for row in rows if row["certificate"] == "certified"]
+    certified = [row for row in rows if row["rests_on"] == "certified"]
     wrong = sum(row["label"] != truth[row["id"]] for row in certified)
     assert demo.found.certified_wrong == wrong
 
