@@ -47,6 +47,10 @@ class Frame(TyperGroup):
             _forget_output()
             code = CLOSED_PIPE
         except Exception as error:
+            if type(error).__name__ == "Abort":
+                # Ctrl-C, or the end of the input, at a question.
+                print("\nstopped", file=sys.stderr)
+                sys.exit(INTERRUPTED)
             trouble = _trouble(error)
             if trouble is None:
                 raise

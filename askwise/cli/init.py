@@ -32,8 +32,10 @@ def init(
             )
     items = _ask("File of items to label (CSV, JSON Lines, Parquet)", check=_readable_items)
     content = _ask_content()
-    judges = _ask_judges()
-    people = _ask_people()
+    judges, people = _ask_judges(), _ask_people()
+    while not judges and not people:
+        print("  name at least one model or person")
+        judges, people = _ask_judges(), _ask_people()
     files = {QUESTION: _toml(content)}
     if judges:
         files[JUDGES] = _judges_toml(judges)
@@ -87,7 +89,7 @@ def _ask_judges() -> dict[str, Any]:
     judges = []
     for model in models:
         prices = {
-            name: _ask(f"Price of 1,000,000 {name} tokens of {model}", check=_amount)
+            name: _ask(f"Price of 1,000,000 {name} tokens of {model} (0 if free)", check=_amount)
             for name in ("input", "output")
         }
         judges.append({"id": model.split("/")[-1], "model": model, "price": prices})

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PATHS = ("items", "judges", "people", "content", "instructions")
 """What is kept of a command as a path, so that it can be resumed from another directory."""
 
-FORGOTTEN = ("yes", "resume", "as_json", "pilot_only", "port")
+FORGOTTEN = ("yes", "resume", "as_json", "pilot_only")
 """What a resumed command is told anew."""
 
 
@@ -102,7 +102,7 @@ def label(
     order = _ordered(said, opened)
     job = _begun(order, opened, said, resume=resume, yes=yes, quiet=as_json)
     with ExitStack() as stack:
-        pages = _served(stack, order, url, job.campaign.name, port)
+        pages = _served(stack, order, url, job.campaign.name, said["port"])
         watch = stack.enter_context(shown.watching(quiet=as_json))
         found = job.run(
             watch=watch,
@@ -150,7 +150,7 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
             field="resume",
         )
     for key, value in _kept(said).items():
-        changeable = key in ("budget", "out", "report", "store", "name")
+        changeable = key in ("budget", "out", "report", "store", "name", "port")
         if not changeable and value != _default(key) and value != kept[key]:
             raise InvalidParameter(
                 f"{key} is {value!r}, but the job was begun with {kept[key]!r}: leave it out to "
@@ -159,7 +159,9 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
             )
     budget = said["budget"] if said["budget"] is not None else kept["budget"]
     where = {} if said["store"] is not None else {"out": said["out"]}
-    return kept | {"budget": budget, "report": said["report"] or kept["report"]} | where
+    port = said["port"] if said["port"] != _default("port") else kept["port"]
+    report = said["report"] or kept["report"]
+    return kept | {"budget": budget, "report": report, "port": port} | where
 
 
 def _default(key: str) -> Any:
@@ -235,6 +237,10 @@ def _begun(
         job.raise_budget()
         return job
     refuse_begun(store, name)
+    if Path(said["out"]).exists():
+        raise InvalidParameter(
+            f"{said['out']} is there already: give another --out, or move it", field="out"
+        )
     costs = forecast(order)
     if not quiet:
         from askwise.cli.label_output import show_order
@@ -259,6 +265,6 @@ def _agree(costs: CostForecast, yes: bool) -> None:
         raise InvalidParameter(
             f"this may spend up to {money(costs.most)}: give --yes to agree to it", field="yes"
         )
-    if not typer.confirm(f"Spend up to {money(costs.most)}?", err=True):
+    if not typer.confirm(f"This can't cost more than {money(costs.most)}. Go ahead?", err=True):
         print("nothing was spent", file=sys.stderr)
         raise typer.Exit(1)

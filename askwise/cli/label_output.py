@@ -37,6 +37,17 @@ def show_order(order: LabelOrder, costs: CostForecast) -> None:
     print(f"Everything put to everybody would cost about {say(costs.everybody)}.", file=sys.stderr)
     if costs.audits:
         print(f"Up to {say(costs.audits)} is kept for audits.", file=sys.stderr)
+    if costs.replacements:
+        print(
+            f"Replacing every label by a trusted answer would cost {say(costs.replacements)}.",
+            file=sys.stderr,
+        )
+    if not order.items.truths and order.certify is None and len(costs.workers) == 2:
+        print(
+            "Note: where two disagree and no truth is known, nothing tells which of them is right. "
+            "A third judge, a person or a --truth column would.",
+            file=sys.stderr,
+        )
     if costs.budget is not None:
         print(f"The budget is {say(costs.budget)}.", file=sys.stderr)
 
@@ -48,14 +59,14 @@ def show_choice(job: LabelJob) -> None:
     if because:
         print(f"Policy {because}.", file=sys.stderr)
     if job.without_pilot is not None:
-        print(f"There is no pilot: {job.without_pilot}", file=sys.stderr)
+        print(f"Skipping the pilot: {job.without_pilot}", file=sys.stderr)
 
 
 def show_pilot(found: PilotReport) -> None:
     """What the pilot has shown of judges."""
     cut = {"budget": ", as more might cost over a third of the budget"}.get(found.cut or "", "")
     print(f"Pilot: {len(found.tasks)} items put to every judge{cut}.", file=sys.stderr)
-    columns = ("who", ">answers", ">failed", ">flips", ">an answer", "agrees", "right")
+    columns = ("who", ">answers", ">failed", ">flips", ">an answer", ">agrees", ">right")
     rows = [
         (
             each.id,
@@ -64,7 +75,7 @@ def show_pilot(found: PilotReport) -> None:
             each.flips,
             "-" if each.cost_an_answer is None else money(each.cost_an_answer),
             _span(each.agreement),
-            _span(each.accuracy) if each.truths else "no truths known",
+            _span(each.accuracy) if each.truths else "-",
         )
         for each in found.workers
     ]
@@ -92,8 +103,8 @@ def show_pages(pages: PeoplePages) -> None:
     print("People answer here; each link is one person's own:", file=sys.stderr)
     for person, link in pages.links.items():
         print(f"  {person}  {link}", file=sys.stderr)
-    key = f" (sign in with {pages.owner})" if pages.owner is not None else ""
-    print(f"Dashboard: {pages.dashboard}{key}", file=sys.stderr)
+    key = pages.owner or "the owner's key, which was printed the first time"
+    print(f"Dashboard: {pages.dashboard} (sign in with {key})", file=sys.stderr)
 
 
 @contextmanager
@@ -102,9 +113,15 @@ def watching(*, quiet: bool) -> Iterator[Callable[[LabelProgress], None]]:
     if quiet:
         yield lambda progress: None
         return
+    outages = _OutageLines()
     if not sys.stderr.isatty():
         with spoken() as speak:
-            yield lambda progress: speak(_sentence(progress))
+
+            def say(progress: LabelProgress) -> None:
+                outages.tell(progress)
+                speak(_sentence(progress))
+
+            yield say
         return
     from rich import progress as columns
 
@@ -118,6 +135,7 @@ def watching(*, quiet: bool) -> Iterator[Callable[[LabelProgress], None]]:
         bar = shown.add_task("labelling", total=None, note="")
 
         def update(progress: LabelProgress) -> None:
+            outages.tell(progress)
             shown.update(
                 bar,
                 description=progress.phase,
@@ -127,6 +145,20 @@ def watching(*, quiet: bool) -> Iterator[Callable[[LabelProgress], None]]:
             )
 
         yield update
+
+
+class _OutageLines:
+    """Says once of each judge that it can't be asked, and why."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, str] = {}
+
+    def tell(self, progress: LabelProgress) -> None:
+        """Print a line for what is new."""
+        for judge, why in progress.outages.items():
+            if self._told.get(judge) != why:
+                self._told[judge] = why
+                print(f"{judge} can't be asked: {why}", file=sys.stderr)
 
 
 def _sentence(progress: LabelProgress) -> str:
@@ -142,7 +174,8 @@ def _sentence(progress: LabelProgress) -> str:
         parts.append(f"{money(progress.left)} left")
     if progress.waits:
         parts.append("waiting for people")
-    parts += [f"{judge} is out ({why})" for judge, why in progress.outages.items()]
+    if progress.outages:
+        parts.append(f"out: {', '.join(progress.outages)}")
     return ", ".join(parts)
 
 
@@ -153,12 +186,15 @@ def show_result(found: LabelResult, files: dict[str, Path], store: str) -> None:
     print(f"confidence: {words.confidences(found)}")
     if found.certificate is not None:
         print(found.certificate.statement)
-    rows = [_row(each, say) for each in (*found.judges, *found.people)]
-    columns = ("who", ">answers", ">failed", ">paid", ">an answer", "right", ">of")
+    workers = (*found.judges, *found.people)
+    rows = [_row(each, say, found.audits(each.id)) for each in workers]
+    columns = ("who", ">answers", ">failed", ">paid", ">an answer", ">right", "judged by", ">of")
     output.show_records(columns, rows)
     budget = found.status.budget
     print(f"spent {say(found.cost)}" + (f" of {say(budget)}" if budget is not None else ""))
     print(words.more_money(found, say))
+    for wanted in found.status.needs_gold:
+        print(words.wanted_truths(wanted))
     for judge, why in found.outages.items():
         print(f"{judge} could not be asked at the end: {why}")
     for what, path in files.items():
@@ -166,15 +202,15 @@ def show_result(found: LabelResult, files: dict[str, Path], store: str) -> None:
     print(f"campaign: {found.campaign.name} in {store}")
 
 
-def _row(worker: WorkerSummary, say: Callable[[Decimal], str]) -> tuple[Any, ...]:
+def _row(worker: WorkerSummary, say: Callable[[Decimal], str], audits: bool) -> tuple[Any, ...]:
     cost = "-" if worker.cost_an_answer is None else say(worker.cost_an_answer)
     quality = worker.quality
-    right, of = "-", "-"
-    if quality is not None:
-        basis = "by truths" if quality.basis == "truth" else "agrees"
-        right = f"{quality.value:.2f} [{quality.low:.2f}, {quality.high:.2f}] {basis}"
+    right, basis, of = "-", "-", "-"
+    if quality is not None and not audits:
+        basis = "truths" if quality.basis == "truth" else "agreement"
+        right = f"{quality.value:.2f} [{quality.low:.2f}, {quality.high:.2f}]"
         of = str(quality.answers)
-    return worker.id, worker.answered, worker.failed, say(worker.paid), cost, right, of
+    return worker.id, worker.answered, worker.failed, say(worker.paid), cost, right, basis, of
 
 
 def _print(shown: Any) -> None:

@@ -45,6 +45,8 @@ class CostForecast:
         What can't be exceeded.
     audits : Decimal
         The part that is kept back for audits.
+    replacements : Decimal
+        What it costs if every label has to be replaced by a trusted answer; 0 without escalation.
     """
 
     workers: tuple[WorkerCost, ...]
@@ -53,6 +55,7 @@ class CostForecast:
     likely: Decimal
     most: Decimal
     audits: Decimal
+    replacements: Decimal
 
 
 def forecast(order: LabelOrder) -> CostForecast:
@@ -62,7 +65,8 @@ def forecast(order: LabelOrder) -> CostForecast:
     everybody = sum(to_micro(each.everything, "cost") for each in costs)
     ceiling = sum(to_micro(each.most, "price") * len(order.items) for each in costs)
     audits = _audits(order, budget)
-    most = ceiling + audits if budget is None else min(budget, ceiling + audits)
+    trusted = max(audits, _replacements(order))
+    most = ceiling + trusted if budget is None else min(budget, ceiling + trusted)
     likely = min(everybody + audits, most)
     return CostForecast(
         workers=tuple(costs),
@@ -71,6 +75,7 @@ def forecast(order: LabelOrder) -> CostForecast:
         likely=from_micro(likely),
         most=from_micro(most),
         audits=from_micro(audits),
+        replacements=from_micro(_replacements(order)),
     )
 
 
@@ -100,8 +105,16 @@ def _audits(order: LabelOrder, budget: int | None) -> int:
     if terms is None:
         return 0
     dearest = max(worker.micro for worker in order.workers if worker.id in terms.by)
-    wanted = len(order.items) if terms.escalate else terms.audits
     if budget is not None:
         kept = terms.kept_back(budget)
         return kept if terms.audits is None else min(kept, terms.audits * dearest)
-    return dearest * (len(order.items) if wanted is None else wanted)
+    return dearest * (len(order.items) if terms.audits is None else terms.audits)
+
+
+def _replacements(order: LabelOrder) -> int:
+    """What trusted answers in place of all labels cost, where labels may be replaced."""
+    terms = order.certify
+    if terms is None or not terms.escalate:
+        return 0
+    dearest = max(worker.micro for worker in order.workers if worker.id in terms.by)
+    return dearest * len(order.items)

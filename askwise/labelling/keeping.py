@@ -59,7 +59,8 @@ def refuse_begun(store: Store, name: str) -> None:
             )
     elif known.campaign in taken and is_begun(store, known.campaign):
         raise Conflict(
-            f"the job {name!r} was begun before: resume it, or choose another name or store",
+            f"the job {name!r} was begun before: resume it (--resume), or begin another under "
+            "another name or in another store (--name, --out, --store)",
             field="resume",
             reason="campaign_exists",
         )

@@ -144,7 +144,7 @@ class LabelledItems:
         prices = {
             each.id: each.cost_an_answer or each.price or Decimal(0)
             for each in (*self.judges, *self.people)
-            if each.joined and not self._audits(each.id)
+            if each.joined and not self.audits(each.id)
         }
         left = [
             price
@@ -199,7 +199,8 @@ class LabelledItems:
             "more_money": self.more_money().to_json(),
         }
 
-    def _audits(self, worker: str) -> bool:
+    def audits(self, worker: str) -> bool:
+        """Whether somebody is one of those who audit."""
         return self.certificate is not None and worker in self.certificate.by
 
 

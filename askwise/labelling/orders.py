@@ -289,11 +289,12 @@ def _terms(
             fields.setdefault("escalate", True)
         if "error" not in fields:
             raise InvalidParameter(
-                "target_error is missing: say what share of the labels may be wrong",
+                "target_error (--target-error) is missing: say what share of the labels may be "
+                "wrong",
                 field="target_error",
             )
         if "by" not in fields:
-            raise InvalidParameter("by is missing: name the people who audit", field="by")
+            raise InvalidParameter("by (--by) is missing: name the people who audit", field="by")
         terms = read_terms(fields)
     assert terms is not None
     names = [each.id for each in people]

@@ -41,7 +41,8 @@ def write_report(found: LabelledItems, path: str | os.PathLike[str]) -> Path:
     workers = [*found.judges, *found.people]
     look = list(_look(found))
     title = (content.title or content.question) if content is not None else found.campaign.name
-    worker_figures, confidence_figures = list(_worker_figures(workers)), [_confidence(found)]
+    measured = [each for each in workers if not found.audits(each.id)]
+    worker_figures, confidence_figures = list(_worker_figures(measured)), [_confidence(found)]
     return report.write_page(
         file.parent,
         "label.html",
@@ -58,7 +59,7 @@ def write_report(found: LabelledItems, path: str | os.PathLike[str]) -> Path:
             " By agreement: the share that is what most others said, which is not their accuracy."
         ),
         worker_columns=WORKERS,
-        workers=[_worker(each) for each in workers],
+        workers=[_worker(each, found.audits(each.id)) for each in workers],
         money_note=(
             "An answer: what was paid for each, failures included. At most: what is reserved before"
             " a call, its ceiling. Over the ceiling: calls that cost more than was reserved."
@@ -98,14 +99,15 @@ def _remarks(found: LabelledItems) -> Iterator[str]:
             yield f"{each.id} failed more often than it answered: the table of workers says why."
 
 
-def _worker(worker: WorkerSummary) -> Line:
+def _worker(worker: WorkerSummary, audits: bool) -> Line:
     family = "" if worker.family is None else f" ({worker.family})"
     kind = (worker.kind or "-") + family
     failed = str(worker.failed)
     if worker.failures:
         failed += " (" + ", ".join(f"{why} {n}" for why, n in worker.failures.items()) + ")"
     quality = worker.quality
-    if quality is None:
+    if quality is None or audits:
+        # Those who audit would be measured by their own answers.
         return worker.id, (kind, str(worker.answered), failed, "-", "-", "-")
     basis = "truths" if quality.basis == "truth" else "agreement"
     return worker.id, (

@@ -3,8 +3,12 @@
 from collections.abc import Callable
 from decimal import Decimal
 
+from askwise.campaign.views import NeedsGold
 from askwise.core.choices import Done, Wait
 from askwise.labelling.labels import LabelledItems
+
+NAMED = 5
+"""Items that are named of those whose truth is wanted."""
 
 MANY = 5
 """Options that are listed with their counts before the rest is summed up."""
@@ -12,14 +16,14 @@ MANY = 5
 BASES = {
     "certified": "certified",
     "calibrated": "calibrated by known truths",
-    "agreement": "by agreement alone, which is no probability",
+    "agreement": "by agreement only (not a probability)",
     "truth": "known truths",
     "nothing": "without an answer",
 }
 """What confidences rest on, in words."""
 
 ENDS = {
-    "budget": "the budget is spent",
+    "budget": "what is left of the budget is less than another answer may cost",
     "limits": "every worker has been asked all they may be",
     "tasks": "every item has been put to everybody",
     "target": "the target is reached",
@@ -69,7 +73,9 @@ def ended(end: Done | Wait | None) -> str:
     """Why it ended, in words."""
     if isinstance(end, Done):
         return ENDS.get(end.why, end.why)
-    return "it was stopped" if end is None else f"it waits for {end.what}"
+    if end is None:
+        return "it was stopped"
+    return "nobody can be asked now" if end.what == "workers" else f"it waits for {end.what}"
 
 
 def confidences(found: LabelledItems) -> str:
@@ -89,6 +95,17 @@ def more_money(found: LabelledItems, say: Say) -> str:
             "people, or for truths."
         )
     return (
-        f"{words}. Nobody has given {more.answers} of the answers about them that could be bought: "
-        f"they would cost about {say(more.cost)}."
+        f"{words}. {more.answers} more answers about them could be bought, for about "
+        f"{say(more.cost)}."
     )
+
+
+def wanted_truths(wanted: NeedsGold) -> str:
+    """Which truths would help, and what for."""
+    names = ", ".join(wanted.tasks[:NAMED]) + (", ..." if len(wanted.tasks) > NAMED else "")
+    what = {
+        "side": "would tell who is right where answers can't",
+        "calibration": "would turn agreement into a probability",
+        "audit": "is waited for",
+    }[wanted.why]
+    return f"The truth of {wanted.count} items ({names}) {what}: give it in a --truth column."

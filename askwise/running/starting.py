@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from askwise.campaign import Campaign
 from askwise.core.content import Content
@@ -90,7 +92,17 @@ def run(
                 for source in set(sources.values()):
                     await source.aclose()
 
-    return asyncio.run(whole())
+    return _from_anywhere(whole)
+
+
+def _from_anywhere(whole: Callable[[], Coroutine[Any, Any, RunResult]]) -> RunResult:
+    """Run to the end, also from a notebook, whose own event loop is running on this thread."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(whole())
+    with ThreadPoolExecutor(1, thread_name_prefix="askwise-run") as beside:
+        return beside.submit(asyncio.run, whole()).result()
 
 
 async def arun(

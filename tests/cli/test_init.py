@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from askwise.cli.app import app
 from askwise.data import read_content, read_workers
+from tests.cli.helpers import askwise, environment
 
 ANSWERS = [
     "nothing.csv", "items.csv", 'Is it "spam"?', "spam", "spam,ham", "Wants money", "",
@@ -50,8 +52,20 @@ def test_nothing_is_overwritten(folder: Path) -> None:
     assert not (folder / "question.toml").exists()
 
 
-def test_without_models_and_people_there_is_one_file(folder: Path) -> None:
-    answers = ["items.csv", "Ok?", "yes,no", "", "", "", "", "1"]
+def test_somebody_has_to_answer(folder: Path) -> None:
+    answers = ["items.csv", "Ok?", "yes,no", "", "", "", "", "", "ann", "0.05", "1"]
     done = CliRunner().invoke(app, ["init"], input="\n".join(answers) + "\n")
     assert done.exit_code == 0, done.output
-    assert sorted(file.name for file in folder.iterdir()) == ["items.csv", "question.toml"]
+    assert "name at least one model or person" in done.output
+    written = {file.name for file in folder.iterdir()}
+    assert written == {"items.csv", "question.toml", "people.csv"}
+
+
+def test_an_input_that_ends_stops_it_without_a_traceback(folder: Path) -> None:
+    done = subprocess.run(
+        askwise("init"), input="items.csv\n", env=environment(), capture_output=True, text=True
+    )
+    assert done.returncode == 130
+    assert done.stderr.strip().splitlines()[-1] == "stopped"
+    assert "Traceback" not in done.stderr
+    assert not (folder / "question.toml").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 from decimal import Decimal
 from pathlib import Path
@@ -206,6 +207,23 @@ def test_two_columns_are_compared_as_a_pair_whose_sides_the_options_name() -> No
     assert content is not None
     assert [option.side for option in content.options] == ["first", "second"]
     assert seen[0] in [("short", "much longer text"), ("long indeed", "s")]
+
+
+def test_it_runs_where_an_event_loop_is_running_already() -> None:
+    async def in_a_notebook() -> Any:
+        return label(TEXTS[:6], **order(pilot=0))
+
+    assert asyncio.run(in_a_notebook()).end == Done("tasks")
+
+
+def test_replacements_by_trusted_answers_are_in_what_it_may_cost() -> None:
+    costs = forecast(make_order(TEXTS, **certified(budget="100", escalate=True)))
+    assert costs.replacements == 60 * Decimal("0.02")
+    judged = 60 * (Decimal("0.004") + Decimal("0.001"))
+    # Twenty of a hundred are kept for audits: more than to replace every label.
+    assert costs.most == judged + Decimal(20)
+    within = forecast(make_order(TEXTS, **certified(budget="3", escalate=True)))
+    assert within.most == judged + costs.replacements
 
 
 def test_judges_may_be_given_by_the_fields_of_a_file() -> None:
