@@ -94,11 +94,14 @@ def label(
     with extra("lab"):
         import matplotlib  # noqa: F401
     from askwise.cli import label_output as shown
+    from askwise.data.columns import check_written
 
+    check_written(out)
     url = store or f"sqlite:///{out.with_suffix('.sqlite')}"
     opened = open_store(url)
     if resume:
         said = _resumed(opened, name, said)
+    _refuse_overwriting(said)
     order = _ordered(said, opened)
     job = _begun(order, opened, said, resume=resume, yes=yes, quiet=as_json)
     with ExitStack() as stack:
@@ -160,6 +163,21 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
     budget = said["budget"] if said["budget"] is not None else kept["budget"]
     where = {} if said["store"] is not None else {"out": said["out"]}
     return kept | {"budget": budget, "report": said["report"] or kept["report"]} | where
+
+
+def _refuse_overwriting(said: dict[str, Any]) -> None:
+    """Refuse to write over a directory, what is read, or the other file that is written."""
+    written = {key: Path(said[key]) for key in ("out", "report") if said[key] is not None}
+    for key, path in written.items():
+        if path.is_dir():
+            raise InvalidParameter(f"{key} is {str(path)!r}, a directory: name a file", field=key)
+        others = [name for name in (*PATHS, "out") if name != key and said[name] is not None]
+        for other in others:
+            if path.resolve() == Path(said[other]).resolve():
+                raise InvalidParameter(
+                    f"{key} is {str(path)!r}, which is the file of {other} too: name another",
+                    field=key,
+                )
 
 
 def _default(key: str) -> Any:

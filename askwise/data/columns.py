@@ -248,6 +248,25 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[A
     return write_atomic(file, raw)
 
 
+def check_written(path: str | os.PathLike[str]) -> None:
+    """Refuse a file that :func:`write_columns` could not write, before the work for it is done.
+
+    Raises
+    ------
+    InvalidParameter
+        Its ending is not known, it is a directory, or it needs pyarrow, which is not there.
+    """
+    file = Path(path)
+    try:
+        ending = _ending(file)
+    except InvalidProblem as error:
+        raise InvalidParameter(str(error), field="out") from None
+    if file.is_dir():
+        raise InvalidParameter(f"{file} is a directory: name a file in it", field="out")
+    if ending == ".parquet":
+        _arrow()
+
+
 def _harmless(cell: Any) -> Any:
     """Put an apostrophe before what a spreadsheet would take for a formula; see `_as_written`."""
     if not isinstance(cell, str) or not cell.lstrip("'").startswith(_FORMULA):

@@ -236,3 +236,26 @@ def test_without_a_key_that_was_there_a_resumed_job_says_so(
     assert done.exit_code == 2
     assert "JUDGE_KEY" in done.stderr
     assert os.path.exists(folder / "labels.csv")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("--out", "labels.txt"), "labels.txt has an ending that is not known"),
+        (("--out", "."), "has an ending that is not known"),
+        (("--out", "items.csv"), "out is 'items.csv', which is the file of items too"),
+        (("--report", "judges.toml"), "report is 'judges.toml', which is the file of judges too"),
+        (("--report", "labels.csv"), "report is 'labels.csv', which is the file of out too"),
+        (("--report", "."), "report is '.', a directory"),
+    ],
+)
+def test_files_that_can_not_be_written_are_refused_before_anything_is_spent(
+    folder: Path, server: ChatServer, given: tuple[str, str], words: str
+) -> None:
+    done = in_this_process(*ORDER, "--yes", "--pilot", "0", *given)
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not server.asked
+    assert sorted(each.name for each in folder.iterdir()) == ["items.csv", "judges.toml"]
+    assert (folder / "items.csv").read_text(encoding="utf-8") == ITEMS
