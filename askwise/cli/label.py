@@ -104,6 +104,8 @@ def label(
     _refuse_overwriting(said)
     order = _ordered(said, opened)
     job = _begun(order, opened, said, resume=resume, yes=yes, quiet=as_json)
+    if resume and budget is not None:
+        job.raise_budget()
     with ExitStack() as stack:
         pages = _served(stack, order, url, job.campaign.name, port)
         watch = stack.enter_context(shown.watching(quiet=as_json))
@@ -249,9 +251,7 @@ def _begun(
 
     name = said["name"]
     if resume:
-        job = LabelJob(order, store, name=name, resume=True)
-        job.raise_budget()
-        return job
+        return LabelJob(order, store, name=name, resume=True)
     refuse_begun(store, name)
     costs = forecast(order)
     if not quiet:

@@ -152,6 +152,37 @@ def test_a_resumed_job_takes_more_money_and_no_other_question(folder: Path) -> N
     assert "of 1.00" in more.stdout
 
 
+def test_a_budget_that_was_raised_need_not_be_said_again(folder: Path) -> None:
+    poor = [*ORDER, "--yes", "--pilot", "0"]
+    poor[poor.index("--budget") + 1] = "0.0006"
+    in_this_process(*poor)
+    in_this_process("label", "--resume", "--budget", "0.001")
+    again = in_this_process("label", "--resume")
+    assert again.exit_code == 0, again.output
+    assert "of 0.001" in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('model = "big"', 'model = "small"', "worker 'big' was created with the source"),
+        ('id = "big"', 'id = "huge"', "'huge' is not among the judges and people"),
+        ('[[judge]]\nid = "big"\nmodel = "big"\n', "", "was begun with 'big', who is missing"),
+    ],
+)
+def test_other_judges_are_refused_and_the_budget_stays(
+    folder: Path, server: ChatServer, before: str, after: str, words: str
+) -> None:
+    in_this_process(*ORDER, "--yes", "--pilot", "0")
+    file, asked = folder / "judges.toml", len(server.asked)
+    file.write_text(file.read_text(encoding="utf-8").replace(before, after), encoding="utf-8")
+    done = in_this_process("label", "--resume", "--budget", "2")
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert len(server.asked) == asked
+    assert Campaign.open(f"sqlite:///{folder}/labels.sqlite", "label").status().budget == 1
+
+
 def test_a_job_is_not_begun_twice(folder: Path, server: ChatServer) -> None:
     in_this_process(*ORDER, "--yes", "--pilot", "0")
     bill = server.bill
