@@ -137,7 +137,7 @@ class LabelJob:
                 stop=watching.stop,
             )
         progress = self.progress()
-        begun = progress.answers or progress.failures
+        begun = progress.answers or progress.spent
         if watching.hopeless or (isinstance(found.end, Wait) and progress.outages and not begun):
             out = watching.hopeless or progress.outages
             raise InvalidParameter(

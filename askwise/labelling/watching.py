@@ -169,7 +169,8 @@ class JobWatch:
         if self._watch is not None:
             self._watch(found)
         called = [worker for worker, source in self._sources.items() if source.called]
-        stuck = not found.answers and not found.failures and called and not self._may_wait
+        # Failures that cost nothing are no beginning: a request that is refused fails in that way.
+        stuck = not found.answers and not found.spent and called and not self._may_wait
         self._out = self._out + 1 if stuck and len(found.outages) == len(called) else 0
         if self._out >= PATIENCE:
             self.hopeless = dict(found.outages)

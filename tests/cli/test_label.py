@@ -221,6 +221,19 @@ def test_judges_that_can_not_work_are_refused_in_one_line_and_nothing_is_spent(
     assert not (folder / "labels.csv").exists()
 
 
+def test_requests_that_are_always_refused_end_the_job_and_the_next_try_begins_it(
+    folder: Path, server: ChatServer
+) -> None:
+    script, server.script = server.script, lambda _: Scripted("no such parameter", status=400)
+    done = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    assert done.exit_code == 2
+    assert "HTTP 400: no such parameter; nothing was spent" in done.stderr.splitlines()[-1]
+    server.script = script
+    again = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    assert again.exit_code == 0, again.output
+    assert "24 of 24 items labelled" in again.stdout
+
+
 def test_the_key_is_nowhere_but_in_the_environment(folder: Path) -> None:
     done = in_this_process(*ORDER, "--yes", "--pilot", "0")
     kept = [file for file in folder.iterdir() if file.is_file()]
