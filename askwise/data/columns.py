@@ -239,13 +239,27 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[A
                 record = dict(zip(columns, row, strict=True))
                 text.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
         else:
-            writer = csv.writer(text, lineterminator="\n")
+            writer = csv.writer(_UnixLines(text))
             writer.writerow(columns)
             writer.writerows([_harmless(cell) for cell in row] for row in rows)
         raw = text.getvalue().encode()
         if ending.endswith(".gz"):
             raw = gzip.compress(raw, mtime=0)
     return write_atomic(file, raw)
+
+
+class _UnixLines:
+    """Takes rows of a CSV writer that end in CR LF, and ends them in LF.
+
+    The writer puts quotes around cells with a character of its line ends. A CR in a cell needs
+    them as well: readers take it for the end of a row.
+    """
+
+    def __init__(self, text: io.StringIO) -> None:
+        self._text = text
+
+    def write(self, row: str) -> None:
+        self._text.write(row.removesuffix("\r\n") + "\n")
 
 
 def check_written(path: str | os.PathLike[str]) -> None:

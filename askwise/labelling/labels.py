@@ -224,7 +224,13 @@ def _audited(state: CampaignState) -> tuple[list[float], list[bool]]:
 
 
 def _own(columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
-    return {f"item_{name}" if name in FIRST else name: cells for name, cells in columns.items()}
+    named: dict[str, Sequence[Any]] = {}
+    for name, cells in columns.items():
+        free = name
+        while free in FIRST or (free != name and free in columns):
+            free = f"item_{free}"
+        named[free] = cells
+    return named
 
 
 def _text(value: str | float | None) -> str | None:

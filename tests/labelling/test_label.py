@@ -175,6 +175,19 @@ def test_labels_are_written_beside_the_items_own_columns(tmp_path: Path) -> None
     assert [each["id"] for each in lines] == [f"m{at}" for at in range(60)]
 
 
+def test_no_column_of_the_items_takes_the_place_of_another() -> None:
+    own = {"label": "first", "item_label": "second", "item_item_label": "third"}
+    columns = label([{"text": text, **own} for text in TEXTS[:2]], text="text", **order()).columns()
+    assert {name: cells[0] for name, cells in columns.items() if name not in ("id", "text")} == {
+        "label": columns["label"][0],
+        "confidence": columns["confidence"][0],
+        "rests_on": "agreement",
+        "item_item_item_label": "first",
+        "item_label": "second",
+        "item_item_label": "third",
+    }
+
+
 def test_the_report_is_one_page_that_loads_nothing(tmp_path: Path) -> None:
     found = label(["<script>alert(1)</script>", *TEXTS[1:]], **certified())
     page = found.report(tmp_path / "page.html").read_text(encoding="utf-8")
