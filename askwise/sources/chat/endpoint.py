@@ -24,6 +24,9 @@ IDLE = 3.0
 """Seconds for which a connection is kept for the next request: few servers close theirs earlier,
 and a request on a connection that is just being closed is lost."""
 
+SECRET = 12
+"""Characters from which on a key is taken out of replies."""
+
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -149,10 +152,18 @@ class Endpoint:
                 if len(read) > LARGEST_REPLY:
                     raise NoReply(f"the reply has more than {LARGEST_REPLY} bytes", late=False)
         try:
-            found = json.loads(read)
+            found = json.loads(self._without_key(bytes(read)))
         except (ValueError, RecursionError):
             found = None
         return HttpReply(reply.status_code, reply.headers, found)
+
+    def _without_key(self, read: bytes) -> bytes:
+        """A reply without the key, as some of it is kept: some servers repeat what they got.
+
+        A short one is no secret, as "none" of a server on this machine, and may be a common word.
+        """
+        key = self._key()
+        return read.replace(key.encode(), b"***") if len(key) >= SECRET else read
 
     def _connections(self) -> Any:
         if self._client is None:
@@ -171,6 +182,13 @@ class Endpoint:
     def _key(self) -> str:
         if not self.key_env:
             return ""
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.key_env):
+            # Not what was given: it may be the key itself.
+            raise InvalidParameter(
+                "key_env is no name of a variable: give the name of the variable of the "
+                "environment that holds the key, as OPENAI_API_KEY, and not the key",
+                field="key_env",
+            )
         key = os.environ.get(self.key_env, "")
         if not key:
             raise InvalidParameter(
