@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import shlex
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,7 +21,7 @@ from askwise.core.choices import Wait
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from askwise.labelling import CostForecast, LabelJob, LabelOrder
+    from askwise.labelling import LabelJob, LabelOrder
     from askwise.store import Store
 
 PATHS = ("items", "judges", "people", "content", "instructions")
@@ -124,10 +125,24 @@ def label(
     else:
         shown.show_result(found, files, url)
     if found.end is None and not pilot_only:
-        print("stopped; to go on: askwise label --resume", file=sys.stderr)
+        print(f"stopped; to go on: {_to_resume(said, store)}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED)
     if isinstance(found.end, Wait):
         raise typer.Exit(WAIT)
+
+
+def _to_resume(said: dict[str, Any], store: str | None) -> str:
+    """The command that goes on with a job: it is found by its store, or by its file of labels."""
+    from askwise.store.errors import without_password
+
+    words = ["askwise", "label", "--resume"]
+    if store is not None:
+        words += ["--store", without_password(store)]
+    elif str(said["out"]) != str(_default("out")):
+        words += ["--out", str(said["out"])]
+    if said["name"] != _default("name"):
+        words += ["--name", said["name"]]
+    return shlex.join(words)
 
 
 def _served(stack: ExitStack, order: LabelOrder, store: str, campaign: str, port: int) -> bool:
@@ -248,6 +263,7 @@ def _begun(
     """The job, once its user has agreed to what it may cost."""
     from askwise.labelling import LabelJob, forecast
     from askwise.labelling.keeping import refuse_begun
+    from askwise.labelling.words import money
 
     name = said["name"]
     if resume:
@@ -258,7 +274,7 @@ def _begun(
         from askwise.cli.label_output import show_order
 
         show_order(order, costs)
-    _agree(costs, yes)
+    _agree(money(costs.most, order.content.currency), yes or not costs.most)
     job = LabelJob(order, store, name=name, command=_kept(said))
     if not quiet:
         from askwise.cli.label_output import show_choice
@@ -267,16 +283,14 @@ def _begun(
     return job
 
 
-def _agree(costs: CostForecast, yes: bool) -> None:
+def _agree(most: str, yes: bool) -> None:
     """Ask before the first money is spent."""
-    if yes or not costs.most:
+    if yes:
         return
-    from askwise.labelling.words import money
-
     if not sys.stdin.isatty():
         raise InvalidParameter(
-            f"this may spend up to {money(costs.most)}: give --yes to agree to it", field="yes"
+            f"this may spend up to {most}: give --yes to agree to it", field="yes"
         )
-    if not typer.confirm(f"Spend up to {money(costs.most)}?", err=True):
+    if not typer.confirm(f"Spend up to {most}?", err=True):
         print("nothing was spent", file=sys.stderr)
         raise typer.Exit(1)

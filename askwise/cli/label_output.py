@@ -13,6 +13,7 @@ from askwise.cli import output
 from askwise.cli.outputs import spoken
 from askwise.labelling import words
 from askwise.labelling.words import money, money_in
+from askwise.store.errors import without_password
 
 if TYPE_CHECKING:
     from askwise.auditing import Interval
@@ -154,14 +155,13 @@ def show_result(found: LabelResult, files: dict[str, Path], store: str) -> None:
     rows = [_row(each, say) for each in (*found.judges, *found.people)]
     columns = ("who", ">answers", ">failed", ">paid", ">an answer", "right", ">of")
     output.show_records(columns, rows)
-    budget = found.status.budget
-    print(f"spent {say(found.cost)}" + (f" of {say(budget)}" if budget is not None else ""))
+    print(f"spent {words.bill(found, say)}")
     print(words.more_money(found, say))
     for judge, why in found.outages.items():
         print(f"{judge} could not be asked at the end: {why}")
     for what, path in files.items():
         print(f"{what}: {path}")
-    print(f"campaign: {found.campaign.name} in {store}")
+    print(f"campaign: {found.campaign.name} in {without_password(store)}")
 
 
 def _row(worker: WorkerSummary, say: Callable[[Decimal], str]) -> tuple[Any, ...]:

@@ -193,6 +193,7 @@ class LabelledItems:
             "outages": self.outages,
             "budget": None if self.status.budget is None else str(self.status.budget),
             "spent": str(self.cost),
+            "unbooked": str(self.status.unbooked),
             "judges": [each.to_json() for each in self.judges],
             "people": [each.to_json() for each in self.people],
             "certificate": None if self.certificate is None else self.certificate.to_json(),

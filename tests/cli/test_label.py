@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -303,3 +304,34 @@ def test_files_that_can_not_be_written_are_refused_before_anything_is_spent(
     assert not server.asked
     assert sorted(each.name for each in folder.iterdir()) == ["items.csv", "judges.toml"]
     assert (folder / "items.csv").read_text(encoding="utf-8") == ITEMS
+
+
+def test_a_job_that_is_stopped_says_the_command_that_goes_on_with_it(
+    folder: Path, server: ChatServer
+) -> None:
+    process = subprocess.Popen(
+        askwise(*ORDER, "--yes", "--pilot", "0", "--out", "my labels.csv", "--name", "mail"),
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while len(server.asked) < 4 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    command = "askwise label --resume --out 'my labels.csv' --name mail"
+    assert said.splitlines()[-1] == f"stopped; to go on: {command}"
+    done = in_this_process(*shlex.split(command)[1:])
+    assert done.exit_code == 0, done.output
+
+
+def test_costs_beyond_the_budget_are_named(folder: Path, server: ChatServer) -> None:
+    usage = {"prompt_tokens": 1_000_000, "completion_tokens": 1}
+    server.script = lambda _: Scripted("spam", usage=usage)
+    poor = [*ORDER, "--yes", "--pilot", "0"]
+    poor[poor.index("--budget") + 1] = "0.1"
+    done = in_this_process(*poor)
+    assert "spent 0.1 of 0.1; calls cost " in done.stdout
+    assert " more by their replies, which the budget did not hold" in done.stdout
