@@ -120,6 +120,12 @@ class LabelJob:
         pilot_only : bool
             Whether to stop when the pilot is over.
         """
+        if pilot_only and self.campaign.status().pilot is None:
+            raise InvalidParameter(
+                "pilot_only is set, but the job has no pilot: it takes two judges and five items "
+                "or more, and a policy that allows it",
+                field="pilot_only",
+            )
         for item, option in self.order.items.truths.items():
             # Told before, the same truth changes nothing.
             self.campaign.truth(item, option)
@@ -135,6 +141,7 @@ class LabelJob:
                 wait=wait,
                 grace=grace,
                 stop=watching.stop,
+                until=self._is_piloted if pilot_only else None,
             )
         progress = self.progress()
         begun = progress.answers or progress.spent
@@ -156,6 +163,11 @@ class LabelJob:
     def progress(self) -> LabelProgress:
         """How far it is."""
         return progress_of(self.campaign, self.order.sources)
+
+    def _is_piloted(self) -> bool:
+        """Whether every question of the pilot has ended."""
+        pilot = self.campaign.status().pilot
+        return pilot is not None and pilot.phase == "done"
 
     def _refuse_other_judges(self) -> None:
         """Refuse judges that the job was not begun with, before anything of it is changed."""

@@ -158,9 +158,13 @@ class JobWatch:
         while not self._over.wait(EVERY):
             self._look()
 
+    def _ends_piloted(self) -> bool:
+        """Whether the run ends here: no decision of the policy will show that the pilot is over."""
+        return self._pilot_only and self._campaign.pilot().phase == "done"
+
     def _look(self) -> None:
         found = progress_of(self._campaign, self._sources, self._in_flight)
-        if self._piloting and found.phase != "pilot":
+        if self._piloting and (found.phase != "pilot" or self._ends_piloted()):
             self._piloting = False
             if self._on_pilot is not None:
                 self._on_pilot(self._campaign.pilot())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from askwise.campaign import Campaign
 from askwise.core.content import Content
@@ -27,6 +27,7 @@ def run(
     grace: float = 30.0,
     claim: OnClaimed = "refuse",
     stop: threading.Event | None = None,
+    until: Callable[[], bool] | None = None,
 ) -> RunResult:
     """Run a campaign until there is nobody more to ask.
 
@@ -52,6 +53,8 @@ def run(
         until it has ended.
     stop : threading.Event, optional
         Ends it when it is set, as Ctrl-C does.
+    until : callable, optional
+        Asked before anything is handed out; when it says true, the run ends as with Ctrl-C.
 
     Raises
     ------
@@ -78,7 +81,14 @@ def run(
 
     async def whole() -> RunResult:
         runner = Runner(
-            campaign, sources, content=content, watch=watch, wait=wait, grace=grace, claim=claim
+            campaign,
+            sources,
+            content=content,
+            watch=watch,
+            wait=wait,
+            grace=grace,
+            claim=claim,
+            until=until,
         )
         stopper = None if stop is None else asyncio.create_task(_stopped_by(_polled(stop), runner))
         with _interrupts(runner):

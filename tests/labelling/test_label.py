@@ -84,9 +84,20 @@ def test_what_the_pilot_shows_is_told_once_and_progress_now_and_then() -> None:
 
 def test_a_job_that_is_to_end_with_its_pilot_does() -> None:
     job = LabelJob(make_order(TEXTS, **order(pilot=10, judges=judges(slots=1))))
-    found = job.run(pilot_only=True)
-    assert found.end is None or isinstance(found.end, Done)
+    told: list[Any] = []
+    found = job.run(pilot_only=True, on_pilot=told.append)
+    assert found.end is None
     assert job.campaign.pilot().phase == "done"
+    assert [len(each.tasks) for each in told] == [10]
+    assert found.status.answers == 10 * len(found.judges)
+
+
+@pytest.mark.parametrize("without", [{"pilot": 0}, {"policy": "bbta"}])
+def test_a_job_without_a_pilot_can_not_end_with_it(without: dict[str, Any]) -> None:
+    job = LabelJob(make_order(TEXTS, **order(**without)))
+    with pytest.raises(InvalidParameter, match="has no pilot"):
+        job.run(pilot_only=True)
+    assert job.campaign.status().spent == 0
 
 
 def test_a_policy_that_takes_no_pilot_goes_without_one_unless_it_was_asked_for() -> None:
