@@ -79,7 +79,7 @@ def read_columns(
     if ending == ".parquet":
         found = _read_parquet(file, wanted)
     elif ending.startswith(".jsonl"):
-        found = _read_json_lines(file, needed, wanted, only)
+        found = _read_json_lines(file, needed, wanted, only=only, every=every)
     else:
         found = _read_csv(file, needed, wanted)
     if not found.lines:
@@ -119,7 +119,9 @@ def _read_csv(path: Path, needed: Sequence[str], wanted: Wanted) -> Columns:
     return Columns(path, found, lines)
 
 
-def _read_json_lines(path: Path, needed: Sequence[str], wanted: Wanted, only: bool) -> Columns:
+def _read_json_lines(
+    path: Path, needed: Sequence[str], wanted: Wanted, *, only: bool, every: bool
+) -> Columns:
     lists: dict[str, list[str]] = {}
     lines = array("q")
     for number, line in enumerate(read_text(path).split("\n"), 1):
@@ -140,6 +142,10 @@ def _read_json_lines(path: Path, needed: Sequence[str], wanted: Wanted, only: bo
         if not lists:
             # The first line says which of the optional fields there are.
             lists = {name: [] for name in wanted(list(record))}
+        elif every:
+            # Fields that only later lines have are empty in those before.
+            for name in record:
+                lists.setdefault(name, [""] * len(lines))
         elif only and (more := record.keys() - lists.keys()):
             raise InvalidProblem(
                 f"{path}, line {number}: {min(more)!r} is not in the first line; give all lines "
@@ -190,6 +196,15 @@ def _arrow() -> tuple[Any, Any]:
     return pyarrow, pyarrow.parquet
 
 
+def _arrow_cells(cells: Sequence[Any]) -> Any:
+    """A column of Parquet: of one kind, or of text where its cells are of several."""
+    arrow, _ = _arrow()
+    try:
+        return arrow.array(list(cells))
+    except (arrow.ArrowInvalid, arrow.ArrowTypeError):
+        return arrow.array([None if cell is None else str(cell) for cell in cells])
+
+
 def _said(value: Any, name: str, path: Path, unit: str, at: int) -> str:
     """A value as text; empty for none."""
     if isinstance(value, str):
@@ -228,7 +243,7 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[A
     if ending == ".parquet":
         arrow, parquet = _arrow()
         sink = io.BytesIO()
-        table = arrow.table({name: list(column) for name, column in columns.items()})
+        table = arrow.table({name: _arrow_cells(cells) for name, cells in columns.items()})
         parquet.write_table(table, sink)
         raw = sink.getvalue()
     else:
