@@ -83,7 +83,7 @@ class Endpoint:
     """
 
     def __init__(self, base_url: str, key_env: str, timeout: float) -> None:
-        self.url = _checked_url(base_url) + "/chat/completions"
+        self.url = checked_url(base_url) + "/chat/completions"
         self.key_env = key_env
         self.timeout = timeout
         self._client: Any = None
@@ -182,13 +182,7 @@ class Endpoint:
     def _key(self) -> str:
         if not self.key_env:
             return ""
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", self.key_env):
-            # Not what was given: it may be the key itself.
-            raise InvalidParameter(
-                "key_env is no name of a variable: give the name of the variable of the "
-                "environment that holds the key, as OPENAI_API_KEY, and not the key",
-                field="key_env",
-            )
+        check_key_env(self.key_env)
         key = os.environ.get(self.key_env, "")
         if not key:
             raise InvalidParameter(
@@ -204,16 +198,27 @@ class Endpoint:
         return key
 
 
+def check_key_env(name: str) -> None:
+    """Refuse what can't be the name of a variable."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        # Not what was given: it may be the key itself.
+        raise InvalidParameter(
+            "key_env is no name of a variable: give the name of the variable of the environment "
+            "that holds the key, as OPENAI_API_KEY, and not the key",
+            field="key_env",
+        )
+
+
 def _httpx() -> Any:
     return needed("httpx", "chat models")
 
 
-def _checked_url(url: object) -> str:
+def checked_url(url: object) -> str:
     """A base address without its last slash.
 
     Examples
     --------
-    >>> _checked_url("http://127.0.0.1:8080/v1/")
+    >>> checked_url("http://127.0.0.1:8080/v1/")
     'http://127.0.0.1:8080/v1'
     """
     wrong = "give the endpoint's address, as https://api.openai.com/v1"
