@@ -84,15 +84,19 @@ def _ask_judges() -> dict[str, Any]:
     models = _split(_ask("Models to ask, separated by commas (Enter for none)", default=""))
     if not models:
         return {}
-    base_url = _ask("Their endpoint, OpenAI-compatible", default=ENDPOINT)
-    key_env = _ask("Environment variable that holds the key (- for none)", default=KEY)
+    base_url = _ask("Their endpoint, OpenAI-compatible", default=ENDPOINT, check=_endpoint)
+    key_env = _ask(
+        "Environment variable that holds the key (- for none)", default=KEY, check=_variable
+    )
+    short = [model.split("/")[-1] for model in models]
     judges = []
-    for model in models:
+    for model, name in zip(models, short, strict=True):
         prices = {
-            name: _ask(f"Price of 1,000,000 {name} tokens of {model} (0 if free)", check=_amount)
-            for name in ("input", "output")
+            kind: _ask(f"Price of 1,000,000 {kind} tokens of {model} (0 if free)", check=_amount)
+            for kind in ("input", "output")
         }
-        judges.append({"id": model.split("/")[-1], "model": model, "price": prices})
+        id = name if short.count(name) == 1 else model
+        judges.append({"id": id, "model": model, "price": prices})
     return {"base_url": base_url, "key_env": "" if key_env == "-" else key_env, "judges": judges}
 
 
@@ -114,8 +118,22 @@ def _amount(text: str) -> None:
     to_micro(text, "price")
 
 
+def _endpoint(text: str) -> None:
+    from askwise.sources.chat.endpoint import checked_url
+
+    checked_url(text)
+
+
+def _variable(text: str) -> None:
+    from askwise.sources.chat.endpoint import check_key_env
+
+    if text != "-":
+        check_key_env(text)
+
+
 def _split(text: str) -> list[str]:
-    return [each.strip() for each in text.split(",") if each.strip()]
+    """The parts of a list, each once."""
+    return list(dict.fromkeys(each.strip() for each in text.split(",") if each.strip()))
 
 
 def _toml(content: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import shlex
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,7 +21,7 @@ from askwise.core.choices import Wait
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from askwise.labelling import CostForecast, LabelJob, LabelOrder
+    from askwise.labelling import LabelJob, LabelOrder
     from askwise.store import Store
 
 PATHS = ("items", "judges", "people", "content", "instructions")
@@ -94,13 +95,18 @@ def label(
     with extra("lab"):
         import matplotlib  # noqa: F401
     from askwise.cli import label_output as shown
+    from askwise.data.columns import check_written
 
+    check_written(out)
     url = store or f"sqlite:///{out.with_suffix('.sqlite')}"
     opened = open_store(url)
     if resume:
         said = _resumed(opened, name, said)
+    _refuse_overwriting(said)
     order = _ordered(said, opened)
     job = _begun(order, opened, said, resume=resume, yes=yes, quiet=as_json)
+    if resume and budget is not None:
+        job.raise_budget()
     with ExitStack() as stack:
         pages = _served(stack, order, url, job.campaign.name, said["port"])
         watch = stack.enter_context(shown.watching(quiet=as_json))
@@ -119,10 +125,24 @@ def label(
     else:
         shown.show_result(found, files, url)
     if found.end is None and not pilot_only:
-        print("stopped; to go on: askwise label --resume", file=sys.stderr)
+        print(f"stopped; to go on: {_to_resume(said, store)}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED)
     if isinstance(found.end, Wait):
         raise typer.Exit(WAIT)
+
+
+def _to_resume(said: dict[str, Any], store: str | None) -> str:
+    """The command that goes on with a job: it is found by its store, or by its file of labels."""
+    from askwise.store.errors import without_password
+
+    words = ["askwise", "label", "--resume"]
+    if store is not None:
+        words += ["--store", without_password(store)]
+    elif str(said["out"]) != str(_default("out")):
+        words += ["--out", str(said["out"])]
+    if said["name"] != _default("name"):
+        words += ["--name", said["name"]]
+    return shlex.join(words)
 
 
 def _served(stack: ExitStack, order: LabelOrder, store: str, campaign: str, port: int) -> bool:
@@ -162,6 +182,21 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
     port = said["port"] if said["port"] != _default("port") else kept["port"]
     report = said["report"] or kept["report"]
     return kept | {"budget": budget, "report": report, "port": port} | where
+
+
+def _refuse_overwriting(said: dict[str, Any]) -> None:
+    """Refuse to write over a directory, what is read, or the other file that is written."""
+    written = {key: Path(said[key]) for key in ("out", "report") if said[key] is not None}
+    for key, path in written.items():
+        if path.is_dir():
+            raise InvalidParameter(f"{key} is {str(path)!r}, a directory: name a file", field=key)
+        others = [name for name in (*PATHS, "out") if name != key and said[name] is not None]
+        for other in others:
+            if path.resolve() == Path(said[other]).resolve():
+                raise InvalidParameter(
+                    f"{key} is {str(path)!r}, which is the file of {other} too: name another",
+                    field=key,
+                )
 
 
 def _default(key: str) -> Any:
@@ -230,12 +265,11 @@ def _begun(
     """The job, once its user has agreed to what it may cost."""
     from askwise.labelling import LabelJob, forecast
     from askwise.labelling.keeping import refuse_begun
+    from askwise.labelling.words import money
 
     name = said["name"]
     if resume:
-        job = LabelJob(order, store, name=name, resume=True)
-        job.raise_budget()
-        return job
+        return LabelJob(order, store, name=name, resume=True)
     refuse_begun(store, name)
     if Path(said["out"]).exists():
         raise InvalidParameter(
@@ -246,7 +280,7 @@ def _begun(
         from askwise.cli.label_output import show_order
 
         show_order(order, costs)
-    _agree(costs, yes)
+    _agree(money(costs.most, order.content.currency), yes or not costs.most)
     job = LabelJob(order, store, name=name, command=_kept(said))
     if not quiet:
         from askwise.cli.label_output import show_choice
@@ -255,16 +289,14 @@ def _begun(
     return job
 
 
-def _agree(costs: CostForecast, yes: bool) -> None:
+def _agree(most: str, yes: bool) -> None:
     """Ask before the first money is spent."""
-    if yes or not costs.most:
+    if yes:
         return
-    from askwise.labelling.words import money
-
     if not sys.stdin.isatty():
         raise InvalidParameter(
-            f"this may spend up to {money(costs.most)}: give --yes to agree to it", field="yes"
+            f"this may spend up to {most}: give --yes to agree to it", field="yes"
         )
-    if not typer.confirm(f"This can't cost more than {money(costs.most)}. Go ahead?", err=True):
+    if not typer.confirm(f"This can't cost more than {most}. Go ahead?", err=True):
         print("nothing was spent", file=sys.stderr)
         raise typer.Exit(1)

@@ -13,6 +13,7 @@ from askwise.cli import output
 from askwise.cli.outputs import spoken
 from askwise.labelling import words
 from askwise.labelling.words import money, money_in
+from askwise.store.errors import without_password
 
 if TYPE_CHECKING:
     from askwise.auditing import Interval
@@ -190,8 +191,7 @@ def show_result(found: LabelResult, files: dict[str, Path], store: str) -> None:
     rows = [_row(each, say, found.audits(each.id)) for each in workers]
     columns = ("who", ">answers", ">failed", ">paid", ">an answer", ">right", "judged by", ">of")
     output.show_records(columns, rows)
-    budget = found.status.budget
-    print(f"spent {say(found.cost)}" + (f" of {say(budget)}" if budget is not None else ""))
+    print(f"spent {words.bill(found, say)}")
     print(words.more_money(found, say))
     for wanted in found.status.needs_gold:
         print(words.wanted_truths(wanted))
@@ -199,7 +199,7 @@ def show_result(found: LabelResult, files: dict[str, Path], store: str) -> None:
         print(f"{judge} could not be asked at the end: {why}")
     for what, path in files.items():
         print(f"{what}: {path}")
-    print(f"campaign: {found.campaign.name} in {store}")
+    print(f"campaign: {found.campaign.name} in {without_password(store)}")
 
 
 def _row(worker: WorkerSummary, say: Callable[[Decimal], str], audits: bool) -> tuple[Any, ...]:

@@ -79,7 +79,7 @@ def read_columns(
     if ending == ".parquet":
         found = _read_parquet(file, wanted)
     elif ending.startswith(".jsonl"):
-        found = _read_json_lines(file, needed, wanted, only)
+        found = _read_json_lines(file, needed, wanted, only=only, every=every)
     else:
         found = _read_csv(file, needed, wanted)
     if not found.lines:
@@ -119,7 +119,9 @@ def _read_csv(path: Path, needed: Sequence[str], wanted: Wanted) -> Columns:
     return Columns(path, found, lines)
 
 
-def _read_json_lines(path: Path, needed: Sequence[str], wanted: Wanted, only: bool) -> Columns:
+def _read_json_lines(
+    path: Path, needed: Sequence[str], wanted: Wanted, *, only: bool, every: bool
+) -> Columns:
     lists: dict[str, list[str]] = {}
     lines = array("q")
     for number, line in enumerate(read_text(path).split("\n"), 1):
@@ -140,6 +142,10 @@ def _read_json_lines(path: Path, needed: Sequence[str], wanted: Wanted, only: bo
         if not lists:
             # The first line says which of the optional fields there are.
             lists = {name: [] for name in wanted(list(record))}
+        elif every:
+            # Fields that only later lines have are empty in those before.
+            for name in record:
+                lists.setdefault(name, [""] * len(lines))
         elif only and (more := record.keys() - lists.keys()):
             raise InvalidProblem(
                 f"{path}, line {number}: {min(more)!r} is not in the first line; give all lines "
@@ -190,6 +196,15 @@ def _arrow() -> tuple[Any, Any]:
     return pyarrow, pyarrow.parquet
 
 
+def _arrow_cells(cells: Sequence[Any]) -> Any:
+    """A column of Parquet: of one kind, or of text where its cells are of several."""
+    arrow, _ = _arrow()
+    try:
+        return arrow.array(list(cells))
+    except (arrow.ArrowInvalid, arrow.ArrowTypeError):
+        return arrow.array([None if cell is None else str(cell) for cell in cells])
+
+
 def _said(value: Any, name: str, path: Path, unit: str, at: int) -> str:
     """A value as text; empty for none."""
     if isinstance(value, str):
@@ -228,7 +243,7 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[A
     if ending == ".parquet":
         arrow, parquet = _arrow()
         sink = io.BytesIO()
-        table = arrow.table({name: list(column) for name, column in columns.items()})
+        table = arrow.table({name: _arrow_cells(cells) for name, cells in columns.items()})
         parquet.write_table(table, sink)
         raw = sink.getvalue()
     else:
@@ -239,13 +254,46 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[A
                 record = dict(zip(columns, row, strict=True))
                 text.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
         else:
-            writer = csv.writer(text, lineterminator="\n")
+            writer = csv.writer(_UnixLines(text))
             writer.writerow(columns)
             writer.writerows([_harmless(cell) for cell in row] for row in rows)
         raw = text.getvalue().encode()
         if ending.endswith(".gz"):
             raw = gzip.compress(raw, mtime=0)
     return write_atomic(file, raw)
+
+
+class _UnixLines:
+    """Takes rows of a CSV writer that end in CR LF, and ends them in LF.
+
+    The writer puts quotes around cells with a character of its line ends. A CR in a cell needs
+    them as well: readers take it for the end of a row.
+    """
+
+    def __init__(self, text: io.StringIO) -> None:
+        self._text = text
+
+    def write(self, row: str) -> None:
+        self._text.write(row.removesuffix("\r\n") + "\n")
+
+
+def check_written(path: str | os.PathLike[str]) -> None:
+    """Refuse a file that :func:`write_columns` could not write, before the work for it is done.
+
+    Raises
+    ------
+    InvalidParameter
+        Its ending is not known, it is a directory, or it needs pyarrow, which is not there.
+    """
+    file = Path(path)
+    try:
+        ending = _ending(file)
+    except InvalidProblem as error:
+        raise InvalidParameter(str(error), field="out") from None
+    if file.is_dir():
+        raise InvalidParameter(f"{file} is a directory: name a file in it", field="out")
+    if ending == ".parquet":
+        _arrow()
 
 
 def _harmless(cell: Any) -> Any:

@@ -28,6 +28,10 @@ FAR_LONGER = 3.0
 """A column is taken for the text if its cells are so many times longer than any other's."""
 
 
+_JSON = (str, int, list, dict, type(None))
+"""Kinds of value that stay as they are."""
+
+
 @dataclass(frozen=True, eq=False)
 class Items:
     """Things to be labelled.
@@ -138,6 +142,7 @@ def read_items(
                 field="text",
             )
     _refuse_empty(source, columns, shown, places)
+    _refuse_unwritable(columns, places)
     truths = {} if truth is None else _truths(source, columns[truth], ids, places, options)
     return Items(source, ids, columns, shown, truths)
 
@@ -187,12 +192,15 @@ def _rows_to_columns(rows: list[Any]) -> tuple[str, dict[str, Sequence[Any]], li
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold: scalars of NumPy as their own, what is missing as nothing."""
+    """What JSON can hold: scalars of NumPy as their own, what is missing as nothing, else text."""
     if hasattr(value, "item") and not isinstance(value, str):
         value = value.item()
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    return value.isoformat() if hasattr(value, "isoformat") else value
+    if isinstance(value, float):
+        return None if math.isnan(value) else value if math.isfinite(value) else str(value)
+    if hasattr(value, "isoformat"):
+        # Pandas has a time that is none; it is not equal to itself.
+        return value.isoformat() if value == value else None
+    return value if isinstance(value, _JSON) else str(value)
 
 
 def _ids(source: str, cells: Sequence[Any], places: Sequence[str]) -> tuple[str, ...]:
@@ -253,6 +261,18 @@ def _refuse_empty(
             raise InvalidProblem(
                 f"{place}: {column} empty; fill it or take the row out", field=shown[0]
             )
+
+
+def _refuse_unwritable(columns: Mapping[str, Sequence[Any]], places: Sequence[str]) -> None:
+    """Refuse text that no file can hold: it would be found after all labels are paid for."""
+    for name, cells in columns.items():
+        for at, cell in enumerate(cells):
+            try:
+                str(cell).encode()
+            except UnicodeEncodeError:
+                raise InvalidProblem(
+                    f"{places[at]}: column {name!r} has half a character; leave it out", field=name
+                ) from None
 
 
 def _truths(

@@ -16,6 +16,7 @@ from askwise.labelling.orders import LabelOrder
 from askwise.labelling.result import LabelResult
 from askwise.labelling.watching import JobWatch, LabelProgress, Watch, outages_of, progress_of
 from askwise.running import run
+from askwise.running.desks import check_source
 from askwise.store import Store, open_store
 
 NAME = "label"
@@ -43,7 +44,8 @@ class LabelJob:
     Raises
     ------
     Conflict
-        The store has a job of this name and ``resume`` is not set, or has one about other items.
+        The store has a job of this name and ``resume`` is not set, or has one about other items or
+        with other judges and people.
     UnknownName
         ``resume`` is set, and there is none.
     """
@@ -70,6 +72,8 @@ class LabelJob:
         # A process may have been killed between keeping the job and creating its campaign.
         created = job.campaign in self.store.names()
         self.campaign = Campaign.open(self.store, job.campaign) if created else self._created(job)
+        if resume:
+            self._refuse_other_judges()
 
     @property
     def forecast(self) -> CostForecast:
@@ -116,6 +120,12 @@ class LabelJob:
         pilot_only : bool
             Whether to stop when the pilot is over.
         """
+        if pilot_only and self.campaign.status().pilot is None:
+            raise InvalidParameter(
+                "pilot_only is set, but the job has no pilot: it takes two judges and five items "
+                "or more, and a policy that allows it",
+                field="pilot_only",
+            )
         for item, option in self.order.items.truths.items():
             # Told before, the same truth changes nothing.
             self.campaign.truth(item, option)
@@ -131,9 +141,10 @@ class LabelJob:
                 wait=wait,
                 grace=grace,
                 stop=watching.stop,
+                until=self._is_piloted if pilot_only else None,
             )
         progress = self.progress()
-        begun = progress.answers or progress.failures
+        begun = progress.answers or progress.spent
         if watching.hopeless or (isinstance(found.end, Wait) and progress.outages and not begun):
             out = watching.hopeless or progress.outages
             raise InvalidParameter(
@@ -152,6 +163,33 @@ class LabelJob:
     def progress(self) -> LabelProgress:
         """How far it is."""
         return progress_of(self.campaign, self.order.sources)
+
+    def _is_piloted(self) -> bool:
+        """Whether every question of the pilot has ended."""
+        pilot = self.campaign.status().pilot
+        return pilot is not None and pilot.phase == "done"
+
+    def _refuse_other_judges(self) -> None:
+        """Refuse judges that the job was not begun with, before anything of it is changed."""
+        with self.campaign.reading() as state:
+            known = {each.id: each for each in state.ledger.workers}
+        names = [each.id for each in self.order.workers]
+        for name in names:
+            if name not in known:
+                raise Conflict(
+                    f"{name!r} is not among the judges and people that the job {self.name!r} was "
+                    f"begun with, which are {', '.join(known)}: take it out, or begin another job",
+                    field="judges",
+                )
+        for name in known:
+            if name not in names:
+                raise Conflict(
+                    f"the job {self.name!r} was begun with {name!r}, who is missing now: restore "
+                    "it, or begin another job",
+                    field="judges",
+                )
+        for name, source in self.order.sources.items():
+            check_source(known[name], source)
 
     def _created(self, job: KeptJob) -> Campaign:
         fields = self.order.campaign_fields()

@@ -116,8 +116,7 @@ def job_to_resume(store: Store, name: str, items: str, source: str) -> KeptJob:
 
 
 def is_begun(store: Store, campaign: str) -> bool:
-    """Whether anybody has answered, failed or is being asked in a campaign."""
+    """Whether anybody has answered, was paid or is being asked in a campaign."""
     with Campaign.open(store, campaign).reading() as state:
         total = state.ledger.total
-        failures = state.ledger.book.workers[: total(c.WORKERS), c.FAILURES].sum()
-        return bool(total(c.ANSWERS) or total(c.PENDING) or total(c.SPENT) or failures)
+        return bool(total(c.ANSWERS) or total(c.PENDING) or total(c.SPENT))

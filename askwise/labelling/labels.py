@@ -193,6 +193,7 @@ class LabelledItems:
             "outages": self.outages,
             "budget": None if self.status.budget is None else str(self.status.budget),
             "spent": str(self.cost),
+            "unbooked": str(self.status.unbooked),
             "judges": [each.to_json() for each in self.judges],
             "people": [each.to_json() for each in self.people],
             "certificate": None if self.certificate is None else self.certificate.to_json(),
@@ -225,7 +226,13 @@ def _audited(state: CampaignState) -> tuple[list[float], list[bool]]:
 
 
 def _own(columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
-    return {f"item_{name}" if name in FIRST else name: cells for name, cells in columns.items()}
+    named: dict[str, Sequence[Any]] = {}
+    for name, cells in columns.items():
+        free = name
+        while free in FIRST or (free != name and free in columns):
+            free = f"item_{free}"
+        named[free] = cells
+    return named
 
 
 def _text(value: str | float | None) -> str | None:

@@ -83,7 +83,7 @@ def label(
     sources : mapping of a person to a Source, optional
         What answers for people.
     budget : amount of money, optional
-        Never exceeded.
+        Never exceeded. With ``resume``, a higher one than before adds the difference.
     target_error : float, optional
         The share of labels that may be wrong.
     certify : float or mapping, optional
@@ -142,4 +142,7 @@ def label(
         seed=seed,
         cache=StoreCache(opened),
     )
-    return LabelJob(order, opened, name=name, resume=resume).run(watch=watch)
+    job = LabelJob(order, opened, name=name, resume=resume)
+    if resume:
+        job.raise_budget()
+    return job.run(watch=watch)

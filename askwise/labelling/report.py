@@ -78,8 +78,7 @@ def write_report(found: LabelledItems, path: str | os.PathLike[str]) -> Path:
 def _facts(found: LabelledItems, say: Say) -> Iterator[tuple[str, str]]:
     yield "labelled", words.headline(found)
     yield "confidence", words.confidences(found)
-    budget = found.status.budget
-    yield "spent", say(found.cost) + ("" if budget is None else f" of {say(budget)}")
+    yield "spent", words.bill(found, say)
     yield "answers", str(found.status.answers)
     if found.status.failures:
         yield "failed calls", str(found.status.failures)

@@ -161,9 +161,13 @@ class JobWatch:
         while not self._over.wait(EVERY):
             self._look()
 
+    def _ends_piloted(self) -> bool:
+        """Whether the run ends here: no decision of the policy will show that the pilot is over."""
+        return self._pilot_only and self._campaign.pilot().phase == "done"
+
     def _look(self) -> None:
         found = progress_of(self._campaign, self._sources, self._in_flight)
-        if self._piloting and found.phase != "pilot":
+        if self._piloting and (found.phase != "pilot" or self._ends_piloted()):
             self._piloting = False
             if self._on_pilot is not None:
                 self._on_pilot(self._campaign.pilot())
@@ -172,7 +176,8 @@ class JobWatch:
         if self._watch is not None:
             self._watch(replace(found, waits=self._may_wait and not self._in_flight))
         called = [worker for worker, source in self._sources.items() if source.called]
-        stuck = not found.answers and not found.failures and called and not self._may_wait
+        # Failures that cost nothing are no beginning: a request that is refused fails in that way.
+        stuck = not found.answers and not found.spent and called and not self._may_wait
         self._out = self._out + 1 if stuck and len(found.outages) == len(called) else 0
         if self._out >= PATIENCE:
             self.hopeless = dict(found.outages)

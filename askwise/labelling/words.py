@@ -83,6 +83,15 @@ def confidences(found: LabelledItems) -> str:
     return "; ".join(f"{count} {BASES[word]}" for word, count in found.rests_on().items())
 
 
+def bill(found: LabelledItems, say: Say) -> str:
+    """What was spent, and what calls were said to cost beyond the budget."""
+    budget, beyond = found.status.budget, found.status.unbooked
+    spent = say(found.cost) + ("" if budget is None else f" of {say(budget)}")
+    if not beyond:
+        return spent
+    return f"{spent}; calls cost {say(beyond)} more by their replies, which the budget did not hold"
+
+
 def more_money(found: LabelledItems, say: Say) -> str:
     """What further answers about the least sure labels would cost."""
     more = found.more_money()

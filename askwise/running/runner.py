@@ -55,6 +55,8 @@ class Runner:
         Seconds for what is under way when the run is stopped.
     claim : "refuse" or "wait"
         What to do if another runs the campaign: raise a Conflict, or wait until it ends.
+    until : callable, optional
+        Asked before anything is handed out; when it says true, the run is stopped.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class Runner:
         wait: bool = False,
         grace: float = 30.0,
         claim: OnClaimed = "refuse",
+        until: Callable[[], bool] | None = None,
     ) -> None:
         one_of(claim, "claim", ("refuse", "wait"))
         self._campaign = campaign
@@ -81,6 +84,7 @@ class Runner:
         self._wait = wait
         self._grace = grace
         self._on_claimed = claim
+        self._until = until
         self._claim = RunClaim(campaign.store, campaign.name)
         desks = {id(source): SourceDesk(source) for source in sources.values() if source.called}
         self._desks = {
@@ -217,6 +221,8 @@ class Runner:
             said = await self._fill()
             if self._failure is not None:
                 raise self._failure
+            if self._stopping.is_set():
+                break
             if self._under_way:
                 await self._until_news()
                 continue
@@ -241,6 +247,9 @@ class Runner:
             free = {worker: room for worker, desk in self._desks.items() if (room := desk.free)}
             self._offered = set(free)
             if not free or self._stopping.is_set() or self._failure is not None:
+                return Wait("workers")
+            if self._until is not None and await self._threads.do(self._until):
+                self.stop()
                 return Wait("workers")
             await self._hold_claim()
             # No more than any of them takes: all of a batch may be for one.

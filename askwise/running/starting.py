@@ -29,6 +29,7 @@ def run(
     grace: float = 30.0,
     claim: OnClaimed = "refuse",
     stop: threading.Event | None = None,
+    until: Callable[[], bool] | None = None,
 ) -> RunResult:
     """Run a campaign until there is nobody more to ask.
 
@@ -54,6 +55,8 @@ def run(
         until it has ended.
     stop : threading.Event, optional
         Ends it when it is set, as Ctrl-C does.
+    until : callable, optional
+        Asked before anything is handed out; when it says true, the run ends as with Ctrl-C.
 
     Raises
     ------
@@ -80,7 +83,14 @@ def run(
 
     async def whole() -> RunResult:
         runner = Runner(
-            campaign, sources, content=content, watch=watch, wait=wait, grace=grace, claim=claim
+            campaign,
+            sources,
+            content=content,
+            watch=watch,
+            wait=wait,
+            grace=grace,
+            claim=claim,
+            until=until,
         )
         stopper = None if stop is None else asyncio.create_task(_stopped_by(_polled(stop), runner))
         with _interrupts(runner):

@@ -69,3 +69,17 @@ def test_an_input_that_ends_stops_it_without_a_traceback(folder: Path) -> None:
     assert done.stderr.strip().splitlines()[-1] == "stopped"
     assert "Traceback" not in done.stderr
     assert not (folder / "question.toml").exists()
+
+
+def test_what_askwise_label_would_refuse_is_asked_for_again(folder: Path) -> None:
+    answers = [
+        "items.csv", "Ok?", "yes,no", "", "", "a/mini,b/mini,a/mini", "ftp://nowhere",
+        "http://127.0.0.1:1/v1", "sk-secret-0815", "MY_KEY", "1", "2", "1", "2", "", "1",
+    ]  # fmt: skip
+    done = CliRunner().invoke(app, ["init"], input="\n".join(answers) + "\n")
+    assert done.exit_code == 0, done.output
+    text = (folder / "judges.toml").read_text(encoding="utf-8")
+    judges = tomllib.loads(text)
+    assert judges["defaults"] == {"base_url": "http://127.0.0.1:1/v1", "key_env": "MY_KEY"}
+    assert [each["id"] for each in judges["judge"]] == ["a/mini", "b/mini"]
+    assert "0815" not in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -152,6 +153,37 @@ def test_a_resumed_job_takes_more_money_and_no_other_question(folder: Path) -> N
     assert "of 1.00" in more.stdout
 
 
+def test_a_budget_that_was_raised_need_not_be_said_again(folder: Path) -> None:
+    poor = [*ORDER, "--yes", "--pilot", "0"]
+    poor[poor.index("--budget") + 1] = "0.0006"
+    in_this_process(*poor)
+    in_this_process("label", "--resume", "--budget", "0.001")
+    again = in_this_process("label", "--resume")
+    assert again.exit_code == 0, again.output
+    assert "of 0.001" in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('model = "big"', 'model = "small"', "worker 'big' was created with the source"),
+        ('id = "big"', 'id = "huge"', "'huge' is not among the judges and people"),
+        ('[[judge]]\nid = "big"\nmodel = "big"\n', "", "was begun with 'big', who is missing"),
+    ],
+)
+def test_other_judges_are_refused_and_the_budget_stays(
+    folder: Path, server: ChatServer, before: str, after: str, words: str
+) -> None:
+    in_this_process(*ORDER, "--yes", "--pilot", "0")
+    file, asked = folder / "judges.toml", len(server.asked)
+    file.write_text(file.read_text(encoding="utf-8").replace(before, after), encoding="utf-8")
+    done = in_this_process("label", "--resume", "--budget", "2")
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert len(server.asked) == asked
+    assert Campaign.open(f"sqlite:///{folder}/labels.sqlite", "label").status().budget == 1
+
+
 def test_a_job_is_not_begun_twice(folder: Path, server: ChatServer) -> None:
     in_this_process(*ORDER, "--yes", "--pilot", "0")
     bill = server.bill
@@ -188,6 +220,19 @@ def test_judges_that_can_not_work_are_refused_in_one_line_and_nothing_is_spent(
     assert re.search(words, errors[0]), errors
     assert server.bill == 0
     assert not (folder / "labels.csv").exists()
+
+
+def test_requests_that_are_always_refused_end_the_job_and_the_next_try_begins_it(
+    folder: Path, server: ChatServer
+) -> None:
+    script, server.script = server.script, lambda _: Scripted("no such parameter", status=400)
+    done = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    assert done.exit_code == 2
+    assert "HTTP 400: no such parameter; nothing was spent" in done.stderr.splitlines()[-1]
+    server.script = script
+    again = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    assert again.exit_code == 0, again.output
+    assert "24 of 24 items labelled" in again.stdout
 
 
 def test_the_key_is_nowhere_but_in_the_environment(folder: Path) -> None:
@@ -236,3 +281,57 @@ def test_without_a_key_that_was_there_a_resumed_job_says_so(
     assert done.exit_code == 2
     assert "JUDGE_KEY" in done.stderr
     assert os.path.exists(folder / "labels.csv")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("--out", "labels.txt"), "labels.txt has an ending that is not known"),
+        (("--out", "."), "has an ending that is not known"),
+        (("--out", "items.csv"), "out is 'items.csv', which is the file of items too"),
+        (("--report", "judges.toml"), "report is 'judges.toml', which is the file of judges too"),
+        (("--report", "labels.csv"), "report is 'labels.csv', which is the file of out too"),
+        (("--report", "."), "report is '.', a directory"),
+    ],
+)
+def test_files_that_can_not_be_written_are_refused_before_anything_is_spent(
+    folder: Path, server: ChatServer, given: tuple[str, str], words: str
+) -> None:
+    done = in_this_process(*ORDER, "--yes", "--pilot", "0", *given)
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not server.asked
+    assert sorted(each.name for each in folder.iterdir()) == ["items.csv", "judges.toml"]
+    assert (folder / "items.csv").read_text(encoding="utf-8") == ITEMS
+
+
+def test_a_job_that_is_stopped_says_the_command_that_goes_on_with_it(
+    folder: Path, server: ChatServer
+) -> None:
+    process = subprocess.Popen(
+        askwise(*ORDER, "--yes", "--pilot", "0", "--out", "my labels.csv", "--name", "mail"),
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while len(server.asked) < 4 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    command = "askwise label --resume --out 'my labels.csv' --name mail"
+    assert said.splitlines()[-1] == f"stopped; to go on: {command}"
+    done = in_this_process(*shlex.split(command)[1:])
+    assert done.exit_code == 0, done.output
+
+
+def test_costs_beyond_the_budget_are_named(folder: Path, server: ChatServer) -> None:
+    usage = {"prompt_tokens": 1_000_000, "completion_tokens": 1}
+    server.script = lambda _: Scripted("spam", usage=usage)
+    poor = [*ORDER, "--yes", "--pilot", "0"]
+    poor[poor.index("--budget") + 1] = "0.1"
+    done = in_this_process(*poor)
+    assert "spent 0.1 of 0.1; calls cost " in done.stdout
+    assert " more by their replies, which the budget did not hold" in done.stdout

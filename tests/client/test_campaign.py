@@ -26,7 +26,9 @@ NOT_REMOTE = {"ask_around", "busy", "events", "reading", "release", "store", "sw
 
 
 def public(of: type) -> dict[str, Any]:
-    return {name: member for name, member in vars(of).items() if not name.startswith("_")}
+    """What a class and its bases offer."""
+    members = {name: member for base in reversed(of.__mro__) for name, member in vars(base).items()}
+    return {name: member for name, member in members.items() if not name.startswith("_")}
 
 
 def test_every_method_of_a_campaign_is_there_with_the_same_parameters() -> None:

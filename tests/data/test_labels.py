@@ -337,6 +337,19 @@ def test_a_spreadsheet_finds_no_formula(tmp_path: Path) -> None:
     assert json.loads(path.read_text().splitlines()[0]) == {"task": "=1+1"}
 
 
+def test_cells_with_line_ends_of_all_kinds_stay_cells(tmp_path: Path) -> None:
+    cells = ["a\rb", "a\r\nb", "a\nb", 'a\r"b', "plain"]
+    path = write_columns(tmp_path / "a.csv", {"text": cells, "n": ["1"] * len(cells)})
+    with open(path, newline="") as file:
+        assert list(csv.reader(file)) == [["text", "n"], *([cell, "1"] for cell in cells)]
+    assert path.read_bytes().endswith(b"plain,1\n")
+
+
+def test_a_column_of_several_kinds_is_text_in_parquet(tmp_path: Path) -> None:
+    path = write_columns(tmp_path / "a.parquet", {"x": [1, "b", None], "y": [1, 2, 3]})
+    assert read_columns(path, (), every=True).cells == {"x": ["1", "b", ""], "y": ["1", "2", "3"]}
+
+
 def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("before")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -114,3 +116,23 @@ def test_an_item_that_a_field_can_not_show_is_named() -> None:
     content = Content("Ok?", ["yes", "no"], fields=[{"name": "url", "show": "image"}])
     with pytest.raises(InvalidProblem, match="item 'a'"):
         items.tasks(content)
+
+
+def test_values_of_other_kinds_are_kept_as_text_that_every_file_holds() -> None:
+    given = [{"text": "a", "cost": Decimal("1.5"), "far": math.inf, "gap": math.nan, "raw": b"x"}]
+    found = read_items(given, text="text")
+    assert {name: cells[0] for name, cells in found.columns.items()} == {
+        **{"text": "a", "cost": "1.5", "far": "inf", "gap": None, "raw": "b'x'"}
+    }
+
+
+def test_half_a_character_in_any_column_is_refused_where_it_is() -> None:
+    given = [{"text": "a", "note": "fine"}, {"text": "b", "note": "\ud800"}]
+    with pytest.raises(InvalidProblem, match=r"items\[1\]: column 'note' has half a character"):
+        read_items(given, text="text")
+
+
+def test_a_field_that_only_later_lines_have_is_kept(tmp_path: Path) -> None:
+    lines = '{"id": 1, "text": "a"}\n{"id": 2, "text": "b", "note": "late"}\n'
+    found = read_items(written(tmp_path, lines, "items.jsonl"))
+    assert found.columns["note"] == ["", "late"]

@@ -85,9 +85,20 @@ def test_what_the_pilot_shows_is_told_once_and_progress_now_and_then() -> None:
 
 def test_a_job_that_is_to_end_with_its_pilot_does() -> None:
     job = LabelJob(make_order(TEXTS, **order(pilot=10, judges=judges(slots=1))))
-    found = job.run(pilot_only=True)
-    assert found.end is None or isinstance(found.end, Done)
+    told: list[Any] = []
+    found = job.run(pilot_only=True, on_pilot=told.append)
+    assert found.end is None
     assert job.campaign.pilot().phase == "done"
+    assert [len(each.tasks) for each in told] == [10]
+    assert found.status.answers == 10 * len(found.judges)
+
+
+@pytest.mark.parametrize("without", [{"pilot": 0}, {"policy": "bbta"}])
+def test_a_job_without_a_pilot_can_not_end_with_it(without: dict[str, Any]) -> None:
+    job = LabelJob(make_order(TEXTS, **order(**without)))
+    with pytest.raises(InvalidParameter, match="has no pilot"):
+        job.run(pilot_only=True)
+    assert job.campaign.status().spent == 0
 
 
 def test_a_policy_that_takes_no_pilot_goes_without_one_unless_it_was_asked_for() -> None:
@@ -174,6 +185,19 @@ def test_labels_are_written_beside_the_items_own_columns(tmp_path: Path) -> None
     assert list(lines[0]) == ["id", "label", "confidence", "rests_on", "text", "item_label"]
     assert lines[0]["item_label"] == "old"
     assert [each["id"] for each in lines] == [f"m{at}" for at in range(60)]
+
+
+def test_no_column_of_the_items_takes_the_place_of_another() -> None:
+    own = {"label": "first", "item_label": "second", "item_item_label": "third"}
+    columns = label([{"text": text, **own} for text in TEXTS[:2]], text="text", **order()).columns()
+    assert {name: cells[0] for name, cells in columns.items() if name not in ("id", "text")} == {
+        "label": columns["label"][0],
+        "confidence": columns["confidence"][0],
+        "rests_on": "agreement",
+        "item_item_item_label": "first",
+        "item_label": "second",
+        "item_item_label": "third",
+    }
 
 
 def test_the_report_is_one_page_that_loads_nothing(tmp_path: Path) -> None:

@@ -24,6 +24,9 @@ IDLE = 3.0
 """Seconds for which a connection is kept for the next request: few servers close theirs earlier,
 and a request on a connection that is just being closed is lost."""
 
+SECRET = 12
+"""Characters from which on a key is taken out of replies."""
+
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
@@ -80,7 +83,7 @@ class Endpoint:
     """
 
     def __init__(self, base_url: str, key_env: str, timeout: float) -> None:
-        self.url = _checked_url(base_url) + "/chat/completions"
+        self.url = checked_url(base_url) + "/chat/completions"
         self.key_env = key_env
         self.timeout = timeout
         self._client: Any = None
@@ -149,10 +152,18 @@ class Endpoint:
                 if len(read) > LARGEST_REPLY:
                     raise NoReply(f"the reply has more than {LARGEST_REPLY} bytes", late=False)
         try:
-            found = json.loads(read)
+            found = json.loads(self._without_key(bytes(read)))
         except (ValueError, RecursionError):
             found = None
         return HttpReply(reply.status_code, reply.headers, found)
+
+    def _without_key(self, read: bytes) -> bytes:
+        """A reply without the key, as some of it is kept: some servers repeat what they got.
+
+        A short one is no secret, as "none" of a server on this machine, and may be a common word.
+        """
+        key = self._key()
+        return read.replace(key.encode(), b"***") if len(key) >= SECRET else read
 
     def _connections(self) -> Any:
         if self._client is None:
@@ -171,6 +182,7 @@ class Endpoint:
     def _key(self) -> str:
         if not self.key_env:
             return ""
+        check_key_env(self.key_env)
         key = os.environ.get(self.key_env, "")
         if not key:
             raise InvalidParameter(
@@ -186,16 +198,27 @@ class Endpoint:
         return key
 
 
+def check_key_env(name: str) -> None:
+    """Refuse what can't be the name of a variable."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        # Not what was given: it may be the key itself.
+        raise InvalidParameter(
+            "key_env is no name of a variable: give the name of the variable of the environment "
+            "that holds the key, as OPENAI_API_KEY, and not the key",
+            field="key_env",
+        )
+
+
 def _httpx() -> Any:
     return needed("httpx", "chat models")
 
 
-def _checked_url(url: object) -> str:
+def checked_url(url: object) -> str:
     """A base address without its last slash.
 
     Examples
     --------
-    >>> _checked_url("http://127.0.0.1:8080/v1/")
+    >>> checked_url("http://127.0.0.1:8080/v1/")
     'http://127.0.0.1:8080/v1'
     """
     wrong = "give the endpoint's address, as https://api.openai.com/v1"

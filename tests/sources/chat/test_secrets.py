@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
 import traceback
@@ -102,3 +103,26 @@ def test_redirects_carry_the_key_to_nobody_else() -> None:
             (response,) = ask(judge(server, key_env="JUDGE_KEY"))
     assert other.asked == []
     assert (response.failure, response.cost) == ("unavailable", 0)
+
+
+def test_a_key_in_an_answer_is_neither_told_nor_kept() -> None:
+    def repeat(asked: Asked) -> Scripted:
+        said = json.dumps({"rationale": f"I was sent {KEY}", "answer": "no"})
+        return Scripted(said, plain=True, id=asked.headers["authorization"])
+
+    cache: dict[str, str] = {}
+    with ChatServer(repeat, price=PRICE) as server:
+        chat = judge(server, key_env="JUDGE_KEY", cache=cache, rationale=True)
+        (response,) = ask(chat)
+    assert response.value is not None
+    assert response.reference == "Bearer ***"
+    assert KEY not in str(response)
+    assert cache
+    assert KEY not in str(cache)
+
+
+def test_a_key_in_place_of_its_variable_is_not_repeated() -> None:
+    with ChatServer(lambda asked: "yes") as server, pytest.raises(InvalidParameter) as caught:
+        judge(server, key_env=KEY).check()
+    assert "not the key" in str(caught.value)
+    assert KEY not in str(caught.value)
