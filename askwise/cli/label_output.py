@@ -27,9 +27,8 @@ def show_order(order: LabelOrder, costs: CostForecast) -> None:
     say = money_in(order.content.currency)
     shown = ", ".join(order.items.shown)
     known = f"; the truth of {len(order.items.truths)} is known" if order.items.truths else ""
-    print(
-        f"{len(order.items)} items of {order.items.source}, shown: {shown}{known}", file=sys.stderr
-    )
+    count = "1 item" if len(order.items) == 1 else f"{len(order.items)} items"
+    print(f"{count} of {order.items.source}, shown: {shown}{known}", file=sys.stderr)
     rows = [
         (each.worker, say(each.likely), say(each.most), say(each.everything))
         for each in costs.workers

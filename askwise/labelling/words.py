@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from askwise.campaign.views import NeedsGold
 from askwise.core.choices import Done, Wait
-from askwise.labelling.labels import LabelledItems
+from askwise.labelling.labels import LabelledItems, MoreMoney
 
 NAMED = 5
 """Items that are named of those whose truth is wanted."""
@@ -97,7 +97,7 @@ def more_money(found: LabelledItems, say: Say) -> str:
     more = found.more_money()
     if not more.unsure:
         return f"Every label is certified, known or at least {more.below:.0%} sure."
-    words = f"{more.unsure} labels are less than {more.below:.0%} sure and not certified"
+    words = _unsure(found, more)
     if not more.answers:
         return (
             f"{words}. Everybody was asked about them: more money helps only with other judges or "
@@ -118,3 +118,16 @@ def wanted_truths(wanted: NeedsGold) -> str:
         "audit": "is waited for",
     }[wanted.why]
     return f"The truth of {wanted.count} items ({names}) {what}: give it in a --truth column."
+
+
+def _unsure(found: LabelledItems, more: MoreMoney) -> str:
+    """How many labels are not sure, and how many items have none."""
+    without = sum(each.label is None for each in found.labels)
+    doubtful = more.unsure - without
+    parts = []
+    if doubtful:
+        labels = "1 label is" if doubtful == 1 else f"{doubtful} labels are"
+        parts.append(f"{labels} less than {more.below:.0%} sure and not certified")
+    if without:
+        parts.append("1 item has no label" if without == 1 else f"{without} items have no label")
+    return ", and ".join(parts)

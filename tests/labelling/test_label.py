@@ -15,7 +15,7 @@ from askwise import Campaign, Done, Wait, Worker
 from askwise.core.content import Content
 from askwise.core.errors import AskwiseError, Conflict, InvalidParameter, InvalidProblem
 from askwise.core.events import Kind
-from askwise.labelling import LabelJob, LabelProgress, forecast, label, make_order
+from askwise.labelling import LabelJob, LabelProgress, forecast, label, make_order, words
 from askwise.sources import Outage, Question, Response
 from askwise.sources.function import Function
 from askwise.sources.judges import Judge
@@ -312,3 +312,17 @@ def test_the_forecast_adds_up_prices_and_never_exceeds_the_budget() -> None:
     assert within.most == within.likely == Decimal("0.1")
     audited = forecast(make_order(TEXTS, **certified(budget="1")))
     assert audited.audits == Decimal("0.2")
+
+
+def test_items_without_a_label_are_not_called_labels() -> None:
+    found = label(TEXTS, **order(budget="0.05", pilot=0))
+    without = sum(each.label is None for each in found.labels)
+    doubtful = found.more_money().unsure - without
+    said = words.more_money(found, words.money)
+    assert without > 1
+    assert said.startswith(
+        f"{doubtful} labels are less than 90% sure and not certified, and {without} items have no "
+        "label. "
+    )
+    one = label(TEXTS[:1], **order(pilot=0))
+    assert words.more_money(one, words.money).startswith("1 label is less than 90% sure")
