@@ -159,7 +159,7 @@ def _served(stack: ExitStack, order: LabelOrder, store: str, campaign: str, port
 
 
 def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
-    """What the command was given that began the job; a new budget and new files take its place."""
+    """What the command was given that began the job; money, truths and files may be new."""
     from askwise.labelling import kept_command
 
     kept = kept_command(store, name)
@@ -170,7 +170,7 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
             field="resume",
         )
     for key, value in _kept(said).items():
-        changeable = key in ("budget", "out", "report", "store", "name", "port")
+        changeable = key in ("budget", "truth", "out", "report", "store", "name", "port")
         if not changeable and value != _default(key) and value != kept[key]:
             raise InvalidParameter(
                 f"{key} is {value!r}, but the job was begun with {kept[key]!r}: leave it out to "
@@ -181,7 +181,8 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
     where = {} if said["store"] is not None else {"out": said["out"]}
     port = said["port"] if said["port"] != _default("port") else kept["port"]
     report = said["report"] or kept["report"]
-    return kept | {"budget": budget, "report": report, "port": port} | where
+    truth = said["truth"] or kept["truth"]
+    return kept | {"budget": budget, "truth": truth, "report": report, "port": port} | where
 
 
 def _refuse_overwriting(said: dict[str, Any]) -> None:

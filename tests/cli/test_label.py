@@ -184,6 +184,22 @@ def test_other_judges_are_refused_and_the_budget_stays(
     assert Campaign.open(f"sqlite:///{folder}/labels.sqlite", "label").status().budget == 1
 
 
+def test_truths_may_be_found_out_later(folder: Path) -> None:
+    in_this_process(*ORDER, "--yes", "--pilot", "0")
+    lines = ITEMS.splitlines()
+    told = [
+        f"{lines[0]},gold",
+        *(f"{line},{'spam' if at < 3 else ''}" for at, line in enumerate(lines[1:])),
+    ]
+    (folder / "items.csv").write_text("\n".join(told) + "\n", encoding="utf-8")
+    done = in_this_process("label", "--resume", "--truth", "gold")
+    assert done.exit_code == 0, done.output
+    with (folder / "labels.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["label"] for row in rows[:3]] == ["spam"] * 3
+    assert [row["rests_on"] for row in rows[:3]] == ["truth"] * 3
+
+
 def test_a_job_is_not_begun_twice(folder: Path, server: ChatServer) -> None:
     in_this_process(*ORDER, "--yes", "--pilot", "0")
     bill = server.bill
