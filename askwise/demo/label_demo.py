@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,19 +101,26 @@ def _examples(campaign: Campaign, messages: list[Message]) -> list[tuple[Message
     return list(found.values())
 
 
+def called_by() -> str:
+    """What a shell calls this program: its name, or its path where that is not on the PATH."""
+    if shutil.which("askwise") is not None or not sys.argv[0].endswith("askwise"):
+        return "askwise"
+    return os.path.relpath(sys.argv[0])
+
+
 def _say_where(console: Console, out: Path, campaign: Campaign, store: str) -> None:
     """Where the files are, and what to try with them."""
     asked = [event for event in campaign.log() if event.kind == Kind.ASKED]
     people = {each.id for each in PEOPLE}
     one = next((event for event in asked if event.worker in people), asked[-1])
+    program = called_by()
     for text in (
         f"Labels: {out / 'labels.csv'}  Report: {out / 'report.html'}  "
         f"Campaign: {out / 'demo.sqlite'}  Judges: {out / 'judges.toml'}",
         "Try next:",
-        f"  askwise status {NAME} --store {store}",
-        f"  askwise explain {NAME}:{one.seq} --store {store}",
-        f"  askwise serve --store {store}      # then open the dashboard",
-        "  askwise demo-live                  # watch such a campaign run on the dashboard",
-        "  askwise demo market                # buy work from freelancers of unknown quality",
+        f"  {program} status {NAME} --store {store}",
+        f"  {program} explain {NAME}:{one.seq} --store {store}",
+        f"  {program} demo market                # buy work from freelancers of unknown quality",
+        "  make demo-live                     # watch such a campaign run on the dashboard",
     ):
         console.print(text, soft_wrap=True, highlight=False, markup=False)

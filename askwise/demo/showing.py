@@ -26,9 +26,9 @@ WIDTH = 96
 
 WORKER_NOTE = (
     "By audits: the share of their answers to audited messages that the expert agrees with, "
-    "with a 95% interval. In truth: the same for all their answers to messages that were certified "
-    "or audited. Of all: if they were asked about everything. Only the demonstration "
-    "knows the truth."
+    "with a 95% interval. In truth: their true accuracy on the certified and audited messages that "
+    "they answered. Of all: their true accuracy on all messages. Only the demonstration knows the "
+    "truth."
 )
 
 HONEST = (
@@ -74,7 +74,7 @@ def show(console: Console, found: DemoSummary) -> None:
     ):
         table = Table(first)
         for column in columns:
-            table.add_column(column, justify="right")
+            table.add_column(column, justify="right", no_wrap=True)
         for name, cells in lines:
             table.add_row(name, *cells)
         console.print(table)
@@ -124,7 +124,7 @@ def write_demo_page(
         "demo.html",
         figures=[_ways_figure(folder, found), _workers_figure(folder, found)],
         title=f"{found.messages} messages, labelled and certified",
-        byline=f"{found.hard} of the messages are put in a way that misleads",
+        byline=f"{found.hard} of the messages are misleading on purpose",
         honest=HONEST,
         statement=certificate_words(found),
         worker_columns=WORKER_COLUMNS,
@@ -162,7 +162,7 @@ def _workers_figure(folder: Path, found: DemoSummary) -> tuple[str, str]:
             dots.append(Dot(each.id, "in truth", right, right, right))
             dots.append(Dot(each.id, "of all messages", each.right, each.right, each.right))
     drawn = figures.draw_dots(
-        dots, title="How good the workers are", x_label="share of messages judged rightly"
+        dots, title="How good the workers are", x_label="share of messages labelled correctly"
     )
     caption = (
         f"{WORKER_NOTE} People are asked where judges disagree, so they look worse than they are."
