@@ -178,7 +178,8 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
                 field=key,
             )
     budget = said["budget"] if said["budget"] is not None else kept["budget"]
-    where = {} if said["store"] is not None else {"out": said["out"]}
+    said_out = said["store"] is None or said["out"] != _default("out")
+    where = {"out": said["out"]} if said_out else {}
     return kept | {"budget": budget, "report": said["report"] or kept["report"]} | where
 
 
