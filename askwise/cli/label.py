@@ -178,7 +178,8 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
                 field=key,
             )
     budget = said["budget"] if said["budget"] is not None else kept["budget"]
-    where = {} if said["store"] is not None else {"out": said["out"]}
+    said_out = said["store"] is None or said["out"] != _default("out")
+    where = {"out": said["out"]} if said_out else {}
     port = said["port"] if said["port"] != _default("port") else kept["port"]
     report = said["report"] or kept["report"]
     truth = said["truth"] or kept["truth"]

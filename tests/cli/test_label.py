@@ -343,6 +343,17 @@ def test_a_job_that_is_stopped_says_the_command_that_goes_on_with_it(
     assert done.exit_code == 0, done.output
 
 
+def test_a_job_that_is_found_by_its_store_is_written_where_it_is_said(folder: Path) -> None:
+    store = ("--store", "sqlite:///kept.sqlite")
+    in_this_process(*ORDER, "--yes", "--pilot", "0", *store, "--out", "first.csv")
+    (folder / "first.csv").unlink()
+    in_this_process("label", "--resume", *store, "--out", "second.csv")
+    assert not (folder / "first.csv").exists()
+    assert (folder / "second.csv").is_file()
+    in_this_process("label", "--resume", *store)
+    assert (folder / "first.csv").is_file()
+
+
 def test_costs_beyond_the_budget_are_named(folder: Path, server: ChatServer) -> None:
     usage = {"prompt_tokens": 1_000_000, "completion_tokens": 1}
     server.script = lambda _: Scripted("spam", usage=usage)
