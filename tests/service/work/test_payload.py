@@ -80,7 +80,9 @@ def test_a_document_has_a_policy_of_its_own_before_anything_else() -> None:
     assert made.text.startswith(begin)
 
 
-@pytest.mark.parametrize("text", ["<link rel=preconnect>", "<LiNk/rel=x>", "<<link>", "<svg><link>"])
+@pytest.mark.parametrize(
+    "text", ["<link rel=preconnect>", "<LiNk/rel=x>", "<<link>", "<svg><link>"]
+)
 def test_a_document_has_no_link_elements(text: str) -> None:
     made = work_payload.shown(Part("html", "", text)).text
     assert "<link" not in made.lower()
