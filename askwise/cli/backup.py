@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from askwise.cli import output
-from askwise.cli.opening import open_store
+from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, switch
 from askwise.cli.outputs import progress
 from askwise.core.errors import InvalidParameter
@@ -60,9 +60,12 @@ def restore(
 ) -> None:
     """Fill an empty store from a backup, wholly or not at all.
 
-    The file is checked before anything is written. It may be of another kind of store: this is
-    also the way from SQLite to PostgreSQL and back.
+    The file is checked before anything is written, and each campaign's log is folded before it is
+    kept. It may be of another kind of store: this is also the way from SQLite to PostgreSQL and
+    back.
     """
+    leave_compiler_out()
+    from askwise.campaign.checking import folded
     from askwise.store.backup.file import restore as read
 
     with (
@@ -70,7 +73,7 @@ def restore(
         _old_file(file) as source,
         progress(quiet=as_json, compiles=False) as tell,
     ):
-        counts = read(opened, source, partial(tell, "check"), partial(tell, "restore"))
+        counts = read(opened, source, partial(tell, "check"), partial(tell, "restore"), folded)
     _say(file, counts, as_json=as_json)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
-from askwise.cli.errors import trouble_of
-from askwise.cli.opening import change, is_long, leave_compiler_out, open_store, verb
+from askwise.cli.errors import Trouble, trouble_of
+from askwise.cli.opening import LONG, change, leave_compiler_out, open_store, verb
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option
 from askwise.core.errors import AskwiseError, InvalidProblem
 
@@ -64,7 +64,7 @@ def list_campaigns(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> 
     """List the campaigns of a store."""
     opened = open_store(store)
     names = opened.names()
-    if not any(is_long(opened, name) for name in names):
+    if not any(opened.position(name) >= LONG for name in names):
         leave_compiler_out()
     from askwise.campaign import Campaign
 
@@ -72,11 +72,19 @@ def list_campaigns(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> 
     for name in names:
         try:
             found.append(Campaign.open(opened, name).status().to_json())
-        except AskwiseError as error:
-            # One that needs a plug-in which is not here must not hide the others.
-            found.append({"name": name, "error": trouble_of(error)._asdict()})
+        except Exception as error:
+            # One that can't be read must not hide the others, whatever is wrong with it.
+            found.append({"name": name, "error": _unreadable(name, error)._asdict()})
     nothing = f"no campaigns in {store}; make one with: askwise new SPEC.toml"
     output.show_objects(found, as_json, COLUMNS, nothing=nothing)
+
+
+def _unreadable(name: str, error: Exception) -> Trouble:
+    """Why a campaign can't be read: in our words, or what its description or log has caused."""
+    if isinstance(error, AskwiseError):
+        return trouble_of(error)
+    message = f"campaign {name!r} can't be opened: {type(error).__name__}: {error}"
+    return Trouble("unreadable", "campaign_unreadable", " ".join(message.split()), "name")
 
 
 @change

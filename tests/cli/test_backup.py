@@ -8,12 +8,14 @@ import os
 import stat
 import subprocess
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from askwise.cli import backup
+from askwise.core.events import Kind
 from askwise.store import Change, Record, Store, open_store
 from tests.cli import helpers
 from tests.cli.conftest import Call
@@ -221,3 +223,23 @@ def _hold(store: Store, name: str, call: Call) -> None:
     with store.write(name):
         call("backup", "a.gz")
         call("restore", "a.gz", "--store", COPY)
+
+
+def test_a_log_with_several_answers_to_one_assignment_is_not_restored(
+    worked: str, call: Call, refusal: Call
+) -> None:
+    log = events("sqlite:///askwise.sqlite", worked)
+    answer = next(event for event in log if event.kind == Kind.ANSWER)
+    with (
+        closing(open_store("sqlite:///askwise.sqlite")) as store,
+        store.write(worked) as transaction,
+    ):
+        more = [replace(answer, seq=len(log) + n, key=None) for n in (1, 2, 3)]
+        transaction.append(more, len(log))
+    call("backup", "a.gz")
+    said = refusal("restore", "a.gz", "--store", COPY)
+    assert f"campaign 'cats' can't be folded: event {len(log) + 1} (ANSWER)" in said
+    assert "is answered already" in said
+    with closing(open_store(COPY)) as store:
+        assert store.names() == []
+        assert store.records("key") == []

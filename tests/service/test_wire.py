@@ -98,6 +98,20 @@ def test_what_is_no_http_is_refused_in_the_same_shape(address: Address) -> None:
     assert fine.startswith(b"HTTP/1.1 200 ")
 
 
+@pytest.mark.parametrize("name", ["Host", "Authorization", "Idempotency-Key"])
+def test_a_header_that_decides_something_is_refused_when_it_comes_twice(
+    address: Address, name: str
+) -> None:
+    begin = b"GET /healthz HTTP/1.1\r\nConnection: close\r\n"
+    for other in (b"one", b"two"):  # also when both say the same
+        twice = f"{name}: one\r\n{name.lower()}: ".encode() + other + b"\r\n"
+        host = b"" if name == "Host" else b"Host: x\r\n"
+        refused = exchange(address, begin + host + twice + b"\r\n")
+        assert shape_of(refused) == (400, "bad_request")
+        message = f"the request has two {name} headers: send one"
+        assert json.loads(refused.partition(b"\r\n\r\n")[2])["error"]["message"] == message
+
+
 def test_headers_without_end_are_cut_off(address: Address, monkeypatch: pytest.MonkeyPatch) -> None:
     begin = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
     lines = [b"X-Long: " + b"v" * 1000 + b"\r\n"] * 67

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -257,3 +258,37 @@ def test_connections_of_ended_threads_are_closed(file: Path) -> None:
             thread.start()
             thread.join()
         assert len(store._connections._links) == 0
+
+
+def modes(directory: Path) -> dict[str, int]:
+    return {each.name: stat.S_IMODE(each.stat().st_mode) for each in directory.iterdir()}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
+def test_a_new_store_is_for_its_owner_alone_whatever_the_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        with closing(SqliteStore(tmp_path / "a.sqlite")) as store:
+            store.create("cats", "{}", 0.0)
+            assert modes(tmp_path) == dict.fromkeys(
+                ("a.sqlite", "a.sqlite-wal", "a.sqlite-shm"), 0o600
+            )
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+def test_a_link_to_a_file_that_is_not_there_makes_a_private_one(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "a.sqlite")
+    with closing(SqliteStore(tmp_path / "link")) as store:
+        store.create("cats", "{}", 0.0)
+        assert set(modes(tmp_path).values()) == {0o600}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
+def test_a_store_keeps_the_mode_that_it_has(file: Path) -> None:
+    file.chmod(0o640)
+    with closing(SqliteStore(file)) as store:
+        store.create("dogs", "{}", 0.0)
+        assert set(modes(file.parent).values()) == {0o640}

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import time
-import tomllib
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +13,9 @@ from askwise.campaign import Campaign
 from askwise.campaign.spec import check_name, make_spec
 from askwise.core.errors import Conflict, UnknownName
 from askwise.core.keys import Key
-from askwise.service.api.bodies import check_plain, not_this, read_json
+from askwise.service.api.bodies import not_this, read_json
 from askwise.service.api.shapes import requests
+from askwise.service.api.toml import read_toml
 from askwise.service.auth.identity import Identity
 from askwise.service.errors import RequestRefused
 from askwise.service.idempotency import key_reused, note_of, was_made
@@ -38,8 +38,7 @@ def fields_of(media: str, body: bytes) -> dict[str, Any]:
         if media == "application/json":
             raw = read_json(body)
         elif media in ("application/toml", "text/x-toml", "text/toml"):
-            raw = tomllib.loads(body.decode())
-            check_plain(raw)
+            raw = read_toml(body)
         else:
             raise not_this(media, "application/json or application/toml")
     except (ValueError, RecursionError) as error:

@@ -44,6 +44,9 @@ LARGEST_HEAD = 64 * 2**10
 CLOSE = {"Connection": "close"}
 """On replies to what was not read to its end."""
 
+ONCE = frozenset({b"host", b"authorization", b"idempotency-key"})
+"""Headers that decide something: of two, a proxy before the service might believe the other."""
+
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 GONE = 499
@@ -218,8 +221,16 @@ def _measured(receive: Receive, largest: int) -> Receive:
 def _checked(scope: Scope, largest: int) -> tuple[str | None, int]:
     """Refuse headers that promise no good; tells what shows a key, and how much may follow."""
     shown, cookie, length, size = None, False, 0, 0
+    seen = set()
     for name, value in scope["headers"]:
         size += len(name) + len(value)
+        if name in ONCE:
+            if name in seen:
+                called = name.decode().title()
+                raise RequestRefused(
+                    "bad_request", f"the request has two {called} headers: send one", headers=CLOSE
+                )
+            seen.add(name)
         if name == b"authorization":
             shown = value.decode("latin-1")
         elif name == b"cookie":

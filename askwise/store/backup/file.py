@@ -130,7 +130,13 @@ def check(file: BinaryIO, tell: Tell = _nobody) -> Counts:
     return counts
 
 
-def restore(store: Store, file: BinaryIO, checking: Tell = _nobody, tell: Tell = _nobody) -> Counts:
+def restore(
+    store: Store,
+    file: BinaryIO,
+    checking: Tell = _nobody,
+    tell: Tell = _nobody,
+    through: Callable[[Iterator[Item]], Iterator[Item]] = iter,
+) -> Counts:
     """Fill an empty store from a backup, in one transaction: wholly or not at all.
 
     Parameters
@@ -141,6 +147,8 @@ def restore(store: Store, file: BinaryIO, checking: Tell = _nobody, tell: Tell =
         The backup; it is read twice, and checked before anything is written.
     checking, tell : callable
         Hear how many bytes of how many are read, the first and the second time.
+    through : callable
+        Sees all that is restored on its way into the store, and raises what it will not have there.
 
     Raises
     ------
@@ -154,7 +162,7 @@ def restore(store: Store, file: BinaryIO, checking: Tell = _nobody, tell: Tell =
         raise errors.not_empty()
     check(file, checking)
     due, counts = Counts(), Counts()
-    target.fill(_items(_lines(file, due, tell), due, counts))
+    target.fill(through(_items(_lines(file, due, tell), due, counts)))
     return counts
 
 

@@ -22,6 +22,9 @@ _FORK_PATIENCE = 1.0
 _PAUSE = 0.01
 """Seconds between attempts where SQLite itself does not wait for a lock."""
 
+_PRIVATE = 0o600
+"""The mode of a new file: it holds hashes of keys, secrets of webhooks, and answers."""
+
 
 class SqliteConnection(Connection):
     """One thread's connection.
@@ -224,6 +227,7 @@ _torn: set[Path] = set()
 def _connect(file: Path, patience: float) -> sqlite3.Connection:
     address = f"file:{quote_from_bytes(os.fsencode(file))}"
     _check_ours(address, file)
+    _create_private(file)
     connection = sqlite3.connect(
         f"{address}?mode=rwc",
         uri=True,
@@ -242,6 +246,37 @@ def _connect(file: Path, patience: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _create_private(file: Path) -> None:
+    """Create the file for its owner alone, whatever the umask; leave one that is there as it is.
+
+    SQLite gives the files beside it (log, shared memory) the mode of the database.
+    """
+    target = os.path.realpath(file)  # a link that points to nothing: SQLite creates what it names
+    # To close a file drops all locks of this process on it. Nothing else of the process has it
+    # open yet, as every connection comes through here first.
+    with _creating:
+        try:
+            made = os.open(target, os.O_CREAT | os.O_EXCL | os.O_RDWR, _PRIVATE)
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise errors.unusable(f"{file} can't be opened: {error}") from error
+        try:
+            if os.name == "posix":
+                os.fchmod(made, _PRIVATE)
+        finally:
+            os.close(made)
+
+
+_creating = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_creating.acquire,
+        after_in_parent=_creating.release,
+        after_in_child=_creating.release,
+    )
 
 
 def _check_ours(address: str, file: Path) -> None:

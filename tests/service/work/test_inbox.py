@@ -27,6 +27,21 @@ def test_a_link_becomes_a_cookie_of_its_campaign_alone(bench: Bench) -> None:
     assert "Secure" not in cookie
 
 
+def test_a_token_leaves_the_address_with_the_first_visit(bench: Bench) -> None:
+    bench.campaign()
+    token = bench.token("ann")
+    client = TestClient(bench.app)
+    page = client.get(f"/join/{token}")
+    (led,) = page.history
+    assert page.status_code == 200
+    assert page.url.path == f"/work/{bench.name}"
+    assert token not in str(page.url)
+    assert token not in page.text
+    for reply in (led, page):
+        assert reply.headers["Referrer-Policy"] == "no-referrer"
+        assert reply.headers["Cache-Control"] == "no-store"
+
+
 def test_a_cookie_is_for_encrypted_connections_where_there_are_such(clock: Clock) -> None:
     settings = Settings(store="memory", address="https://ask.example")
     bench = Bench(make_app(settings, open_store("memory")))

@@ -71,7 +71,22 @@ def test_each_kind_of_part_is_shown_as_it_is(part: Part, wanted: ShownPart) -> N
 
 def test_a_document_is_as_light_or_dark_as_the_page() -> None:
     made = work_payload.shown(Part("html", "", "<p>h"))
-    assert made.text == '<meta name="color-scheme" content="light dark"><p>h'
+    assert made.text.endswith('<meta name="color-scheme" content="light dark"><p>h')
+
+
+def test_a_document_has_a_policy_of_its_own_before_anything_else() -> None:
+    made = work_payload.shown(Part("html", "", "<img src=//spy.example/1.png>"))
+    begin = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\';'
+    assert made.text.startswith(begin)
+
+
+@pytest.mark.parametrize(
+    "text", ["<link rel=preconnect>", "<LiNk/rel=x>", "<<link>", "<svg><link>"]
+)
+def test_a_document_has_no_link_elements(text: str) -> None:
+    made = work_payload.shown(Part("html", "", text)).text
+    assert "<link" not in made.lower()
+    assert made.endswith(text.replace("<link", "<x-link").replace("<LiNk", "<x-LiNk"))
 
 
 def test_a_page_loads_from_each_source_once() -> None:
