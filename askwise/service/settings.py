@@ -27,7 +27,8 @@ class Settings:
     key_rate, key_burst : float
         Requests a second that one key may make for long, and how many at once.
     address_rate, address_burst : float
-        The same for one address, whatever keys it uses; a wrong key counts ten times.
+        The same for one address, whatever keys it uses; and for its wrong keys, which are counted
+        apart, each as eleven.
     session : float
         Seconds for which a browser stays signed in.
     sweep : float

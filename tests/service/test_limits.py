@@ -178,6 +178,34 @@ def test_a_wrong_key_costs_as_much_as_ten_requests(
     assert requests.WRONG_KEY == 10.0
 
 
+def test_wrong_keys_lock_out_nobody_who_shares_their_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client, identities, clock = service(monkeypatch, address_rate=1.0, address_burst=30.0)
+    good, wrong = ({"Authorization": f"Bearer {key}"} for key in (_good(identities), "awo_wrong"))
+    codes = [client.get("/me", headers=wrong).status_code for _ in range(5)]
+    assert codes == [401, 401, 401, 429, 429]
+    refused = client.get("/me", headers=wrong)
+    # Thirty less three times eleven is three below nothing: four seconds to the next.
+    message = "too many wrong keys from this address: wait 4.0 s"
+    assert refused.json()["error"]["message"] == message
+    assert refused.headers["Retry-After"] == "5"
+    assert client.head("/me", headers=wrong).status_code == 429
+    # A key, a browser that signs in and then has a session, and what needs no key.
+    assert client.get("/me", headers=good).status_code == 200
+    signed_in = client.post("/login", data={"key": _good(identities)})
+    assert signed_in.url.path == "/dashboard"
+    assert signed_in.status_code == 200
+    assert client.get("/healthz").status_code == 200
+    clock.now += 4.0
+    assert client.get("/me", headers=wrong).status_code == 401
+
+
+def _good(identities: Any) -> str:
+    key: str = identities.issue("viewer", "ann")[0]
+    return key
+
+
 def test_a_gate_holds_no_more_than_it_must() -> None:
     built = RequestMiddleware(lambda *_: None, Settings(store="memory"), None, 8)  # type: ignore[arg-type,return-value]
     for number in range(60_000):

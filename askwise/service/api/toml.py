@@ -45,14 +45,11 @@ def read_toml(body: bytes) -> dict[str, Any]:
     """
     text = body.decode()
     for token in _TOKENS.finditer(text):
-        parts = token["parts"]
-        # The first count is quick and too high where a text has dots; hardly any line gets further.
-        if parts and parts.count(".") >= LONGEST_KEY:
-            if _TEXTS.sub("", parts).count(".") >= LONGEST_KEY:
-                line = text.count("\n", 0, token.start()) + 1
-                raise ValueError(
-                    f"a key in line {line} has more than {LONGEST_KEY} parts: nest less"
-                )
+        parts = token["parts"] or ""
+        # The first count is quick, and too high only where a quoted text has dots.
+        if parts.count(".") >= LONGEST_KEY and _TEXTS.sub("", parts).count(".") >= LONGEST_KEY:
+            line = text.count("\n", 0, token.start()) + 1
+            raise ValueError(f"a key in line {line} has more than {LONGEST_KEY} parts: nest less")
     raw = tomllib.loads(text)
     check_plain(raw)
     return raw

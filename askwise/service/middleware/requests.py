@@ -33,7 +33,7 @@ HEADERS = {
 """On every reply that does not say otherwise."""
 
 WRONG_KEY = 10.0
-"""As many requests does one count that shows a wrong key, or none where it takes one."""
+"""How many requests a wrong key counts for, beside its own; so does none where it takes one."""
 
 LARGEST_STRANGER = 64 * 2**10
 """Bytes of a body that comes with neither a key nor a cookie: a form to sign in."""
@@ -71,6 +71,8 @@ class RequestMiddleware:
         self.identities = identities
         self.keys = Buckets(settings.key_rate, settings.key_burst)
         self.addresses = Buckets(settings.address_rate, settings.address_burst)
+        # Apart from the others, so that one who guesses does not lock out who shares the address.
+        self.guesses = Buckets(settings.address_rate, settings.address_burst)
         headers = dict(HEADERS)
         if settings.https:
             headers["Strict-Transport-Security"] = "max-age=31536000"
@@ -112,8 +114,6 @@ class RequestMiddleware:
             await fault()(scope, receive, exchange.send)
         finally:
             exchange.place.give_back()
-            if exchange.status == 401:
-                self.addresses.take(_bucket(scope), WRONG_KEY)
             exchange.note()
 
     async def _recognised(self, shown: str) -> Identity:
@@ -141,8 +141,24 @@ class _Exchange:
         self.begun = time.perf_counter()
         self.place = Place(gate.shares, campaign_in(scope["path"]))
         self._send = send
+        self._replaced = False
 
     async def send(self, message: Message) -> None:
+        """Send a reply; of an address with too many wrong keys another in the place of a 401.
+
+        What is wrong is known only now: a good key is let through, whatever others have tried.
+        """
+        if message["type"] == "http.response.start" and message["status"] == 401:
+            seconds = self.gate.guesses.take(_bucket(self.scope), 1.0 + WRONG_KEY)
+            if seconds > 0:
+                self._replaced = True
+                error = _too_many("wrong keys from this address", seconds)
+                metrics.REFUSED.labels(error.code).inc()
+                await reply_to(error)(self.scope, _no_body, self._pass_on)
+        if not self._replaced:
+            await self._pass_on(message)
+
+    async def _pass_on(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             self.place.give_back()  # the work is done; the reply may be read slowly
@@ -263,10 +279,18 @@ def _bucket(scope: Scope) -> str:
 
 def _wait_for(seconds: float, whose: str) -> None:
     if seconds > 0:
-        raise RequestRefused(
-            "rate_limited", f"too many requests of {whose}: wait {seconds:.1f} s",
-            headers={"Retry-After": str(int(seconds) + 1)},
-        )  # fmt: skip
+        raise _too_many(f"requests of {whose}", seconds)
+
+
+def _too_many(what: str, seconds: float) -> RequestRefused:
+    return RequestRefused(
+        "rate_limited", f"too many {what}: wait {seconds:.1f} s",
+        headers={"Retry-After": str(int(seconds) + 1)},
+    )  # fmt: skip
+
+
+async def _no_body() -> Message:
+    return {"type": "http.disconnect"}
 
 
 def _too_large(limit: int) -> str:

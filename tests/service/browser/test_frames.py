@@ -22,7 +22,7 @@ REPLY = (
 
 
 class Listener:
-    """A host that serves one picture; ``heard`` is a line for each connection, also a silent one."""
+    """A host that serves one picture; ``heard`` has a line for each connection."""
 
     def __init__(self) -> None:
         self.heard: list[str] = []
