@@ -118,7 +118,7 @@ class LabelJob:
         grace : float
             Seconds for calls that are under way when it is stopped.
         pilot_only : bool
-            Whether to stop when the pilot is over.
+            Whether to stop when the pilot is over; a few questions more may have gone out by then.
         """
         if pilot_only and self.campaign.status().pilot is None:
             raise InvalidParameter(

@@ -90,7 +90,8 @@ def test_a_job_that_is_to_end_with_its_pilot_does() -> None:
     assert found.end is None
     assert job.campaign.pilot().phase == "done"
     assert [len(each.tasks) for each in told] == [10]
-    assert found.status.answers == 10 * len(found.judges)
+    # The last answer of the pilot may come between the look and the next ask: one more goes out.
+    assert found.status.answers - 10 * len(found.judges) in (0, 1)
 
 
 @pytest.mark.parametrize("without", [{"pilot": 0}, {"policy": "bbta"}])
