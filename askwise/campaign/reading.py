@@ -51,7 +51,7 @@ class ReadableCampaign:
             return views.answers(state)
 
     def payments(self) -> list[Payment]:
-        """What each worker has earned and what is reserved for him."""
+        """What each worker has earned and what is reserved for them."""
         with self.reading() as state:
             return views.payments(state)
 

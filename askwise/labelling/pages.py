@@ -22,7 +22,7 @@ class PeoplePages:
     Attributes
     ----------
     links : mapping of a person to their link
-        Whoever has the link answers as that person.
+        Anyone with the link answers as that person.
     dashboard : str
         The campaign's page.
     owner : str or None

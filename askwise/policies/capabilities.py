@@ -151,6 +151,6 @@ class AwaitsTruth:
 
 
 class TakesPilot:
-    """Learns from answers whoever chose the question: a pilot may come before its first decision,
+    """Learns from answers to questions that it did not choose: a pilot may come before its first decision,
     and its questions between later ones.
     """
