@@ -151,6 +151,7 @@ class AwaitsTruth:
 
 
 class TakesPilot:
-    """Learns from answers to questions that it did not choose: a pilot may come before its first decision,
-    and its questions between later ones.
+    """Learns from answers to questions that it did not choose.
+
+    A pilot may come before its first decision, and questions of the pilot between later ones.
     """
