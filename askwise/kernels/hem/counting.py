@@ -103,28 +103,32 @@ def count_answers(
 
 @kernel
 def sum_counts(beliefs: SkillBeliefs, counts: Array) -> None:
-    """Make of counts by skill what workers and the crowd have shown."""
+    """Make of counts by skill what workers and the crowd have shown; all is 0 before."""
     shown, totals, right, seen = beliefs.shown, beliefs.totals, beliefs.right, beliefs.seen
     wrong, errors, crowd = beliefs.wrong, beliefs.errors, beliefs.crowd
     classes = counts.shape[1]
     for row in range(len(counts)):
         worker = beliefs.worker[row]
+        judged = hits = 0.0
         for c in range(classes):
             for a in range(classes):
-                mass = counts[row, c, a]
-                shown[row, JUDGED] += mass
+                mass = float(counts[row, c, a])
+                if mass == 0.0:
+                    continue
+                judged += mass
                 seen[worker, c] += mass
                 if a == c:
-                    shown[row, RIGHT] += mass
+                    hits += mass
                     right[worker, c] += mass
                 else:
                     wrong[worker, a] += mass
                     errors[c, a] += mass
                     errors[c, c] += mass
-        totals[worker, RIGHT] += shown[row, RIGHT]
-        totals[worker, JUDGED] += shown[row, JUDGED]
-        crowd[RIGHT] += shown[row, RIGHT]
-        crowd[JUDGED] += shown[row, JUDGED]
+        shown[row, RIGHT], shown[row, JUDGED] = hits, judged
+        totals[worker, RIGHT] += hits
+        totals[worker, JUDGED] += judged
+        crowd[RIGHT] += hits
+        crowd[JUDGED] += judged
 
 
 @kernel
@@ -139,8 +143,10 @@ def sum_due(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, here: A
     for row in range(len(counts)):
         worker = beliefs.worker[row]
         for c in range(counts.shape[1]):
+            total = float(due[worker, c])
             for a in range(counts.shape[1]):
-                due[worker, c] += counts[row, c, a] * here[row]
+                total += float(counts[row, c, a]) * float(here[row])
+            due[worker, c] = total
     if len(counts) > 0:
         return
     for task in range(len(starts) - 1):

@@ -12,15 +12,19 @@ from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
 from askwise.kernels.hem.counting import SkillAnswers, count_in, counted_by, learn_skills
 from askwise.kernels.hem.skills import (
+    CLASS_SHARE,
     LENT,
     LIKE_ELSEWHERE,
     SHARED,
     SkillBeliefs,
     accuracy_elsewhere,
     accuracy_here,
+    accuracy_on,
     like_others,
+    log_answer,
     log_chance,
     log_chance_unseen,
+    odds_on_class,
 )
 
 EVEN_SHARES = 2.0
@@ -153,7 +157,7 @@ def posterior_of(logs: Array, posterior: Array, task: int) -> float:
     return moved
 
 
-@kernel
+@step
 def weigh_task(
     answers: SkillAnswers, beliefs: SkillBeliefs, task: int, like: float, here: Array, named: Array,
     logs: Array,
@@ -164,7 +168,8 @@ def weigh_task(
     """
     first, last = answers.starts[task], answers.starts[task + 1]
     context = answers.context[task]
-    named[:] = len(logs) <= MANY
+    for c in range(len(logs)):
+        named[c] = len(logs) <= MANY
     for at in range(first, last):
         named[answers.label[at]] = True
     power = trust_in_shares(beliefs.crowd, last - first)
@@ -179,19 +184,25 @@ def weigh_task(
 
 @kernel
 def foretell(beliefs: SkillBeliefs, like: float, here: Array, logs: Array) -> None:
-    """Logarithms of the probabilities of all answers, by skill and true class."""
+    """Logarithms of the probabilities of all answers, by skill and true class.
+
+    By what a class multiplies a worker's odds is the same in all contexts: it is worked out once,
+    and 0 until then.
+    """
     totals, right, seen, due = beliefs.totals, beliefs.right, beliefs.seen, beliefs.due
     wrong, alone, errors, crowd = beliefs.wrong, beliefs.alone, beliefs.errors, beliefs.crowd
     classes = logs.shape[1]
+    odds = np.zeros((len(totals), classes))
     for row in range(len(logs)):
         worker = beliefs.worker[row]
-        elsewhere = accuracy_elsewhere(totals, crowd, worker)
         for c in range(classes):
+            if odds[worker, c] == 0.0:
+                elsewhere = accuracy_elsewhere(totals, crowd, worker)
+                on_class = odds_on_class(right, seen, due, alone, crowd, like, elsewhere, worker, c)
+                odds[worker, c] = on_class**CLASS_SHARE
+            accuracy = accuracy_on(here[row], float(odds[worker, c]))
             for a in range(classes):
-                logs[row, c, a] = log_chance(
-                    totals, right, seen, due, wrong, alone, errors, crowd, like, elsewhere,
-                    here[row], worker, c, a,
-                )  # fmt: skip
+                logs[row, c, a] = log_answer(totals, wrong, errors, accuracy, worker, c, a)
 
 
 @kernel

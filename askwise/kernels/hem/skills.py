@@ -210,6 +210,14 @@ def lift_of(beliefs: SkillBeliefs, worker: int, contexts: int) -> float:
 
     A worker who always gives the same answer is right no more often than by chance in this mean.
     """
+    occurs = np.zeros(beliefs.shares.shape[1])
+    count_classes(beliefs.shares, occurs)
+    return lift_among(beliefs, worker, contexts, occurs)
+
+
+@kernel
+def lift_among(beliefs: SkillBeliefs, worker: int, contexts: int, occurs: Array) -> float:
+    """As ``lift_of``, where it was summed up already how common classes are."""
     crowd = beliefs.crowd
     elsewhere = accuracy_elsewhere(beliefs.totals, crowd, worker)
     like, classes = like_others(contexts), beliefs.right.shape[1]
@@ -220,23 +228,27 @@ def lift_of(beliefs: SkillBeliefs, worker: int, contexts: int) -> float:
             worker, c,
         )  # fmt: skip
         total += accuracy_on(elsewhere, odds)
-    return min(total / classes, most_by_answers(beliefs, worker))
+    return min(total / classes, most_by_answers(beliefs, worker, occurs))
 
 
 @kernel
-def most_by_answers(beliefs: SkillBeliefs, worker: int) -> float:
+def count_classes(shares: Array, occurs: Array) -> None:
+    """Sum up over contexts how common classes are believed to be."""
+    occurs[:] = 0.0
+    for context in range(len(shares)):
+        for c in range(len(occurs)):
+            occurs[c] += math.exp(shares[context, c])
+
+
+@kernel
+def most_by_answers(beliefs: SkillBeliefs, worker: int, occurs: Array) -> float:
     """How often a worker can be right at the most, in the mean over classes, by what they name.
 
     A worker who hardly names a class is hardly right on it, which takes no other answer to see. How
     often a class occurs is no more than believed, so half of that is enough.
     """
-    right, wrong, alone = beliefs.right, beliefs.wrong, beliefs.alone
-    contexts, classes = beliefs.shares.shape
+    right, wrong, alone, classes = beliefs.right, beliefs.wrong, beliefs.alone, len(occurs)
     given = right[worker].sum() + wrong[worker].sum() + alone[worker].sum()
-    occurs = np.zeros(classes)
-    for context in range(contexts):
-        for c in range(classes):
-            occurs[c] += math.exp(beliefs.shares[context, c])
     total, every = 0.0, occurs.sum()
     for c in range(classes):
         named = right[worker, c] + wrong[worker, c] + alone[worker, c]
@@ -264,7 +276,14 @@ def log_chance(
 ) -> float:  # fmt: skip
     """Logarithm of the probability that a worker answers a when c is true."""
     odds = odds_on_class(right, seen, due, alone, crowd, like, elsewhere, worker, c)
-    accuracy = accuracy_on(here, odds**CLASS_SHARE)
+    return log_answer(totals, wrong, errors, accuracy_on(here, odds**CLASS_SHARE), worker, c, a)
+
+
+@step
+def log_answer(
+    totals: Array, wrong: Array, errors: Array, accuracy: float, worker: int, c: int, a: int
+) -> float:
+    """The same by how often the worker is right on c."""
     if a == c:
         return math.log(accuracy)
     if wrong.shape[1] == 2:

@@ -3,7 +3,7 @@
 import math
 
 from askwise.core.money import NO_CAP
-from askwise.kernels import Array, kernel, step
+from askwise.kernels import Array, step
 from askwise.kernels.hem import HIGH, LOW, SURE_OF_SIDE, mean_accuracy, strength
 from askwise.ledger import Book, may_put
 from askwise.ledger import columns as c
@@ -32,7 +32,7 @@ SIDE_ANSWERS = 20
 """Answers that a context must have before it is said that they do not settle its side."""
 
 
-@kernel
+@step
 def answers_in_store(book: Book) -> float:
     """How many answers the budget buys for each task."""
     count, price = ordinary_workers(book)
@@ -79,7 +79,7 @@ def unit_price(book: Book) -> float:
     return unit if unit < math.inf else 0.0
 
 
-@kernel
+@step
 def known_task_for(book: Book, state: State, worker: int, full: float) -> int:
     """A task whose truth is known, for a worker to be tested on; -1 if there is none.
 
@@ -115,7 +115,7 @@ def tests_of(book: Book, state: State, worker: int) -> int:
     return count
 
 
-@kernel
+@step
 def test_question(
     book: Book, state: State, params: Params, money: int, available: Array
 ) -> tuple[int, int]:
@@ -142,7 +142,7 @@ def test_question(
     return task, best
 
 
-@kernel
+@step
 def best_worker(book: Book, state: State, task: int, money: int, available: Array) -> int:
     """The ordinary worker who tells most about a task for their price; -1 if there is none."""
     workers = book.workers
@@ -166,7 +166,7 @@ def entropy(p: float) -> float:
     return -p * math.log(p) if p > 0.0 else 0.0
 
 
-@kernel
+@step
 def information(book: Book, state: State, task: int, worker: int) -> float:
     """What one answer of a worker may be expected to tell about a task, in nats.
 
@@ -210,7 +210,7 @@ def cheapest_expert(book: Book, task: int, money: int, available: Array) -> int:
     return best
 
 
-@kernel
+@step
 def expert_for(
     book: Book, state: State, task: int, other: int, money: int, available: Array
 ) -> int:
@@ -238,7 +238,7 @@ def is_open_side(state: State, context: int) -> bool:
     return bool(sides[context, s.MARGIN] < SURE_OF_SIDE or state.meta[s.CLASH] == 1)
 
 
-@kernel
+@step
 def task_to_settle(book: Book, state: State, money: int, available: Array) -> tuple[int, int]:
     """A task, and the expert whose answer settles which way round its context is; -1 if none."""
     trusted = False

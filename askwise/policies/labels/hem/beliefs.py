@@ -51,7 +51,7 @@ def count_task(
         cell = cells[cell, c.NEXT_CELL]
 
 
-@kernel
+@step
 def of_family(book: Book, task: int, family: int) -> float:
     """How many answers a family gave to a task."""
     cells, count = book.cells, 0
@@ -64,7 +64,7 @@ def of_family(book: Book, task: int, family: int) -> float:
     return float(count)
 
 
-@kernel
+@step
 def weight_of(book: Book, task: int, worker: int) -> float:
     """What an answer of a worker counts as evidence for a task: families err together."""
     family = book.workers[worker, c.FAMILY]
@@ -98,11 +98,12 @@ def judge(book: Book, state: State, task: int) -> None:
     hem.posterior_of(logs, state.blind, task)
 
 
-@kernel
+@step
 def name_options(book: Book, task: int, named: Array) -> None:
     """Say which options an ordinary worker named for a task."""
     cells = book.cells
-    named[:] = False
+    for option in range(len(named)):
+        named[option] = False
     cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
         if book.workers[cells[cell, c.CELL_WORKER], c.TRUSTED] == 0:
@@ -115,7 +116,8 @@ def name_options(book: Book, task: int, named: Array) -> None:
 @kernel
 def lift(book: Book, state: State, worker: int) -> None:
     """Bring a worker's accuracy in the mean over classes up to date."""
-    state.lift[worker] = hem.lift_of(beliefs_in(state), worker, book.totals[c.CONTEXTS])
+    contexts = book.totals[c.CONTEXTS]
+    state.lift[worker] = hem.lift_among(beliefs_in(state), worker, contexts, state.occurs)
 
 
 @kernel
@@ -131,7 +133,7 @@ def count_again(book: Book, state: State, task: int, news: int) -> None:
     state.meta[s.SINCE] += news
 
 
-@kernel
+@step
 def is_new_voice(book: Book, worker: int, among: int) -> bool:
     """Whether nobody else of a worker's family has answered anything, of the first so many."""
     workers = book.workers
@@ -269,6 +271,7 @@ def fit_beliefs(book: Book, state: State, answers: SkillAnswers, rounds: int) ->
     """Run EM over all answers; returns beliefs with the posteriors in the order of the answers."""
     beliefs, count = beliefs_of(book, state), book.totals[c.OPTIONS]
     hem.fit(answers, beliefs, rounds, hem.SETTLED, True)
+    hem.count_classes(state.shares, state.occurs)
     for at in range(state.meta[s.HEARD]):
         state.posterior[state.order[at], :count] = beliefs.posterior[at]
     workers = book.totals[c.WORKERS]

@@ -284,11 +284,10 @@ def watch_sides(state: State, answers: SkillAnswers, beliefs: SkillBeliefs) -> N
 @step
 def suggest(state: State, context: int, task: int) -> None:
     """Take a task among the surest of its context, if it is: their truth tells most."""
-    settling = state.settling
+    settling, sure = state.settling, judged(state, task)
     place = s.SUGGESTED
     while place > 0 and (
-        settling[context, place - 1] == 0
-        or judged(state, settling[context, place - 1] - 1) < judged(state, task)
+        settling[context, place - 1] == 0 or judged(state, settling[context, place - 1] - 1) < sure
     ):
         place -= 1
     if place < s.SUGGESTED:

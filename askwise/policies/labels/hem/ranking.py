@@ -42,7 +42,7 @@ class Params(NamedTuple):
     target: float
 
 
-@kernel
+@step
 def ordinary_workers(book: Book) -> tuple[int, float]:
     """How many there are who are not trusted, and what an answer of theirs costs in the mean."""
     count = 0
@@ -54,7 +54,7 @@ def ordinary_workers(book: Book) -> tuple[int, float]:
     return count, prices / max(1, count)
 
 
-@kernel
+@step
 def mode(book: Book) -> int:
     """How tasks are ranked now: ``PURSUING`` or ``SPREADING``."""
     totals = book.totals
@@ -93,7 +93,7 @@ def calibrates(book: Book, params: Params, task: int) -> bool:
     return bool(params.target > 0.0 and book.tasks[task, c.TRUTH] >= 0)
 
 
-@kernel
+@step
 def key_of(book: Book, state: State, params: Params, task: int) -> float:
     """Rank of a task: lowest first, infinite for one that is not to be asked about."""
     tasks = book.tasks

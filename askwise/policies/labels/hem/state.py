@@ -34,6 +34,7 @@ class State(NamedTuple):
     in the mean over classes (0: nothing shown yet); ``ease`` how much easier their tasks were than
     those of others; ``blind`` what answers say of a task by what their givers showed in others,
     whatever its truth; ``skill_of`` a skill plus one (0: none); ``settling`` tasks plus one.
+    ``occurs`` sums up over contexts how common classes are by ``shares``, and follows from them.
     ``scratch`` is room for logarithms and holds nothing between facts.
     """
 
@@ -66,6 +67,7 @@ class State(NamedTuple):
     settling: Array
     map: Array
     meta: Array
+    occurs: Array
     scratch: Array
 
 
@@ -91,6 +93,7 @@ def new_state(book: Book, options: int, tree: Array) -> State:
         settling=np.zeros((contexts, SUGGESTED), np.int64),
         map=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
         meta=np.zeros(11, np.int64),
+        occurs=np.zeros(options),
         scratch=np.zeros(options),
     )
 
