@@ -42,6 +42,15 @@ def test_a_task_added_to_a_new_context_is_asked_about(policy: Any) -> None:
     all_numbers(campaign)
 
 
+def test_room_for_contexts_to_come_has_no_say_in_how_common_classes_are() -> None:
+    campaign = campaign_of(3, "ab")
+    campaign.add(tasks=[Task("n", context="new")])
+    run(campaign, lambda task, worker: "yes")
+    beliefs = state_of(campaign).beliefs
+    assert len(beliefs.shares) > 3
+    assert beliefs.occurs == pytest.approx(np.exp(beliefs.shares[:3]).sum(axis=0))
+
+
 def test_tasks_that_are_out_are_ranked_anew_when_all_are_to_get_an_answer() -> None:
     campaign = campaign_of(5, 4, budget=10)
     campaign.ask(5)

@@ -267,11 +267,17 @@ def beliefs_of(book: Book, state: State) -> SkillBeliefs:
 
 
 @kernel
+def count_classes(book: Book, state: State) -> None:
+    """Sum up over contexts how common classes are believed to be; spare room has no say."""
+    hem.count_classes(state.shares[: book.totals[c.CONTEXTS]], state.occurs)
+
+
+@kernel
 def fit_beliefs(book: Book, state: State, answers: SkillAnswers, rounds: int) -> SkillBeliefs:
     """Run EM over all answers; returns beliefs with the posteriors in the order of the answers."""
     beliefs, count = beliefs_of(book, state), book.totals[c.OPTIONS]
     hem.fit(answers, beliefs, rounds, hem.SETTLED, True)
-    hem.count_classes(state.shares, state.occurs)
+    count_classes(book, state)
     for at in range(state.meta[s.HEARD]):
         state.posterior[state.order[at], :count] = beliefs.posterior[at]
     workers = book.totals[c.WORKERS]

@@ -13,7 +13,7 @@ from askwise.core.money import NO_CAP
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, Fact, kernel
 from askwise.kernels.calibration import LEAST_TRUTHS
-from askwise.kernels.hem import FULL_ROUNDS, JUDGED, count_classes
+from askwise.kernels.hem import FULL_ROUNDS, JUDGED
 from askwise.ledger import Book, Ledger, Proposal, idle, may_put, money_left, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
@@ -220,7 +220,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot):
         "context": "shares sides settling",
     }
     derived: ClassVar[tuple[str, ...]] = ("tree", "occurs", "scratch")
-    version: ClassVar[int] = 6
+    version: ClassVar[int] = 7
 
     def __post_init__(self) -> None:
         real(self.target, "target", "a probability from 0 to below 1", least=0, most=0.999)
@@ -244,7 +244,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot):
         state = new_state(book, max(1, len(problem.options)), new_tree(len(book.tasks)))
         build_tree(state.tree, state.keys, ledger.total(c.TASKS))
         beliefs.part_contexts(book, state)
-        count_classes(state.shares, state.occurs)
+        beliefs.count_classes(book, state)
         state.trusted[:] = book.workers[:, c.TRUSTED]
         state.meta[s.MODE] = ranking.mode(book)
         state.meta[s.CAUTIOUS] = 1 if self.target > 0.0 else 0
@@ -253,13 +253,13 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot):
     def grow(self, state: State, ledger: Ledger) -> State:
         """Also sum up anew how common classes are."""
         grown: State = super().grow(state, ledger)
-        count_classes(grown.shares, grown.occurs)
+        beliefs.count_classes(ledger.book, grown)
         return grown
 
     def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
         """Also sum up anew how common classes are."""
         restored: State = super().restore(problem, ledger, kept)
-        count_classes(restored.shares, restored.occurs)
+        beliefs.count_classes(ledger.book, restored)
         return restored
 
     def labels(
