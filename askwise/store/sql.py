@@ -78,6 +78,7 @@ class SqlTransaction(Transaction):
         self.name = name
         self.campaign = campaign
         self.last = last
+        self.grown = False
         self.over = False
         self._replies: dict[str, Reply | None] = {}
 
@@ -107,6 +108,7 @@ class SqlTransaction(Transaction):
         if rows:
             self._append(rows)
             self.last += len(rows)
+            self.grown = True
 
     def keep(self, reply: Reply) -> None:
         if self.reply(reply.key) is not None:

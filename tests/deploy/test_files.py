@@ -11,6 +11,8 @@ import typer
 import yaml
 
 from askwise.cli.app import app
+from askwise.service.api.reference import PUBLIC
+from askwise.service.signals import GRACE
 from tests.paths import ROOT
 
 DEPLOY = ROOT / "deploy"
@@ -44,6 +46,27 @@ def test_the_containers_run_commands_that_there_are() -> None:
     check_command(eval(re.findall(r"^CMD (\[.+\])$", image, re.M)[0]))
     for line in re.findall(r"^RUN askwise (.+)$", image, re.M):
         check_command(shlex.split(line))
+
+
+def test_the_pods_run_commands_that_there_are_as_the_user_of_the_image() -> None:
+    parts = list(yaml.safe_load_all((DEPLOY / "kubernetes.yaml").read_text()))
+    by_kind = {part["kind"]: part for part in parts}
+    assert set(by_kind) == {"Deployment", "Service", "PodDisruptionBudget", "Ingress"}
+    template = by_kind["Deployment"]["spec"]["template"]
+    for kind in ("Service", "PodDisruptionBudget", "Deployment"):
+        chosen = by_kind[kind]["spec"]["selector"]
+        assert chosen.get("matchLabels", chosen) == template["metadata"]["labels"]
+    (container,) = template["spec"]["containers"]
+    check_command(container["args"])
+    user = template["spec"]["securityContext"]["runAsUser"]
+    assert f"--uid {user} " in (DEPLOY / "Dockerfile").read_text()
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        assert container[probe]["httpGet"]["path"] in PUBLIC
+    assert template["spec"]["terminationGracePeriodSeconds"] > GRACE
+    (mount,) = container["volumeMounts"]
+    assert mount["mountPath"] == "/tmp"
+    host = by_kind["Ingress"]["spec"]["rules"][0]["host"]
+    assert f"--address=https://{host}" in container["args"]
 
 
 def test_the_service_reads_the_kernels_that_were_compiled_for_it() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from askwise.core.events import Event
@@ -13,6 +13,7 @@ from askwise.store.base import Reply, Snapshot, Transaction
 from askwise.store.event_rows import pack
 from askwise.store.memory import contents as held
 from askwise.store.memory.contents import Log, RecordsOfKind, StoredCampaign, cut
+from askwise.store.news import News, TellsNews, Told
 from askwise.store.records import Change, Record, check_limit, in_order, whole
 
 _PATIENCE = 30.0
@@ -69,7 +70,7 @@ class _MemoryTransaction(Transaction):
             raise errors.write_is_over()
 
 
-class MemoryStore(Portable):
+class MemoryStore(Portable, TellsNews):
     """Campaigns that last as long as the process.
 
     It accepts and refuses exactly what the SQLite store does, so what runs on it runs there.
@@ -92,6 +93,7 @@ class MemoryStore(Portable):
         self._lock = threading.Lock()
         self._writer: int | None = None
         self._transaction: _MemoryTransaction | None = None
+        self._news = News()
         self._closed = False
 
     @classmethod
@@ -124,6 +126,11 @@ class MemoryStore(Portable):
             finally:
                 transaction.over = True
                 self._transaction = None
+        if transaction.log:
+            self._news.post(name)
+
+    def subscribe(self, told: Told) -> Callable[[], None]:
+        return self._news.subscribe(told)
 
     def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
         campaign = self._find(name)

@@ -1,8 +1,8 @@
 """A store in a PostgreSQL database: for many campaigns, or several machines."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Any
+from typing import Any, Literal
 
 from askwise.core.errors import StoreError
 from askwise.store import errors
@@ -10,10 +10,12 @@ from askwise.store.backup.portable import Item
 from askwise.store.base import Reply, Snapshot, Transaction
 from askwise.store.event_rows import EventRow
 from askwise.store.migrations.on_postgres import pending
+from askwise.store.news import TellsNews, Told
 from askwise.store.postgres import inserts, text
 from askwise.store.postgres.address import read_address
 from askwise.store.postgres.connection import PostgresConnection, connect
 from askwise.store.postgres.connections import PostgresConnections
+from askwise.store.postgres.news import PostgresNews
 from askwise.store.records import Change, in_order
 from askwise.store.sql import LAST, LOOK, PATIENCE, SqlStore, SqlTransaction, last_of
 
@@ -45,7 +47,7 @@ class _PostgresTransaction(SqlTransaction):
         self.changed = True
 
 
-class PostgresStore(SqlStore):
+class PostgresStore(SqlStore, TellsNews):
     """Campaigns in a PostgreSQL database, which any number of processes may use at a time.
 
     The tables are in a schema of their own, ``askwise``; nothing else of the database is touched.
@@ -79,6 +81,7 @@ class PostgresStore(SqlStore):
     """
 
     schema, mark, most = "askwise.", "%s", 10_000
+    reach: Literal["process", "store"] = "store"
     moment = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
     _connections: PostgresConnections
     _kept, _given = staticmethod(text.kept), staticmethod(text.given)
@@ -97,6 +100,7 @@ class PostgresStore(SqlStore):
         self._address = read_address(url, patience)
         self._patience = patience
         self._connections = PostgresConnections(self._address, patience, connections)
+        self._news = PostgresNews(self._address, patience)
         super().__init__()
 
     def __repr__(self) -> str:
@@ -125,6 +129,15 @@ class PostgresStore(SqlStore):
                 # Else it is rolled back: to commit a lock alone would wait for the disk as well.
             finally:
                 transaction.over = True
+        if transaction.grown:
+            self._news.post(name)
+
+    def subscribe(self, told: Told) -> Callable[[], None]:
+        return self._news.subscribe(told)
+
+    def close(self) -> None:
+        super().close()
+        self._news.close()
 
     def change(self, changes: Sequence[Change]) -> bool:
         statements = inserts.changes_of(in_order(changes))

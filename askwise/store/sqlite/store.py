@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import astuple
 from pathlib import Path
@@ -15,6 +15,7 @@ from askwise.store.backup.portable import Filler, Head, Item
 from askwise.store.base import Reply, Snapshot, Transaction
 from askwise.store.event_rows import EventRow
 from askwise.store.migrations.on_sqlite import pending
+from askwise.store.news import News, TellsNews, Told
 from askwise.store.records import Change, Record, in_order
 from askwise.store.sql import LAST, LOOK, PATIENCE, SqlStore, SqlTransaction, last_of
 from askwise.store.sqlite.connections import SqliteConnection, SqliteConnections
@@ -36,7 +37,7 @@ class _SqliteTransaction(SqlTransaction):
         self.link.run(_KEEP, self.campaign, *astuple(reply))
 
 
-class SqliteStore(SqlStore):
+class SqliteStore(SqlStore, TellsNews):
     """Campaigns in one SQLite file, which several threads and processes may use at a time.
 
     A commit is on the disk when it returns (write-ahead log, ``synchronous=FULL``). All campaigns
@@ -67,6 +68,7 @@ class SqliteStore(SqlStore):
 
     def __init__(self, file: str | os.PathLike[str], patience: float = PATIENCE) -> None:
         super().__init__()
+        self._news = News()
         # Absolute from the start, as the working directory may change.
         self.file = Path(file).absolute()
         self._connections = SqliteConnections(self.file, patience)
@@ -98,6 +100,11 @@ class SqliteStore(SqlStore):
                 transaction.check()
             finally:
                 transaction.over = True
+        if transaction.grown:
+            self._news.post(name)
+
+    def subscribe(self, told: Told) -> Callable[[], None]:
+        return self._news.subscribe(told)
 
     def change(self, changes: Sequence[Change]) -> bool:
         ordered = in_order(changes)
