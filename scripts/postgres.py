@@ -66,9 +66,16 @@ class Cluster:
 
     It keeps what it acknowledged (``fsync`` is on). ``stop`` and ``start`` may be repeated;
     ``remove`` ends it for good.
+
+    Parameters
+    ----------
+    networks : dict
+        Addresses of this machine that it listens at beside 127.0.0.1, and the network from which
+        clients come there.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, networks: dict[str, str] | None = None) -> None:
+        self.networks = networks or {}
         self.programs = programs()
         self.directory = Path(tempfile.mkdtemp(prefix="askwise-postgres-"))
         self.password = secrets.token_urlsafe(16)
@@ -81,9 +88,9 @@ class Cluster:
             self.remove()
             raise
 
-    def url(self, database: str = "postgres") -> str:
+    def url(self, database: str = "postgres", host: str = "127.0.0.1") -> str:
         """The address of one of its databases."""
-        return f"postgresql://tester:{self.password}@127.0.0.1:{self.port}/{database}"
+        return f"postgresql://tester:{self.password}@{host}:{self.port}/{database}"
 
     def start(self) -> None:
         """Start the server and wait until it takes connections; again on the same port."""
@@ -144,10 +151,13 @@ class Cluster:
         if done.returncode:
             raise Unavailable(f"initdb failed: {last_line(done.stderr)}")
         secret.unlink()
+        with (self.directory / "data" / "pg_hba.conf").open("a") as rules:
+            for network in self.networks.values():
+                rules.write(f"host all all {network} scram-sha-256\n")
 
     def _start(self) -> None:
         settings = {
-            "listen_addresses": "127.0.0.1",
+            "listen_addresses": ",".join(["127.0.0.1", *self.networks]),
             "port": self.port,
             "unix_socket_directories": "",
             "max_connections": 100,

@@ -138,15 +138,15 @@ class SqlStore(Portable):
     ----------
     schema, mark : str
         What names of tables begin with, and what stands for a value.
-    moment : str
-        Begins a transaction that reads.
+    moment : tuple of str
+        Statements that begin a transaction that reads.
     most : int
         Values that are looked up at a time.
     """
 
     schema: ClassVar[str] = ""
     mark: ClassVar[str] = "?"
-    moment: ClassVar[str] = "BEGIN"
+    moment: ClassVar[tuple[str, ...]] = ("BEGIN",)
     most: ClassVar[int]
     _connections: Connections[Any]
 
@@ -223,7 +223,8 @@ class SqlStore(Portable):
         with self._look(apart=True) as link:
             items: Iterator[Item] = iter(())
             if link is not None:
-                link.run(self.moment)
+                for statement in self.moment:
+                    link.run(statement)
                 items = self._items(link, self._all_ids(link))
             with lent(items) as borrowed:
                 yield borrowed

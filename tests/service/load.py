@@ -7,7 +7,8 @@ import json
 import random
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,11 +19,20 @@ PATIENCE = 90.0
 """Seconds for which a client tries to get an answer: a service that is killed comes back."""
 
 
-class Link:
-    """One client's connection: kept open, made anew after a loss."""
+Place = tuple[str, int]
+"""A host and a port."""
 
-    def __init__(self, port: int, key: str, timeout: float = 30.0) -> None:
-        self._port = port
+
+class Link:
+    """One client's connection: kept open, made anew after a loss.
+
+    ``places`` are other hosts of the same service: after a loss the next one is tried.
+    """
+
+    def __init__(
+        self, port: int, key: str, timeout: float = 30.0, places: Sequence[Place] = ()
+    ) -> None:
+        self._places = deque(places or [("127.0.0.1", port)])
         self._key = key
         self._timeout = timeout
         self._link: http.client.HTTPConnection | None = None
@@ -33,13 +43,15 @@ class Link:
         if once is not None:
             headers["Idempotency-Key"] = once
         if self._link is None:
-            self._link = http.client.HTTPConnection("127.0.0.1", self._port, timeout=self._timeout)
+            host, port = self._places[0]
+            self._link = http.client.HTTPConnection(host, port, timeout=self._timeout)
         try:
             self._link.request("POST", path, None if body is None else json.dumps(body), headers)
             reply = self._link.getresponse()
             return reply.status, json.loads(reply.read())
         except LOST:
             self.close()
+            self._places.rotate()
             raise
 
     def close(self) -> None:
@@ -73,8 +85,8 @@ def value_of(assignment: str, utility: bool) -> Any:
 class Client:
     """One of the crowd: works on random campaigns until told to stop."""
 
-    def __init__(self, port: int, key: str, number: int, seed: int, told: Told) -> None:
-        self.link = Link(port, key)
+    def __init__(self, link: Link, number: int, seed: int, told: Told) -> None:
+        self.link = link
         self.chance = random.Random(1000 * seed + number)
         self.number = number
         self.seed = seed
@@ -182,18 +194,34 @@ class Client:
 
 
 class Crowd:
-    """Clients in threads."""
+    """Clients in threads; with ``places``, half of them begin at each."""
 
     def __init__(
-        self, port: int, key: str, campaigns: dict[str, bool], *, size: int = 16, seed: int = 0
+        self,
+        port: int,
+        key: str,
+        campaigns: dict[str, bool],
+        *,
+        size: int = 16,
+        seed: int = 0,
+        places: tuple[Place, ...] = (),
+        timeout: float = 30.0,
     ) -> None:
         self.told = Told()
         self._over = threading.Event()
+        links = [
+            Link(
+                port, key, timeout, places[number % len(places) :] + places[: number % len(places)]
+            )
+            if places
+            else Link(port, key, timeout)
+            for number in range(size)
+        ]
         self._threads = [
             threading.Thread(
-                target=Client(port, key, number, seed, self.told).run, args=(campaigns, self._over)
+                target=Client(link, number, seed, self.told).run, args=(campaigns, self._over)
             )
-            for number in range(size)
+            for number, link in enumerate(links)
         ]
 
     def __enter__(self) -> Crowd:

@@ -27,7 +27,7 @@ time.time = lambda: real() + float(ahead.read_text())
 
 
 class Served:
-    """``askwise serve`` on a store, on 127.0.0.1.
+    """``askwise serve`` on a store, on 127.0.0.1 or on another host.
 
     Kernels run plain unless ``environment`` says otherwise: a campaign of a test is over before
     they are compiled. ``key`` is the owner's, which a store tells once; ``start`` again takes the
@@ -46,6 +46,9 @@ class Served:
         self._process: subprocess.Popen[str] | None = None
         self.options: tuple[str, ...] = ()
         """Further options of ``askwise serve``."""
+        self.host = "127.0.0.1"
+        self.within: tuple[str, ...] = ()
+        """A command that the service is run by, on another host for instance."""
         self.prelude = "pass"
         """A statement that the process begins with."""
         self._ahead = 0.0
@@ -53,7 +56,7 @@ class Served:
 
     @property
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     @property
     def pid(self) -> int:
@@ -99,11 +102,13 @@ class Served:
     def begin(self) -> bool:
         """Start it; False if the port can't be had."""
         command = [
+            *self.within,
             sys.executable,
             "-c",
             f"{_ON_OWN_CLOCK}{self.prelude}; from askwise.cli.main import run; run()",
             *(str(self._directory / "ahead"), "serve", "--store", self.store),
-            *("--port", str(self.port), "--workers", str(self.processes), *self.options),
+            *("--host", self.host, "--port", str(self.port)),
+            *("--workers", str(self.processes), *self.options),
         ]
         with self.errors.open("a") as errors:
             before = errors.tell()
@@ -121,7 +126,7 @@ class Served:
             found = re.search(r"awo_[\w-]+", line)
             if found:
                 self.key = found[0]
-            place = re.search(r"serving at http://127\.0\.0\.1:(\d+)", line)
+            place = re.search(rf"serving at http://{re.escape(self.host)}:(\d+)", line)
             if place:
                 self.port = int(place[1])
                 return True
@@ -157,7 +162,7 @@ class Served:
         if body is not None and not isinstance(body, str):
             body = json.dumps(body)
             sent.setdefault("Content-Type", "application/json")
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        link = http.client.HTTPConnection(self.host, self.port, timeout=timeout)
         try:
             link.request(method, path, body, sent)
             reply = link.getresponse()

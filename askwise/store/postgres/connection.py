@@ -19,8 +19,9 @@ from askwise.store.postgres.address import Address
 Statement = tuple[str, Sequence[Any]]
 """SQL with ``%s`` where values go, and the values."""
 
-# A client whose machine has vanished lets go of its campaign after a minute. A server that is
-# set to acknowledge what it has not yet on the disk is overruled, and so is one whose statements
+# A client whose machine has vanished in a transaction lets go of its campaign before others have
+# waited too long for it (PATIENCE), and its session ends after a minute. A server that is set to
+# acknowledge what it has not yet on the disk is overruled, and so is one whose statements
 # give up where ours wait and look again.
 _SETTINGS = """
     SELECT current_setting('server_encoding'),
@@ -29,6 +30,8 @@ _SETTINGS = """
            set_config('tcp_keepalives_idle', '30', false),
            set_config('tcp_keepalives_interval', '10', false),
            set_config('tcp_keepalives_count', '3', false),
+           CASE WHEN current_setting('idle_in_transaction_session_timeout') = '0'
+                THEN set_config('idle_in_transaction_session_timeout', '20s', false) END,
            CASE WHEN current_setting('synchronous_commit') = 'off'
                 THEN set_config('synchronous_commit', 'on', false) END
 """

@@ -23,6 +23,9 @@ _CONNECTIONS = 10
 
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
+# What is read out or filled in may come and go slowly, with pauses in the transaction.
+_TAKE_TIME = "SET LOCAL idle_in_transaction_session_timeout = 0"
+
 # Not FOR UPDATE: that would also hold up snapshots, which refer to the row.
 _LOCK = "SELECT name FROM askwise.campaigns WHERE id = %s FOR NO KEY UPDATE"
 
@@ -82,7 +85,7 @@ class PostgresStore(SqlStore, TellsNews):
 
     schema, mark, most = "askwise.", "%s", 10_000
     reach: Literal["process", "store"] = "store"
-    moment = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+    moment = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", _TAKE_TIME)
     _connections: PostgresConnections
     _kept, _given = staticmethod(text.kept), staticmethod(text.given)
     _kept_in_order = staticmethod(text.kept_in_order)
@@ -158,6 +161,7 @@ class PostgresStore(SqlStore, TellsNews):
             link.make_schema()
             link.writing = True
             link.run(_BEGIN)
+            link.run(_TAKE_TIME)
             inserts.PostgresFiller(link).take(items)
             _commit(link, "look whether the store is still empty")
 
