@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from functools import partial
-from numbers import Real
-from typing import Any, TypeVar
+from typing import Any
 
-from askwise.campaign.reading import ReadableCampaign
-from askwise.campaign.requests import Action
+from askwise.campaign.preparing import PreparingCampaign
+from askwise.campaign.requests import Crew
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.verbs import Verbs
-from askwise.campaign.views.assignments import recalled
 from askwise.core.calls import (
-    LONGEST_RATIONALE,
-    LONGEST_REFERENCE,
     FailureWhy,
-    check_failure,
-    check_probabilities,
-    check_said,
 )
 from askwise.core.certify import CertifyTerms
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.content import Content
-from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidProblem
+from askwise.core.errors import InvalidProblem
 from askwise.core.events import Kind
 from askwise.core.money import Amount, to_micro
 from askwise.core.pilot import PilotTerms
@@ -35,15 +26,8 @@ from askwise.core.text import check_text
 from askwise.policies import LimitsSize, Policy
 from askwise.store import Store, open_store
 
-T = TypeVar("T")
 
-_canonical = json.JSONEncoder(sort_keys=True, default=str).encode
-
-_REFUSALS: dict[str, type[AskwiseError]] = dict.fromkeys(("tell", "fail", "truth"), InvalidAnswer)
-"""What is raised if a verb is given text that no store can keep."""
-
-
-class Campaign(ReadableCampaign):
+class Campaign(PreparingCampaign):
     """A budget, workers, perhaps tasks, and a policy that decides whom to ask next.
 
     Made by :meth:`create` or :meth:`open`. Every write is one transaction on the store; two
@@ -160,14 +144,15 @@ class Campaign(ReadableCampaign):
         *,
         clock: Callable[[], float] | None = None,
         later: Callable[[Callable[[], None]], object] | None = None,
+        crew: Crew | None = None,
     ) -> Campaign:
         """Open a campaign that a store holds, where it was left.
 
         ``later`` starts what need not hold up a write, which is to save a snapshot: at once by
-        default, in another thread in a service.
+        default, in another thread in a service. ``crew`` commits what :meth:`submit` is given.
         """
         opened = open_store(store)
-        return cls(opened, name, Spec.from_json(opened.spec(name)), clock, later)
+        return cls(opened, name, Spec.from_json(opened.spec(name)), clock, later, crew)
 
     # Asking and telling.
 
@@ -188,7 +173,7 @@ class Campaign(ReadableCampaign):
         key : str, optional
             A retry with the same key gives the same answer and changes nothing.
         """
-        return self._ask(limit, None if workers is None else self._offered(workers), (), key)
+        return self._writer.write(self.asking(limit, workers, key))
 
     def tell(
         self,
@@ -219,22 +204,16 @@ class Campaign(ReadableCampaign):
         key : str, optional
             A retry with the same key changes nothing.
         """
-        seq = self._seq_of(assignment_id)
-        if isinstance(value, Real) and not isinstance(value, bool):
-            # One number is one request, however it is typed.
-            value = float(value)
-        said: dict[str, Any] = {"assignment": seq, "value": value}
-        if cost is not None:
-            said["cost"] = to_micro(cost, "cost")
-        if probabilities is not None:
-            options = self._spec.problem.options
-            said["probabilities"] = check_probabilities(probabilities, options)
-        if rationale is not None:
-            said["rationale"] = check_said(rationale, "rationale", LONGEST_RATIONALE)
-        if reference is not None:
-            said["reference"] = check_said(reference, "reference", LONGEST_REFERENCE)
-        # What is not said is not in the request: a retry of an older version's is the same.
-        self._do("tell", key, Verbs.tell, **said)
+        write = self.telling(
+            assignment_id,
+            value,
+            key,
+            cost=cost,
+            probabilities=probabilities,
+            rationale=rationale,
+            reference=reference,
+        )
+        self._writer.write(write)
 
     def fail(
         self,
@@ -262,11 +241,7 @@ class Campaign(ReadableCampaign):
         key : str, optional
             A retry with the same key changes nothing.
         """
-        said: dict[str, Any] = {"assignment": self._seq_of(assignment_id)}
-        said |= {"why": check_failure(why), "cost": to_micro(cost, "cost")}
-        if reference is not None:
-            said["reference"] = check_said(reference, "reference", LONGEST_REFERENCE)
-        self._do("fail", key, Verbs.fail, **said)
+        self._writer.write(self.failing(assignment_id, why, cost, reference, key))
 
     def truth(self, task: str, option: str, key: str | None = None) -> None:
         """Reveal the true option of a task; the same again changes nothing, another is refused."""
@@ -274,11 +249,11 @@ class Campaign(ReadableCampaign):
 
     def expire(self, assignment_id: str, key: str | None = None) -> None:
         """Release an assignment that will not be answered."""
-        self._do("expire", key, Verbs.expire, assignment=self._seq_of(assignment_id))
+        self._writer.write(self.expiring(assignment_id, key))
 
     def renew(self, assignment_id: str, key: str | None = None) -> None:
         """Begin the lease of an assignment that is out anew; without leases nothing changes."""
-        self._do("renew", key, Verbs.renew, assignment=self._seq_of(assignment_id))
+        self._writer.write(self.renewing(assignment_id, key))
 
     def decline(self, assignment_id: str, key: str | None = None) -> None:
         """Release an assignment that its worker turns down.
@@ -286,7 +261,7 @@ class Campaign(ReadableCampaign):
         The pair is not offered again. A worker who may be asked again (units of work, a crowd) is
         passed over until somebody has answered, unless ``ask(workers=...)`` names them.
         """
-        self._do("decline", key, Verbs.decline, assignment=self._seq_of(assignment_id))
+        self._writer.write(self.declining(assignment_id, key))
 
     # Changing what there is.
 
@@ -349,7 +324,7 @@ class Campaign(ReadableCampaign):
 
         Who that is may change between a request and its retry, which is the same request.
         """
-        return self._ask(limit, None, away, key)
+        return self._writer.write(self.asking(limit, None, key, away=away))
 
     def release(self, worker: str) -> None:
         """Release all that a worker has out, in one write."""
@@ -376,36 +351,5 @@ class Campaign(ReadableCampaign):
 
     # The one way to write.
 
-    def _ask(
-        self, limit: int, offered: list[str] | None, away: Collection[str], key: str | None
-    ) -> Batch | Wait | Done:
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise InvalidProblem(f"limit is {limit!r}: give a whole number from 1", field="limit")
-
-        action = Action(
-            lambda verbs: verbs.ask(limit, offered, away),
-            lambda choice: choice.to_json(),
-            recalled,
-        )
-        return self._write("ask", {"limit": limit, "workers": offered}, key, action)
-
     def _do(self, verb: str, key: str | None, act: Callable[..., None], **arguments: Any) -> None:
-        """Do a write that returns nothing; it is told from others by its verb and arguments."""
-        action = Action(partial(act, **arguments), lambda _: {}, lambda _, kept: None)
-        self._write(verb, arguments, key, action)
-
-    def _write(self, verb: str, arguments: dict[str, Any], key: str | None, action: Action[T]) -> T:
-        if key is not None and (not isinstance(key, str) or not 0 < len(key) <= 200):
-            raise InvalidProblem(f"key is {key!r}: give 1 to 200 characters", field="key")
-        request = _canonical([verb, arguments])
-        check_text(request, arguments, _REFUSALS.get(verb, InvalidProblem))
-        return self._writer.write(request, key, action)
-
-    def _offered(self, workers: Iterable[str]) -> list[str]:
-        found = listed(workers, "workers")
-        for worker in found:
-            if not isinstance(worker, str):
-                raise InvalidProblem(
-                    f"workers names {worker!r}: give a list of worker ids", field="workers"
-                )
-        return sorted(set(found))
+        self._writer.write(self._doing(verb, key, act, **arguments))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from askwise.campaign import views
+from askwise.campaign.requests import Crew
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import (
@@ -39,11 +40,12 @@ class ReadableCampaign:
         spec: Spec,
         clock: Callable[[], float] | None,
         later: Callable[[Callable[[], None]], object] | None = None,
+        crew: Crew | None = None,
     ) -> None:
         self.name = name
         self._store = store
         self._spec = spec
-        self._writer = Writer(store, name, spec, clock or time.time, later)
+        self._writer = Writer(store, name, spec, clock or time.time, later, crew)
 
     def answers(self) -> list[Answer]:
         """Every task's answer so far; one nameless entry in a campaign without tasks."""

@@ -3,7 +3,8 @@
 import copy
 import json
 import threading
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -32,6 +33,30 @@ class Action(Generic[T]):
     """The result of the first time, from what was kept."""
 
 
+@dataclass(frozen=True)
+class PreparedWrite(Generic[T]):
+    """A write whose arguments are checked; what it does is decided once its turn has come.
+
+    ``text`` is canonical JSON of verb and arguments, which tells it from other writes with its key.
+    """
+
+    text: str
+    key: str | None
+    action: Action[T]
+
+
+class Crew(ABC):
+    """Commits for those who do not wait in a thread of their own, such as an event loop."""
+
+    @abstractmethod
+    def start(self, work: Callable[[], None]) -> None:
+        """Do ``work`` soon, in another thread."""
+
+    @abstractmethod
+    def wake(self, requests: Sequence["Request"]) -> None:
+        """Tell those whose requests are done; called in that thread, once a transaction."""
+
+
 def _taken() -> threading.Lock:
     lock = threading.Lock()
     lock.acquire()
@@ -42,10 +67,9 @@ def _taken() -> threading.Lock:
 class Request:
     """One write: what is to be done, and once it is ``done`` what came of it."""
 
-    text: str
-    """Canonical JSON of verb and arguments."""
-    key: str | None
-    action: Action[Any]
+    write: PreparedWrite[Any]
+    waiter: Any = None
+    """Who is told by the crew; None where a thread waits."""
     done: bool = False
     found: Any = None
     error: Exception | None = None

@@ -15,10 +15,19 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from askwise.campaign import folding, requests
-from askwise.campaign.requests import Action, HalfDone, Overtaken, Request, Work
+from askwise.campaign.locks import FairLock
+from askwise.campaign.requests import (
+    Action,
+    Crew,
+    HalfDone,
+    Overtaken,
+    PreparedWrite,
+    Request,
+    Work,
+)
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState, version_of
 from askwise.campaign.verbs import Verbs
@@ -58,6 +67,8 @@ class Writer:
     later : callable
         How the saving of a snapshot is started; at once by default. A service hands it to
         another thread, off the path of writes.
+    crew : Crew, optional
+        Who commits for those that :meth:`submit`; a library's threads need none.
     """
 
     def __init__(
@@ -67,13 +78,15 @@ class Writer:
         spec: Spec,
         clock: Callable[[], float],
         later: Callable[[Callable[[], None]], object] | None = None,
+        crew: Crew | None = None,
     ) -> None:
         self.store = store
         self.name = name
         self.spec = spec
         self.clock = clock
         self.later = later or (lambda save: save())
-        self.lock = threading.RLock()
+        self.crew = crew
+        self.lock = FairLock()
         """Held while the state is read or written."""
         self._turn = threading.Lock()
         self._writing = False
@@ -90,11 +103,9 @@ class Writer:
 
     # Writing.
 
-    def write(self, text: str, key: str | None, action: Action[T]) -> T:
+    def write(self, write: PreparedWrite[T]) -> T:
         """Do a write in a transaction, perhaps with others; on any failure nothing has happened."""
-        if key is not None:
-            requests.check_key(key)
-        request = Request(text, key, action)
+        request = Request(write)
         try:
             with self._turn:
                 self._waiting.append(request)
@@ -109,6 +120,16 @@ class Writer:
             raise
         found: T = request.result()
         return found
+
+    def submit(self, write: PreparedWrite[Any], waiter: object) -> None:
+        """Let a write wait for a transaction and return at once; the crew tells ``waiter``."""
+        assert self.crew is not None
+        with self._turn:
+            self._waiting.append(Request(write, waiter))
+            if self._writing:
+                return
+            self._writing = True
+        self.crew.start(self._lead_crew)
 
     @property
     def busy(self) -> bool:
@@ -129,24 +150,44 @@ class Writer:
             lambda released: {"released": released},
             lambda _, kept: int(kept["released"]),
         )
-        return self.write("", None, action)
+        return self.write(PreparedWrite("", None, action))
 
     def _lead(self, request: Request) -> None:
         """Commit for all who wait, until one's own request is done; then another leads."""
         with self.lock:
             while not request.done:
-                self._commit_waiting(request)
-        self._pass_on(request)
+                self._commit_waiting()
+        request.leads = False
+        self._pass_on()
 
-    def _pass_on(self, request: Request) -> None:
+    def _lead_crew(self) -> None:
+        """Commit for all who wait, until nobody does; those who read take turns with it."""
+        try:
+            while True:
+                with self.lock:
+                    self._commit_waiting()
+                with self._turn:
+                    if not self._waiting:
+                        self._writing = False
+                        return
+        except BaseException:
+            # Those of the group were told; others go on without this thread.
+            self._pass_on()
+            raise
+
+    def _pass_on(self) -> None:
+        """Let another of those who wait lead, if there is any."""
         with self._turn:
-            request.leads = False
             if not self._waiting:
                 self._writing = False
                 return
             heir = self._waiting[0]
-            heir.leads = True
-            heir.woken.release()
+            if heir.waiter is None:
+                heir.leads = True
+                heir.woken.release()
+                return
+        assert self.crew is not None
+        self.crew.start(self._lead_crew)
 
     def _withdraw(self, request: Request) -> None:
         """Let others go on without a thread that was interrupted."""
@@ -154,9 +195,10 @@ class Writer:
             if request in self._waiting:
                 self._waiting.remove(request)
         if request.leads:
-            self._pass_on(request)
+            request.leads = False
+            self._pass_on()
 
-    def _commit_waiting(self, leader: Request) -> None:
+    def _commit_waiting(self) -> None:
         group: list[Request] = []
         try:
             with self._turn:
@@ -167,8 +209,11 @@ class Writer:
             for request in group:
                 if not request.done:
                     request.fail(requests.interrupted())
-                if request is not leader:
+                if request.waiter is None and not request.leads:
                     request.woken.release()
+            submitted = [request for request in group if request.waiter is not None]
+            if submitted and self.crew is not None:
+                self.crew.wake(submitted)
 
     def _commit_group(self, group: list[Request]) -> None:
         if len(group) == 1:
@@ -193,7 +238,8 @@ class Writer:
         for attempt in range(1, ATTEMPTS + 1):
             begun = time.perf_counter()
             try:
-                self._commit_once(group, inside=self._shared > 0 or attempt == ATTEMPTS)
+                inside = self._shared > 0 or attempt == ATTEMPTS
+                self._commit_once(group, inside=inside, trusting=attempt == 1)
                 return
             except Overtaken:
                 for request in group:
@@ -203,10 +249,14 @@ class Writer:
                 if time.perf_counter() - begun < LONG_WORK:
                     self._shared = SHARED_FOR
 
-    def _commit_once(self, group: list[Request], *, inside: bool) -> None:
-        """Do the work of a group, ``inside`` a transaction or before it, and append it."""
+    def _commit_once(self, group: list[Request], *, inside: bool, trusting: bool) -> None:
+        """Do the work of a group, ``inside`` a transaction or before it, and append it.
+
+        ``trusting``, nobody looks beforehand whether another process has written: that the log
+        ends where the state does is seen once the work is done, and else it is done again.
+        """
         before = None
-        keys = [each.key for each in group if each.key is not None]
+        keys = [each.write.key for each in group if each.write.key is not None]
         try:
             if inside:
                 state = self._loaded()
@@ -218,12 +268,15 @@ class Writer:
                     work = self._work(group, state, transaction.replies(keys))
                     work.append_to(transaction, before)
             else:
-                state = self.current()
+                state = self._loaded() if trusting else self.current()
                 before = state.seq
-                work = self._work(group, state, self.store.replies(self.name, keys))
+                known = self.store.replies(self.name, keys) if keys else {}
+                work = self._work(group, state, known)
                 if work.events or work.kept:
                     with self.store.write(self.name) as transaction:
                         self._append_unless_overtaken(work, transaction, before)
+                elif trusting and self.store.position(self.name) != before:
+                    raise Overtaken
         except BaseException as error:
             # What was folded may not be in the store: forget it, restore on next use.
             if self._state is not None and before is not None and self._state.seq != before:
@@ -268,14 +321,14 @@ class Writer:
         work: Work,
     ) -> None:
         """Do one write of a group; a refusal is the request's own affair."""
-        before = state.seq
+        write, key, before = request.write, request.write.key, state.seq
         try:
-            if request.key in known:
-                kept = requests.reply_again(known[request.key], request.text)
-                request.succeed(request.action.recall(state, kept))
+            if key in known:
+                kept = requests.reply_again(known[key], write.text)
+                request.succeed(write.action.recall(state, kept))
                 return
-            verbs = Verbs(self.name, state, now, request.key)
-            found = request.action.act(verbs)
+            verbs = Verbs(self.name, state, now, key)
+            found = write.action.act(verbs)
         except StoreError:
             raise
         except Exception as error:
@@ -283,10 +336,10 @@ class Writer:
                 raise HalfDone(error) from error
             request.fail(error)
             return
-        if request.key is not None:
-            body = json.dumps(request.action.keep(found))
-            known[request.key] = Reply(request.key, request.text, body)
-            work.kept.append(known[request.key])
+        if key is not None:
+            body = json.dumps(write.action.keep(found))
+            known[key] = Reply(key, write.text, body)
+            work.kept.append(known[key])
         request.succeed(found)
         work.events += verbs.events
 

@@ -22,7 +22,7 @@ NEEDS = {
     "judges": ("httpx", "jinja2", "markupsafe"),
     "lab": ("jinja2", "joblib", "markupsafe", "matplotlib"),
     "service": (
-        *("anyio", "fastapi", "httpcore", "httptools", "httpx", "jinja2", "matplotlib"),
+        *("anyio", "httpcore", "httptools", "httpx", "jinja2", "matplotlib"),
         *("prometheus_client", "pydantic", "python_multipart", "starlette", "uvicorn", "uvloop"),
     ),
 }

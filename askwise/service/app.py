@@ -4,12 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio.to_thread
-from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
-from askwise.core.version import __version__
-from askwise.service import errors, logs, signals
+from askwise.service import logs, signals
 from askwise.service.api import reference
+from askwise.service.api.description import Description
 from askwise.service.api.routes import assignments, campaigns, health, judges, keys, workers
 from askwise.service.api.routes import webhooks as webhook_routes
 from askwise.service.auth.identity import Identities
@@ -19,9 +18,11 @@ from askwise.service.dashboard import webhooks as webhook_pages
 from askwise.service.dashboard.overview import Overviews
 from askwise.service.judges import JudgePanel, JudgeRuns
 from askwise.service.middleware.requests import RequestMiddleware
-from askwise.service.open_campaigns import OpenCampaigns
+from askwise.service.open_campaigns import MOST_OPEN, OpenCampaigns
+from askwise.service.routing.application import Application
 from askwise.service.settings import Settings
 from askwise.service.state import ServiceState
+from askwise.service.threads import LoopCrew, Threads
 from askwise.service.webhooks.courier import Courier
 from askwise.service.webhooks.posting import Network
 from askwise.service.webhooks.webhooks import Webhooks
@@ -29,31 +30,34 @@ from askwise.service.work import page
 from askwise.store import Store, open_store
 
 THREADS = 128
-"""Threads for requests: each waits in one for its commit, shared with others'."""
+"""Threads for requests that wait for a store or a campaign; asks and answers need none."""
 
 SPARE_THREADS = 8
 """Threads that no request about a campaign takes: keys are looked up in them."""
 
 
-def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
+def make_app(settings: Settings, store: Store | None = None) -> Application:
     """Build the application on the store that the settings name, or on this one, and close it
     when the application ends.
     """
     opened = open_store(settings.store) if store is None else store
-    open_campaigns = OpenCampaigns(opened, settings.sweep)
+    crew = LoopCrew(Threads("writer", MOST_OPEN))
+    open_campaigns = OpenCampaigns(opened, settings.sweep, crew=crew)
     identities = Identities(opened)
     network = Network(private=settings.private_hooks)
     told = Webhooks(opened, network)
     courier = Courier(open_campaigns, told, network)
     panel = JudgePanel.read(settings.judges, opened, private=settings.private_judges)
     runs = JudgeRuns(open_campaigns, panel)
+    threads = Threads("request", THREADS)
     service = ServiceState(
-        settings, open_campaigns, identities, Availability(opened), told, panel, runs
+        settings, open_campaigns, identities, Availability(opened), told, panel, runs, threads
     )
     overviews = Overviews(open_campaigns)
+    middleware = RequestMiddleware(settings, identities, threads, places=THREADS - SPARE_THREADS)
 
     @asynccontextmanager
-    async def life(_: FastAPI) -> AsyncIterator[None]:
+    async def life(_: object) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
         signals.heed_signals(told=runs.stop_soon)
         open_campaigns.start()
@@ -65,34 +69,25 @@ def make_app(settings: Settings, store: Store | None = None) -> FastAPI:
         await anyio.to_thread.run_sync(courier.close)
         await anyio.to_thread.run_sync(open_campaigns.close)
         opened.close()
+        middleware.log.write()
 
-    app = FastAPI(
-        title="askwise",
-        version=__version__,
-        summary="Decide whom to ask, what to pay and when to stop.",
-        lifespan=life,
-        docs_url=None,
-        openapi_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
+    api = (campaigns, workers, assignments, judges, webhook_routes, keys, health)
+    pages = (sign_in, reference, page, home, campaign, manage, webhook_pages)
+    routes = [route for module in (*api, *pages) for route in module.router.routes]
+    app = Application(
+        routes,
+        static=StaticFiles(packages=[("askwise.service", "static")]),
+        middleware=middleware,
+        threads=threads,
+        life=life,
     )
     app.state.service = service
     app.state.overviews = overviews
-    errors.install(app)
-    routes = (campaigns, workers, assignments, judges, webhook_routes, keys, health)
-    pages = (sign_in, reference, page, home, campaign, manage, webhook_pages)
-    for module in (*routes, *pages):
-        # As they are: to include a router builds each of its routes anew, for every application.
-        app.router.routes += module.router.routes
-    app.mount("/static", StaticFiles(packages=[("askwise.service", "static")]), name="static")
-    app.add_middleware(
-        RequestMiddleware, settings=settings, identities=identities, places=THREADS - SPARE_THREADS
-    )
-    reference.describe(app, settings.largest_page)
+    app.state.description = Description(routes, settings.largest_page)
     return app
 
 
-def from_environment() -> FastAPI:
+def from_environment() -> Application:
     """Build the application of a process that ``askwise serve`` started."""
     logs.configure()
     signals.own_process()

@@ -48,12 +48,18 @@ class Availability:
         self._changes += 1
         self._seen.pop(campaign, None)
 
-    def away(self, campaign: str) -> frozenset[str]:
-        """Who is away now."""
+    def known(self, campaign: str) -> frozenset[str] | None:
+        """Who is away, if that was looked up a moment ago; no look-up."""
         now = self._clock()
         entries, looked = self._seen.get(campaign, ({}, -math.inf))
         # Below as well: a clock that was set back makes nothing last longer.
-        if not 0 <= now - looked <= _FRESH:
+        return _absent(entries, now) if 0 <= now - looked <= _FRESH else None
+
+    def away(self, campaign: str) -> frozenset[str]:
+        """Who is away now."""
+        known = self.known(campaign)
+        if known is None:
+            now = self._clock()
             changes = self._changes
             prefix = f"{campaign}/"
             entries = {
@@ -64,4 +70,9 @@ class Availability:
             if changes != self._changes:
                 # Somebody went or came back since the look-up; perhaps in this campaign.
                 self._seen.pop(campaign, None)
-        return frozenset(worker for worker, end in entries.items() if end is None or end > now)
+            known = _absent(entries, now)
+        return known
+
+
+def _absent(entries: dict[str, float | None], now: float) -> frozenset[str]:
+    return frozenset(worker for worker, end in entries.items() if end is None or end > now)

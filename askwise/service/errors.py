@@ -1,12 +1,11 @@
 """One shape for everything that goes wrong, and the status code that fits it."""
 
 import logging
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from fastapi import FastAPI, Request, Response
-from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.routing import Match
+from starlette.responses import Response
 
 from askwise.core import errors
 from askwise.core.reasons import Reason
@@ -167,62 +166,65 @@ WORDS: dict[int, Reason] = {
 """Why the framework refuses a request, by the status that it gives."""
 
 
-def install(app: FastAPI) -> None:
-    """Let every error of ``app`` come out in the one shape."""
-
-    @app.exception_handler(errors.AskwiseError)
-    async def ours(_: Request, error: errors.AskwiseError) -> Response:
-        return reply_to(error)
-
-    @app.exception_handler(RequestValidationError)
-    async def invalid(_: Request, error: RequestValidationError) -> Response:
-        return _invalid(error.errors()[0])
-
-    @app.exception_handler(HTTPException)
-    async def http(request: Request, error: HTTPException) -> Response:
-        words = {
-            404: "there is nothing at this address: see /docs for what there is",
-            405: f"{request.method} is not allowed here: see /docs",
-        }
-        reason = WORDS.get(error.status_code, "refused")
-        message = words.get(error.status_code, str(error.detail))
-        headers = dict(error.headers or {})
-        if error.status_code == 405:
-            headers["Allow"] = ", ".join(_allowed(app, request))
-        return JsonReply(body_of(reason, message), error.status_code, headers)
+def reply_to_framework(error: HTTPException) -> Response:
+    """What the framework refuses (a form it can't read, a file that is not there) as a reply."""
+    if error.status_code == 404:
+        return reply_to(nothing_here())
+    reason = WORDS.get(error.status_code, "refused")
+    return JsonReply(body_of(reason, str(error.detail)), error.status_code, error.headers)
 
 
-def _invalid(first: dict[str, Any]) -> Response:
-    """Say which field is not of its shape, and why."""
-    place, *inner = first["loc"]
+def nothing_here() -> RequestRefused:
+    """Build the refusal of an address that there is not."""
+    return RequestRefused(
+        "not_found", "there is nothing at this address: see /docs for what there is"
+    )
+
+
+def not_allowed(method: str, allowed: Sequence[str]) -> RequestRefused:
+    """Build the refusal of a method that an address does not take."""
+    headers = {"Allow": ", ".join(allowed)}
+    message = f"{method} is not allowed here: see /docs"
+    return RequestRefused("method_not_allowed", message, headers=headers)
+
+
+class BadShape(RequestRefused):
+    """A request that is not of its shape: a field is missing, unknown or of another type."""
+
+
+def bad_shape(flaw: Mapping[str, Any], *place: str) -> BadShape:
+    """Build the refusal of a request by the first flaw that was found in its shape.
+
+    Parameters
+    ----------
+    flaw : mapping
+        As pydantic tells it.
+    *place : str
+        Where it was found, before what ``flaw`` says of it: "body", or "query" and a name.
+
+    Examples
+    --------
+    >>> print(bad_shape({"type": "missing", "loc": ("limit",), "msg": ""}, "body"))
+    limit is missing
+    """
+    where, *inner = place + tuple(flaw["loc"])
     # What alternatives of a field are called, in parentheses, is nothing that a caller wrote.
     names = [str(part) for part in inner if not str(part).startswith("(")]
     field = ".".join(names) or None
-    why = first["msg"].removeprefix("Value error, ")
+    why = flaw["msg"].removeprefix("Value error, ")
     why = why[:1].lower() + why[1:]
-    value = first.get("input")
+    value = flaw.get("input")
     shown = f" is {_short(repr(value), 100)}" if isinstance(value, str | int | float) else ""
-    if place == "path":
-        return JsonReply(
-            body_of("unknown_name", f"{field}{shown}: there is no such thing", field), 404
-        )
-    if first["type"] == "missing":
+    if where == "path":
+        message = f"{field}{shown}: there is no such thing"
+        return BadShape("unknown_name", message, field=field)
+    if flaw["type"] == "missing":
         text = f"{field or 'the body'} is missing"
-    elif first["type"] == "extra_forbidden":
+    elif flaw["type"] == "extra_forbidden":
         text = f"{field} is no field of this request: see /docs for those there are"
     else:
         text = f"{field or 'the body'}{shown}: {why}"
-    return JsonReply(body_of("invalid_request", text, field), 422)
-
-
-def _allowed(app: FastAPI, request: Request) -> list[str]:
-    """The methods that an address takes: several routes may share it."""
-    found = []
-    for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
-        scope = {**request.scope, "method": method}
-        if any(route.matches(scope)[0] == Match.FULL for route in app.router.routes):
-            found += [method, "HEAD"] if method == "GET" else [method]
-    return found
+    return BadShape("invalid_request", text, field=field)
 
 
 def _short(text: str, most: int) -> str:

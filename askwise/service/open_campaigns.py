@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from askwise.campaign import Campaign
+from askwise.campaign.requests import Crew
 from askwise.core.errors import AskwiseError, StoreError, UnknownName
 from askwise.service import metrics
 from askwise.service.errors import RequestRefused
@@ -84,12 +85,21 @@ class OpenCampaigns:
         Seconds between looks for leases that are over.
     clock : callable
         Seconds now.
+    crew : Crew, optional
+        Who commits what is submitted to the campaigns.
     """
 
-    def __init__(self, store: Store, sweep: float, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        store: Store,
+        sweep: float,
+        clock: Callable[[], float] = time.time,
+        crew: Crew | None = None,
+    ) -> None:
         self.store = store
         self._sweep = sweep
         self._clock = clock
+        self._crew = crew
         self._open: OrderedDict[str, _Held] = OrderedDict()
         self._lock = threading.Lock()
         self._leases: dict[str, _Leases] = {}
@@ -104,6 +114,15 @@ class OpenCampaigns:
     def get(self, name: str) -> Campaign:
         """The campaign of this name; UnknownName if there is none."""
         return self._held(name).campaign
+
+    def held(self, name: str) -> Campaign | None:
+        """The campaign of this name if it is open; nothing is waited for."""
+        with self._lock:
+            found = self._open.get(name)
+            if found is None:
+                return None
+            self._open.move_to_end(name)
+            return found.campaign
 
     def view(self, name: str, key: Hashable, compute: Callable[[Campaign], T]) -> tuple[int, T]:
         """What ``compute`` makes of a campaign, and a position of the log that it has seen.
@@ -204,7 +223,7 @@ class OpenCampaigns:
 
     def _opened(self, name: str) -> Campaign:
         try:
-            return Campaign.open(self.store, name, later=self._save)
+            return Campaign.open(self.store, name, later=self._save, crew=self._crew)
         except StoreError:
             raise
         except Exception as error:

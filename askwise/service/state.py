@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import anyio
 from starlette.requests import Request
 
 from askwise.service.auth.identity import Identities
@@ -10,6 +9,7 @@ from askwise.service.availability import Availability
 from askwise.service.judges import JudgePanel, JudgeRuns
 from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.settings import Settings
+from askwise.service.threads import Threads
 from askwise.service.webhooks.webhooks import Webhooks
 
 
@@ -24,7 +24,8 @@ class ServiceState:
     webhooks: Webhooks
     judges: JudgePanel
     runs: JudgeRuns
-    probes: anyio.CapacityLimiter = field(default_factory=lambda: anyio.CapacityLimiter(4))
+    threads: Threads
+    probes: Threads = field(default_factory=lambda: Threads("probe", 4))
     """Threads that look whether the store answers."""
 
 

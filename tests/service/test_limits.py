@@ -207,7 +207,7 @@ def _good(identities: Any) -> str:
 
 
 def test_a_gate_holds_no_more_than_it_must() -> None:
-    built = RequestMiddleware(lambda *_: None, Settings(store="memory"), None, 8)  # type: ignore[arg-type,return-value]
+    built = RequestMiddleware(Settings(store="memory"), None, None, 8)  # type: ignore[arg-type]
     for number in range(60_000):
         built.addresses.take(f"10.{number >> 16}.{(number >> 8) & 255}.{number & 255}")
     # They fill up at a thousand a second: by the next look most are full.

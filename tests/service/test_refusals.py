@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from askwise.core.errors import StoreError
-from askwise.service.api.bodies import DEEPEST
 from askwise.service.app import make_app
 from askwise.service.auth.identity import Identities
 from askwise.service.exports import safe_cell
 from askwise.service.middleware import requests
+from askwise.service.routing.bodies import DEEPEST
 from askwise.service.settings import Settings
 from askwise.store import open_store
 from tests.service.refusals import LARGEST, Service, asgi, attacked, check_headers, check_refused

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from jsonschema import Draft202012Validator
 
 from askwise.campaign import Campaign
 from askwise.service.app import make_app
 from askwise.service.auth.identity import Identities
+from askwise.service.routing.application import Application
 from askwise.service.settings import Settings
 from askwise.store import Store, open_store
 
@@ -50,7 +50,7 @@ def store() -> Store:
 
 
 @pytest.fixture
-def app(store: Store, caplog: pytest.LogCaptureFixture) -> FastAPI:
+def app(store: Store, caplog: pytest.LogCaptureFixture) -> Application:
     caplog.set_level(logging.ERROR)
     fill(store)
     return make_app(Settings(store="memory", **NO_LIMIT), store)
@@ -74,7 +74,7 @@ def fill(store: Store) -> None:
 
 
 def run(
-    app: FastAPI, key: str, examples: int, phases: tuple[str, ...], briefly: Sequence[str] = ()
+    app: Application, key: str, examples: int, phases: tuple[str, ...], briefly: Sequence[str] = ()
 ) -> tuple[dict[int, int], set[str]]:
     """The replies by status, and which of all checks did not look at any."""
     from tests.service import trying  # when it is needed: see there
@@ -87,7 +87,7 @@ def run(
 
 
 @pytest.mark.filterwarnings("ignore:Do not use the `random` module")  # Schemathesis does
-def test_the_description_promises_what_the_service_does(app: FastAPI, store: Store) -> None:
+def test_the_description_promises_what_the_service_does(app: Application, store: Store) -> None:
     key, _ = Identities(store).issue("owner", "tester")
     # Values at the edges of its schema for every third operation: the slow suite has them all.
     operations = [
@@ -108,7 +108,7 @@ def test_the_description_promises_what_the_service_does(app: FastAPI, store: Sto
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("role", ["owner", "viewer"])
 def test_the_description_promises_what_the_service_does_at_length(
-    app: FastAPI, store: Store, role: str
+    app: Application, store: Store, role: str
 ) -> None:
     key, _ = Identities(store).issue(role, "tester")
     run(app, key, 100, ("examples", "coverage", "fuzzing", "stateful"))
@@ -116,12 +116,12 @@ def test_the_description_promises_what_the_service_does_at_length(
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_a_worker_finds_nothing_that_is_not_described(app: FastAPI, store: Store) -> None:
+def test_a_worker_finds_nothing_that_is_not_described(app: Application, store: Store) -> None:
     key, _ = Identities(store).issue("worker", "ann", campaign="cats", worker="ann")
     run(app, key, 40, ("examples", "coverage", "fuzzing"))
 
 
-def test_the_description_is_a_valid_one_and_every_example_fits_its_schema(app: FastAPI) -> None:
+def test_the_description_is_a_valid_one_and_every_example_fits_its_schema(app: Application) -> None:
     described = app.openapi()
     assert described is app.openapi()
     ids = [
@@ -140,7 +140,7 @@ def test_the_description_is_a_valid_one_and_every_example_fits_its_schema(app: F
             assert schema.get("additionalProperties") is False, name
 
 
-def test_every_write_takes_an_idempotency_key_and_every_list_a_page(app: FastAPI) -> None:
+def test_every_write_takes_an_idempotency_key_and_every_list_a_page(app: Application) -> None:
     for path, methods in app.openapi()["paths"].items():
         for method, operation in methods.items():
             names = {each["name"] for each in operation.get("parameters", ())}

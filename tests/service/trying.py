@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import schemathesis
-from fastapi import FastAPI
 from schemathesis.checks import CHECKS
 from schemathesis.config import HealthCheck, ProjectsConfig, SchemathesisConfig
 from schemathesis.engine import events, from_schema
 from schemathesis.python.asgi import shutdown_lifespans
+
+from askwise.service.routing.application import Application
 
 __all__ = ["names_of_checks", "run", "shutdown_lifespans"]
 
@@ -46,7 +47,7 @@ def names_of_checks() -> set[str]:
 
 
 def run(
-    app: FastAPI,
+    app: Application,
     key: str,
     examples: int,
     phases: Sequence[str],

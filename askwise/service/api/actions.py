@@ -6,19 +6,18 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
 from askwise.campaign import Campaign
 from askwise.campaign.spec import check_name, make_spec
 from askwise.core.errors import Conflict, UnknownName
 from askwise.core.keys import Key
-from askwise.service.api.bodies import not_this, read_json
 from askwise.service.api.shapes import requests
 from askwise.service.api.toml import read_toml
 from askwise.service.auth.identity import Identity
-from askwise.service.errors import RequestRefused
+from askwise.service.errors import RequestRefused, bad_shape
 from askwise.service.idempotency import key_reused, note_of, was_made
+from askwise.service.routing.bodies import not_this, read_json
 from askwise.service.state import ServiceState
 from askwise.store import Change, Record, Store
 from askwise.store.errors import campaign_exists
@@ -46,9 +45,7 @@ def fields_of(media: str, body: bytes) -> dict[str, Any]:
     try:
         made = requests.NewCampaign.model_validate(raw)
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        placed = [{**each, "loc": ("body", *each["loc"])} for each in found]
-        raise RequestValidationError(placed) from None
+        raise bad_shape(error.errors(include_url=False)[0], "body") from None
     return made.model_dump(exclude_unset=True)
 
 

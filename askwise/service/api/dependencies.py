@@ -5,19 +5,21 @@ from dataclasses import dataclass
 from operator import methodcaller
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
-from fastapi.routing import APIRoute
+from pydantic import Field
+from starlette.responses import Response
 
 from askwise.campaign import Campaign
 from askwise.core.errors import InvalidProblem
 from askwise.core.version import __version__
 from askwise.service.api.actions import status_of
-from askwise.service.api.bodies import JsonRoute
 from askwise.service.api.shapes import replies
 from askwise.service.api.shapes.requests import Name
 from askwise.service.auth.identity import ROLES, Identity, Role
 from askwise.service.errors import forbidden, no_key
 from askwise.service.json_reply import JsonReply
+from askwise.service.routing.plans import FromHeader, Provided
+from askwise.service.routing.request import IncomingRequest
+from askwise.service.routing.routes import RouteGroup
 from askwise.service.state import ServiceState, service_of
 
 
@@ -27,11 +29,10 @@ def _header(text: str, **shape: Any) -> dict[str, Any]:
 
 _WHEN = {"Retry-After": _header("Seconds to wait.", pattern="^[0-9]+$")}
 _ETAG = {"ETag": _header("Send it as If-None-Match with the next poll.")}
-# As a model, FastAPI would build it anew for each of the 400 times that a route names it.
 _ERROR = {"application/json": {"schema": {"$ref": f"{replies.REF}{replies.ErrorShape.__name__}"}}}
 _HEADERS = {401: {"WWW-Authenticate": _header("Bearer")}, 429: _WHEN, 503: _WHEN}
 
-ERRORS: dict[int | str, dict[str, Any]] = {
+ERRORS: dict[int, dict[str, Any]] = {
     code: {"content": _ERROR, "description": text, "headers": _HEADERS.get(code, {})}
     for code, text in {
         400: "The request can't be read.",
@@ -50,54 +51,42 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 """What any route may reply."""
 
 
-def operation_id(route: APIRoute) -> str:
-    """What an operation is called, by its group and function: it does not change with paths."""
-    return "-".join([*map(str, route.tags[:1]), route.name.replace("_", "-")])
-
-
-def group(tag: str, prefix: str = "") -> APIRouter:
+def group(tag: str, prefix: str = "") -> RouteGroup:
     """A group of routes: they take JSON and fail in the one shape."""
-    return APIRouter(
-        prefix=prefix,
-        tags=[tag],
-        responses=ERRORS,
-        route_class=JsonRoute,
-        generate_unique_id_function=operation_id,
-    )
+    return RouteGroup(tag, prefix, ERRORS)
 
 
-POLLED: dict[int | str, dict[str, Any]] = {
+POLLED: dict[int, dict[str, Any]] = {
     200: {"headers": _ETAG},
     304: {"description": "Nothing has changed since the ETag that was sent.", "headers": _ETAG},
 }
 """What a route that is polled replies besides."""
 
 
-async def _service(request: Request) -> ServiceState:
+def _service(request: IncomingRequest) -> ServiceState:
     return service_of(request)
 
 
-Serving = Annotated[ServiceState, Depends(_service)]
+Serving = Annotated[ServiceState, Provided(_service)]
 
 
-async def _caller(request: Request) -> Identity:
-    identity: Identity | None = request.state.identity
-    if identity is None:
+def _caller(request: IncomingRequest) -> Identity:
+    if request.identity is None:
         raise no_key()
-    return identity
+    return request.identity
 
 
 # Said in the reference of the API.
 _caller.caller = "anybody with a key or a worker's token"  # type: ignore[attr-defined]
 
 
-def needs(role: Role, *, workers: bool = False) -> Any:
-    """A dependency: the caller, who has at least this role, or is a worker if these may come.
+def needs(role: Role, *, workers: bool = False) -> Provided:
+    """Provide the caller, who has at least this role, or is a worker if these may come.
 
     A worker's token opens only its own campaign; what is theirs in it is for the route to check.
     """
 
-    async def check(request: Request, caller: Annotated[Identity, Depends(_caller)]) -> Identity:
+    def check(request: IncomingRequest, caller: Anybody) -> Identity:
         if caller.role == "worker":
             if not workers:
                 raise forbidden("a worker's token does not allow this: it takes a key")
@@ -110,10 +99,10 @@ def needs(role: Role, *, workers: bool = False) -> Any:
 
     named = f"{role}s" if role == ROLES[0] else f"{role}s and above"
     check.caller = named + (", and workers for themselves" if workers else "")  # type: ignore[attr-defined]
-    return Depends(check)
+    return Provided(check)
 
 
-Anybody = Annotated[Identity, Depends(_caller)]
+Anybody = Annotated[Identity, Provided(_caller)]
 Viewer = Annotated[Identity, needs("viewer")]
 Requester = Annotated[Identity, needs("requester")]
 Owner = Annotated[Identity, needs("owner")]
@@ -121,12 +110,12 @@ RequesterOrWorker = Annotated[Identity, needs("requester", workers=True)]
 ViewerOrWorker = Annotated[Identity, needs("viewer", workers=True)]
 
 
-async def _retry_key(
+def _retry_key(
     caller: Anybody,
     given: Annotated[
         str | None,
-        Header(
-            alias="Idempotency-Key",
+        FromHeader("Idempotency-Key"),
+        Field(
             min_length=1,
             max_length=150,
             description="A name of your own for this write: a retry with it changes nothing and "
@@ -138,7 +127,7 @@ async def _retry_key(
     return None if given is None else f"{caller.id}:{given}"
 
 
-RetryKey = Annotated[str | None, Depends(_retry_key)]
+RetryKey = Annotated[str | None, Provided(_retry_key)]
 
 
 as_json = methodcaller("to_json")
@@ -175,14 +164,14 @@ class Paging:
         return {"items": [show(each) for each in shown], "next": more}
 
 
-def _paging(**shape: Any) -> Any:
-    """A dependency: which part of a list is asked for; ``shape`` is that of ``after``."""
-    place = Query(description="The `next` of the page before.", **shape)
+def _paging(**shape: Any) -> Provided:
+    """Provide the part of a list that is asked for; ``shape`` is that of ``after``."""
+    place = Field(description="The `next` of the page before.", **shape)
 
-    async def part(
+    def part(
         service: Serving,
-        limit: Annotated[int, Query(ge=1, description="Entries, at the most.")] = 100,
-        after: str = place,
+        limit: Annotated[int, Field(ge=1, description="Entries, at the most.")] = 100,
+        after: Annotated[str, place] = "",
     ) -> Paging:
         most = service.settings.largest_page
         if limit > most:
@@ -190,18 +179,26 @@ def _paging(**shape: Any) -> Any:
             raise InvalidProblem(words, field="limit")
         return Paging(limit, after)
 
-    return Depends(part)
+    return Provided(part)
 
 
-Page = Annotated[Paging, _paging(default="", pattern="^[0-9]{0,18}$")]
-NamedPage = Annotated[Paging, _paging(default="", max_length=64)]
+Page = Annotated[Paging, _paging(pattern="^[0-9]{0,18}$")]
+NamedPage = Annotated[Paging, _paging(max_length=64)]
+
+
+async def opened(service: ServiceState, name: str) -> Campaign:
+    """The campaign of this name, without a thread if it is open already."""
+    found = service.campaigns.held(name)
+    if found is None:
+        found = await service.threads.run(service.campaigns.get, name)
+    return found
 
 
 @dataclass(frozen=True)
 class Call:
     """A request about one campaign, by somebody who may make it; ``key`` is a retry's."""
 
-    request: Request
+    request: IncomingRequest
     service: ServiceState
     caller: Identity
     name: str
@@ -211,6 +208,10 @@ class Call:
     def campaign(self) -> Campaign:
         """The campaign; UnknownName if there is none."""
         return self.service.campaigns.get(self.name)
+
+    async def opened(self) -> Campaign:
+        """The campaign, without a thread if it is open already."""
+        return await opened(self.service, self.name)
 
     @property
     def position(self) -> int:
@@ -250,28 +251,30 @@ class Call:
         return named
 
 
-async def _look(request: Request, service: Serving, caller: Viewer, name: Name) -> Call:
+def _look(request: IncomingRequest, service: Serving, caller: Viewer, name: Name) -> Call:
     return Call(request, service, caller, name)
 
 
-async def _own_look(request: Request, service: Serving, caller: ViewerOrWorker, name: Name) -> Call:
+def _own_look(
+    request: IncomingRequest, service: Serving, caller: ViewerOrWorker, name: Name
+) -> Call:
     return Call(request, service, caller, name)
 
 
-async def _change(
-    request: Request, service: Serving, caller: Requester, name: Name, key: RetryKey
+def _change(
+    request: IncomingRequest, service: Serving, caller: Requester, name: Name, key: RetryKey
 ) -> Call:
     return Call(request, service, caller, name, key)
 
 
-async def _own_change(
-    request: Request, service: Serving, caller: RequesterOrWorker, name: Name, key: RetryKey
+def _own_change(
+    request: IncomingRequest, service: Serving, caller: RequesterOrWorker, name: Name, key: RetryKey
 ) -> Call:
     return Call(request, service, caller, name, key)
 
 
-Look = Annotated[Call, Depends(_look)]
-OwnLook = Annotated[Call, Depends(_own_look)]
-Change = Annotated[Call, Depends(_change)]
-OwnChange = Annotated[Call, Depends(_own_change)]
+Look = Annotated[Call, Provided(_look)]
+OwnLook = Annotated[Call, Provided(_own_look)]
+Change = Annotated[Call, Provided(_change)]
+OwnChange = Annotated[Call, Provided(_own_change)]
 """About one campaign: looks of viewers, or of workers at what is theirs; changes likewise."""

@@ -5,24 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request, Response
-from fastapi.routing import APIRoute
 from markupsafe import Markup, escape
+from starlette.requests import Request
+from starlette.responses import Response
 
-from askwise.service.api.shapes.replies import REF, ErrorShape
-from askwise.service.api.shapes.requests import NewCampaign
+from askwise.service.api.shapes.replies import REF
 from askwise.service.json_reply import JsonReply
-from askwise.service.pages.base import PageRoute, page
+from askwise.service.pages.base import page, pages
 from askwise.service.state import service_of
-
-PUBLIC = ("/healthz", "/readyz")
-"""Described addresses that take no key."""
 
 GROUPS = {
     "campaigns": "Campaigns: made, changed, read.",
@@ -34,7 +29,7 @@ GROUPS = {
 }
 """Tags in the order of the page; others follow."""
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+router = pages()
 
 
 @router.get("/docs")
@@ -57,7 +52,7 @@ def openapi(request: Request) -> Response:
 
 def _made_once(request: Request, name: str, make: Callable[[], Response]) -> Response:
     """A reply that never changes: strangers may ask for it as often as they like."""
-    kept: dict[str, Response] = request.app.state.kept
+    kept: dict[str, Response] = request.app.state.description.kept
     if name not in kept:
         made = make()
         made.headers["ETag"] = f'"{hashlib.sha256(bytes(made.body)).hexdigest()[:16]}"'
@@ -69,62 +64,6 @@ def _made_once(request: Request, name: str, make: Callable[[], Response]) -> Res
         del headers["content-length"], headers["content-type"]
         return Response(status_code=304, headers=headers)
     return Response(found.body, headers=headers)
-
-
-def describe(app: FastAPI, largest_page: int) -> None:
-    """Let ``app`` describe what FastAPI can't see: who may call, errors, bodies read by hand."""
-    app.state.kept = {}
-    plain, lock = app.openapi, threading.Lock()
-
-    def described() -> dict[str, Any]:
-        with lock:
-            return app.openapi_schema or make()
-
-    def make() -> dict[str, Any]:
-        made = plain()
-        parts = made.setdefault("components", {})
-        parts.setdefault("schemas", {})
-        for shape in (NewCampaign, ErrorShape):
-            new = shape.model_json_schema(ref_template=REF + "{model}")
-            parts["schemas"] = {**new.pop("$defs", {}), **parts["schemas"], shape.__name__: new}
-        parts["securitySchemes"] = {
-            "key": {
-                "type": "http",
-                "scheme": "bearer",
-                "description": "A key, or the token of a worker's link.",
-            }
-        }
-        made["security"] = [{"key": []}]
-        roles = {
-            (route.path, method.lower()): who(route)
-            for route in app.routes
-            if isinstance(route, APIRoute)
-            for method in route.methods or ()
-        }
-        for path, methods in made["paths"].items():
-            for method, operation in methods.items():
-                operation["x-caller"] = roles[path, method]
-                if path in PUBLIC:
-                    operation["security"] = []
-                for each in operation.get("parameters", ()):
-                    if each["in"] == "query" and each["name"] == "limit":
-                        each["schema"]["maximum"] = largest_page
-        return made
-
-    app.openapi = described  # type: ignore[method-assign]
-
-
-def who(route: APIRoute) -> str:
-    """Who may call a route."""
-    # The outermost word counts: others are steps on the way to it.
-    level = [route.dependant]
-    while level:
-        for each in level:
-            found = getattr(each.call, "caller", None)
-            if found is not None:
-                return str(found)
-        level = [inner for each in level for inner in each.dependencies]
-    return "anybody"
 
 
 @dataclass(frozen=True)

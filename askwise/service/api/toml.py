@@ -8,7 +8,7 @@ import re
 import tomllib
 from typing import Any
 
-from askwise.service.api.bodies import check_plain
+from askwise.service.routing.bodies import check_plain
 
 LONGEST_KEY = 20
 """Parts of a dotted key, at the most."""

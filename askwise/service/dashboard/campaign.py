@@ -4,7 +4,7 @@ import time
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Path, Query
+from pydantic import Field
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from askwise.core.errors import UnknownName
@@ -18,27 +18,28 @@ from askwise.service.dashboard.home import PageNumber
 from askwise.service.dashboard.overview import Glance
 from askwise.service.dashboard.visit import Viewing, Visit
 from askwise.service.exports import EXPORTS, sent_as_file
-from askwise.service.pages.base import PageRoute
+from askwise.service.pages.base import pages
+from askwise.service.routing.plans import Provided
 from askwise.service.work.payload import scrolls
 from askwise.service.work.question import question_view
 from askwise.service.work.sides import has_sides
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+router = pages()
 
-Words = Annotated[str, Query(max_length=200)]
+Words = Annotated[str, Field(max_length=200)]
 
 
-async def _wanted(
+def _wanted(
     page: PageNumber = 1,
     sort: Words = "",
     outcome: Words = "",
     down: bool = True,
-    fixed: Annotated[str, Query(max_length=7)] = "",
+    fixed: Annotated[str, Field(max_length=7)] = "",
 ) -> Wanted:
     return Wanted(page, sort, outcome, down, _number(fixed))
 
 
-Asked = Annotated[Wanted, Depends(_wanted)]
+Asked = Annotated[Wanted, Provided(_wanted)]
 
 
 @router.get("/dashboard/{name}")
@@ -118,7 +119,7 @@ def preview(visit: Viewing, name: Name, id: Words = "") -> Response:
 
 
 @router.get("/dashboard/{name}/asked/{seq}")
-def asked(visit: Viewing, name: Name, seq: Annotated[int, Path(ge=1, lt=10**18)]) -> Response:
+def asked(visit: Viewing, name: Name, seq: Annotated[int, Field(ge=1, lt=10**18)]) -> Response:
     """Why somebody was asked."""
     campaign = visit.service.campaigns.get(name)
     id = f"{name}:{seq}"

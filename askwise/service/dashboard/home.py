@@ -5,20 +5,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from pydantic import Field
+from starlette.responses import Response
 
 from askwise.campaign.spec import Spec, make_spec
 from askwise.core.keys import Key
 from askwise.service.api.actions import create_once, fields_of
 from askwise.service.auth.identity import ROLES
 from askwise.service.dashboard.visit import Form, Owning, Requesting, Viewing, Visit, back, cut, do
-from askwise.service.pages.base import PageRoute, refuse_form
+from askwise.service.pages.base import pages, refuse_form
 from askwise.service.work.payload import scrolls
 from askwise.service.work.question import question_view
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+router = pages()
 
-PageNumber = Annotated[int, Query(ge=1, le=10**9)]
+PageNumber = Annotated[int, Field(ge=1, le=10**9)]
 
 EXAMPLE = """\
 name = "cats"

@@ -5,22 +5,21 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter
 from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from askwise.campaign import Campaign
 from askwise.core.problem import KINDS
 from askwise.service.api.actions import invite_worker
-from askwise.service.api.bodies import read_json
 from askwise.service.api.shapes import requests
 from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import campaign as shown
 from askwise.service.dashboard.home import PageNumber
 from askwise.service.dashboard.visit import Form, Requesting, Visit, back, cut, do
-from askwise.service.pages.base import PageRoute, refuse_form
+from askwise.service.pages.base import pages, refuse_form
+from askwise.service.routing.bodies import read_json
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+router = pages()
 
 MOST_TASKS = 10_000
 """Tasks added by one form; the API takes more."""

@@ -2,15 +2,15 @@
 
 from typing import Annotated
 
-import anyio.to_thread
-from fastapi import APIRouter, Query, Request
+from pydantic import Field
 from starlette.responses import RedirectResponse, Response
 
 from askwise.service.errors import RequestRefused
-from askwise.service.pages.base import SESSION, PageRoute, form_of, page, set_cookie
+from askwise.service.pages.base import SESSION, form_of, page, pages, set_cookie
+from askwise.service.routing.request import IncomingRequest
 from askwise.service.state import service_of
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+router = pages()
 
 
 @router.get("/")
@@ -20,36 +20,38 @@ async def root() -> Response:
 
 
 @router.get("/login")
-async def login(next: Annotated[str, Query(max_length=300)] = "/dashboard") -> Response:
+async def login(next: Annotated[str, Field(max_length=300)] = "/dashboard") -> Response:
     """The form for a key."""
     return page("dashboard/sign_in.html", next=_inside(next), message=None)
 
 
 @router.post("/login")
-async def sign_in(request: Request) -> Response:
+async def sign_in(request: IncomingRequest) -> Response:
     """Open a session for the owner of a key."""
     fields = await form_of(request, None)
     target = _inside(fields.get("next", ""))
-    identities = service_of(request).identities
+    service = service_of(request)
+    identities = service.identities
     try:
-        identity = await anyio.to_thread.run_sync(identities.find, fields.get("key", "").strip())
+        identity = await service.threads.run(identities.find, fields.get("key", "").strip())
     except RequestRefused as refusal:
         return page("dashboard/sign_in.html", status=401, next=target, message=str(refusal))
     if identity.role == "worker":
         return RedirectResponse(f"/join/{identity.secret}", 303)
-    lasts = service_of(request).settings.session
-    secret = await anyio.to_thread.run_sync(identities.open_session, identity, lasts)
+    lasts = service.settings.session
+    secret = await service.threads.run(identities.open_session, identity, lasts)
     reply = RedirectResponse(target, 303)
     set_cookie(request, reply, SESSION, secret, path="/", lasts=lasts)
     return reply
 
 
 @router.post("/logout")
-async def sign_out(request: Request) -> Response:
+async def sign_out(request: IncomingRequest) -> Response:
     """End the session."""
     secret = request.cookies.get(SESSION, "")
     await form_of(request, secret)
-    await anyio.to_thread.run_sync(service_of(request).identities.close_session, secret)
+    service = service_of(request)
+    await service.threads.run(service.identities.close_session, secret)
     reply = RedirectResponse("/login", 303)
     reply.delete_cookie(SESSION, path="/")
     return reply

@@ -7,9 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-import anyio.to_thread
-from fastapi import Depends, Request
-from fastapi.exceptions import RequestValidationError
 from markupsafe import Markup
 from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
@@ -20,6 +17,8 @@ from askwise.service.dashboard.overview import Overviews
 from askwise.service.errors import status_of
 from askwise.service.pages import filters
 from askwise.service.pages.base import SESSION, form_of, page, refuse_form, signed_in, templates
+from askwise.service.routing.plans import Provided
+from askwise.service.routing.request import IncomingRequest
 from askwise.service.state import ServiceState, service_of
 
 T = TypeVar("T")
@@ -36,7 +35,7 @@ HIDDEN = Markup('<input type="hidden" name="csrf"><input type="hidden" name="key
 class Visit:
     """A request of somebody who is signed in."""
 
-    request: Request
+    request: IncomingRequest
     service: ServiceState
     caller: Identity
 
@@ -93,14 +92,14 @@ class Visit:
         return frame.format(f"part-{id}", tag, label, Markup(self.filled(text)))
 
 
-def _visiting(role: Role) -> Any:
-    """A dependency: the visit of somebody with at least this role."""
+def _visiting(role: Role) -> Provided:
+    """Provide the visit of somebody with at least this role."""
 
-    async def visit(request: Request, caller: Annotated[Identity, Depends(signed_in)]) -> Visit:
+    def visit(request: IncomingRequest, caller: Annotated[Identity, Provided(signed_in)]) -> Visit:
         caller.needs(role)
         return Visit(request, service_of(request), caller)
 
-    return Depends(visit)
+    return Provided(visit)
 
 
 Viewing = Annotated[Visit, _visiting("viewer")]
@@ -179,14 +178,14 @@ async def do(
     """
     form = await sent(visit)
     try:
-        done = await anyio.to_thread.run_sync(work, form)
-    except (AskwiseError, RequestValidationError, ValidationError) as error:
+        done = await visit.service.threads.run(work, form)
+    except (AskwiseError, ValidationError) as error:
         refused = error if isinstance(error, AskwiseError) else _first_flaw(error.errors())
         status = status_of(refused)
         if status >= 500:
             raise
         said = {"alert": str(refused), "status": status, "typed": dict(form.fields)}
-        return await anyio.to_thread.run_sync(lambda: show(**said))
+        return await visit.service.threads.run(lambda: show(**said))
     return show(made=done) if then is None else then(done)
 
 

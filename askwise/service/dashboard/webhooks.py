@@ -6,16 +6,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter, Response
+from starlette.responses import Response
 
 from askwise.service.api.shapes import requests
 from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import campaign as shown
 from askwise.service.dashboard.visit import Form, Requesting, Visit, back, do
-from askwise.service.pages.base import PageRoute
+from askwise.service.pages.base import pages
 from askwise.service.webhooks.records import EVENTS, Webhook
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+router = pages()
 
 SHOWN = 20
 """Deliveries of each hook on the page; the API has more."""

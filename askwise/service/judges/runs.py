@@ -94,6 +94,10 @@ class JudgeRuns:
         if self._thread.is_alive():
             self._thread.join()
 
+    def may_serve(self, campaign: Campaign) -> bool:
+        """Whether the service may answer for workers of a campaign; no look at its state."""
+        return bool(self._panel) and campaign.content is not None
+
     def served(self, campaign: Campaign) -> frozenset[str]:
         """The workers of a campaign that the service answers for."""
         return frozenset(self._sources(campaign))
@@ -115,7 +119,7 @@ class JudgeRuns:
     # Looking.
 
     def _sources(self, campaign: Campaign) -> dict[str, Source]:
-        if not self._panel or campaign.content is None:
+        if not self.may_serve(campaign):
             return {}
         known = self._panel.by_signature
         with campaign.reading() as state:

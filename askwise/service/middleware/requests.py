@@ -1,23 +1,35 @@
 """What every request passes: size, rate, identity; and what every reply carries."""
 
+from __future__ import annotations
+
 import itertools
 import logging
 import secrets
 import time
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, NamedTuple
 
-import anyio.to_thread
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from askwise.core.errors import AskwiseError
 from askwise.service import metrics
 from askwise.service.auth.identity import Identities, Identity
-from askwise.service.errors import RequestRefused, fault, reply_to, unauthorized
+from askwise.service.errors import (
+    RequestRefused,
+    fault,
+    reply_to,
+    reply_to_framework,
+    unauthorized,
+)
+from askwise.service.logs import NotedRequest, RequestLog
 from askwise.service.middleware.rates import Buckets, bucket_of
 from askwise.service.middleware.shares import Place, Shares, campaign_in
+from askwise.service.routing.request import IncomingRequest
 from askwise.service.settings import Settings
+from askwise.service.threads import Threads
 
 log = logging.getLogger("askwise.service")
 
@@ -56,19 +68,23 @@ PROBES = frozenset({"/healthz", "/readyz"})
 """Paths that wait for no place among other requests: they need no thread, or have their own."""
 
 
-class RequestMiddleware:
-    """Lets requests through to ``app``, with ``scope["state"]["identity"]`` set.
+Responder = Callable[[IncomingRequest], Awaitable[Response | ASGIApp]]
+"""Answers a request, or says which application does."""
 
-    ``places`` is how many may be at work at a time, each in a thread.
+
+class RequestMiddleware:
+    """Lets requests through, each with its caller, if they showed a key.
+
+    ``places`` is how many may be at work at a time.
     """
 
     def __init__(
-        self, app: ASGIApp, settings: Settings, identities: Identities, places: int
+        self, settings: Settings, identities: Identities, threads: Threads, places: int
     ) -> None:
-        self.app = app
         self.shares = Shares(places)
         self.settings = settings
         self.identities = identities
+        self.threads = threads
         self.keys = Buckets(settings.key_rate, settings.key_burst)
         self.addresses = Buckets(settings.address_rate, settings.address_burst)
         # Apart from the others, so that one who guesses does not lock out who shares the address.
@@ -77,44 +93,60 @@ class RequestMiddleware:
         if settings.https:
             headers["Strict-Transport-Security"] = "max-age=31536000"
         self.headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        self.log = RequestLog(log)
         self.prefix = secrets.token_hex(4)
         self.numbers = itertools.count()
         self.counts: dict[tuple[str, str, int], Any] = {}
         self.times: dict[tuple[str, str], Any] = {}
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        exchange = _Exchange(self, scope, send)
+    async def pass_on(self, scope: Scope, receive: Receive, send: Send, respond: Responder) -> None:
+        """Take a request, let ``respond`` answer it and send the reply."""
+        exchange = _Exchange(self, scope, receive, send)
         if exchange.bare:
             # The same as GET, without the body.
-            scope = exchange.scope = {**scope, "method": "GET"}
+            scope["method"] = "GET"
         try:
-            _wait_for(self.addresses.take(_bucket(scope)), "this address")
-            shown, largest = _checked(scope, self.settings.largest_body)
-            if shown is not None:
-                exchange.identity = await self._recognised(shown)
-            scope.setdefault("state", {})["identity"] = exchange.identity
-            if scope["path"] not in PROBES:
-                # What comes with a body takes its place once that is there: it may come slowly.
-                receive = _taking(receive, exchange.place)
-                if scope["method"] == "GET" or not _has_body(scope):
-                    await exchange.place.take()
-            await self.app(scope, _measured(receive, largest), exchange.send)
-        except AskwiseError as error:
-            metrics.REFUSED.labels(error.code).inc()
-            await reply_to(error)(scope, receive, exchange.send)
+            try:
+                request = await self._let_in(exchange)
+            except AskwiseError as error:
+                metrics.REFUSED.labels(error.code).inc()
+                await exchange.reply(reply_to(error))
+                return
+            try:
+                reply = await respond(request)
+                if not isinstance(reply, Response):
+                    await reply(scope, exchange.receive, exchange.send)
+                    return
+            except AskwiseError as error:
+                reply = reply_to(error)
+            except HTTPException as refused:
+                reply = reply_to_framework(refused)
+            await exchange.reply(reply)
         except ClientDisconnect:
             exchange.status = exchange.status or GONE
         except Exception as error:
             log.error("fault", exc_info=error, extra={"fields": {"id": exchange.number}})
             if exchange.status:
                 raise
-            await fault()(scope, receive, exchange.send)
+            await exchange.reply(fault())
         finally:
             exchange.place.give_back()
             exchange.note()
+
+    async def _let_in(self, exchange: _Exchange) -> IncomingRequest:
+        """Refuse what comes too often, is too large or shows a wrong key."""
+        scope = exchange.scope
+        _wait_for(self.addresses.take(exchange.bucket), "this address")
+        checked = _checked(scope, self.settings.largest_body)
+        exchange.largest = checked.largest
+        request = IncomingRequest(scope, exchange.receive)
+        if checked.shown is not None:
+            exchange.identity = request.identity = await self._recognised(checked.shown)
+        if scope["path"] in PROBES:
+            exchange.needs_place = False
+        elif scope["method"] == "GET" or not checked.has_body:
+            await exchange.place.take()
+        return request
 
     async def _recognised(self, shown: str) -> Identity:
         scheme, _, secret = shown.partition(" ")
@@ -123,7 +155,7 @@ class RequestMiddleware:
             raise unauthorized("Authorization is not 'Bearer KEY'")
         identity = self.identities.known(secret)
         if identity is None:
-            identity = await anyio.to_thread.run_sync(self.identities.find, secret)
+            identity = await self.threads.run(self.identities.find, secret)
         _wait_for(self.keys.take(identity.id), "this key")
         return identity
 
@@ -131,7 +163,7 @@ class RequestMiddleware:
 class _Exchange:
     """One request on its way: what its reply carries and what is noted of it."""
 
-    def __init__(self, gate: RequestMiddleware, scope: Scope, send: Send) -> None:
+    def __init__(self, gate: RequestMiddleware, scope: Scope, receive: Receive, send: Send) -> None:
         self.gate = gate
         self.scope = scope
         self.identity: Identity | None = None
@@ -140,36 +172,81 @@ class _Exchange:
         self.status = 0
         self.begun = time.perf_counter()
         self.place = Place(gate.shares, campaign_in(scope["path"]))
+        self.needs_place = True
+        self.largest = 0
+        self._seen = 0
+        self._receive = receive
         self._send = send
         self._replaced = False
 
-    async def send(self, message: Message) -> None:
-        """Send a reply; of an address with too many wrong keys another in the place of a 401.
+    @property
+    def bucket(self) -> str:
+        """The name of its address among the rates."""
+        client = self.scope.get("client")
+        return bucket_of(client[0]) if client else "unknown"
 
-        What is wrong is known only now: a good key is let through, whatever others have tried.
+    async def receive(self) -> Message:
+        """Receive a piece of the body; it need not say its length, nor the truth about it.
+
+        What comes with a body takes its place once that is there: it may come slowly.
         """
-        if message["type"] == "http.response.start" and message["status"] == 401:
-            seconds = self.gate.guesses.take(_bucket(self.scope), 1.0 + WRONG_KEY)
-            if seconds > 0:
-                self._replaced = True
-                error = _too_many("wrong keys from this address", seconds)
-                metrics.REFUSED.labels(error.code).inc()
-                await reply_to(error)(self.scope, _no_body, self._pass_on)
-        if not self._replaced:
-            await self._pass_on(message)
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._seen += len(message.get("body", b""))
+            if self._seen > self.largest:
+                # Not as an error of a route, which a page would tell as a page.
+                raise HTTPException(413, _too_large(self.largest), CLOSE)
+            if self.needs_place and not message.get("more_body", False):
+                await self.place.take()
+        return message
 
-    async def _pass_on(self, message: Message) -> None:
+    async def reply(self, reply: Response) -> None:
+        """Send a reply, in two pieces if it is whole already."""
+        if type(reply).__call__ is not Response.__call__ or reply.background is not None:
+            await reply(self.scope, self.receive, self.send)
+            return
+        if reply.status_code == 401 and (instead := self._too_many_wrong()) is not None:
+            reply = instead
+        self.status = reply.status_code
+        self.place.give_back()
+        await self._send(
+            {
+                "type": "http.response.start",
+                "status": reply.status_code,
+                "headers": self._with_ours(reply.raw_headers),
+            }
+        )
+        body = b"" if self.bare else reply.body
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def send(self, message: Message) -> None:
+        """Send a piece of a reply that is made as it is sent."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             self.place.give_back()  # the work is done; the reply may be read slowly
-            said = list(message.get("headers", ()))
-            names = {name for name, _ in said}
-            more = [pair for pair in self.gate.headers if pair[0] not in names]
-            number = (b"x-request-id", self.number.encode())
-            message = {**message, "headers": [*said, *more, number]}
+            message = {**message, "headers": self._with_ours(message.get("headers", ()))}
         elif self.bare:
             message = {**message, "body": b""}
         await self._send(message)
+
+    def _too_many_wrong(self) -> Response | None:
+        """What an address is told in the place of a 401 that has shown too many wrong keys.
+
+        What is wrong is known only now: a good key is let through, whatever others have tried.
+        """
+        seconds = self.gate.guesses.take(self.bucket, 1.0 + WRONG_KEY)
+        if seconds <= 0:
+            return None
+        error = _too_many("wrong keys from this address", seconds)
+        metrics.REFUSED.labels(error.code).inc()
+        return reply_to(error)
+
+    def _with_ours(self, said: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        headers = list(said)
+        names = {name for name, _ in headers}
+        headers += [pair for pair in self.gate.headers if pair[0] not in names]
+        headers.append((b"x-request-id", self.number.encode()))
+        return headers
 
     def note(self) -> None:
         """Count and log it, by its route: paths hold names and tokens."""
@@ -184,59 +261,30 @@ class _Exchange:
             times[known, route] = metrics.SECONDS.labels(known, route)
         counts[known, route, self.status].inc()
         times[known, route].observe(seconds)
-        if not log.isEnabledFor(logging.INFO):
-            return
-        fields: dict[str, Any] = {
-            "id": self.number,
-            "method": method,
-            "route": route,
-            "status": self.status,
-            "ms": round(1000 * seconds, 2),
-            "address": self.scope["client"][0] if self.scope.get("client") else None,
-        }
-        if self.identity is not None:
-            fields["key"] = self.identity.id
-        log.info("request", extra={"fields": fields})
+        if log.isEnabledFor(logging.INFO):
+            client, identity = self.scope.get("client"), self.identity
+            address = client[0] if client else None
+            key = None if identity is None else identity.id
+            self.gate.log.note(
+                NotedRequest(
+                    time.time(), self.number, method, route, self.status, seconds, address, key
+                )
+            )
 
 
-def _taking(receive: Receive, place: Place) -> Receive:
-    """Take a place once the body is there."""
+class _Checked(NamedTuple):
+    """What the headers of a request say."""
 
-    async def whole() -> Message:
-        message = await receive()
-        if message["type"] == "http.request" and not message.get("more_body", False):
-            await place.take()
-        return message
-
-    return whole
+    shown: str | None
+    """What shows a key."""
+    largest: int
+    """How many bytes may follow."""
+    has_body: bool
 
 
-def _has_body(scope: Scope) -> bool:
-    for name, value in scope["headers"]:
-        if name == b"transfer-encoding" or (name == b"content-length" and int(value) > 0):
-            return True
-    return False
-
-
-def _measured(receive: Receive, largest: int) -> Receive:
-    """Count what comes in: a body need not say its length, nor the truth about it."""
-    seen = 0
-
-    async def counted() -> Message:
-        nonlocal seen
-        message = await receive()
-        seen += len(message.get("body", b""))
-        if seen > largest:
-            # Of this kind, as the framework lets it through while it reads a body.
-            raise HTTPException(413, _too_large(largest), CLOSE)
-        return message
-
-    return counted
-
-
-def _checked(scope: Scope, largest: int) -> tuple[str | None, int]:
-    """Refuse headers that promise no good; tells what shows a key, and how much may follow."""
-    shown, cookie, length, size = None, False, 0, 0
+def _checked(scope: Scope, largest: int) -> _Checked:
+    """Refuse headers that promise no good."""
+    shown, cookie, length, size, chunked = None, False, 0, 0, False
     seen = set()
     for name, value in scope["headers"]:
         size += len(name) + len(value)
@@ -255,6 +303,8 @@ def _checked(scope: Scope, largest: int) -> tuple[str | None, int]:
             if not value.isdigit() or len(value) > 18:
                 raise RequestRefused("bad_request", "Content-Length is not a number", headers=CLOSE)
             length = int(value)
+        elif name == b"transfer-encoding":
+            chunked = True
         elif name == b"content-encoding" and value.lower() != b"identity":
             raise RequestRefused(
                 "unsupported_media_type", "the body is compressed: send it as it is",
@@ -270,11 +320,7 @@ def _checked(scope: Scope, largest: int) -> tuple[str | None, int]:
     if b"%2f" in scope.get("raw_path", b"").lower():
         # No name has a slash, and what is written in two ways passes walls that stand before us.
         raise RequestRefused("not_found", "there is nothing at this address: names have no slash")
-    return shown, largest
-
-
-def _bucket(scope: Scope) -> str:
-    return bucket_of(scope["client"][0]) if scope.get("client") else "unknown"
+    return _Checked(shown, largest, chunked or length > 0)
 
 
 def _wait_for(seconds: float, whose: str) -> None:
@@ -287,10 +333,6 @@ def _too_many(what: str, seconds: float) -> RequestRefused:
         "rate_limited", f"too many {what}: wait {seconds:.1f} s",
         headers={"Retry-After": str(int(seconds) + 1)},
     )  # fmt: skip
-
-
-async def _no_body() -> Message:
-    return {"type": "http.disconnect"}
 
 
 def _too_large(limit: int) -> str:

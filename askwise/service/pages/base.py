@@ -2,22 +2,21 @@
 
 import hmac
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
-import anyio.to_thread
-from fastapi import Request
-from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from askwise.core.errors import AskwiseError
 from askwise.core.version import __version__
 from askwise.service.auth.identity import Identity, csrf_token
-from askwise.service.errors import RequestRefused, forbidden, status_of
+from askwise.service.errors import BadShape, RequestRefused, forbidden, status_of
+from askwise.service.routing.request import IncomingRequest
+from askwise.service.routing.routes import Instead, RouteGroup
 from askwise.service.state import service_of
 
 log = logging.getLogger("askwise.service")
@@ -38,38 +37,24 @@ POLICY = {
 """What a page may load: its own style, script and pictures."""
 
 
-class PageRoute(APIRoute):
-    """A route whose errors are pages."""
+def pages(words: Callable[[AskwiseError], str] | None = None) -> RouteGroup:
+    """A group of routes whose errors are pages; ``words`` is what is said of one."""
+    say = words or words_of
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        plain = super().get_route_handler()
+    def tell(request: IncomingRequest, error: AskwiseError) -> Response:
+        if isinstance(error, BadShape):
+            return trouble(request, 422, "the form is not filled in as it should be")
+        return trouble(request, status_of(error), say(error))
 
-        async def handle(request: Request) -> Response:
-            try:
-                return await plain(request)
-            except Instead as instead:
-                return instead.reply
-            except AskwiseError as error:
-                return trouble(request, status_of(error), self.words(error))
-            except RequestValidationError:
-                return trouble(request, 422, "the form is not filled in as it should be")
-
-        return handle
-
-    def words(self, error: AskwiseError) -> str:
-        """What is said of an error; what a store or a policy says of itself is not for here."""
-        if status_of(error) < 500:
-            return str(error)
-        log_error(error)
-        return "the service can't do that at the moment: go back and try again in a little while"
+    return RouteGroup(tell=tell)
 
 
-class Instead(Exception):
-    """Another reply than the page that was asked for: the browser has no session, or no token."""
-
-    def __init__(self, reply: Response) -> None:
-        super().__init__(reply)
-        self.reply = reply
+def words_of(error: AskwiseError) -> str:
+    """What is said of an error; what a store or a policy says of itself is not for here."""
+    if status_of(error) < 500:
+        return str(error)
+    log_error(error)
+    return "the service can't do that at the moment: go back and try again in a little while"
 
 
 @cache
@@ -120,12 +105,13 @@ def _home(request: Request) -> str:
     return f"/work/{name}" if request.url.path.startswith("/work/") and name else "/dashboard"
 
 
-async def signed_in(request: Request) -> Identity:
-    """A dependency: whoever is signed in with this browser."""
+async def signed_in(request: IncomingRequest) -> Identity:
+    """Provide whoever is signed in with this browser."""
     secret = request.cookies.get(SESSION, "")
     found = None
     if secret:
-        found = await anyio.to_thread.run_sync(service_of(request).identities.session, secret)
+        service = service_of(request)
+        found = await service.threads.run(service.identities.session, secret)
     if found is None:
         path = request.url.path if request.method == "GET" else "/dashboard"
         raise Instead(RedirectResponse(f"/login?next={path}", 303))

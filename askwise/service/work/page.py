@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
-import anyio.to_thread
-from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
 from askwise.campaign import Campaign
@@ -17,8 +15,11 @@ from askwise.core.money import to_micro
 from askwise.core.problem import Problem
 from askwise.service.auth.identity import Identity, csrf_token
 from askwise.service.errors import RequestRefused, forbidden, status_of
-from askwise.service.pages.base import Instead, PageRoute, form_of, log_error, page, set_cookie
+from askwise.service.pages.base import form_of, log_error, page, pages, set_cookie
 from askwise.service.pages.filters import money
+from askwise.service.routing.plans import Provided
+from askwise.service.routing.request import IncomingRequest
+from askwise.service.routing.routes import Instead
 from askwise.service.state import service_of
 from askwise.service.work import sentences
 from askwise.service.work.inbox import inbox, may_ask, state_of
@@ -35,16 +36,14 @@ def _stranger() -> Instead:
     return Instead(page("work/stranger.html", status=401))
 
 
-class WorkRoute(PageRoute):
-    """A route of the worker's page: errors are told by reason."""
-
-    def words(self, error: errors.AskwiseError) -> str:
-        if status_of(error) >= 500:
-            log_error(error)
-        return sentences.words_of(error.reason)
+def _words(error: errors.AskwiseError) -> str:
+    """Tell a worker of an error by its reason."""
+    if status_of(error) >= 500:
+        log_error(error)
+    return sentences.words_of(error.reason)
 
 
-router = APIRouter(route_class=WorkRoute, include_in_schema=False)
+router = pages(_words)
 
 
 class Said(NamedTuple):
@@ -58,13 +57,14 @@ class Said(NamedTuple):
 NOTHING = Said()
 
 
-async def _recognised(request: Request, secret: str) -> Identity:
+async def _recognised(request: IncomingRequest, secret: str) -> Identity:
     """The worker who shows this token."""
-    identities = service_of(request).identities
+    service = service_of(request)
+    identities = service.identities
     found = identities.known(secret)
     if found is None:
         try:
-            found = await anyio.to_thread.run_sync(identities.find, secret)
+            found = await service.threads.run(identities.find, secret)
         except RequestRefused:
             raise _stranger() from None
     if found.role != "worker":
@@ -72,18 +72,18 @@ async def _recognised(request: Request, secret: str) -> Identity:
     return found
 
 
-async def _worker(request: Request, name: str) -> Identity:
+async def _worker(request: IncomingRequest, name: str) -> Identity:
     found = await _recognised(request, request.cookies.get(_cookie(name), ""))
     if found.campaign != name:
         raise _stranger()
     return found
 
 
-Worker = Annotated[Identity, Depends(_worker)]
+Worker = Annotated[Identity, Provided(_worker)]
 
 
 @router.get("/join/{token}")
-async def join(request: Request, token: str) -> Response:
+async def join(request: IncomingRequest, token: str) -> Response:
     """Let a browser keep the token of a link, out of sight; changes nothing else."""
     found = await _recognised(request, token)
     assert found.campaign is not None
@@ -95,7 +95,7 @@ async def join(request: Request, token: str) -> Response:
 
 
 @router.get("/work/{name}")
-def show(request: Request, name: str, worker: Worker) -> Response:
+def show(request: IncomingRequest, name: str, worker: Worker) -> Response:
     """Their inbox as it is: looking reserves nothing."""
     return _Visit(request, name, worker).show(None)
 
@@ -113,7 +113,7 @@ def _cookie(campaign: str) -> str:
 class _Visit:
     """One request of a worker. Whatever they send twice happens once."""
 
-    def __init__(self, request: Request, name: str, worker: Identity) -> None:
+    def __init__(self, request: IncomingRequest, name: str, worker: Identity) -> None:
         self.service = service_of(request)
         self.name = name
         self.token = worker
@@ -335,10 +335,11 @@ def _words_of(seconds: float) -> str:
 def _add(verb: str, act: Callable[[_Visit, dict[str, str]], Response]) -> None:
     """Take a form: it does something for the worker and replies with their inbox."""
 
-    @router.post(f"/work/{{name}}/{verb}", name=verb)
-    async def take(request: Request, name: str, worker: Worker) -> Response:
+    @router.post(f"/work/{{name}}/{verb}")
+    async def take(request: IncomingRequest, name: str, worker: Worker) -> Response:
         fields = await form_of(request, worker.secret)
-        return await anyio.to_thread.run_sync(act, _Visit(request, name, worker), fields)
+        visit = _Visit(request, name, worker)
+        return await visit.service.threads.run(act, visit, fields)
 
 
 _add("next", _Visit.next)

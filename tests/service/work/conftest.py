@@ -7,10 +7,10 @@ import zlib
 from collections.abc import Iterator
 
 import pytest
-from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from askwise.service.app import make_app
+from askwise.service.routing.application import Application
 from askwise.service.settings import Settings
 from askwise.store import open_store
 from tests.service.work.visiting import Bench, Clock
@@ -25,12 +25,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture(scope="module")
-def app() -> Iterator[FastAPI]:
+def app() -> Iterator[Application]:
     made = make_app(Settings(store="memory"), open_store("memory"))
     with TestClient(made):
         yield made
 
 
 @pytest.fixture
-def bench(app: FastAPI, request: pytest.FixtureRequest) -> Bench:
+def bench(app: Application, request: pytest.FixtureRequest) -> Bench:
     return Bench(app, f"c{zlib.crc32(request.node.name.encode()):08x}")

@@ -8,17 +8,17 @@ from html.parser import HTMLParser
 from typing import Any
 
 import httpx
-from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from askwise.campaign import Campaign
+from askwise.service.routing.application import Application
 from askwise.service.state import ServiceState
 
 
 class Bench:
     """A service in this process, a name for a campaign of the test, and its workers' browsers."""
 
-    def __init__(self, app: FastAPI, name: str = "cats") -> None:
+    def __init__(self, app: Application, name: str = "cats") -> None:
         self.app = app
         self.name = name
         self.service: ServiceState = app.state.service

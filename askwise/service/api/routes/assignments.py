@@ -14,38 +14,32 @@ from askwise.service.auth.identity import Identity
 from askwise.service.errors import forbidden
 from askwise.service.json_reply import JsonReply
 from askwise.service.state import ServiceState
+from askwise.service.threads import written
 
 router = d.group("asking")
 
 
 @router.post(
     "/campaigns/{name}/ask",
-    response_model=replies.AskedShape | replies.WaitShape | replies.DoneShape,
+    reply=replies.AskedShape | replies.WaitShape | replies.DoneShape,
 )
-def ask(call: d.OwnChange, body: requests.AskBody | None = None) -> Response:
+async def ask(call: d.OwnChange, body: requests.AskBody | None = None) -> Response:
     """Decide whom to ask next: a worker, a set of them, or whoever is best."""
     wanted = body or requests.AskBody()
-    campaign = call.campaign
     workers = offered(call.caller, wanted.workers)
-    if call.caller.role == "worker":
-        with campaign.reading() as state:
-            if state.bidding:  # it is for the requester to close it, by the first ask
-                return JsonReply(Wait("workers").to_json())
-    if workers is None:
-        # Nor those whom the service itself asks.
-        away = call.service.availability.away(call.name) | call.service.runs.served(campaign)
-        choice = campaign.ask_around(away, wanted.limit, call.key)
-    else:
-        choice = campaign.ask(wanted.limit, workers, call.key)
+    campaign = await call.opened()
+    if call.caller.role == "worker" and await call.service.threads.run(is_bidding, campaign):
+        # It is for the requester to close it, by the first ask.
+        return JsonReply(Wait("workers").to_json())
+    away = await absent(call.service, campaign) if workers is None else ()
+    choice = await written(campaign, campaign.asking(wanted.limit, workers, call.key, away=away))
     if isinstance(choice, Batch):
         shown = [question(call.caller, each) for each in choice]
         return JsonReply({"status": "batch", "assignments": shown})
     return JsonReply(choice.to_json())
 
 
-@router.get(
-    "/campaigns/{name}/assignments", response_model=replies.QuestionsShape, responses=d.POLLED
-)
+@router.get("/campaigns/{name}/assignments", reply=replies.QuestionsShape, responses=d.POLLED)
 def assignments(call: d.OwnLook, page: d.Page, worker: requests.Id | None = None) -> Response:
     """What is out: handed out, neither answered nor released."""
     campaign = call.campaign
@@ -60,7 +54,7 @@ def assignments(call: d.OwnLook, page: d.Page, worker: requests.Id | None = None
     return call.polled(call.position, make)
 
 
-@router.get("/assignments/{id}", response_model=replies.HandedShape)
+@router.get("/assignments/{id}", reply=replies.HandedShape)
 def assignment(service: d.Serving, caller: d.ViewerOrWorker, id: AssignmentId) -> Response:
     """One assignment, and what has become of it."""
     handed = campaign_of(service, caller, id).assignment(id)
@@ -68,8 +62,8 @@ def assignment(service: d.Serving, caller: d.ViewerOrWorker, id: AssignmentId) -
     return JsonReply({**shown, **handed.become()})
 
 
-@router.post("/assignments/{id}/answer", response_model=replies.SettledShape)
-def answer(
+@router.post("/assignments/{id}/answer", reply=replies.SettledShape)
+async def answer(
     service: d.Serving,
     caller: d.RequesterOrWorker,
     key: d.RetryKey,
@@ -79,16 +73,18 @@ def answer(
     """Hand in an answer; its price is spent, or what it cost."""
     if caller.role == "worker" and body.cost is not None:
         raise forbidden("what an answer costs is not for its worker to say: leave cost out")
+    campaign = await opened_of(service, caller, id)
+    write = campaign.telling(
+        id,
+        body.value,
+        key,
+        cost=body.cost,
+        probabilities=body.probabilities,
+        rationale=body.rationale,
+        reference=body.reference,
+    )
     try:
-        campaign_of(service, caller, id).tell(
-            id,
-            body.value,
-            key,
-            cost=body.cost,
-            probabilities=body.probabilities,
-            rationale=body.rationale,
-            reference=body.reference,
-        )
+        await written(campaign, write)
     except OverBudget:
         if caller.role == "worker":
             # What is left of the budget is not for them to know.
@@ -99,8 +95,8 @@ def answer(
     return JsonReply({"assignment": id, "state": "answered"})
 
 
-@router.post("/assignments/{id}/fail", response_model=replies.SettledShape)
-def fail(
+@router.post("/assignments/{id}/fail", reply=replies.SettledShape)
+async def fail(
     service: d.Serving,
     caller: d.Requester,
     key: d.RetryKey,
@@ -108,34 +104,42 @@ def fail(
     body: requests.FailureBody,
 ) -> Response:
     """Hand in that a call brought no answer, and what it cost; the pair is not offered again."""
-    campaign_of(service, caller, id).fail(id, body.why, body.cost, body.reference, key)
+    campaign = await opened_of(service, caller, id)
+    await written(campaign, campaign.failing(id, body.why, body.cost, body.reference, key))
     return JsonReply({"assignment": id, "state": "failed"})
 
 
-@router.post("/assignments/{id}/decline", response_model=replies.SettledShape)
-def decline(
+@router.post("/assignments/{id}/decline", reply=replies.SettledShape)
+async def decline(
     service: d.Serving, caller: d.RequesterOrWorker, key: d.RetryKey, id: AssignmentId
 ) -> Response:
     """Turn an assignment down; the pair is not offered again."""
-    campaign_of(service, caller, id).decline(id, key)
+    campaign = await opened_of(service, caller, id)
+    await written(campaign, campaign.declining(id, key))
     return JsonReply({"assignment": id, "state": "declined"})
 
 
-@router.post("/assignments/{id}/expire", response_model=replies.SettledShape)
-def expire(service: d.Serving, caller: d.Requester, key: d.RetryKey, id: AssignmentId) -> Response:
+@router.post("/assignments/{id}/expire", reply=replies.SettledShape)
+async def expire(
+    service: d.Serving, caller: d.Requester, key: d.RetryKey, id: AssignmentId
+) -> Response:
     """Release an assignment that will not be answered."""
-    campaign_of(service, caller, id).expire(id, key)
+    campaign = await opened_of(service, caller, id)
+    await written(campaign, campaign.expiring(id, key))
     return JsonReply({"assignment": id, "state": "expired"})
 
 
-@router.post("/assignments/{id}/renew", response_model=replies.SettledShape)
-def renew(service: d.Serving, caller: d.Requester, key: d.RetryKey, id: AssignmentId) -> Response:
+@router.post("/assignments/{id}/renew", reply=replies.SettledShape)
+async def renew(
+    service: d.Serving, caller: d.Requester, key: d.RetryKey, id: AssignmentId
+) -> Response:
     """Begin the lease of an assignment that is out anew."""
-    campaign_of(service, caller, id).renew(id, key)
+    campaign = await opened_of(service, caller, id)
+    await written(campaign, campaign.renewing(id, key))
     return JsonReply({"assignment": id, "state": "out"})
 
 
-@router.get("/assignments/{id}/explanation", response_model=replies.ExplanationShape)
+@router.get("/assignments/{id}/explanation", reply=replies.ExplanationShape)
 def explanation(service: d.Serving, caller: d.Viewer, id: AssignmentId) -> Response:
     """Why an assignment was made, recomputed from the log."""
     return JsonReply(campaign_of(service, caller, id).explain(id).to_json())
@@ -149,6 +153,29 @@ def offered(caller: Identity, workers: list[str] | None) -> list[str] | None:
             raise forbidden("this token is of another worker", "not_yours")
         return [caller.worker]
     return workers
+
+
+async def absent(service: ServiceState, campaign: Campaign) -> frozenset[str]:
+    """Who is not asked unless they are named: those away, and those the service itself asks."""
+    away = service.availability.known(campaign.name)
+    if away is None:
+        away = await service.threads.run(service.availability.away, campaign.name)
+    if service.runs.may_serve(campaign):
+        away |= await service.threads.run(service.runs.served, campaign)
+    return away
+
+
+def is_bidding(campaign: Campaign) -> bool:
+    """Whether workers name their prices still."""
+    with campaign.reading() as state:
+        return state.bidding
+
+
+async def opened_of(service: ServiceState, caller: Identity, id: str) -> Campaign:
+    """The campaign of an assignment, as ``campaign_of``; a key waits for no thread."""
+    if caller.role == "worker":
+        return await service.threads.run(campaign_of, service, caller, id)
+    return await d.opened(service, id.rpartition(":")[0])
 
 
 def campaign_of(service: ServiceState, caller: Identity, id: str) -> Campaign:

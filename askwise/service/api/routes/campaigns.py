@@ -2,32 +2,29 @@
 
 from typing import Annotated, Any, Literal
 
-import anyio.to_thread
-from fastapi import Path, Request
-from starlette.responses import Response, StreamingResponse
+from pydantic import Field
+from starlette.responses import Response
 
 from askwise.campaign import Campaign, views
 from askwise.service.api import dependencies as d
 from askwise.service.api.actions import additions_of, create_once, fields_of, status_of
-from askwise.service.api.bodies import media_type
 from askwise.service.api.shapes import replies, requests
 from askwise.service.exports import EXPORTS, sent_as_file
 from askwise.service.json_reply import JsonReply
+from askwise.service.routing.request import IncomingRequest
 
 router = d.group("campaigns", "/campaigns")
 
 _BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {"schema": {"$ref": "#/components/schemas/NewCampaign"}},
-            "application/toml": {"schema": {"type": "string"}},
-        },
-    }
+    "required": True,
+    "content": {
+        "application/json": {"schema": {"$ref": "#/components/schemas/NewCampaign"}},
+        "application/toml": {"schema": {"type": "string"}},
+    },
 }
 
 _TEXT = {"schema": {"type": "string"}}
-_FILE: dict[int | str, dict[str, Any]] = {
+_FILE: dict[int, dict[str, Any]] = {
     200: {
         "description": "The file, sent as it is made.",
         "content": {"text/csv": _TEXT, "application/jsonl": _TEXT},
@@ -36,26 +33,26 @@ _FILE: dict[int | str, dict[str, Any]] = {
 
 What = Annotated[
     Literal["answers.csv", "answers.jsonl", "calls.csv", "labels.csv", "payments.csv", "log.jsonl"],
-    Path(description=" ".join(f"`{file}`: {words}" for file, (_, words) in EXPORTS.items())),
+    Field(description=" ".join(f"`{file}`: {words}" for file, (_, words) in EXPORTS.items())),
 ]
 
 
-@router.post("", status_code=201, response_model=replies.StatusShape, openapi_extra=_BODY)
+@router.post("", status=201, reply=replies.StatusShape, request_body=_BODY)
 async def create(
-    request: Request, service: d.Serving, caller: d.Requester, key: d.RetryKey
+    request: IncomingRequest, service: d.Serving, caller: d.Requester, key: d.RetryKey
 ) -> Response:
     """Create a campaign from JSON, or from TOML (`Content-Type: application/toml`)."""
     body = await request.body()
 
     def make() -> dict[str, Any]:
-        return create_once(service, fields_of(media_type(request), body), key)
+        return create_once(service, fields_of(request.media_type, body), key)
 
     # In a thread from here on: a large file takes its time to be read.
-    status = await anyio.to_thread.run_sync(make)
+    status = await service.threads.run(make)
     return JsonReply(status, 201, {"Location": f"/campaigns/{status['name']}"})
 
 
-@router.get("", response_model=replies.CampaignsShape)
+@router.get("", reply=replies.CampaignsShape)
 def campaigns(service: d.Serving, caller: d.Viewer, page: d.NamedPage) -> Response:
     """List the campaigns by name."""
     names = [name for name in service.campaigns.store.names() if name > page.after]
@@ -64,7 +61,7 @@ def campaigns(service: d.Serving, caller: d.Viewer, page: d.NamedPage) -> Respon
     return JsonReply({**made, "items": items, "unreadable": broken})
 
 
-@router.get("/{name}", response_model=replies.CampaignShape, responses=d.POLLED)
+@router.get("/{name}", reply=replies.CampaignShape, responses=d.POLLED)
 def status(call: d.Look) -> Response:
     """A campaign at a glance, and what its workers are asked and shown."""
     content = call.campaign.content  # complains if there is none, or it can't be opened
@@ -72,101 +69,101 @@ def status(call: d.Look) -> Response:
     return call.polled(call.position, lambda: {**status_of(call.service, call.name), **shown})
 
 
-@router.get("/{name}/spec", response_model=replies.SpecShape)
+@router.get("/{name}/spec", reply=replies.SpecShape)
 def spec(call: d.Look) -> Response:
     """The campaign as it was created."""
     return JsonReply(call.campaign.spec)
 
 
-@router.post("/{name}/pause", response_model=replies.StatusShape)
+@router.post("/{name}/pause", reply=replies.StatusShape)
 def pause(call: d.Change) -> Response:
     """Hand out nothing until it is resumed; answers are still taken."""
     call.campaign.pause(call.key)
     return call.status()
 
 
-@router.post("/{name}/resume", response_model=replies.StatusShape)
+@router.post("/{name}/resume", reply=replies.StatusShape)
 def resume(call: d.Change) -> Response:
     """Go on after a pause."""
     call.campaign.resume(call.key)
     return call.status()
 
 
-@router.post("/{name}/stop", response_model=replies.StatusShape)
+@router.post("/{name}/stop", reply=replies.StatusShape)
 def stop(call: d.Change) -> Response:
     """End a campaign for good; answers to what is out are still taken."""
     call.campaign.stop(call.key)
     return call.status()
 
 
-@router.post("/{name}/top-up", response_model=replies.StatusShape)
+@router.post("/{name}/top-up", reply=replies.StatusShape)
 def top_up(call: d.Change, body: requests.AmountBody) -> Response:
     """Add money to the budget."""
     call.campaign.top_up(body.amount, call.key)
     return call.status()
 
 
-@router.post("/{name}/add", response_model=replies.StatusShape)
+@router.post("/{name}/add", reply=replies.StatusShape)
 def add(call: d.Change, body: requests.AdditionsBody) -> Response:
     """Add tasks and workers, all or none."""
     call.campaign.add(**additions_of(call.service, call.campaign, body), key=call.key)
     return call.status()
 
 
-@router.post("/{name}/close", response_model=replies.StatusShape)
+@router.post("/{name}/close", reply=replies.StatusShape)
 def close(call: d.Change, body: requests.TaskOnly) -> Response:
     """Ask no more about a task."""
     call.campaign.close(body.task, call.key)
     return call.status()
 
 
-@router.post("/{name}/truth", response_model=replies.StatusShape)
+@router.post("/{name}/truth", reply=replies.StatusShape)
 def truth(call: d.Change, body: requests.TruthBody) -> Response:
     """Reveal the true option of a task."""
     call.campaign.truth(body.task, body.option, call.key)
     return call.status()
 
 
-@router.get("/{name}/over", response_model=replies.OverShape)
+@router.get("/{name}/over", reply=replies.OverShape)
 def over(call: d.Look) -> Response:
     """Why there is nothing more to ask, if so, and nothing is out."""
     done = call.campaign.over()
     return JsonReply({"why": None if done is None else done.why})
 
 
-@router.get("/{name}/answers", response_model=replies.AnswersShape, responses=d.POLLED)
+@router.get("/{name}/answers", reply=replies.AnswersShape, responses=d.POLLED)
 def answers(call: d.Look, page: d.Page) -> Response:
     """Every task's answer so far, in the order in which tasks were added."""
     return call.listed("answers", Campaign.answers, page)
 
 
-@router.get("/{name}/certificate", response_model=replies.CertificateShape, responses=d.POLLED)
+@router.get("/{name}/certificate", reply=replies.CertificateShape, responses=d.POLLED)
 def certificate(call: d.Look) -> Response:
     """What audits have shown of the labels so far, in a campaign that certifies them."""
     campaign = call.campaign
     return call.polled(call.position, lambda: campaign.certificate().to_json())
 
 
-@router.get("/{name}/pilot", response_model=replies.PilotShape, responses=d.POLLED)
+@router.get("/{name}/pilot", reply=replies.PilotShape, responses=d.POLLED)
 def pilot(call: d.Look) -> Response:
     """What the pilot has shown of its workers so far, in a campaign that has one."""
     campaign = call.campaign
     return call.polled(call.position, lambda: campaign.pilot().to_json())
 
 
-@router.get("/{name}/task", response_model=replies.TaskShape)
+@router.get("/{name}/task", reply=replies.TaskShape)
 def task(call: d.Look, id: requests.Id) -> Response:
     """A task as it was added, with its payload."""
     return JsonReply(call.campaign.task(id).to_json())
 
 
-@router.get("/{name}/payments", response_model=replies.PaymentsShape, responses=d.POLLED)
+@router.get("/{name}/payments", reply=replies.PaymentsShape, responses=d.POLLED)
 def payments(call: d.Look, page: d.Page) -> Response:
     """What each worker has earned and what is reserved for them."""
     return call.listed("payments", Campaign.payments, page)
 
 
-@router.get("/{name}/workers", response_model=replies.WorkersShape)
+@router.get("/{name}/workers", reply=replies.WorkersShape)
 def workers(call: d.Look, page: d.Page) -> Response:
     """The workers in the order in which they joined: their work, their money, how good they seem.
 
@@ -181,7 +178,7 @@ def workers(call: d.Look, page: d.Page) -> Response:
     return call.listed("workers", look, page)
 
 
-@router.get("/{name}/log", response_model=replies.LogShape, responses=d.POLLED)
+@router.get("/{name}/log", reply=replies.LogShape, responses=d.POLLED)
 def log(call: d.Look, page: d.Page) -> Response:
     """The events of a campaign, from the first on."""
     campaign, position = call.campaign, call.position
@@ -195,7 +192,7 @@ def log(call: d.Look, page: d.Page) -> Response:
     return call.polled(position, make)
 
 
-@router.get("/{name}/export/{what}", response_class=StreamingResponse, responses=_FILE)
+@router.get("/{name}/export/{what}", responses=_FILE)
 def export_file(call: d.Look, what: What) -> Response:
     """A campaign as a file: answers, labels, payments, or the whole log."""
     return sent_as_file(call.campaign, what)

@@ -9,13 +9,13 @@ from askwise.service.json_reply import JsonReply
 router = d.group("judges")
 
 
-@router.get("/judges", response_model=replies.JudgesShape)
+@router.get("/judges", reply=replies.JudgesShape)
 def judges(service: d.Serving, caller: d.Viewer, page: d.Page) -> Response:
     """The judges that this service has, for `{"judge": ID}` among the workers of a campaign."""
     return JsonReply(page.cut(service.judges.to_json(), dict))
 
 
-@router.get("/campaigns/{name}/run", response_model=replies.RunShape)
+@router.get("/campaigns/{name}/run", reply=replies.RunShape)
 def run(call: d.Look) -> Response:
     """Who asks the judges of a campaign, what is in flight, and who can't be asked and why."""
     _ = call.campaign  # complains if there is none, or it can't be opened

@@ -8,19 +8,19 @@ from askwise.service.json_reply import JsonReply
 router = group("keys")
 
 
-@router.get("/me", response_model=replies.MeShape)
+@router.get("/me", reply=replies.MeShape)
 async def me(caller: Anybody) -> JsonReply:
     """Who you are to this service."""
     return JsonReply(caller.to_json())
 
 
-@router.get("/keys", response_model=replies.KeysShape)
+@router.get("/keys", reply=replies.KeysShape)
 def keys(service: Serving, caller: Owner, page: Page) -> JsonReply:
     """The keys, without their secrets, newest first."""
     return JsonReply(page.cut(service.identities.keys()))
 
 
-@router.post("/keys", status_code=201, response_model=replies.NewKeyShape)
+@router.post("/keys", status=201, reply=replies.NewKeyShape)
 def new_key(service: Serving, caller: Owner, key: RetryKey, body: requests.KeyBody) -> JsonReply:
     """Make a key; its secret is in this reply and nowhere else."""
     secret, issued = service.identities.issue(
@@ -33,7 +33,7 @@ def new_key(service: Serving, caller: Owner, key: RetryKey, body: requests.KeyBo
     return JsonReply({**issued.to_json(), "secret": secret}, 201)
 
 
-@router.delete("/keys/{id}", response_model=replies.KeyShape)
+@router.delete("/keys/{id}", reply=replies.KeyShape)
 def revoke(service: Serving, caller: Owner, key: RetryKey, id: requests.KeyId) -> JsonReply:
     """End a key, at once."""
     return JsonReply(service.identities.revoke(id).to_json())

@@ -12,13 +12,13 @@ from askwise.service.webhooks.records import Webhook
 router = group("webhooks", "/hooks")
 
 
-@router.get("", response_model=replies.HooksShape)
+@router.get("", reply=replies.HooksShape)
 def hooks(service: Serving, caller: Requester, page: Page) -> JsonReply:
     """The webhooks, without their secrets, newest first."""
     return JsonReply(page.cut(service.webhooks.list(), lambda each: _shown(service, each)))
 
 
-@router.post("", status_code=201, response_model=replies.NewHookShape)
+@router.post("", status=201, reply=replies.NewHookShape)
 def new_hook(service: Serving, caller: Requester, key: RetryKey, body: HookBody) -> JsonReply:
     """Be told what happens in a campaign, or in all; the secret is in this reply alone."""
     secret, hook = service.webhooks.make(
@@ -31,22 +31,20 @@ def new_hook(service: Serving, caller: Requester, key: RetryKey, body: HookBody)
     return JsonReply({**_shown(service, hook), "secret": secret}, 201)
 
 
-@router.delete("/{id}", response_model=replies.HookShape)
+@router.delete("/{id}", reply=replies.HookShape)
 def end_hook(service: Serving, caller: Requester, key: RetryKey, id: HookId) -> JsonReply:
     """End a webhook; what it has not delivered is forgotten."""
     return JsonReply(_shown(service, service.webhooks.end(id)))
 
 
-@router.get("/{id}/deliveries", response_model=replies.DeliveriesShape)
+@router.get("/{id}/deliveries", reply=replies.DeliveriesShape)
 def deliveries(service: Serving, caller: Requester, id: HookId, page: NamedPage) -> JsonReply:
     """The deliveries of a webhook, newest first: all that wait, and the last settled ones."""
     found = service.webhooks.deliveries(id, page.limit + 1, page.after)
     return JsonReply(page.cut_named(found, lambda each: each.id))
 
 
-@router.post(
-    "/{id}/deliveries/{delivery}/retry", status_code=202, response_model=replies.DeliveryShape
-)
+@router.post("/{id}/deliveries/{delivery}/retry", status=202, reply=replies.DeliveryShape)
 def retry(
     service: Serving,
     caller: Requester,
@@ -58,7 +56,7 @@ def retry(
     return JsonReply(service.webhooks.retry(id, delivery, key).to_json(), 202)
 
 
-@router.post("/{id}/test", status_code=202, response_model=replies.DeliveryShape)
+@router.post("/{id}/test", status=202, reply=replies.DeliveryShape)
 def test(service: Serving, caller: Requester, key: RetryKey, id: HookId) -> JsonReply:
     """Send a `ping`, to try a webhook; the list of deliveries tells what came of it."""
     return JsonReply(service.webhooks.ping(id, key).to_json(), 202)

@@ -9,14 +9,14 @@ from askwise.service.json_reply import JsonReply
 router = group("workers", "/campaigns/{name}")
 
 
-@router.post("/invite", status_code=201, response_model=replies.InvitationShape)
+@router.post("/invite", status=201, reply=replies.InvitationShape)
 def invite(call: Change, body: requests.InviteBody) -> JsonReply:
     """Make a worker's link; with a price, add them first if they are not in the campaign yet."""
     secret, issued, link = invite_worker(call.service, call.caller, call.key, call.name, body)
     return JsonReply({**issued.to_json(), "secret": secret, "link": link}, 201)
 
 
-@router.post("/bid", response_model=replies.NamedShape)
+@router.post("/bid", reply=replies.NamedShape)
 def bid(call: OwnChange, body: requests.BidBody) -> JsonReply:
     """Name a worker's price, sealed; the first ask closes the bidding."""
     worker = call.worker(body.worker)
@@ -24,7 +24,7 @@ def bid(call: OwnChange, body: requests.BidBody) -> JsonReply:
     return JsonReply({"worker": worker})
 
 
-@router.post("/leave", response_model=replies.NamedShape)
+@router.post("/leave", reply=replies.NamedShape)
 def leave(call: OwnChange, body: requests.WorkerOnly) -> JsonReply:
     """Let a worker go; what they have out may still be answered."""
     worker = call.worker(body.worker)
@@ -32,7 +32,7 @@ def leave(call: OwnChange, body: requests.WorkerOnly) -> JsonReply:
     return JsonReply({"worker": worker})
 
 
-@router.post("/availability", response_model=replies.AvailabilityShape)
+@router.post("/availability", reply=replies.AvailabilityShape)
 def availability(call: OwnChange, body: requests.AvailabilityBody) -> JsonReply:
     """Say whether a worker takes questions; those who ask for themselves are always given them."""
     worker = call.worker(body.worker)
@@ -44,14 +44,14 @@ def availability(call: OwnChange, body: requests.AvailabilityBody) -> JsonReply:
     return JsonReply({"worker": worker, "available": available, "until": until})
 
 
-@router.get("/tokens", response_model=replies.KeysShape)
+@router.get("/tokens", reply=replies.KeysShape)
 def tokens(service: Serving, caller: Requester, name: requests.Name, page: Page) -> JsonReply:
     """The workers' tokens, without their secrets."""
     service.campaigns.get(name)
     return JsonReply(page.cut(service.identities.tokens(name)))
 
 
-@router.delete("/tokens/{id}", response_model=replies.KeyShape)
+@router.delete("/tokens/{id}", reply=replies.KeyShape)
 def revoke(call: Change, id: requests.KeyId) -> JsonReply:
     """End a worker's token."""
     _ = call.campaign  # complains if there is none

@@ -5,7 +5,6 @@ the shape.
 import re
 from typing import Annotated, Any, Literal
 
-from fastapi import Path
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -29,7 +28,7 @@ AMOUNT = r"^[0-9]{1,20}(\.[0-9]{0,20})?([eE][+-]?[0-9]{1,2})?$"
 
 
 def _in_path(pattern: str, description: str, example: str) -> Any:
-    return Path(pattern=pattern, description=description, examples=[example])
+    return Field(pattern=pattern, description=description, examples=[example])
 
 
 Name = Annotated[str, _in_path(NAME, "The campaign.", "cats")]

@@ -5,14 +5,9 @@ What two programs might read in two ways is refused: a name given twice, NaN, ha
 
 import json
 import re
-from collections.abc import Callable, Coroutine
 from typing import Any
 
-from fastapi import Request, Response
-from fastapi.routing import APIRoute
-from starlette.exceptions import HTTPException
-
-from askwise.service.errors import RequestRefused, no_key
+from askwise.service.errors import RequestRefused
 
 DEEPEST = 100
 """Lists and objects within each other, at the most."""
@@ -58,41 +53,6 @@ def check_plain(value: Any) -> None:
         raise ValueError("a text has half of a surrogate pair: send whole characters") from None
     except TypeError as error:
         raise ValueError(f"{error}: give plain JSON values") from None
-
-
-class JsonRoute(APIRoute):
-    """A route that takes JSON and no other kind of body."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        plain = super().get_route_handler()
-        if self.body_field is None:
-            return plain
-
-        async def handle(request: Request) -> Response:
-            if request.state.identity is None:
-                # Before the body is read: strangers send none.
-                raise no_key()
-            read = _JsonRequest(request.scope, request.receive)
-            kind = media_type(request)
-            if kind != "application/json" and await read.body():
-                raise not_this(kind, "application/json")
-            return await plain(read)
-
-        return handle
-
-
-class _JsonRequest(Request):
-    async def json(self) -> Any:
-        try:
-            return read_json(await self.body())
-        except ValueError as error:
-            # Of this kind, as the framework lets it through while it reads a body.
-            raise HTTPException(400, f"the body can't be read as JSON: {error}") from None
-
-
-def media_type(request: Request) -> str:
-    """What a request says that its body is, without parameters."""
-    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def not_this(kind: str, wanted: str) -> RequestRefused:

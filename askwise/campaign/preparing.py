@@ -1,0 +1,154 @@
+"""Writes that are prepared: their arguments are checked, and they wait for their transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+from numbers import Real
+from typing import Any, TypeVar
+
+from askwise.campaign.reading import ReadableCampaign
+from askwise.campaign.requests import Action, PreparedWrite, check_key
+from askwise.campaign.verbs import Verbs
+from askwise.campaign.views.assignments import recalled
+from askwise.core.calls import (
+    LONGEST_RATIONALE,
+    LONGEST_REFERENCE,
+    FailureWhy,
+    check_failure,
+    check_probabilities,
+    check_said,
+)
+from askwise.core.choices import Batch, Done, Wait
+from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidProblem
+from askwise.core.money import Amount, to_micro
+from askwise.core.problem import listed
+from askwise.core.text import check_text
+
+T = TypeVar("T")
+
+_canonical = json.JSONEncoder(sort_keys=True, default=str).encode
+
+_REFUSALS: dict[str, type[AskwiseError]] = dict.fromkeys(("tell", "fail", "truth"), InvalidAnswer)
+"""What is raised if a verb is given text that no store can keep."""
+
+
+class PreparingCampaign(ReadableCampaign):
+    """A campaign whose frequent verbs can be prepared by one thread and committed by another.
+
+    ``asking`` prepares what ``ask`` does, ``telling`` what ``tell`` does, and so on; they raise the
+    same errors about their arguments. :meth:`submit` hands a prepared write to the crew that the
+    campaign was opened with.
+    """
+
+    def submit(self, write: PreparedWrite[Any], waiter: object) -> None:
+        """Queue a write and return at once; the crew tells ``waiter`` what came of it."""
+        self._writer.submit(write, waiter)
+
+    def asking(
+        self,
+        limit: int = 1,
+        workers: Iterable[str] | None = None,
+        key: str | None = None,
+        *,
+        away: Collection[str] = (),
+    ) -> PreparedWrite[Batch | Wait | Done]:
+        """Prepare to decide whom to ask; without ``workers``, everyone but those ``away``.
+
+        Who is away may change between a request and its retry, which is the same request.
+        """
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise InvalidProblem(f"limit is {limit!r}: give a whole number from 1", field="limit")
+        offered = None if workers is None else _offered(workers)
+        action: Action[Batch | Wait | Done] = Action(
+            lambda verbs: verbs.ask(limit, offered, away),
+            lambda choice: choice.to_json(),
+            recalled,
+        )
+        return _prepared("ask", {"limit": limit, "workers": offered}, key, action)
+
+    def telling(
+        self,
+        assignment_id: str,
+        value: float | str,
+        key: str | None = None,
+        *,
+        cost: Amount | None = None,
+        probabilities: Mapping[str, float] | None = None,
+        rationale: str | None = None,
+        reference: str | None = None,
+    ) -> PreparedWrite[None]:
+        """Prepare to hand in an answer."""
+        seq = self._seq_of(assignment_id)
+        if isinstance(value, Real) and not isinstance(value, bool):
+            # One number is one request, however it is typed.
+            value = float(value)
+        said: dict[str, Any] = {"assignment": seq, "value": value}
+        if cost is not None:
+            said["cost"] = to_micro(cost, "cost")
+        if probabilities is not None:
+            options = self._spec.problem.options
+            said["probabilities"] = check_probabilities(probabilities, options)
+        if rationale is not None:
+            said["rationale"] = check_said(rationale, "rationale", LONGEST_RATIONALE)
+        if reference is not None:
+            said["reference"] = check_said(reference, "reference", LONGEST_REFERENCE)
+        # What is not said is not in the request: a retry of an older version's is the same.
+        return self._doing("tell", key, Verbs.tell, **said)
+
+    def failing(
+        self,
+        assignment_id: str,
+        why: FailureWhy,
+        cost: Amount = "0",
+        reference: str | None = None,
+        key: str | None = None,
+    ) -> PreparedWrite[None]:
+        """Prepare to hand in that a call brought no answer."""
+        said: dict[str, Any] = {"assignment": self._seq_of(assignment_id)}
+        said |= {"why": check_failure(why), "cost": to_micro(cost, "cost")}
+        if reference is not None:
+            said["reference"] = check_said(reference, "reference", LONGEST_REFERENCE)
+        return self._doing("fail", key, Verbs.fail, **said)
+
+    def expiring(self, assignment_id: str, key: str | None = None) -> PreparedWrite[None]:
+        """Prepare to release an assignment."""
+        return self._doing("expire", key, Verbs.expire, assignment=self._seq_of(assignment_id))
+
+    def renewing(self, assignment_id: str, key: str | None = None) -> PreparedWrite[None]:
+        """Prepare to begin an assignment's lease anew."""
+        return self._doing("renew", key, Verbs.renew, assignment=self._seq_of(assignment_id))
+
+    def declining(self, assignment_id: str, key: str | None = None) -> PreparedWrite[None]:
+        """Prepare to turn an assignment down."""
+        return self._doing("decline", key, Verbs.decline, assignment=self._seq_of(assignment_id))
+
+    def _doing(
+        self, verb: str, key: str | None, act: Callable[..., None], **arguments: Any
+    ) -> PreparedWrite[None]:
+        """Prepare a write that returns nothing; its verb and arguments tell it from others."""
+        action = Action(partial(act, **arguments), lambda _: {}, lambda _, kept: None)
+        return _prepared(verb, arguments, key, action)
+
+
+def _prepared(
+    verb: str, arguments: dict[str, Any], key: str | None, action: Action[T]
+) -> PreparedWrite[T]:
+    if key is not None:
+        if not isinstance(key, str) or not 0 < len(key) <= 200:
+            raise InvalidProblem(f"key is {key!r}: give 1 to 200 characters", field="key")
+        check_key(key)
+    request = _canonical([verb, arguments])
+    check_text(request, arguments, _REFUSALS.get(verb, InvalidProblem))
+    return PreparedWrite(request, key, action)
+
+
+def _offered(workers: Iterable[str]) -> list[str]:
+    found = listed(workers, "workers")
+    for worker in found:
+        if not isinstance(worker, str):
+            raise InvalidProblem(
+                f"workers names {worker!r}: give a list of worker ids", field="workers"
+            )
+    return sorted(set(found))

@@ -1,0 +1,1 @@
+"""From an address to the function that answers it: routes, what they take, and their table."""
