@@ -165,6 +165,16 @@ def pause(tally: Array, params: Params) -> int:
 
 
 @step
+def begins_with_all(params: Params, begun: int) -> bool:
+    """Whether the next task goes to everybody because of how many were begun before it."""
+    if params.rule == a.FIXED:
+        return bool(begun < params.rounds)
+    # Alg. 1 and 2, line 2.
+    first = params.rule == a.S or params.rule == a.SE
+    return begun == 0 and (first or (params.rule == a.NS and params.miss < 0.0))
+
+
+@step
 def begin_at_once(
     workers: Array, state: State, params: Params, allowed: Array, chosen: Array
 ) -> int:
@@ -180,16 +190,11 @@ def begin_at_once(
         for worker in range(allowed.shape[0]):
             chosen[worker] = state.workers[worker, a.IN_SET] == 1
         return a.EXPLOIT
-    explores = False
-    if params.rule == a.FIXED:
-        explores = state.tally[a.BEGUN] < params.rounds
-    elif params.rule == a.GREEDY:
+    explores = begins_with_all(params, state.tally[a.BEGUN])
+    if params.rule == a.GREEDY:
         for worker in range(allowed.shape[0]):
             if allowed[worker] and workers[worker, c.LAST] < 0:
                 explores = True
-    elif params.rule == a.S or params.rule == a.SE or (params.rule == a.NS and params.miss < 0.0):
-        # Alg. 1 and 2, line 2.
-        explores = state.tally[a.BEGUN] == 0
     if not explores:
         return NOBODY
     copy_into(allowed, chosen)

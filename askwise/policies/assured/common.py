@@ -96,13 +96,13 @@ class State(NamedTuple):
 
 
 @step
-def radius(params: Params, workers: int, count: int, t: int) -> float:
-    """Half the width of the interval around a mean of ``count`` answers."""
+def spread(params: Params, workers: int, t: int) -> float:
+    """The part of the radius of an interval that is the same for all workers."""
     if params.bounds == BY_PAPER:
         # Section 4.1: holds for a count fixed beforehand.
-        return math.sqrt(math.log(2.0 * workers / params.mu) / (2.0 * count))
+        return math.log(2.0 * workers / params.mu)
     if params.bounds == BY_UCB1:
-        return math.sqrt(2.0 * math.log(float(t)) / count)
+        return 2.0 * math.log(float(t))
     return 0.0
 
 
@@ -124,6 +124,9 @@ def bound(state: State, params: Params, lower: Array, upper: Array) -> None:
     known, tally = state.known, state.tally
     workers = lower.shape[0]
     t = tally[LAST_ROUND] if tally[SETTLED] == 1 else tally[BEGUN] + 1
+    # A logarithm a worker would take longer than all the rest.
+    numerator = spread(params, workers, t)
+    twice = 2.0 if params.bounds == BY_PAPER else 1.0
     for worker in range(workers):
         count = records[worker, COUNT]
         if not math.isnan(known[worker]):
@@ -137,7 +140,7 @@ def bound(state: State, params: Params, lower: Array, upper: Array) -> None:
                 low, high = intervals[worker, 0], intervals[worker, 1]
             else:
                 mean = records[worker, RIGHT] / count
-                width = radius(params, workers, count, t)
+                width = math.sqrt(numerator / (twice * count))
                 low, high = max(0.0, mean - width), min(1.0, mean + width)
             upper[worker] = high
             lower[worker] = max(params.floor, low)
