@@ -237,14 +237,18 @@ def drop_dear(costs: Array, lower: Array, upper: Array, chosen: Array, kept: Arr
 
 @heavy_kernel
 def pick(
-    workers: Array, state: State, params: Params, for_all: bool, allowed: Array, chosen: Array
+    costs: Array,
+    lower: Array,
+    upper: Array,
+    state: State,
+    params: Params,
+    for_all: bool,
+    allowed: Array,
+    chosen: Array,
 ) -> int:
     """Mark the set for a task by the bounds on qualities; returns a note or a code."""
     size = allowed.shape[0]
     goal, check, rule = params.goal, params.check, params.rule
-    costs = workers[:size, c.RANKED_AT].copy()
-    lower, upper = np.empty(size, np.float64), np.empty(size, np.float64)
-    bound(state, params, lower, upper)
     if params.miss >= 0.0:
         value = softest_into(check, params.miss, costs, upper, allowed, chosen)
         if value < 0.0:
@@ -323,6 +327,7 @@ def choose(
     if task < 0:
         note = NOBODY
         allowed = np.zeros(size, np.bool_)
+        lower, upper = np.empty(size, np.float64), np.empty(size, np.float64)
         task = find_task(book, state.tasks, state.tally[a.FRESH], allowed)
         waiting = pause(state.tally, params)
         if task >= 0 and waiting != c.PROPOSED:
@@ -333,7 +338,9 @@ def choose(
             for_all = book.tasks[task, c.NAMED] < 0
             note = begin_at_once(workers, state, params, allowed, chosen)
             if note == NOBODY:
-                note = pick(workers, state, params, for_all, allowed, chosen)
+                costs = workers[:size, c.RANKED_AT].copy()
+                bound(state, params, lower, upper)
+                note = pick(costs, lower, upper, state, params, for_all, allowed, chosen)
             # Where the best of all sets is the empty one, it is the best for every task.
             if note != NOBODY or for_all:
                 break

@@ -44,13 +44,21 @@ from askwise.policies.assured.choosing import (
     pause,
     pick,
 )
-from askwise.policies.assured.common import Params, State, record
-from askwise.policies.assured.learning import recount, take_decision, teaches
+from askwise.policies.assured.common import (
+    Params,
+    State,
+    bound,
+    bound_one,
+    record,
+    spread_of,
+)
+from askwise.policies.assured.learning import begin, recount, take_decision, teaches
 from askwise.policies.assured.watching import judge_set, widened
 
 # Cells of `place`: how many events there were; how many cells of `members` are used; where in it
-# the set of the last decision begins, and that of everybody (-1: not there yet).
-EVENTS, FILLED, FIRST, EVERYBODY = range(4)
+# the set of the last decision begins, and that of everybody (-1: not there yet); and what an answer
+# of all of the last set costs.
+EVENTS, FILLED, FIRST, EVERYBODY, SET_COST = range(5)
 
 
 class Notes(NamedTuple):
@@ -69,40 +77,47 @@ class Notes(NamedTuple):
 
 
 @step
-def take_set(book: Book, notes: Notes, chosen: Array) -> None:
-    """Write a chosen set down, unless it is everybody or the last one once more."""
-    members, place, plan = notes.members, notes.place, book.plan
-    filled, first, before = place[FILLED], place[FIRST], book.totals[c.PLAN_ROWS]
+def write_set(notes: Notes, chosen: Array) -> int:
+    """Write a chosen set down behind those that were taken; return its size."""
+    members, filled = notes.members, notes.place[FILLED]
     count = 0
-    same = True
     for worker in range(chosen.shape[0]):
         if chosen[worker]:
             members[filled + count] = worker
-            same = same and count < before and members[first + count] == worker
             count += 1
-    if same and count == before:
+    return count
+
+
+@step
+def take_set(book: Book, notes: Notes, count: int) -> None:
+    """Take the set that was written down, unless it is everybody or the last one once more."""
+    members, place, plan = notes.members, notes.place, book.plan
+    filled, first = place[FILLED], place[FIRST]
+    same = count == book.totals[c.PLAN_ROWS]
+    for row in range(count if same else 0):
+        same = same and members[first + row] == members[filled + row]
+    if same:
         return
-    if count == chosen.shape[0] and place[EVERYBODY] >= 0:
-        place[FIRST] = place[EVERYBODY]
-    else:
-        place[FIRST] = filled
-        place[FILLED] = filled + count
-        if count == chosen.shape[0]:
-            place[EVERYBODY] = filled
+    book.totals[c.PLAN_ROWS] = count
     for row in range(count):
         plan[row, c.PLAN_WORKER] = members[filled + row]
         plan[row, c.PLAN_COUNT] = 0
-    book.totals[c.PLAN_ROWS] = count
+    everybody = count == book.totals[c.WORKERS]
+    if everybody and place[EVERYBODY] >= 0:
+        place[FIRST] = place[EVERYBODY]
+        return
+    place[FIRST] = filled
+    place[FILLED] = filled + count
+    if everybody:
+        place[EVERYBODY] = filled
 
 
 @step
 def answer_all(book: Book, world: AssuredWorld, notes: Notes, odds: Array, task: int) -> None:
-    """Put a task to all of the set, take their answers in, and pay them."""
+    """Put a task to all of the set and take their answers in; what they cost is in SET_COST."""
     members, asked, said = notes.members, notes.asked, notes.said
-    plan, chances = book.plan, book.odds
-    totals, workers, tasks = book.totals, book.workers, book.tasks
+    plan, chances, totals, tasks = book.plan, book.odds, book.totals, book.tasks
     first, count = notes.place[FIRST], totals[c.PLAN_ROWS]
-    cost = 0
     yes = 0
     for row in range(count):
         worker = members[first + row]
@@ -112,14 +127,14 @@ def answer_all(book: Book, world: AssuredWorld, notes: Notes, odds: Array, task:
         said[row] = value
         yes += value
         asked[worker] += 1
-        cost += workers[worker, c.PRICE]
     book.votes[task, 0] += count - yes
     book.votes[task, 1] += yes
     tasks[task, c.TASK_ASKED] = count
     tasks[task, c.TASK_ANSWERED] = count
+    totals[c.ANSWERS] += count
+    cost = notes.place[SET_COST]
     tasks[task, c.TASK_SPENT] = cost
     totals[c.SPENT] += cost
-    totals[c.ANSWERS] += count
     notes.firsts[task] = first
     notes.place[EVENTS] += 2 * count
 
@@ -136,16 +151,31 @@ def learn_set(book: Book, state: State, params: Params, notes: Notes, truth: int
         record(state, params, size, worker)
 
 
+@step
+def mark_set(book: Book, notes: Notes, marks: Array) -> None:
+    """Mark who is in the last set."""
+    for worker in range(marks.shape[0]):
+        marks[worker] = False
+    first = notes.place[FIRST]
+    for row in range(book.totals[c.PLAN_ROWS]):
+        marks[notes.members[first + row]] = True
+
+
 def count_campaign(
     book: Book, state: State, params: Params, world: AssuredWorld, streams: Streams, notes: Notes
 ) -> int:
     """Ask and answer until there is nothing more to ask, or ``members`` is full."""
     totals, tasks, tally, place = book.totals, book.tasks, state.tally, notes.place
-    choosing, learning = streams.choosing, streams.absorbing
+    choosing, learning, members = streams.choosing, streams.absorbing, notes.members
     size = totals[c.WORKERS]
     everybody, chosen = np.ones(size, np.bool_), np.zeros(size, np.bool_)
-    odds = np.ones(size, np.float64)
+    odds, lower, upper = np.ones(size), np.empty(size), np.empty(size)
     prices = book.workers[:size, c.PRICE].copy()
+    costs = book.workers[:size, c.RANKED_AT].copy()
+    # Bounds change with the records of those who were asked, but for those that change with time.
+    lasting = params.bounds != a.BY_UCB1
+    spread = spread_of(params, size, 1)
+    bound(state, params, lower, upper)
     while True:
         task = tally[a.FRESH]
         if task >= totals[c.TASKS]:
@@ -158,16 +188,19 @@ def count_campaign(
             tasks[before, c.TRUTH] = truth
             recount(book, state, params, before)
             if params.audits > 0.0 and state.tasks[before, a.AUDITED] == 1:
-                chosen[:] = False
-                for row in range(totals[c.PLAN_ROWS]):
-                    chosen[notes.members[place[FIRST] + row]] = True
+                mark_set(book, notes, chosen)
                 lead = book.votes[before, truth] - book.votes[before, 1 - truth]
                 judge_set(state, params, chosen, lead)
             if teaches(state, params, before):
                 learn_set(book, state, params, notes, truth)
+                for row in range(totals[c.PLAN_ROWS] if lasting else 0):
+                    bound_one(state, params, spread, members[place[FIRST] + row], lower, upper)
         note = a.EXPLOIT
-        if tally[a.SETTLED] == 0:
-            if len(notes.members) - place[FILLED] < size:
+        stands = tally[a.SETTLED] == 1
+        if stands and place[SET_COST] > money_left(totals):
+            return c.DONE_BUDGET
+        if not stands:
+            if len(members) - place[FILLED] < size:
                 return FULL
             now = widened(state, params)
             odds[:] = 1.0
@@ -176,7 +209,9 @@ def count_campaign(
                 copy_into(everybody, chosen)
                 note = a.EXPLORE
             else:
-                note = pick(book.workers, state, now, True, everybody, chosen)
+                if not lasting:
+                    bound(state, params, lower, upper)
+                note = pick(costs, lower, upper, state, now, True, everybody, chosen)
             if note == NOBODY:
                 return end(book, state)
             if note < 0:
@@ -186,20 +221,22 @@ def count_campaign(
                 book, state, now, draw, everybody, chosen, odds
             ):
                 note = a.EXPLORE
+            count = write_set(notes, chosen)
             cost = 0
-            for worker in range(size):
-                if chosen[worker]:
-                    cost += prices[worker]
+            for row in range(count):
+                cost += prices[members[place[FILLED] + row]]
             if cost > money_left(totals):
                 return c.DONE_BUDGET
-            take_set(book, notes, chosen)
-        elif tasks[task - 1, c.TASK_SPENT] > money_left(totals):
-            return c.DONE_BUDGET
+            take_set(book, notes, count)
+            place[SET_COST] = cost
         book.plan[0, c.PLAN_TASK] = task
         totals[c.DECISIONS] += 1
         place[EVENTS] += 1
         draw = Draw(learning[0], learning[1], place[EVENTS])
-        take_decision(book, state, params, note, draw)
+        if stands:
+            begin(book, state, params, task, note, draw)
+        else:
+            take_decision(book, state, params, note, draw)
         answer_all(book, world, notes, odds, task)
         recount(book, state, params, task)
 
@@ -283,7 +320,7 @@ def simulate_counts(
         firsts=np.zeros(tasks, np.int64),
         asked=np.zeros(workers, np.int64),
         said=np.zeros(workers, np.int64),
-        place=np.array([ledger.seq, 0, 0, -1]),
+        place=np.array([ledger.seq, 0, 0, -1, 0]),
     )
     code = FULL
     while code == FULL:
