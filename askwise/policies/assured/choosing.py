@@ -6,7 +6,7 @@ import numpy as np
 
 from askwise.core.compiling import heavy_kernel, step
 from askwise.kernels import Array, Draw, uniform
-from askwise.kernels.knapsack.ordering import ascending
+from askwise.kernels.knapsack.ordering import precedes
 from askwise.ledger import Book, Proposal, propose
 from askwise.ledger import columns as c
 from askwise.ledger.queries import can_be_asked, may_answer, money_left
@@ -214,21 +214,18 @@ def drop_dear(costs: Array, lower: Array, upper: Array, chosen: Array, kept: Arr
     for worker in range(size):
         gain = 2.0 * lower[worker] - 1.0
         ratios[worker] = costs[worker] / gain if gain > 0.0 else math.inf
-    order = ascending(ratios)
     last = -1
-    for place in range(size):
-        if chosen[order[place]]:
-            last = place
-    limit = ratios[order[last]]
+    for worker in range(size):
+        if chosen[worker] and (last < 0 or precedes(ratios, last, worker)):
+            last = worker
     dearest = 0
-    for place in range(last + 1):
-        if kept[order[place]]:
-            dearest = max(dearest, costs[order[place]])
-    for place in range(last + 1, size):
-        worker = order[place]
+    for worker in range(size):
+        if kept[worker] and not precedes(ratios, last, worker):
+            dearest = max(dearest, costs[worker])
+    for worker in range(size):
         gain = 2.0 * upper[worker] - 1.0
         best = costs[worker] / gain if gain > 0.0 else math.inf
-        if best >= limit and costs[worker] >= dearest:
+        if best >= ratios[last] and costs[worker] >= dearest and precedes(ratios, last, worker):
             kept[worker] = False
 
 

@@ -31,7 +31,7 @@ from askwise.lab.worlds.assured import AssuredWorld, assured_reply, assured_trut
 from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
 from askwise.ledger.queries import IDLE, money_left
-from askwise.ledger.transitions import build_queue
+from askwise.ledger.transitions import requeue
 from askwise.policies import Policy
 from askwise.policies.assured import common as a
 from askwise.policies.assured.base import AssuredPolicy
@@ -135,6 +135,7 @@ def answer_all(book: Book, world: AssuredWorld, notes: Notes, odds: Array, task:
     cost = notes.place[SET_COST]
     tasks[task, c.TASK_SPENT] = cost
     totals[c.SPENT] += cost
+    requeue(tasks, book.queue, task)
     notes.firsts[task] = first
     notes.place[EVENTS] += 2 * count
 
@@ -336,7 +337,6 @@ def simulate_counts(
     rows[:, c.ASKED] += notes.asked
     rows[:, c.ANSWERED] += notes.asked
     rows[:, c.PAID] += notes.asked * rows[:, c.PRICE]
-    build_queue(book.tasks, book.queue, tasks)
     ledger.seq = int(notes.place[EVENTS])
     return Counted(ledger, state, IDLE[code], notes.members[: notes.place[FILLED]], notes.firsts)
 
