@@ -1,7 +1,7 @@
 """The minimum knapsack: the cheapest set of workers whose gains reach a demand.
 
-How gains are added up and compared is the same everywhere here: each gain is counted in
-whole units of about 10**-15 of the demand (coarser from a thousand items on), and a
+How gains are added up and compared is the same everywhere here, and in ``ga``: each gain is
+counted in whole units of about 10**-15 of the demand (coarser from a thousand items on), and a
 shortfall of about 10**-12 of the demand is forgiven. So whether a set reaches the demand
 depends neither on the order of summation nor on the last bit of a gain.
 """
@@ -13,87 +13,14 @@ import numpy as np
 from askwise.core.compiling import kernel
 from askwise.core.errors import TooLarge
 from askwise.kernels.knapsack import inputs, states
-from askwise.kernels.knapsack.inputs import SUM_BITS, Array, Numbers
+from askwise.kernels.knapsack.ga import count_units, cover_greedy_into
+from askwise.kernels.knapsack.inputs import Array, Numbers
 from askwise.kernels.knapsack.ordering import ascending, common_unit, marked
 from askwise.kernels.knapsack.states import IMPROVED, TOO_LARGE, best_subset
-
-# A demand is between 2**49 and 2**50 units, less if the sum of all gains would overflow.
-_DEMAND_BITS = 50
-_FORGIVEN_BITS = 40
 
 _FREE = 0
 _IN = 1
 _OUT = 2
-
-
-@kernel
-def count_units(gains: Array, demand: float, units: Array) -> int:
-    """Turn gains into whole units, useless ones into 0; return the units that are enough."""
-    bits = _DEMAND_BITS
-    size = gains.shape[0]
-    while (size >> (SUM_BITS - bits)) > 0:
-        bits -= 1
-    exponent = math.frexp(demand)[1]
-    whole = math.floor(math.ldexp(demand, bits - exponent) + 0.5)
-    for i in range(size):
-        units[i] = 0
-        if gains[i] >= demand:
-            units[i] = whole
-        elif gains[i] > 0.0:
-            units[i] = math.floor(math.ldexp(gains[i], bits - exponent) + 0.5)
-    return whole - (1 << (bits - _FORGIVEN_BITS))
-
-
-@kernel
-def by_ratio(costs: Array, gains: Array, units: Array) -> Array:
-    """The items that have units, in order of cost / gain, ties by the lowest index."""
-    useful = marked(units)
-    return useful[ascending(costs[useful] / gains[useful])]
-
-
-@kernel
-def cover_greedy_into(costs: Array, gains: Array, demand: float, chosen: Array) -> bool:
-    """Mark the greedy set in ``chosen``; return whether it reaches the demand.
-
-    For use inside other kernels: nothing is checked. Costs are int64 or float64 and not
-    negative, gains float64 and finite, chosen an array of bool of the same length.
-    """
-    n = costs.shape[0]
-    chosen[:] = demand > 0.0
-    if demand <= 0.0:
-        return True
-    if n == 0:
-        return False
-    units = np.empty(n, np.int64)
-    enough = count_units(gains, demand, units)
-    order = by_ratio(costs, gains, units)
-    best = best_place = -1
-    best_cost = costs[0]
-    small_units = 0
-    small_cost = costs[0] - costs[0]
-    for place in range(order.shape[0]):
-        j = order[place]
-        if small_units + units[j] < enough:
-            small_units += units[j]
-            small_cost += costs[j]
-            continue
-        cost = small_cost + costs[j]
-        if best < 0 or cost < best_cost or (cost == best_cost and j < best):
-            best = j
-            best_place = place
-            best_cost = cost
-    if best < 0:
-        return False
-
-    chosen[:] = False
-    small_units = 0
-    for place in range(best_place):
-        j = order[place]
-        if small_units + units[j] < enough:
-            small_units += units[j]
-            chosen[j] = True
-    chosen[best] = True
-    return True
 
 
 @kernel

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from askwise.core.compiling import kernel
+from askwise.core.compiling import kernel, step
 from askwise.kernels.knapsack.inputs import Array
 
 
@@ -12,6 +12,38 @@ from askwise.kernels.knapsack.inputs import Array
 def ascending(keys: Array) -> Array:
     """Return the indices that sort ``keys`` (no NaN) upward, ties by the lowest index."""
     return np.argsort(keys, kind="mergesort")
+
+
+@step
+def precedes(ratios: Array, one: int, other: int) -> bool:
+    """Whether an item comes before another: by ratio, ties by the lowest index."""
+    return bool(ratios[one] < ratios[other] or (ratios[one] == ratios[other] and one < other))
+
+
+@step
+def sift(heap: Array, size: int, ratios: Array, place: int) -> None:
+    """Move the item at a place of a heap down to where it belongs."""
+    item = heap[place]
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            break
+        if child + 1 < size and precedes(ratios, heap[child + 1], heap[child]):
+            child += 1
+        if precedes(ratios, item, heap[child]):
+            break
+        heap[place] = heap[child]
+        place = child
+    heap[place] = item
+
+
+@step
+def pop_first(heap: Array, size: int, ratios: Array) -> int:
+    """Take the first item off a heap of ``size``."""
+    first = heap[0]
+    heap[0] = heap[size - 1]
+    sift(heap, size - 1, ratios, 0)
+    return first
 
 
 @kernel

@@ -6,7 +6,7 @@ import numpy as np
 
 from askwise.core.compiling import heavy_kernel, step
 from askwise.kernels import Array, Draw, uniform
-from askwise.kernels.knapsack.ordering import ascending
+from askwise.kernels.knapsack.ordering import precedes
 from askwise.ledger import Book, Proposal, propose
 from askwise.ledger import columns as c
 from askwise.ledger.queries import can_be_asked, may_answer, money_left
@@ -165,6 +165,16 @@ def pause(tally: Array, params: Params) -> int:
 
 
 @step
+def begins_with_all(params: Params, begun: int) -> bool:
+    """Whether the next task goes to everybody because of how many were begun before it."""
+    if params.rule == a.FIXED:
+        return bool(begun < params.rounds)
+    # Alg. 1 and 2, line 2.
+    first = params.rule == a.S or params.rule == a.SE
+    return begun == 0 and (first or (params.rule == a.NS and params.miss < 0.0))
+
+
+@step
 def begin_at_once(
     workers: Array, state: State, params: Params, allowed: Array, chosen: Array
 ) -> int:
@@ -180,16 +190,11 @@ def begin_at_once(
         for worker in range(allowed.shape[0]):
             chosen[worker] = state.workers[worker, a.IN_SET] == 1
         return a.EXPLOIT
-    explores = False
-    if params.rule == a.FIXED:
-        explores = state.tally[a.BEGUN] < params.rounds
-    elif params.rule == a.GREEDY:
+    explores = begins_with_all(params, state.tally[a.BEGUN])
+    if params.rule == a.GREEDY:
         for worker in range(allowed.shape[0]):
             if allowed[worker] and workers[worker, c.LAST] < 0:
                 explores = True
-    elif params.rule == a.S or params.rule == a.SE or (params.rule == a.NS and params.miss < 0.0):
-        # Alg. 1 and 2, line 2.
-        explores = state.tally[a.BEGUN] == 0
     if not explores:
         return NOBODY
     copy_into(allowed, chosen)
@@ -209,21 +214,18 @@ def drop_dear(costs: Array, lower: Array, upper: Array, chosen: Array, kept: Arr
     for worker in range(size):
         gain = 2.0 * lower[worker] - 1.0
         ratios[worker] = costs[worker] / gain if gain > 0.0 else math.inf
-    order = ascending(ratios)
     last = -1
-    for place in range(size):
-        if chosen[order[place]]:
-            last = place
-    limit = ratios[order[last]]
+    for worker in range(size):
+        if chosen[worker] and (last < 0 or precedes(ratios, last, worker)):
+            last = worker
     dearest = 0
-    for place in range(last + 1):
-        if kept[order[place]]:
-            dearest = max(dearest, costs[order[place]])
-    for place in range(last + 1, size):
-        worker = order[place]
+    for worker in range(size):
+        if kept[worker] and not precedes(ratios, last, worker):
+            dearest = max(dearest, costs[worker])
+    for worker in range(size):
         gain = 2.0 * upper[worker] - 1.0
         best = costs[worker] / gain if gain > 0.0 else math.inf
-        if best >= limit and costs[worker] >= dearest:
+        if best >= ratios[last] and costs[worker] >= dearest and precedes(ratios, last, worker):
             kept[worker] = False
 
 
@@ -232,14 +234,18 @@ def drop_dear(costs: Array, lower: Array, upper: Array, chosen: Array, kept: Arr
 
 @heavy_kernel
 def pick(
-    workers: Array, state: State, params: Params, for_all: bool, allowed: Array, chosen: Array
+    costs: Array,
+    lower: Array,
+    upper: Array,
+    state: State,
+    params: Params,
+    for_all: bool,
+    allowed: Array,
+    chosen: Array,
 ) -> int:
     """Mark the set for a task by the bounds on qualities; returns a note or a code."""
     size = allowed.shape[0]
     goal, check, rule = params.goal, params.check, params.rule
-    costs = workers[:size, c.RANKED_AT].copy()
-    lower, upper = np.empty(size, np.float64), np.empty(size, np.float64)
-    bound(state, params, lower, upper)
     if params.miss >= 0.0:
         value = softest_into(check, params.miss, costs, upper, allowed, chosen)
         if value < 0.0:
@@ -318,6 +324,7 @@ def choose(
     if task < 0:
         note = NOBODY
         allowed = np.zeros(size, np.bool_)
+        lower, upper = np.empty(size, np.float64), np.empty(size, np.float64)
         task = find_task(book, state.tasks, state.tally[a.FRESH], allowed)
         waiting = pause(state.tally, params)
         if task >= 0 and waiting != c.PROPOSED:
@@ -328,7 +335,9 @@ def choose(
             for_all = book.tasks[task, c.NAMED] < 0
             note = begin_at_once(workers, state, params, allowed, chosen)
             if note == NOBODY:
-                note = pick(workers, state, params, for_all, allowed, chosen)
+                costs = workers[:size, c.RANKED_AT].copy()
+                bound(state, params, lower, upper)
+                note = pick(costs, lower, upper, state, params, for_all, allowed, chosen)
             # Where the best of all sets is the empty one, it is the best for every task.
             if note != NOBODY or for_all:
                 break

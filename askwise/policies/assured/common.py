@@ -96,17 +96,6 @@ class State(NamedTuple):
 
 
 @step
-def radius(params: Params, workers: int, count: int, t: int) -> float:
-    """Half the width of the interval around a mean of ``count`` answers."""
-    if params.bounds == BY_PAPER:
-        # Section 4.1: holds for a count fixed beforehand.
-        return math.sqrt(math.log(2.0 * workers / params.mu) / (2.0 * count))
-    if params.bounds == BY_UCB1:
-        return math.sqrt(2.0 * math.log(float(t)) / count)
-    return 0.0
-
-
-@step
 def record(state: State, params: Params, workers: int, worker: int) -> None:
     """Bring a worker's interval up to his record."""
     if params.bounds == ANYTIME and state.workers[worker, COUNT] > 0:
@@ -117,39 +106,61 @@ def record(state: State, params: Params, workers: int, worker: int) -> None:
         state.intervals[worker, 1] = high
 
 
+@step
+def spread_of(params: Params, workers: int, t: int) -> float:
+    """The part of the radius of an interval that is the same for all workers.
+
+    A logarithm for each of them would take longer than all the rest.
+    """
+    if params.bounds == BY_PAPER:
+        # Section 4.1: holds for a count fixed beforehand.
+        return math.log(2.0 * workers / params.mu)
+    if params.bounds == BY_UCB1:
+        return 2.0 * math.log(float(t))
+    return 0.0
+
+
+@step
+def bound_one(
+    state: State, params: Params, spread: float, worker: int, lower: Array, upper: Array
+) -> None:
+    """Write the bounds on a worker's quality."""
+    records, intervals, known = state.workers, state.intervals, state.known[worker]
+    count = records[worker, COUNT]
+    if not math.isnan(known):
+        lower[worker] = known
+        upper[worker] = known
+    elif count == 0:
+        lower[worker] = params.floor
+        upper[worker] = params.floor if params.bounds == BY_MEAN else 1.0
+    else:
+        if params.bounds == ANYTIME:
+            low, high = intervals[worker, 0], intervals[worker, 1]
+        else:
+            mean = records[worker, RIGHT] / count
+            width = math.sqrt(spread / ((2.0 if params.bounds == BY_PAPER else 1.0) * count))
+            low, high = max(0.0, mean - width), min(1.0, mean + width)
+        upper[worker] = high
+        lower[worker] = max(params.floor, low)
+        if params.bounds == BY_MEAN:
+            upper[worker] = lower[worker]
+        elif high < params.floor and params.check.code == WEIGHTED:
+            # A weighted vote errs most where he is nearest to a coin, so he counts as one.
+            lower[worker] = 0.5
+            upper[worker] = 0.5
+        elif high < params.floor:
+            # His record refutes the floor: then only the record counts.
+            lower[worker] = low
+
+
 @heavy_kernel
 def bound(state: State, params: Params, lower: Array, upper: Array) -> None:
     """Write the bounds on each worker's quality, as they are for the next task."""
-    records, intervals = state.workers, state.intervals
-    known, tally = state.known, state.tally
-    workers = lower.shape[0]
+    tally, workers = state.tally, lower.shape[0]
     t = tally[LAST_ROUND] if tally[SETTLED] == 1 else tally[BEGUN] + 1
+    spread = spread_of(params, workers, t)
     for worker in range(workers):
-        count = records[worker, COUNT]
-        if not math.isnan(known[worker]):
-            lower[worker] = known[worker]
-            upper[worker] = known[worker]
-        elif count == 0:
-            lower[worker] = params.floor
-            upper[worker] = params.floor if params.bounds == BY_MEAN else 1.0
-        else:
-            if params.bounds == ANYTIME:
-                low, high = intervals[worker, 0], intervals[worker, 1]
-            else:
-                mean = records[worker, RIGHT] / count
-                width = radius(params, workers, count, t)
-                low, high = max(0.0, mean - width), min(1.0, mean + width)
-            upper[worker] = high
-            lower[worker] = max(params.floor, low)
-            if params.bounds == BY_MEAN:
-                upper[worker] = lower[worker]
-            elif high < params.floor and params.check.code == WEIGHTED:
-                # A weighted vote errs most where he is nearest to a coin, so he counts as one.
-                lower[worker] = 0.5
-                upper[worker] = 0.5
-            elif high < params.floor:
-                # His record refutes the floor: then only the record counts.
-                lower[worker] = low
+        bound_one(state, params, spread, worker, lower, upper)
 
 
 @step

@@ -176,6 +176,21 @@ def drop_unasked(book: Book, state: State, task: int) -> None:
             workers[worker, a.DROPPED] = 1
 
 
+@step
+def begin(book: Book, state: State, params: Params, task: int, note: int, draw: Draw) -> None:
+    """Count a task as begun, and let chance decide whether it is audited."""
+    tally = state.tally
+    state.tasks[task, a.NOTE] = note + 1
+    if params.audits > 0.0:
+        # By the task's number alone: nothing that happens has a bearing on it.
+        chance = uniform(Draw(draw.key0, draw.key1, task), 0)
+        state.tasks[task, a.AUDITED] = int(chance < params.audits)
+    tally[a.BEGUN] += 1
+    tally[a.EXPLORED] += int(note == a.EXPLORE)
+    tally[a.UNREACHED] += int(note == a.UNREACHABLE)
+    skip_begun(book, state)
+
+
 @heavy_kernel
 def take_decision(book: Book, state: State, params: Params, note: int, draw: Draw) -> None:
     """Book a decision: what it was for, and what was passed over before it."""
@@ -191,15 +206,7 @@ def take_decision(book: Book, state: State, params: Params, note: int, draw: Dra
     if params.rule == a.SE and note == a.EXPLORE:
         drop_unasked(book, state, task)
     settle_on(book, state, params, task, note)
-    state.tasks[task, a.NOTE] = note + 1
-    if params.audits > 0.0:
-        # By the task's number alone: nothing that happens has a bearing on it.
-        chance = uniform(Draw(draw.key0, draw.key1, task), 0)
-        state.tasks[task, a.AUDITED] = int(chance < params.audits)
-    tally[a.BEGUN] += 1
-    tally[a.EXPLORED] += int(note == a.EXPLORE)
-    tally[a.UNREACHED] += int(note == a.UNREACHABLE)
-    skip_begun(book, state)
+    begin(book, state, params, task, note, draw)
 
 
 @heavy_kernel

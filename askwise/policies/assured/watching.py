@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 
+from askwise.core.arrays import Array
 from askwise.core.compiling import heavy_kernel, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
@@ -73,17 +74,11 @@ def most_error(count: float, wrong: float, level: float) -> float:
 
 
 @heavy_kernel
-def said_error(book: Book, state: State, params: Params, task: int) -> float:
-    """The error of the majority of those who answered a task, at the present lower bounds."""
-    size = book.totals[c.WORKERS]
+def said_error(state: State, params: Params, members: Array) -> float:
+    """The error of the majority of the ``members`` of a set, at the present lower bounds."""
+    size = members.shape[0]
     lower, upper = np.empty(size, np.float64), np.empty(size, np.float64)
     bound(state, params, lower, upper)
-    cells = book.cells
-    members = np.zeros(size, np.bool_)
-    at = book.tasks[task, c.FIRST_CELL]
-    while at >= 0:
-        members[cells[at, c.CELL_WORKER]] = cells[at, c.CELL_ANSWERS] > 0
-        at = cells[at, c.NEXT_CELL]
     return majority_error(lower[members], 1.0)
 
 
@@ -144,12 +139,22 @@ def judge(book: Book, state: State, params: Params, task: int) -> None:
     """
     if book.tasks[task, c.TASK_ANSWERED] == 0 or is_under_way(book, task):
         return
+    members = np.zeros(book.totals[c.WORKERS], np.bool_)
+    cells, at = book.cells, book.tasks[task, c.FIRST_CELL]
+    while at >= 0:
+        members[cells[at, c.CELL_WORKER]] = cells[at, c.CELL_ANSWERS] > 0
+        at = cells[at, c.NEXT_CELL]
+    truth, votes = book.tasks[task, c.TRUTH], book.votes
+    judge_set(state, params, members, votes[task, truth] - votes[task, 1 - truth])
+
+
+@heavy_kernel
+def judge_set(state: State, params: Params, members: Array, lead: int) -> None:
+    """As ``judge``, of those who have answered; the truth leads by so many votes."""
     watch, alpha = state.watch, params.check.alpha
-    said = said_error(book, state, params, task)
+    said = said_error(state, params, members)
     if not is_within(said, alpha):
         return
-    truth, votes = book.tasks[task, c.TRUTH], book.votes
-    lead = votes[task, truth] - votes[task, 1 - truth]
     wrong = 1.0 if lead < 0 else (0.5 if lead == 0 else 0.0)
     slack = watch[a.SLACK]
     watch[a.SEEN] += 1.0

@@ -7,7 +7,7 @@ import numpy as np
 from askwise.core.compiling import heavy_kernel
 from askwise.core.errors import InvalidParameter
 from askwise.kernels.knapsack import cover_greedy, inputs
-from askwise.kernels.knapsack.cover import by_ratio, count_units
+from askwise.kernels.knapsack.ga import by_ratio, count_units
 from askwise.kernels.knapsack.inputs import Array, Numbers, WrongInput
 from askwise.kernels.knapsack.ordering import marked
 from askwise.policies.assured.sets.base import Spec

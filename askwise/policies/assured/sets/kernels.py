@@ -183,10 +183,15 @@ def cheapest_into(
         FEASIBLE; INFEASIBLE, then all allowed are chosen; ``book.TOO_LARGE`` if the solver is
         "exact" and its limit was hit.
     """
+    greedy = target.code == codes.LINEAR and target.solver == GREEDY
+    if greedy and allowed.all():
+        # Without copies: in large simulations this is every decision.
+        reached = cover_greedy_into(costs, 2.0 * qualities - 1.0, target.demand, chosen)
+        return FEASIBLE if reached else INFEASIBLE
     here = marked(allowed)
     price, quality = costs[here], qualities[here]
     flags = np.zeros(here.shape[0], np.bool_)
-    if target.code == codes.LINEAR and target.solver == GREEDY:
+    if greedy:
         # Without the lower bound that goes with it: nobody asks for the gap here.
         reached = cover_greedy_into(price, 2.0 * quality - 1.0, target.demand, flags)
         status = FOUND if reached else NONE

@@ -3,7 +3,8 @@
 import numpy as np
 
 from askwise.core.compiling import heavy_kernel
-from askwise.kernels.knapsack.cover import count_units, cover_exact_into, cover_greedy_into
+from askwise.kernels.knapsack.cover import cover_exact_into
+from askwise.kernels.knapsack.ga import count_units, cover_greedy_into
 from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.knapsack.ordering import ascending, ratios_of
 from askwise.kernels.knapsack.states import TOO_LARGE
@@ -15,8 +16,11 @@ from askwise.policies.assured.sets.search import CHEAPEST, FIRST, FOUND, NONE
 def reaches_demand(qualities: Array, members: Array, demand: float) -> bool:
     """Whether the members' gains reach the demand; those worse than a coin take away."""
     n = qualities.shape[0]
-    units = np.empty(n, np.int64)
-    enough = count_units(np.abs(2.0 * qualities - 1.0), demand, units)
+    units, gains = np.empty(n, np.int64), np.zeros(n, np.float64)
+    for i in range(n):
+        if members[i]:
+            gains[i] = abs(2.0 * qualities[i] - 1.0)
+    enough = count_units(gains, demand, units)
     total = 0
     for i in range(n):
         if members[i]:
