@@ -8,12 +8,13 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar
 
 from askwise.core.errors import UnknownName
+from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event
 from askwise.store import errors
 from askwise.store.backup.portable import CHUNK, Head, Item, Portable, lent
 from askwise.store.base import Reply, Snapshot, Transaction
 from askwise.store.connections import Connection, Connections
-from askwise.store.event_rows import EventRow, pack, unpack
+from askwise.store.event_rows import EventRow, columns_of, pack, unpack
 from askwise.store.records import Record, check_limit, end_of, whole
 
 PATIENCE = 30.0
@@ -37,6 +38,7 @@ _EVENTS = """
     SELECT seq, kind, time, key, body FROM {s}events
     WHERE campaign = {v} AND seq > {v} AND seq <= {v} ORDER BY seq LIMIT {chunk}
 """
+_COLUMNS = _EVENTS.replace("time, key, body", "time, body")
 _PICK = """
     SELECT seq, kind, time, key, body FROM {s}events WHERE campaign = {v} AND seq {among}
     ORDER BY seq
@@ -166,6 +168,11 @@ class SqlStore(Portable):
         with self._connections.use() as link:
             return self.read_on(link, campaign, after, upto)
 
+    def columns(self, name: str, after: int = 0, upto: int | None = None) -> EventColumns:
+        campaign, end = self._id(name), _END if upto is None else upto
+        with self._connections.use() as link:
+            return columns_of([*self._rows(link, campaign, after, end, TOGETHER, _COLUMNS)])
+
     def pick(self, name: str, seqs: Iterable[int]) -> list[Event]:
         campaign = self._id(name)
         with self._connections.use() as link:
@@ -234,7 +241,7 @@ class SqlStore(Portable):
     def read_on(self, link: Connection, campaign: int, after: int, upto: int | None) -> list[Event]:
         """Read a log, or a piece of it."""
         end = _END if upto is None else upto
-        return unpack(self._rows(link, campaign, after, end, TOGETHER))
+        return unpack(map(self._as_written, self._rows(link, campaign, after, end, TOGETHER)))
 
     def replies_on(self, run: Run, campaign: int, keys: Sequence[str]) -> dict[str, Reply]:
         """Find replies by their keys."""
@@ -304,12 +311,18 @@ class SqlStore(Portable):
         return {self._given(name): int(number) for name, number in self._run(link, _IDS)}
 
     def _rows(
-        self, link: Connection, campaign: int, after: int, upto: int, chunk: int
+        self,
+        link: Connection,
+        campaign: int,
+        after: int,
+        upto: int,
+        chunk: int,
+        statement: str = _EVENTS,
     ) -> Iterator[Any]:
         """Read a log piece by piece: what is there stays there, so together they are one log."""
         while True:
-            rows = self._run(link, _EVENTS, campaign, after, upto, chunk=chunk)
-            yield from map(self._as_written, rows)
+            rows = self._run(link, statement, campaign, after, upto, chunk=chunk)
+            yield from rows
             if len(rows) < chunk:
                 return
             after = rows[-1][0]
@@ -323,7 +336,8 @@ class SqlStore(Portable):
         for name, campaign in sorted(campaigns.items()):
             ((created, spec),) = self._run(link, _HEAD, campaign)
             yield Head(name, created, given(spec))
-            yield from map(EventRow._make, self._rows(link, campaign, 0, _END, CHUNK))
+            events = map(self._as_written, self._rows(link, campaign, 0, _END, CHUNK))
+            yield from map(EventRow._make, events)
             rows = self._run(link, _FIRST_REPLIES, campaign, chunk=CHUNK)
             while rows:
                 yield from (Reply(*map(given, row)) for row in rows)
