@@ -74,4 +74,4 @@ def _look_at(session: Session) -> None:
     campaign.explain(f"{campaign.name}:{asked.seq}")
     state = CampaignState(spec_of_campaign(campaign))
     if state.in_kernels:
-        folding.fold_long(state, columns_of([row[:3] + row[4:] for row in pack(session.log, 0)]))
+        folding.fold_long(state, columns_of(pack(session.log, 0)))

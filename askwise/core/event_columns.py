@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -14,9 +14,6 @@ from askwise.core.money import to_micro
 _STRUCTURED = frozenset(("rows", "available", "tasks", "workers"))
 CHUNK = 512
 """Bodies parsed at a time: one call of the parser a chunk, and its dicts die young."""
-
-Chunk = tuple[Sequence[Kind], list[dict[str, Any]]]
-"""Kinds and, one for each, the fields as ``Event.to_json`` writes them."""
 
 
 class EventColumns:
@@ -31,27 +28,32 @@ class EventColumns:
         Sequence number of the first event.
     kinds : sequence of Kind
         The kind of each event.
-    times : sequence of float
-        When each happened.
-    bodies : sequence of str
-        Its other fields, as JSON.
+    text : bytes
+        Its other fields: JSON in one line for each event, with a newline after each.
+    times : sequence of float, optional
+        When each happened; folding does not look at it.
 
     Examples
     --------
-    >>> found = EventColumns(8, [Kind.ANSWER], [1.5], ['{"task":"t","value":1.0}'])
+    >>> found = EventColumns(8, [Kind.ANSWER], b'{"task":"t","value":1.0}\\n')
     >>> found.events()[0].value, len(found), found.last
     (1.0, 1, 8)
     """
 
-    __slots__ = ("_events", "bodies", "first", "kinds", "times")
+    __slots__ = ("_bodies", "_events", "first", "kinds", "text", "times")
 
     def __init__(
-        self, first: int, kinds: Sequence[Kind], times: Sequence[float], bodies: Sequence[str]
+        self,
+        first: int,
+        kinds: Sequence[Kind],
+        text: bytes,
+        times: Sequence[float] | None = None,
     ) -> None:
         self.first = first
         self.kinds = kinds
+        self.text = text
         self.times = times
-        self.bodies = bodies
+        self._bodies: list[str] | None = None
         self._events: Sequence[Event] | None = None
 
     @classmethod
@@ -59,7 +61,8 @@ class EventColumns:
         """Columns of events that are there already."""
         first = events[0].seq if events else 1
         assert not events or events[-1].seq == first + len(events) - 1, "the log has a gap"
-        made = cls(first, [event.kind for event in events], [each.time for each in events], ())
+        kinds, times = [event.kind for event in events], [event.time for event in events]
+        made = cls(first, kinds, b"", times)
         made._events = events
         return made
 
@@ -76,34 +79,40 @@ class EventColumns:
         """Whether the events are held as objects: then to read those is quickest."""
         return self._events is not None
 
+    @property
+    def bodies(self) -> list[str]:
+        """The fields of each event, as JSON; only where ``held`` is false."""
+        if self._bodies is None:
+            self._bodies = self.text.decode().split("\n")[:-1]
+        return self._bodies
+
     def cut(self, begin: int, end: int) -> EventColumns:
         """The events from place ``begin`` to before ``end``, counted from the first."""
-        part = EventColumns(
-            self.first + begin,
-            self.kinds[begin:end],
-            self.times[begin:end],
-            self.bodies[begin:end],
-        )
+        if begin == 0 and end >= len(self):
+            return self
+        times = None if self.times is None else self.times[begin:end]
+        text = b"" if self.held else lines_of(self.bodies[begin:end])
+        part = EventColumns(self.first + begin, self.kinds[begin:end], text, times)
         if self._events is not None:
             part._events = self._events[begin:end]
         return part
 
     def events(self) -> Sequence[Event]:
-        """The events as objects."""
+        """The events as objects; those that came without a time have the time 0."""
         if self._events is not None:
             return self._events
         made: list[Event] = []
-        at = 0
-        for kinds, bodies in self.chunks():
-            for kind, body in zip(kinds, bodies, strict=True):
-                made.append(event_of(kind, self.first + at, self.times[at], None, body))
-                at += 1
+        for begin in range(0, len(self), CHUNK):
+            some = parsed(self.bodies[begin : begin + CHUNK])
+            for at, body in enumerate(some, begin):
+                time = 0.0 if self.times is None else self.times[at]
+                made.append(event_of(self.kinds[at], self.first + at, time, None, body))
         return made
 
-    def chunks(self) -> Iterator[Chunk]:
-        """Kinds and fields, so many at a time; only where ``held`` is false."""
-        for at in range(0, len(self.kinds), CHUNK):
-            yield self.kinds[at : at + CHUNK], parsed(self.bodies[at : at + CHUNK])
+
+def lines_of(bodies: Iterable[str]) -> bytes:
+    """JSON objects as the text of columns: in JSON a newline is a blank."""
+    return "".join([each.replace("\n", " ") + "\n" for each in bodies]).encode()
 
 
 def parsed(bodies: Sequence[str]) -> list[dict[str, Any]]:

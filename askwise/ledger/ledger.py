@@ -348,11 +348,11 @@ class Ledger:
         self.book.totals[c.OPEN] += len(tasks)
         named = sum(len(task.workers or ()) for task in tasks)
         self._grow_rows(("offers",), self.total(c.OFFERS) + named)
+        if not self.problem.taskless:
+            self.tasks += tasks
+            self.task_places.update((task.id, at) for at, task in enumerate(tasks, before))
+        self._put_in_contexts(before, [task.context for task in tasks])
         for at, task in enumerate(tasks, before):
-            if not self.problem.taskless:
-                self.task_places[task.id] = at
-                self.tasks.append(task)
-            self._put_in_context(at, task.context)
             if task.workers is not None:
                 self._name(at, task.workers)
         half = 1 << max(0, after - 1).bit_length()
@@ -360,18 +360,26 @@ class Ledger:
             self.book = self.book._replace(queue=np.full(2 * half, -1, np.int64))
         transitions.build_queue(self.book.tasks, self.book.queue, after)
 
-    def _put_in_context(self, task: int, context: str | None) -> None:
-        at = self.contexts.setdefault(context, len(self.contexts))
-        self._grow_rows(("contexts",), at + 1)
-        row = self.book.contexts[at]
-        if at == self.total(c.CONTEXTS):
-            self.book.totals[c.CONTEXTS] = at + 1
-            row[c.FIRST_TASK] = task
-        else:
-            self.book.tasks[row[c.LAST_TASK], c.NEXT_ALIKE] = task
-        row[c.LAST_TASK] = task
-        row[c.CONTEXT_TASKS] += 1
-        self.book.tasks[task, c.CONTEXT] = at
+    def _put_in_contexts(self, first: int, contexts: Sequence[str | None]) -> None:
+        """Append tasks, from ``first`` on, to the chains of their contexts."""
+        known, tasks = self.contexts, self.book.tasks
+        places = np.array([known.setdefault(each, len(known)) for each in contexts], np.int64)
+        self._grow_rows(("contexts",), len(known))
+        rows = self.book.contexts
+        tasks[first : first + len(places), c.CONTEXT] = places
+        order = np.argsort(places, kind="stable")
+        sorted_places, chain = places[order], first + order
+        alike = sorted_places[1:] == sorted_places[:-1]
+        tasks[chain[:-1][alike], c.NEXT_ALIKE] = chain[1:][alike]
+        begins = np.flatnonzero(np.concatenate(([True], ~alike))) if len(chain) else order
+        ends = np.append(begins[1:], len(chain)) - 1 if len(chain) else order
+        at = sorted_places[begins]
+        new = at >= self.total(c.CONTEXTS)
+        rows[at[new], c.FIRST_TASK] = chain[begins[new]]
+        tasks[rows[at[~new], c.LAST_TASK], c.NEXT_ALIKE] = chain[begins[~new]]
+        rows[at, c.LAST_TASK] = chain[ends]
+        rows[at, c.CONTEXT_TASKS] += ends - begins + 1
+        self.book.totals[c.CONTEXTS] = len(known)
 
     def _name(self, task: int, workers: Sequence[str]) -> None:
         first = self.total(c.OFFERS)

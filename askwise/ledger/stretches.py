@@ -188,7 +188,7 @@ class StretchReader:
     def _scan(self, columns: EventColumns) -> Scan | None:
         """Read the common events by the kernel, if that is compiled; the others are left over."""
         ledger = self._ledger
-        bodies = np.frombuffer("".join([f"{each}\n" for each in columns.bodies]).encode(), np.uint8)
+        bodies = np.frombuffer(columns.text, np.uint8)
         kinds = np.fromiter(columns.kinds, np.int64, len(columns))
         if ledger.pilot is not None and not ledger.pilot.over:
             # What decides is looked at by the pilot.
@@ -227,6 +227,8 @@ class StretchReader:
         ledger, used = self._ledger, int(scan.used[USED_ROWS])
         left = scan.left[: scan.used[USED_LEFT]].tolist()
         bodies = [columns.bodies[at] for at in left]
+        lines: list[tuple[int, ...]] = []
+        values: list[float] = []
         for begin in range(0, len(left), CHUNK):
             some = parsed(bodies[begin : begin + CHUNK])
             for at, body in zip(left[begin : begin + CHUNK], some, strict=True):
@@ -235,20 +237,20 @@ class StretchReader:
                     # What most of these are, without an event.
                     task, outcome = ledger.task_at(body["task"]), body.get("outcome")
                     label = body.get("value"), body.get("confidence"), body.get("rests_on")
-                    value = ledger.note_closing(task, *label, outcome)
-                    sure = int(outcome == "confident")
-                    line: tuple[int, ...] = (k.CLOSED, task, -1, 0, sure, AT_PRICE, 0)
+                    values.append(ledger.note_closing(task, *label, outcome))
+                    lines.append((k.CLOSED, task, -1, 0, outcome == "confident", AT_PRICE, 0))
                 else:
-                    event = event_of(kind, columns.first + at, columns.times[at], None, body)
+                    event = event_of(kind, columns.first + at, 0.0, None, body)
                     line, value = self._line(event, plan)
-                scan.lines[at], scan.values[at] = line, value
-                if kind is Kind.DECIDED:
-                    scan.lines[at, NUMBER] += used
+                    lines.append(line)
+                    values.append(value)
+        if left:
+            scan.lines[left], scan.values[left] = np.array(lines, np.int64), values
+            # Their rows come after those of the scan.
+            own = [at for at in left if columns.kinds[at] is Kind.DECIDED]
+            scan.lines[own, NUMBER] += used
         rows, odds = plan.arrays()
-        return (
-            np.concatenate((scan.rows[:used], rows)),
-            np.concatenate((scan.odds[:used], odds)),
-        )
+        return np.concatenate((scan.rows[:used], rows)), np.concatenate((scan.odds[:used], odds))
 
 
 _PASSED = (k.DECLINED, k.FAILED)

@@ -170,10 +170,13 @@ class Store(ABC):
     def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
         """Read the events with ``after < seq <= upto``, in order (None: to the end)."""
 
-    def columns(self, name: str, after: int = 0, upto: int | None = None) -> EventColumns:
+    def columns(
+        self, name: str, after: int = 0, upto: int | None = None, *, timed: bool = False
+    ) -> EventColumns:
         """Read the same events as ``read`` does, as columns and without their keys.
 
-        A long log is folded from these: a store that keeps text need not make objects of it.
+        A long log is folded from these: a store that keeps text need not make objects of it. It
+        may leave out times unless they are to be ``timed``.
         """
         return EventColumns.of(self.read(name, after, upto))
 

@@ -73,8 +73,7 @@ def plain_loops(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def as_text(log: Sequence[Event]) -> EventColumns:
     """Columns as a store has them that keeps text."""
-    rows = pack(log, log[0].seq - 1 if log else 0)
-    return columns_of([(row.seq, row.kind, row.time, row.body) for row in rows])
+    return columns_of(pack(log, log[0].seq - 1 if log else 0))
 
 
 @pytest.mark.usefixtures("plain_loops")
