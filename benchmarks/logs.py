@@ -19,7 +19,7 @@ from askwise.stopping import stopping
 from askwise.stopping.base import OUTCOMES
 from askwise.store import Portable
 from askwise.store.backup.portable import Head
-from askwise.store.event_rows import Row
+from askwise.store.event_rows import EventRow
 
 NAME = "bench"
 WORKERS = 50
@@ -60,7 +60,7 @@ def record(policy: str, answers: int) -> Recorded:
     return Recorded(make_spec({**described, "stopping": RULE, "lease": LEASE, "seed": 1}), outcome)
 
 
-def rows_of(outcome: Outcome, spec: Spec) -> Iterator[Row]:
+def rows_of(outcome: Outcome, spec: Spec) -> Iterator[EventRow]:
     """Write the ledger of a simulation down as the log of a live campaign."""
     ledger = outcome.ledger
     number = ledger.total(c.ASSIGNMENTS)
@@ -84,14 +84,14 @@ def rows_of(outcome: Outcome, spec: Spec) -> Iterator[Row]:
         pair = f'"task":{task},"worker":{worker},"price":"{prices[at_worker]}"'
         plan = f'"note":"{note}","rows":[[{task},{worker},1,{odds}]]'
         chosen = f'"propensity":{odds},"expires":{LEASE}'
-        yield Row(seq + 1, "DECIDED", 0.0, None, f'{{"decision":{decision},{plan}}}')
-        yield Row(seq + 2, "ASKED", 0.0, None, f'{{"decision":{decision},{pair},{chosen}}}')
+        yield EventRow(seq + 1, "DECIDED", 0.0, None, f'{{"decision":{decision},{plan}}}')
+        yield EventRow(seq + 2, "ASKED", 0.0, None, f'{{"decision":{decision},{pair},{chosen}}}')
         told = f'"assignment":{seq + 2},"value":"{options[int(value)]}"'
-        yield Row(seq + 3, "ANSWER", 0.0, None, f"{{{pair},{told}}}")
+        yield EventRow(seq + 3, "ANSWER", 0.0, None, f"{{{pair},{told}}}")
         seq += 3
         if seq + 1 in closed:
             seq += 1
             row = closed[seq].tolist()
             named = f'"value":"{options[int(row[CLOSED_OPTION])]}"'
             why = f'"outcome":"{OUTCOMES[int(row[CLOSED_CODE])]}","confidence":{row[CLOSED_SURE]}'
-            yield Row(seq, "CLOSED", 0.0, None, f'{{"task":{task},{named},{why}}}')
+            yield EventRow(seq, "CLOSED", 0.0, None, f'{{"task":{task},{named},{why}}}')

@@ -10,7 +10,7 @@ from askwise.core.errors import StoreError, UnknownPolicy
 from askwise.core.events import Event, Kind
 from askwise.ledger import Ledger
 from askwise.ledger import columns as c
-from askwise.ledger.ledger import ABOUT_ASSIGNMENTS
+from askwise.ledger.entries import ABOUT_ASSIGNMENTS
 from askwise.store.backup.portable import Head, Item
 from askwise.store.event_rows import EventRow, unpack
 

@@ -26,6 +26,7 @@ from askwise.core.registry import spec_of
 from askwise.kernels import Array, Draw
 from askwise.ledger import Ledger, Proposal, queries
 from askwise.ledger import columns as c
+from askwise.ledger.stretches import OWN, StretchReader
 from askwise.policies.base import KernelPolicy
 from askwise.policies.capabilities import (
     Assures,
@@ -71,6 +72,7 @@ class CampaignState:
         self._keys = {role: draws.stream(spec.seed, role, 0) for role in _ROLES}
         self._certification: Certification | None = None
         self._pilot: PilotPhase | None = None
+        self._reader: StretchReader | None = None
 
     @property
     def seq(self) -> int:
@@ -87,6 +89,15 @@ class CampaignState:
         """Whether all that learns from events is in kernels."""
         policy = self.spec.policy
         return isinstance(policy, KernelPolicy) and policy.compiles and not self._rule_learns
+
+    @property
+    def reader(self) -> StretchReader:
+        """Reads long stretches of the log, for ``folding``."""
+        if self._reader is None:
+            notes = {note: at for at, note in reversed([*enumerate(self.spec.policy.notes)])}
+            own = dict.fromkeys(OWN_RULES, OWN)
+            self._reader = StretchReader(self.ledger, {**notes, **own})
+        return self._reader
 
     def key(self, role: int) -> tuple[int, int]:
         """The key of a role's draws."""

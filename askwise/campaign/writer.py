@@ -32,7 +32,7 @@ from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState, version_of
 from askwise.campaign.verbs import Verbs
 from askwise.core.errors import AskwiseError, Conflict, StoreError
-from askwise.core.events import Event
+from askwise.core.event_columns import EventColumns
 from askwise.store import Reply, Snapshot, Store, Transaction
 
 T = TypeVar("T")
@@ -263,7 +263,7 @@ class Writer:
                 with self.store.write(self.name) as transaction:
                     tail = transaction.tail(state.seq)
                     self._shared = SHARED_FOR if tail else max(0, self._shared - 1)
-                    self._fold(state, tail)
+                    self._fold(state, EventColumns.of(tail))
                     before = state.seq
                     work = self._work(group, state, transaction.replies(keys))
                     work.append_to(transaction, before)
@@ -348,15 +348,15 @@ class Writer:
     def current(self) -> CampaignState:
         """The state at the end of the log; hold ``lock`` while you use it."""
         state = self._loaded()
-        for events in self._stretches(state):
-            self._fold(state, events)
+        for columns in self._stretches(state):
+            self._fold(state, columns)
         return state
 
     def state_at(self, seq: int) -> CampaignState:
         """A new state that has folded exactly the first ``seq`` events."""
         state, _ = self._nearest(seq)
-        for events in self._stretches(state, seq):
-            _fold_all(state, events)
+        for columns in self._stretches(state, seq):
+            folding.fold(state, columns)
         return state
 
     def settle(self) -> None:
@@ -377,18 +377,19 @@ class Writer:
             self.lock.release()
         self._save(seq, version, pack)
 
-    def _stretches(self, state: CampaignState, upto: int | None = None) -> Iterator[list[Event]]:
+    def _stretches(self, state: CampaignState, upto: int | None = None) -> Iterator[EventColumns]:
         """The events that a state has not folded yet, so many at a time."""
         while True:
             end = state.seq + folding.STRETCH
-            events = self.store.read(self.name, state.seq, end if upto is None else min(end, upto))
-            yield events
-            if len(events) < folding.STRETCH:
+            end = end if upto is None else min(end, upto)
+            columns = self.store.columns(self.name, state.seq, end)
+            yield columns
+            if len(columns) < folding.STRETCH:
                 return
 
-    def _fold(self, state: CampaignState, events: list[Event]) -> None:
+    def _fold(self, state: CampaignState, columns: EventColumns) -> None:
         try:
-            _fold_all(state, events)
+            folding.fold(state, columns)
         except BaseException:
             # Interrupted within an event: what is half folded must not be used again.
             self._state = None
@@ -398,8 +399,8 @@ class Writer:
         if self._state is None:
             state, self._saved = self._nearest(None)
             # Before any transaction: nobody else has to wait while a long log is folded.
-            for events in self._stretches(state):
-                _fold_all(state, events)
+            for columns in self._stretches(state):
+                folding.fold(state, columns)
             self._state = state
         return self._state
 
@@ -429,11 +430,3 @@ class Writer:
         except AskwiseError as error:
             # The write itself is committed; a snapshot only saves time.
             logging.getLogger(__name__).warning("no snapshot at event %d: %s", seq, error)
-
-
-def _fold_all(state: CampaignState, events: list[Event]) -> None:
-    if folding.pays(state, len(events)):
-        folding.fold_long(state, events)
-        return
-    for event in events:
-        state.fold(event)

@@ -11,6 +11,7 @@ from askwise.core.events import Kind
 from askwise.core.registry import from_label
 from askwise.policies import KernelPolicy, Policy, policies
 from askwise.stopping import stopping
+from askwise.store.event_rows import columns_of, pack
 from askwise.testing.rules import scenes_of
 from askwise.testing.scenes import RULED, VOTES, scenes_for
 from askwise.testing.sessions import Session, play, spec_of_campaign, start
@@ -73,4 +74,4 @@ def _look_at(session: Session) -> None:
     campaign.explain(f"{campaign.name}:{asked.seq}")
     state = CampaignState(spec_of_campaign(campaign))
     if state.in_kernels:
-        folding.fold_long(state, session.log)
+        folding.fold_long(state, columns_of(pack(session.log, 0)))

@@ -44,7 +44,7 @@ def as_label(said: Any) -> Label:
     """
     label = Label(*said)
     if label.rests_on is None and label.confidence is not None:
-        return label._replace(rests_on="agreement")
+        return Label(label.value, label.confidence, "agreement")
     return label
 
 

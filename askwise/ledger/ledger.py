@@ -6,14 +6,14 @@ import copy
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from askwise.core.arrays import Array
 from askwise.core.errors import UnknownName, nearest
 from askwise.core.events import Event, Fact, Kind
-from askwise.core.labels import Label, as_label
+from askwise.core.labels import Label, RestsOn, as_label
 from askwise.core.money import NO_CAP, to_micro
 from askwise.core.pilot import PILOT
 from askwise.core.problem import KINDS, UNLIMITED, Problem, Task, Worker
@@ -22,6 +22,7 @@ from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger import transitions
 from askwise.ledger.columns import Book
+from askwise.ledger.entries import ABOUT_ASSIGNMENTS, BRINGS_NAMES, Entry, Overrun, PlanRows
 from askwise.ledger.pilots import PilotRecord
 
 _SMALLEST = 16
@@ -48,42 +49,6 @@ _NAMELESS = Task("unit")
 """The one task of a campaign that buys units of work; it has a row and no name."""
 
 
-BRINGS_NAMES = frozenset((Kind.ADDED, Kind.JOINED, Kind.QUOTED, Kind.DRAWN))
-"""Events with names of tasks or workers in them; all others are numbers to kernels."""
-
-ABOUT_ASSIGNMENTS = frozenset((Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED, Kind.FAILED, Kind.RENEWED))
-
-
-class Entry(NamedTuple):
-    """One event in numbers: see :func:`askwise.ledger.transitions.advance`, and ``Fact``."""
-
-    kind: int
-    task: int
-    worker: int
-    number: int
-    note: int
-    value: float
-    cost: int
-
-
-class Overrun(NamedTuple):
-    """A worker's calls above their ceiling, and what the budget had no room to book of them."""
-
-    calls: int
-    unbooked: int
-
-
-class PlanRows(NamedTuple):
-    """Rows of decisions (task, worker, count) and their odds, being read."""
-
-    rows: list[tuple[int, int, int]]
-    odds: list[float]
-
-    def arrays(self) -> tuple[Array, Array]:
-        """The same as arrays."""
-        return np.array(self.rows, np.int64).reshape(-1, 3), np.array(self.odds, np.float64)
-
-
 class Ledger:
     """Counts, votes, pending work, money: what a campaign's log adds up to.
 
@@ -101,8 +66,8 @@ class Ledger:
         self.utility = 0.0
         self.workers: list[Worker] = []
         self.tasks: list[Task] = []
-        self._worker_index: dict[str, int] = {}
-        self._task_index: dict[str, int] = {}
+        self.worker_places: dict[str, int] = {}
+        self.task_places: dict[str, int] = {}
         self.contexts: dict[str | None, int] = {}
         """Number of each context, in order of appearance; tasks without one share one."""
         self.families: dict[str, int] = {}
@@ -174,21 +139,21 @@ class Ledger:
 
     def worker_at(self, worker: str) -> int:
         """Index of a worker."""
-        return _place("worker", "unknown_worker", worker, self._worker_index)
+        return _place("worker", "unknown_worker", worker, self.worker_places)
 
     def task_at(self, task: str | None) -> int:
         """Index of a task; of the one nameless task where there are none."""
         if task is None and self.problem.taskless:
             return 0
-        return _place("task", "unknown_task", task, self._task_index)
+        return _place("task", "unknown_task", task, self.task_places)
 
     def has_worker(self, worker: str) -> bool:
         """Whether a worker of this id has ever joined."""
-        return worker in self._worker_index
+        return worker in self.worker_places
 
     def has_task(self, task: str) -> bool:
         """Whether a task of this id was ever added."""
-        return task in self._task_index
+        return task in self.task_places
 
     def task_id(self, index: int) -> str | None:
         """Id of a task; None in a campaign without tasks and for "any task" (-1)."""
@@ -215,16 +180,17 @@ class Ledger:
         if event.kind in BRINGS_NAMES:
             self._take_names(event)
             return Fact(event.kind, -1, -1, np.nan, 0, -1)
-        plan = PlanRows([], [])
+        plan = PlanRows()
         entry = self.read(event, plan)
         kind, task, worker, number, note, value, cost = entry
         if kind == k.DECIDED:
-            self.room_for_plan(len(plan.rows))
-            transitions.take_plan(self.book, *plan.arrays(), 0, len(plan.rows))
+            self.room_for_plan(len(plan))
+            transitions.take_plan(self.book, *plan.arrays(), 0, len(plan))
             return Fact(kind, task, worker, value, note, -1)
         if kind == k.ASKED:
             self.room_for_assignments(1)
         elif kind in ABOUT_ASSIGNMENTS:
+            self._note_reply(kind, worker, value)
             number = -1 if (found := self.assignment_at(number)) is None else found
         place = (task, worker, number)
         at = int(transitions.advance(self.book, kind, *place, cost, value, event.seq))
@@ -235,6 +201,7 @@ class Ledger:
     def read(self, event: Event, plan: PlanRows) -> Entry:
         """An event in numbers, as ``transitions.advance`` takes it, and what no kernel reads noted.
 
+        But for the sum of utilities and who is passed over, which who calls sees to.
         ``number`` of what is about an assignment is that of its ASKED in the log; the rows of a
         DECIDED are added to ``plan``, and ``number`` says where they begin.
         """
@@ -245,35 +212,53 @@ class Ledger:
         worker = -1 if event.worker is None else self.worker_at(event.worker)
         number, note, value, cost = event.price or 0, 0, np.nan, transitions.AT_PRICE
         if kind == k.DECIDED:
-            number = len(plan.rows)
+            number = len(plan)
             for row in event.rows or ():
                 about = -1 if row.task is None else self.task_at(row.task)
-                plan.rows.append((about, self.worker_at(row.worker), row.count))
-                plan.odds.append(np.nan if row.propensity is None else row.propensity)
+                plan.add(about, self.worker_at(row.worker), row.count, row.propensity)
         elif kind == k.ASKED:
             number, value = -1, np.inf if event.expires is None else float(event.expires)
         elif kind in ABOUT_ASSIGNMENTS:
             number = event.assignment or 0
             if kind == k.ANSWER:
                 value = self.number(event.value)
-                self.passed_over.clear()
-                self.utility += 0.0 if self.problem.options else value
             elif kind == k.RENEWED:
                 value = float(event.expires or np.inf)
-            elif kind != k.EXPIRED and not self.book.workers[worker, c.ONCE]:
-                self.passed_over.add(worker)
             if event.cost is not None:
                 cost = event.price or 0
                 self._note_call(event, worker, cost)
         elif kind == k.TRUTH:
             value = self.number(event.value)
         elif kind == k.CLOSED:
-            answer = None if event.value is None else self.number(event.value)
-            label = as_label((answer, event.confidence, event.rests_on))
-            self.closings[task] = (label, event.outcome or "")
-            value = np.nan if answer is None else answer
+            label = (event.value, event.confidence, event.rests_on)
+            value = self.note_closing(task, *label, event.outcome)
             note = int(event.outcome == "confident")
         return Entry(kind, task, worker, number, note, value, cost)
+
+    def pass_over(self, worker: int) -> None:
+        """Pass a worker over until the next answer, if they may be asked again at all."""
+        if not self.book.workers[worker, c.ONCE]:
+            self.passed_over.add(worker)
+
+    def _note_reply(self, kind: int, worker: int, value: float) -> None:
+        if kind == k.ANSWER:
+            self.passed_over.clear()
+            self.utility += 0.0 if self.problem.options else value
+        elif kind == k.DECLINED or kind == k.FAILED:
+            self.pass_over(worker)
+
+    def note_closing(
+        self,
+        task: int,
+        value: float | str | None,
+        confidence: float | None,
+        rests_on: RestsOn | None,
+        outcome: str | None,
+    ) -> float:
+        """Note what a task is closed with; returns it as a number."""
+        answer = None if value is None else self.number(value)
+        self.closings[task] = (as_label((answer, confidence, rests_on)), outcome or "")
+        return np.nan if answer is None else answer
 
     def _note_call(self, event: Event, worker: int, booked: int) -> None:
         """Note what no kernel reads of a call: why it failed, and what exceeded its ceiling."""
@@ -309,11 +294,11 @@ class Ledger:
     def _join(self, workers: Sequence[Worker]) -> None:
         low, high = self.problem.range
         for worker in workers:
-            at = self._worker_index.get(worker.id, len(self.workers))
+            at = self.worker_places.get(worker.id, len(self.workers))
             if at == len(self.workers):
                 self._grow_rows(("workers", "ratings"), at + 1)
                 self.workers.append(worker)
-                self._worker_index[worker.id] = at
+                self.worker_places[worker.id] = at
                 self.book.workers[at, c.LAST] = -1
                 self.book.totals[c.WORKERS] = at + 1
             self.workers[at] = worker
@@ -363,11 +348,11 @@ class Ledger:
         self.book.totals[c.OPEN] += len(tasks)
         named = sum(len(task.workers or ()) for task in tasks)
         self._grow_rows(("offers",), self.total(c.OFFERS) + named)
+        if not self.problem.taskless:
+            self.tasks += tasks
+            self.task_places.update((task.id, at) for at, task in enumerate(tasks, before))
+        self._put_in_contexts(before, [task.context for task in tasks])
         for at, task in enumerate(tasks, before):
-            if not self.problem.taskless:
-                self._task_index[task.id] = at
-                self.tasks.append(task)
-            self._put_in_context(at, task.context)
             if task.workers is not None:
                 self._name(at, task.workers)
         half = 1 << max(0, after - 1).bit_length()
@@ -375,22 +360,30 @@ class Ledger:
             self.book = self.book._replace(queue=np.full(2 * half, -1, np.int64))
         transitions.build_queue(self.book.tasks, self.book.queue, after)
 
-    def _put_in_context(self, task: int, context: str | None) -> None:
-        at = self.contexts.setdefault(context, len(self.contexts))
-        self._grow_rows(("contexts",), at + 1)
-        row = self.book.contexts[at]
-        if at == self.total(c.CONTEXTS):
-            self.book.totals[c.CONTEXTS] = at + 1
-            row[c.FIRST_TASK] = task
-        else:
-            self.book.tasks[row[c.LAST_TASK], c.NEXT_ALIKE] = task
-        row[c.LAST_TASK] = task
-        row[c.CONTEXT_TASKS] += 1
-        self.book.tasks[task, c.CONTEXT] = at
+    def _put_in_contexts(self, first: int, contexts: Sequence[str | None]) -> None:
+        """Append tasks, from ``first`` on, to the chains of their contexts."""
+        known, tasks = self.contexts, self.book.tasks
+        places = np.array([known.setdefault(each, len(known)) for each in contexts], np.int64)
+        self._grow_rows(("contexts",), len(known))
+        rows = self.book.contexts
+        tasks[first : first + len(places), c.CONTEXT] = places
+        order = np.argsort(places, kind="stable")
+        sorted_places, chain = places[order], first + order
+        alike = sorted_places[1:] == sorted_places[:-1]
+        tasks[chain[:-1][alike], c.NEXT_ALIKE] = chain[1:][alike]
+        begins = np.flatnonzero(np.concatenate(([True], ~alike))) if len(chain) else order
+        ends = np.append(begins[1:], len(chain)) - 1 if len(chain) else order
+        at = sorted_places[begins]
+        new = at >= self.total(c.CONTEXTS)
+        rows[at[new], c.FIRST_TASK] = chain[begins[new]]
+        tasks[rows[at[~new], c.LAST_TASK], c.NEXT_ALIKE] = chain[begins[~new]]
+        rows[at, c.LAST_TASK] = chain[ends]
+        rows[at, c.CONTEXT_TASKS] += ends - begins + 1
+        self.book.totals[c.CONTEXTS] = len(known)
 
     def _name(self, task: int, workers: Sequence[str]) -> None:
         first = self.total(c.OFFERS)
-        named = sorted(self._worker_index[worker] for worker in workers)
+        named = sorted(self.worker_places[worker] for worker in workers)
         self.book.offers[first : first + len(named)] = named
         self.book.workers[named, c.OPEN_TO] += 1
         self.book.tasks[task, c.FIRST_OFFER] = first
@@ -491,8 +484,8 @@ class Ledger:
         ledger.contexts = {}
         for task in ledger.tasks or [_NAMELESS]:
             ledger.contexts.setdefault(task.context, len(ledger.contexts))
-        ledger._worker_index = {worker.id: at for at, worker in enumerate(ledger.workers)}
-        ledger._task_index = {task.id: at for at, task in enumerate(ledger.tasks)}
+        ledger.worker_places = {worker.id: at for at, worker in enumerate(ledger.workers)}
+        ledger.task_places = {task.id: at for at, task in enumerate(ledger.tasks)}
         ledger.closings = {task: (Label(*label), why) for task, *label, why in raw["closings"]}
         held = {}
         for name, array in arrays.items():

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event
 from askwise.store import errors
 from askwise.store.records import Change, Record
@@ -168,6 +169,16 @@ class Store(ABC):
     @abstractmethod
     def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
         """Read the events with ``after < seq <= upto``, in order (None: to the end)."""
+
+    def columns(
+        self, name: str, after: int = 0, upto: int | None = None, *, timed: bool = False
+    ) -> EventColumns:
+        """Read the same events as ``read`` does, as columns and without their keys.
+
+        A long log is folded from these: a store that keeps text need not make objects of it. It
+        may leave out times unless they are to be ``timed``.
+        """
+        return EventColumns.of(self.read(name, after, upto))
 
     def pick(self, name: str, seqs: Iterable[int]) -> list[Event]:
         """Read the events with these sequence numbers, in order; what is not there is left out.

@@ -3,20 +3,17 @@
 import json
 import math
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
-from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from askwise.core.events import MONEY, Event, Kind
-from askwise.core.money import to_micro
+import numpy as np
+
+from askwise.core.event_columns import CHUNK, EventColumns, event_of, lines_of, parsed
+from askwise.core.events import Event, Kind
 from askwise.store import errors
 
 _COLUMNS = ("seq", "kind", "time", "key")
-_STRUCTURED = frozenset(("rows", "available", "tasks", "workers"))
 _KINDS = {kind.name: kind for kind in Kind}
-_CHUNK = 512
-"""Bodies parsed at a time: one call of the parser a chunk, and its dicts die young."""
 
 encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 """Write JSON in as few characters as it takes."""
@@ -84,22 +81,61 @@ def unpack(rows: Iterable[tuple[int, str, float, str | None, str]]) -> list[Even
     """
     events: list[Event] = []
     source = iter(rows)
-    while chunk := list(islice(source, _CHUNK)):
-        bodies = json.loads(f"[{','.join([row[4] for row in chunk])}]")
+    while chunk := list(islice(source, CHUNK)):
+        bodies = parsed([row[4] for row in chunk])
         for (seq, kind, time, key, _), body in zip(chunk, bodies, strict=True):
-            if _STRUCTURED.isdisjoint(body):
-                # What nearly every event is: as Event.from_json, in half the time.
-                for name in MONEY:
-                    if name in body:
-                        body[name] = _micro(body[name])
-                events.append(Event(_KINDS[kind], seq, time, key, **body))
-            else:
-                events.append(
-                    Event.from_json({"kind": kind, "seq": seq, "time": time, "key": key, **body})
-                )
+            events.append(event_of(_KINDS[kind], seq, time, key, body))
     return events
 
 
-@lru_cache(maxsize=1024)
-def _micro(text: str) -> int:
-    return to_micro(Decimal(text), "price")
+def columns_of(rows: Sequence[EventRow]) -> EventColumns:
+    """Turn rows of consecutive events into columns.
+
+    Examples
+    --------
+    >>> columns_of([EventRow(8, "PAUSED", 1.5, None, "{}")]).last
+    8
+    """
+    if not rows:
+        return EventColumns.of([])
+    assert rows[-1][0] == rows[0][0] + len(rows) - 1, "the log has a gap"
+    kinds = [_KINDS[row[1]] for row in rows]
+    text = lines_of([row[4] for row in rows])
+    return EventColumns(rows[0][0], kinds, text, [row[2] for row in rows])
+
+
+class JoinedRows(NamedTuple):
+    """So many consecutive events as a database joins them: each column one text.
+
+    ``long`` counts bodies that were left out as the database may not hold all of them in one text.
+    """
+
+    count: int
+    long: int
+    seqs: str | None
+    kinds: str | None
+    bodies: bytes | str | None
+
+    def columns(self, after: int) -> EventColumns | None:
+        """The events that follow number ``after``; None if they can't be told from the text."""
+        if self.long or self.seqs is None or self.kinds is None or self.bodies is None:
+            return None
+        text = self.bodies.encode() if isinstance(self.bodies, str) else bytes(self.bodies)
+        # Databases promise an order for some ways of joining only, and a body might have lines.
+        in_order = np.array_equal(
+            np.fromstring(self.seqs, np.int64, sep=","), after + 1 + np.arange(self.count)
+        )
+        if not in_order or text.count(b"\n") != self.count - 1:
+            return None
+        kinds = [_KINDS[kind] for kind in self.kinds.split(",")]
+        return EventColumns(after + 1, kinds, text + b"\n")
+
+
+def put_together(parts: Sequence[EventColumns]) -> EventColumns:
+    """Columns, each of which follows on the one before, as one; times are left out."""
+    if len(parts) == 1:
+        return parts[0]
+    if not parts:
+        return EventColumns.of([])
+    kinds = [kind for part in parts for kind in part.kinds]
+    return EventColumns(parts[0].first, kinds, b"".join(part.text for part in parts))

@@ -5,15 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from typing import Any, ClassVar
 
 from askwise.core.errors import UnknownName
+from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event
 from askwise.store import errors
 from askwise.store.backup.portable import CHUNK, Head, Item, Portable, lent
 from askwise.store.base import Reply, Snapshot, Transaction
 from askwise.store.connections import Connection, Connections
-from askwise.store.event_rows import EventRow, pack, unpack
+from askwise.store.event_rows import EventRow, JoinedRows, columns_of, pack, put_together, unpack
 from askwise.store.records import Record, check_limit, end_of, whole
 
 PATIENCE = 30.0
@@ -21,6 +23,12 @@ PATIENCE = 30.0
 
 TOGETHER = 10_000
 """Events read in one round trip: a driver may hold all rows of an answer at once."""
+
+JOINED = 5_000
+"""Events that the database joins into one text, at the most,"""
+
+_LONGEST = 100_000
+"""none of which is longer than this: databases have limits, and so does memory."""
 
 LOOK = "read out the store"
 """What can't be done inside a write block, for messages."""
@@ -36,6 +44,14 @@ _HEAD = "SELECT created, spec FROM {s}campaigns WHERE id = {v}"
 _EVENTS = """
     SELECT seq, kind, time, key, body FROM {s}events
     WHERE campaign = {v} AND seq > {v} AND seq <= {v} ORDER BY seq LIMIT {chunk}
+"""
+_JOINED = """
+    SELECT count(*), coalesce(sum(CASE WHEN length(body) > {longest} THEN 1 ELSE 0 END), 0),
+        {seqs}, {kinds}, {bodies}
+    FROM (
+        SELECT seq, kind, body FROM {s}events
+        WHERE campaign = {v} AND seq > {v} AND seq <= {v} ORDER BY seq LIMIT {chunk}
+    ) AS log
 """
 _PICK = """
     SELECT seq, kind, time, key, body FROM {s}events WHERE campaign = {v} AND seq {among}
@@ -167,6 +183,16 @@ class SqlStore(Portable):
         campaign = self._id(name)
         with self._connections.use() as link:
             return self.read_on(link, campaign, after, upto)
+
+    def columns(
+        self, name: str, after: int = 0, upto: int | None = None, *, timed: bool = False
+    ) -> EventColumns:
+        campaign, end = self._id(name), _END if upto is None else upto
+        with self._connections.use() as link:
+            if timed:
+                rows = self._rows(link, campaign, after, end, TOGETHER)
+                return columns_of([EventRow(*row[:3], None, row[4]) for row in rows])
+            return put_together([*self._joined(link, campaign, after, end)])
 
     def pick(self, name: str, seqs: Iterable[int]) -> list[Event]:
         campaign = self._id(name)
@@ -305,6 +331,41 @@ class SqlStore(Portable):
 
     def _all_ids(self, link: Connection) -> dict[str, int]:
         return {self._given(name): int(number) for name, number in self._run(link, _IDS)}
+
+    def _joined(
+        self, link: Connection, campaign: int, after: int, upto: int
+    ) -> Iterator[EventColumns]:
+        """Read a log piece by piece, each as a row of texts that the database has joined."""
+        while True:
+            joined = JoinedRows(*link.run(self._joining, campaign, after, upto)[0])
+            if joined.count:
+                part = joined.columns(after)
+                if part is None:
+                    last = min(upto, after + joined.count)
+                    part = columns_of([*self._rows(link, campaign, after, last, JOINED)])
+                yield part
+                after = part.last
+            if joined.count < JOINED:
+                return
+
+    @cached_property
+    def _joining(self) -> str:
+        short = f"CASE WHEN length(body) > {_LONGEST} THEN '' ELSE body END"
+        return self._say(
+            _JOINED,
+            seqs=self._join("seq"),
+            kinds=self._join("kind"),
+            bodies=self._join(short, lines=True),
+            longest=_LONGEST,
+            chunk=JOINED,
+        )
+
+    @abstractmethod
+    def _join(self, what: str, *, lines: bool = False) -> str:
+        """An aggregate: all of a column in the order of the log as text, commas between them.
+
+        With ``lines`` it is newlines, and the text may come as bytes.
+        """
 
     def _rows(
         self, link: Connection, campaign: int, after: int, upto: int, chunk: int

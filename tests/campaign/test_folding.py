@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,13 @@ from askwise import Batch, Campaign, Worker
 from askwise.campaign import folding, writer
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
+from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event, Kind
+from askwise.ledger import stretches
 from askwise.policies import policies
 from askwise.policies.base import KernelPolicy
 from askwise.store import MemoryStore
+from askwise.store.event_rows import columns_of, pack
 from askwise.testing.scenes import Scene, scenes_for
 from askwise.testing.sessions import play, spec_of_campaign
 
@@ -55,20 +58,38 @@ def kernel_policies() -> list[str]:
     return [each.name for each in compiled if scenes_for(each)]
 
 
-@pytest.mark.parametrize("name", kernel_policies())
-def test_all_kinds_of_events_are_folded_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folding, "bind", uncompiled)
+@pytest.fixture
+def plain_loops(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let loops run that would have to be compiled before."""
+    for module in (folding, stretches):
+        monkeypatch.setattr(module, "bind", uncompiled)
+        monkeypatch.setattr(module, "ready", lambda *_: True)
     monkeypatch.setattr(folding, "_loops", {})
+    monkeypatch.setattr(folding, "_loaded", set())
+    stretches._kernels.cache_clear()
+    yield
+    stretches._kernels.cache_clear()
+
+
+def as_text(log: Sequence[Event]) -> EventColumns:
+    """Columns as a store has them that keeps text."""
+    return columns_of(pack(log, log[0].seq - 1 if log else 0))
+
+
+@pytest.mark.usefixtures("plain_loops")
+@pytest.mark.parametrize("name", kernel_policies())
+def test_all_kinds_of_events_are_folded_alike(name: str) -> None:
     policy = policies.make(name)
     scene: Scene = scenes_for(policy)[-1]
     session = play(policy, scene, SCRIPT)
     spec, log = spec_of_campaign(session.campaign), session.campaign.log()
     due = one_by_one(spec, log)
-    for stride in (len(log), 7):
-        state = CampaignState(spec)
-        for first in range(0, len(log), stride):
-            folding.fold_long(state, log[first : first + stride])
-        same_state(state, due)
+    for columns in (EventColumns.of(log), as_text(log)):
+        for stride in (len(log), 7):
+            state = CampaignState(spec)
+            for first in range(0, len(log), stride):
+                folding.fold_long(state, columns.cut(first, first + stride))
+            same_state(state, due)
     assert len({event.kind for event in log}) > 5
 
 
@@ -97,9 +118,9 @@ def test_a_start_folds_a_long_log_in_one_loop(monkeypatch: pytest.MonkeyPatch) -
     stretches: list[int] = []
     fold_long = folding.fold_long
 
-    def watched(state: CampaignState, events: list[Event]) -> None:
-        stretches.append(len(events))
-        fold_long(state, events)
+    def watched(state: CampaignState, columns: EventColumns) -> None:
+        stretches.append(len(columns))
+        fold_long(state, columns)
 
     monkeypatch.setattr(folding, "bind", uncompiled)
     monkeypatch.setattr(folding, "ready", lambda *_: True)
@@ -125,10 +146,11 @@ def test_what_does_not_follow_is_found_out() -> None:
     spec, log = spec_of_campaign(campaign), campaign.log()
     answered = next(event for event in log if event.kind == Kind.ANSWER)
     state = CampaignState(spec)
+    misfit = Event(Kind.ANSWER, 1, assignment=answered.seq, value="no")
     with pytest.raises(AssertionError, match="event 1 does not follow"):
-        folding.fold_long(state, [Event(Kind.ANSWER, 1, assignment=answered.seq, value="no")])
+        folding.fold_long(state, EventColumns.of([misfit]))
     with pytest.raises(AssertionError, match="gap"):
-        folding.fold_long(CampaignState(spec), [log[0], log[2]])
+        folding.fold_long(CampaignState(spec), EventColumns.of([log[0], log[2]]))
 
 
 def test_the_loop_is_used_where_it_is_compiled_and_pays(monkeypatch: pytest.MonkeyPatch) -> None:

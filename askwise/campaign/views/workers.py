@@ -15,7 +15,7 @@ from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
 from askwise.core.problem import WorkerKind
 from askwise.ledger import columns as c
-from askwise.ledger.ledger import Overrun
+from askwise.ledger.entries import Overrun
 
 
 @dataclass(frozen=True, slots=True)

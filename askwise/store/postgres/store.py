@@ -188,6 +188,10 @@ class PostgresStore(SqlStore, TellsNews):
     def _among(self, values: list[Any]) -> tuple[str, list[Any]]:
         return "= ANY(%s)", [values]
 
+    def _join(self, what: str, *, lines: bool = False) -> str:
+        between = "chr(10)" if lines else "','"
+        return f"string_agg(CAST({what} AS text), {between} ORDER BY seq)"
+
     def _begin(self, link: PostgresConnection, name: str, campaign: int) -> _PostgresTransaction:
         link.writing = True
         # The log's end is a statement of its own, so that it is looked up once the row is had.

@@ -1,0 +1,56 @@
+"""Events in numbers: what the ledger reads off an event before its kernels take it in."""
+
+from array import array
+from typing import NamedTuple
+
+import numpy as np
+
+from askwise.core.arrays import Array
+from askwise.core.events import Kind
+
+BRINGS_NAMES = frozenset((Kind.ADDED, Kind.JOINED, Kind.QUOTED, Kind.DRAWN))
+"""Events with names of tasks or workers in them; all others are numbers to kernels."""
+
+ABOUT_ASSIGNMENTS = frozenset((Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED, Kind.FAILED, Kind.RENEWED))
+
+
+class Entry(NamedTuple):
+    """One event in numbers: see :func:`askwise.ledger.transitions.advance`, and ``Fact``."""
+
+    kind: int
+    task: int
+    worker: int
+    number: int
+    note: int
+    value: float
+    cost: int
+
+
+class Overrun(NamedTuple):
+    """A worker's calls above their ceiling, and what the budget had no room to book of them."""
+
+    calls: int
+    unbooked: int
+
+
+class PlanRows:
+    """Rows of decisions (task, worker, count) and their odds, being read."""
+
+    __slots__ = ("odds", "rows")
+
+    def __init__(self) -> None:
+        self.rows = array("q")
+        self.odds = array("d")
+
+    def __len__(self) -> int:
+        return len(self.odds)
+
+    def add(self, task: int, worker: int, count: int, propensity: float | None) -> None:
+        """Add a row."""
+        self.rows.extend((task, worker, count))
+        self.odds.append(np.nan if propensity is None else propensity)
+
+    def arrays(self) -> tuple[Array, Array]:
+        """The same as arrays."""
+        rows = np.array(self.rows, np.int64).reshape(-1, 3)
+        return rows, np.array(self.odds, np.float64)
