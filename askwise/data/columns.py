@@ -7,7 +7,8 @@ import json
 import math
 import os
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ class Columns:
 
     def place(self, row: int) -> str:
         """Name the place of a row, for messages."""
-        word = "row" if _ending(self.source) == ".parquet" else "line"
+        word = "row" if ending_of(self.source) == ".parquet" else "line"
         return f"{self.source}, {word} {self.lines[row]}"
 
 
@@ -70,7 +71,7 @@ def read_columns(
         The file can't be read.
     """
     file = Path(path)
-    ending = _ending(file)
+    ending = ending_of(file)
 
     def wanted(names: Sequence[str]) -> list[str]:
         more = [name for name in names if name not in needed] if every else optional
@@ -86,16 +87,22 @@ def read_columns(
         raise InvalidProblem(
             f"{file} has no row below its columns: give at least one", field="file"
         )
+    refuse_empty(found, [name for name in needed if name not in blank])
+    return found
+
+
+def refuse_empty(found: Columns, needed: Sequence[str]) -> None:
+    """Refuse empty cells in needed columns."""
     for name in found.cells:
-        if name in needed and name not in blank and "" in found.cells[name]:
+        if name in needed and "" in found.cells[name]:
             place = found.place(found.cells[name].index(""))
             raise InvalidProblem(
                 f"{place}: {name} is empty; fill it or take the row out", field=name
             )
-    return found
 
 
-def _ending(path: Path) -> str:
+def ending_of(path: Path) -> str:
+    """The ending of a file, which names its format."""
     name = path.name.lower()
     for ending in ENDINGS:
         if name.endswith(ending):
@@ -114,7 +121,7 @@ def _read_csv(path: Path, needed: Sequence[str], wanted: Wanted) -> Columns:
     lines = array("q")
     for line, cells in rows:
         for append, index in places:
-            append(_as_written(cells[index]))
+            append(as_written(cells[index]))
         lines.append(line)
     return Columns(path, found, lines)
 
@@ -124,21 +131,7 @@ def _read_json_lines(
 ) -> Columns:
     lists: dict[str, list[str]] = {}
     lines = array("q")
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InvalidProblem(
-                f"{path}, line {number}: not JSON ({error}); give one object a line", field="file"
-            ) from None
-        if not isinstance(record, dict):
-            raise InvalidProblem(
-                f"{path}, line {number}: give an object such as "
-                f"{json.dumps(dict.fromkeys(needed, '...'))}",
-                field="file",
-            )
+    for number, record in json_rows(path, read_text(path).split("\n"), needed):
         if not lists:
             # The first line says which of the optional fields there are.
             lists = {name: [] for name in wanted(list(record))}
@@ -154,28 +147,45 @@ def _read_json_lines(
             )
         lines.append(number)
         for name, column in lists.items():
-            column.append(_said(record.get(name), name, path, "line", number))
-    if not lists:
-        raise InvalidProblem(
-            f"{path} is empty: give one object a line, with {', '.join(needed)}", field="file"
-        )
+            column.append(said(record.get(name), name, path, "line", number))
     return Columns(path, lists, lines)
 
 
-def _read_parquet(path: Path, wanted: Wanted) -> Columns:
-    arrow, parquet = _arrow()
-    try:
-        with parquet.ParquetFile(path) as file:
-            names = list(file.schema_arrow.names)
-            read = wanted(names)
-            table = file.read(columns=read)
-    except arrow.lib.ArrowException as error:
+def json_rows(
+    path: Path, lines: Iterable[str], needed: Sequence[str]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects in lines that are not blank, each with its line."""
+    empty = True
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InvalidProblem(
+                f"{path}, line {number}: not JSON ({error}); give one object a line", field="file"
+            ) from None
+        if not isinstance(record, dict):
+            raise InvalidProblem(
+                f"{path}, line {number}: give an object such as "
+                f"{json.dumps(dict.fromkeys(needed, '...'))}",
+                field="file",
+            )
+        empty = False
+        yield number, record
+    if empty:
         raise InvalidProblem(
-            f"{path} can't be read as Parquet ({error}): write it anew", field="file"
-        ) from None
+            f"{path} is empty: give one object a line, with {', '.join(needed)}", field="file"
+        )
+
+
+def _read_parquet(path: Path, wanted: Wanted) -> Columns:
+    with parquet_file(path) as file:
+        read = wanted(list(file.schema_arrow.names))
+        table = file.read(columns=read)
     cells = {
         name: [
-            _said(value, name, path, "row", row)
+            said(value, name, path, "row", row)
             for row, value in enumerate(table.column(name).to_pylist(), 1)
         ]
         for name in read
@@ -183,7 +193,21 @@ def _read_parquet(path: Path, wanted: Wanted) -> Columns:
     return Columns(path, cells, range(1, table.num_rows + 1))
 
 
-def _arrow() -> tuple[Any, Any]:
+@contextmanager
+def parquet_file(path: Path) -> Iterator[Any]:
+    """Open a file of Parquet; what can't be read of it is refused."""
+    arrow, parquet = arrow_modules()
+    try:
+        with parquet.ParquetFile(path) as file:
+            yield file
+    except arrow.lib.ArrowException as error:
+        raise InvalidProblem(
+            f"{path} can't be read as Parquet ({error}): write it anew", field="file"
+        ) from None
+
+
+def arrow_modules() -> tuple[Any, Any]:
+    """Arrow, and its module for Parquet."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -198,14 +222,14 @@ def _arrow() -> tuple[Any, Any]:
 
 def _arrow_cells(cells: Sequence[Any]) -> Any:
     """A column of Parquet: of one kind, or of text where its cells are of several."""
-    arrow, _ = _arrow()
+    arrow, _ = arrow_modules()
     try:
         return arrow.array(list(cells))
     except (arrow.ArrowInvalid, arrow.ArrowTypeError):
         return arrow.array([None if cell is None else str(cell) for cell in cells])
 
 
-def _said(value: Any, name: str, path: Path, unit: str, at: int) -> str:
+def said(value: Any, name: str, path: Path, unit: str, at: int) -> str:
     """A value as text; empty for none."""
     if isinstance(value, str):
         return value.strip()
@@ -239,9 +263,9 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[A
     <BLANKLINE>
     """
     file = Path(path)
-    ending = _ending(file)
+    ending = ending_of(file)
     if ending == ".parquet":
-        arrow, parquet = _arrow()
+        arrow, parquet = arrow_modules()
         sink = io.BytesIO()
         table = arrow.table({name: _arrow_cells(cells) for name, cells in columns.items()})
         parquet.write_table(table, sink)
@@ -287,17 +311,17 @@ def check_written(path: str | os.PathLike[str]) -> None:
     """
     file = Path(path)
     try:
-        ending = _ending(file)
+        ending = ending_of(file)
     except InvalidProblem as error:
         raise InvalidParameter(str(error), field="out") from None
     if file.is_dir():
         raise InvalidParameter(f"{file} is a directory: name a file in it", field="out")
     if ending == ".parquet":
-        _arrow()
+        arrow_modules()
 
 
 def _harmless(cell: Any) -> Any:
-    """Put an apostrophe before what a spreadsheet would take for a formula; see `_as_written`."""
+    """Put an apostrophe before what a spreadsheet would take for a formula; see `as_written`."""
     if not isinstance(cell, str) or not cell.lstrip("'").startswith(_FORMULA):
         return cell
     try:
@@ -307,7 +331,7 @@ def _harmless(cell: Any) -> Any:
     return cell
 
 
-def _as_written(cell: str) -> str:
+def as_written(cell: str) -> str:
     """Take the apostrophe off again."""
     text = cell.strip()
     guarded = text.startswith("'") and text.lstrip("'").startswith(_FORMULA)

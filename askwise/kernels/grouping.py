@@ -109,3 +109,13 @@ def rows_by_group(groups: Array, size: int) -> tuple[Array, Array]:
             groups, starts[:-1].copy(), order
         )
     return starts, order
+
+
+def rows_in_groups(groups: Array, size: int) -> Iterator[Array | slice]:
+    """All rows of some groups, then of others; of few rows all at once."""
+    if len(groups) <= SLICE:
+        yield slice(None)
+        return
+    starts, order = rows_by_group(groups, size)
+    for first, last in group_ranges(starts):
+        yield order[starts[first] : starts[last]]

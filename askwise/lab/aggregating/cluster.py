@@ -38,7 +38,7 @@ class ClusterParts(Parts):
     def __init__(self, client: Any, answers: Answers, codes: Array, size: int) -> None:
         self._client = client
         made = [part_of(answers, codes, *ends) for ends in group_ranges(answers.starts, size)]
-        # Parts go to all workers in turn; by their content they would be hashed, which takes longer.
+        # They go to all workers in turn. Hashing their content would take longer than sending it.
         self._parts = client.scatter(made, hash=False)
         self._tables = [client.submit(_empty, part, pure=False) for part in self._parts]
 
