@@ -72,8 +72,8 @@ class HemAggregator(Iterative, Partitioned):
         beliefs = beliefs._replace(worker=worker, place=place)
         here = np.zeros(len(worker))
         (gave,), _ = parts.run(begin, worker)
-        (*counted, overlap), _ = parts.run(count_classes, worker, gave, contexts)
-        hem.set_shares(beliefs, *counted, overlap)
+        (said, told, by_context, overlap), _ = parts.run(count_classes, worker, gave, contexts)
+        hem.set_shares(beliefs, said, told, by_context, overlap)
         rounds, moved = 0, 0.0
         for stage in range(2 if contexts > 1 else 1):
             hem.set_lent(beliefs.crowd, stage, contexts, float(overlap[2]), len(worker))

@@ -103,6 +103,28 @@ Split = Callable[[Answers, Array], Parts]
 NO_CODES = np.zeros(0, np.int32)
 
 
+class _WatchedParts(Parts):
+    """Parts that tell how often they were gone over."""
+
+    def __init__(self, parts: Parts, tell: Callable[[int], None]) -> None:
+        self._parts, self._tell, self._passes = parts, tell, 0
+
+    def run(self, function: Pass, *shared: Any) -> Tally:
+        """Tell that another pass begins, and go over them."""
+        self._passes += 1
+        self._tell(self._passes)
+        return self._parts.run(function, *shared)
+
+    def table(self) -> Array:
+        """Their tables."""
+        return self._parts.table()
+
+
+def watched(split: Split, tell: Callable[[int], None]) -> Split:
+    """Divide answers as ``split`` does, and tell the number of each pass over them."""
+    return lambda answers, codes: _WatchedParts(split(answers, codes), tell)
+
+
 def part_of(answers: Answers, codes: Array, first: int, last: int) -> Part:
     """The part of the tasks from ``first`` to before ``last``."""
     here = slice(int(answers.starts[first]), int(answers.starts[last]))

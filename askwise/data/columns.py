@@ -8,19 +8,22 @@ import math
 import os
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from askwise.core.errors import InvalidParameter, InvalidProblem
-from askwise.core.files import write_atomic
+from askwise.core.files import atomic_file
 from askwise.data.tables import columns_of, csv_rows, read_text
 
 ENDINGS = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
 Wanted = Callable[[Sequence[str]], list[str]]
 """Says which of a file's columns are read."""
+
+Rows = Mapping[str, Sequence[Any]]
+"""Rows to be written: the cells of each column."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -244,7 +247,7 @@ def said(value: Any, name: str, path: Path, unit: str, at: int) -> str:
     )
 
 
-def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[Any]]) -> Path:
+def write_columns(path: str | os.PathLike[str], columns: Rows) -> Path:
     """Write columns of equal length, in the format that the ending names, whole or not at all.
 
     In CSV, text that a spreadsheet would take for a formula (it begins with ``=``, ``+``,
@@ -262,29 +265,69 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[A
     -2,3
     <BLANKLINE>
     """
+    with column_writer(path) as add:
+        add(columns)
+    return Path(path)
+
+
+@contextmanager
+def column_writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Rows], None]]:
+    """Write columns, some rows at a time, as :func:`write_columns` does.
+
+    What it yields takes the next rows of all columns. In Parquet the first rows say of which kind a
+    column is.
+    """
     file = Path(path)
     ending = ending_of(file)
-    if ending == ".parquet":
-        arrow, parquet = arrow_modules()
-        sink = io.BytesIO()
-        table = arrow.table({name: _arrow_cells(cells) for name, cells in columns.items()})
-        parquet.write_table(table, sink)
-        raw = sink.getvalue()
-    else:
-        text = io.StringIO(newline="")
-        rows = zip(*columns.values(), strict=True)
-        if ending.startswith(".jsonl"):
-            for row in rows:
-                record = dict(zip(columns, row, strict=True))
-                text.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
-        else:
-            writer = csv.writer(_UnixLines(text))
-            writer.writerow(columns)
-            writer.writerows([_harmless(cell) for cell in row] for row in rows)
-        raw = text.getvalue().encode()
+    with ExitStack() as stack:
+        raw: Any = stack.enter_context(atomic_file(file))
+        if ending == ".parquet":
+            yield _parquet_writer(raw, stack)
+            return
         if ending.endswith(".gz"):
-            raw = gzip.compress(raw, mtime=0)
-    return write_atomic(file, raw)
+            raw = stack.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
+        text = io.TextIOWrapper(raw, "utf-8", newline="")
+        # Else it would close the file, which has still to be moved to its place.
+        stack.callback(text.detach)
+        yield (_json_writer if ending.startswith(".jsonl") else _csv_writer)(text)
+
+
+def _json_writer(text: IO[str]) -> Callable[[Rows], None]:
+    def add(columns: Rows) -> None:
+        for row in zip(*columns.values(), strict=True):
+            record = dict(zip(columns, row, strict=True))
+            text.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+
+    return add
+
+
+def _csv_writer(text: IO[str]) -> Callable[[Rows], None]:
+    writer = csv.writer(_UnixLines(text))
+    begun = False
+
+    def add(columns: Rows) -> None:
+        nonlocal begun
+        if not begun:
+            writer.writerow(columns)
+            begun = True
+        rows = zip(*columns.values(), strict=True)
+        writer.writerows([_harmless(cell) for cell in row] for row in rows)
+
+    return add
+
+
+def _parquet_writer(raw: IO[bytes], stack: ExitStack) -> Callable[[Rows], None]:
+    arrow, parquet = arrow_modules()
+    writer: Any = None
+
+    def add(columns: Rows) -> None:
+        nonlocal writer
+        table = arrow.table({name: _arrow_cells(cells) for name, cells in columns.items()})
+        if writer is None:
+            writer = stack.enter_context(parquet.ParquetWriter(raw, table.schema))
+        writer.write_table(table)
+
+    return add
 
 
 class _UnixLines:
@@ -294,7 +337,7 @@ class _UnixLines:
     them as well: readers take it for the end of a row.
     """
 
-    def __init__(self, text: io.StringIO) -> None:
+    def __init__(self, text: IO[str]) -> None:
         self._text = text
 
     def write(self, row: str) -> None:

@@ -46,7 +46,7 @@ class LabelTable:
     tasks, workers, labels : arrays of int
         One entry for each answer, in the order of the file.
     task_names, worker_names, label_names : sequences of str
-        What the codes stand for; tuples, unless there are very many.
+        What the codes stand for; tuples, unless there are very many tasks.
     duplicates : int
         Answers beyond the first of one worker to one task, in the file.
     dropped : int
@@ -59,8 +59,8 @@ class LabelTable:
     workers: Codes
     labels: Codes
     task_names: Sequence[str]
-    worker_names: Sequence[str]
-    label_names: Sequence[str]
+    worker_names: tuple[str, ...]
+    label_names: tuple[str, ...]
     duplicates: int
     dropped: int
     source: str
@@ -81,7 +81,7 @@ class LabelTable:
         every = ordered({*self.label_names, *told.values()})
         code = {name: at for at, name in enumerate(every)}
         known[list(told)] = [code[name] for name in told.values()]
-        if every == tuple(self.label_names):
+        if every == self.label_names:
             return self, known
         recoded = np.array([code[name] for name in self.label_names], np.int32)
         return replace(self, labels=recoded[self.labels], label_names=every), known
@@ -147,7 +147,7 @@ def read_labels(
         label_names = tuple(label_names[at] for at in used)
     return LabelTable(
         *(tasks, workers, labels.astype(np.int32, copy=False)),
-        *(task_names, worker_names, label_names),
+        *(task_names, tuple(worker_names), tuple(label_names)),
         duplicates=more,
         dropped=more if duplicates == "drop" else 0,
         source=str(file),
@@ -216,7 +216,7 @@ def in_common(
     table: LabelTable, by_task: Mapping[str, str], source: str | os.PathLike[str]
 ) -> dict[str, str]:
     """What is said of tasks that have an answer; refuses a file that is about other tasks."""
-    known = set(table.task_names)
+    known = {task for task in table.task_names if task in by_task}
     found = {task: value for task, value in by_task.items() if task in known}
     if not found:
         raise InvalidProblem(
@@ -396,13 +396,24 @@ def write_answers(
     If it is said on what confidences rest, a column ``rests_on`` follows; if labels have scores to
     rank them by, ``score``.
     """
+    return write_columns(path, answer_columns(tasks, labels, confidence, rests_on, scores))
+
+
+def answer_columns(
+    tasks: Sequence[str],
+    labels: Sequence[str],
+    confidence: Sequence[float],
+    rests_on: Sequence[str] | None = None,
+    scores: Sequence[float] | None = None,
+) -> dict[str, Sequence[Any]]:
+    """The columns of such a table, or of some of its rows."""
     shown = [round(float(each), 9) for each in confidence]
     columns: dict[str, Sequence[Any]] = {"task": tasks, "label": labels, "confidence": shown}
     if rests_on is not None:
         columns["rests_on"] = rests_on
     if scores is not None:
         columns["score"] = [round(float(each), 9) for each in scores]
-    return write_columns(path, columns)
+    return columns
 
 
 def write_workers(
