@@ -8,7 +8,9 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.compiling import hurry
 from askwise.core.problem import Worker
+from askwise.kernels import grouping
 from askwise.kernels.calibration import count_evidence
+from askwise.kernels.grouping import counted, group_ranges, rows_by_group
 from askwise.ledger import columns as c
 from askwise.ledger import vectors
 from askwise.ledger.ledger import Ledger
@@ -72,7 +74,7 @@ class Answers(NamedTuple):
     @property
     def per_worker(self) -> Array:
         """How many answers each worker gave."""
-        return np.bincount(self.workers, minlength=self.crowd)
+        return counted(self.workers, self.crowd)
 
     @property
     def evidence(self) -> Array:
@@ -82,7 +84,12 @@ class Answers(NamedTuple):
     @property
     def evidence_of_workers(self) -> Array:
         """How many answers those of each worker count for."""
-        return np.bincount(self.workers, self.weights, minlength=self.crowd)
+        return counted(self.workers, self.crowd, self.weights)
+
+    @property
+    def even(self) -> bool:
+        """Whether all answers count the same: nobody errs with others, or has one opinion."""
+        return bool((self.families < 0).all()) and not self.once.any()
 
     @property
     def once(self) -> Array:
@@ -152,22 +159,11 @@ def code_answers(
     count = int(tasks.max()) + 1
     crowd = int(workers.max()) + 1
     options = int(labels.max()) + 1 if classes is None else classes
-    if count * crowd * options < _ROOM:
-        # One number an answer: sorting those is several times faster than sorting rows.
-        keys = (tasks.astype(np.int64) * crowd + workers) * options + labels
-        keys.sort()
-        keys, sorted_labels = np.divmod(keys, options)
-        sorted_tasks, sorted_workers = np.divmod(keys, crowd)
-    else:
-        order = np.lexsort((labels, workers, tasks))
-        sorted_tasks, sorted_workers = tasks[order], workers[order]
-        sorted_labels = labels[order]
-    starts = np.zeros(count + 1, np.int64)
-    np.cumsum(np.bincount(sorted_tasks, minlength=count), out=starts[1:])
+    starts, sorted_workers, sorted_labels = _sorted(tasks, workers, labels, count, crowd, options)
     answers = Answers(
         starts=starts,
-        workers=sorted_workers.astype(np.int32),
-        labels=sorted_labels.astype(np.int32),
+        workers=sorted_workers,
+        labels=sorted_labels,
         truths=np.full(count, -1, np.int32) if truths is None else truths.astype(np.int32),
         contexts=np.zeros(count, np.int32) if contexts is None else contexts.astype(np.int32),
         crowd=crowd,
@@ -180,6 +176,35 @@ def code_answers(
     return answers
 
 
+def _sorted(
+    tasks: Array, workers: Array, labels: Array, count: int, crowd: int, options: int
+) -> tuple[Array, Array, Array]:
+    """Where the answers to each task begin; workers and labels by task, worker and label.
+
+    Many answers are first grouped by task, and then sorted some tasks at a time.
+    """
+    found = np.empty((2, len(tasks)), np.int32)
+    starts, order = np.zeros(count + 1, np.int64), None
+    if len(tasks) > grouping.SLICE:
+        starts, order = rows_by_group(tasks, count)
+    else:
+        np.cumsum(counted(tasks, count), out=starts[1:])
+    for first, last in group_ranges(starts):
+        here = slice(int(starts[first]), int(starts[last]))
+        rows: Any = slice(None) if order is None else order[here]
+        some, who, said = tasks[rows] - first, workers[rows], labels[rows]
+        if (last - first) * crowd * options < _ROOM:
+            # One number an answer: sorting those is several times faster than sorting rows.
+            keys = (some.astype(np.int64) * crowd + who) * options + said
+            keys.sort()
+            keys, found[1, here] = np.divmod(keys, options)
+            found[0, here] = keys % crowd
+        else:
+            by_all = np.lexsort((said, who, some))
+            found[0, here], found[1, here] = who[by_all], said[by_all]
+    return starts, found[0], found[1]
+
+
 def _dense(families: Array) -> Array:
     """Number families anew, without gaps."""
     known, codes = np.unique(families, return_inverse=True)
@@ -188,9 +213,9 @@ def _dense(families: Array) -> Array:
 
 def _weigh(answers: Answers) -> None:
     """Count evidence once, where there is any to count more than once."""
-    room = np.zeros(int(answers.families.max(initial=-1)) + 1)
-    if len(room) == 0 and not answers.once.any():
+    if answers.even:
         return
+    room = np.zeros(int(answers.families.max(initial=-1)) + 1)
     count = hurry(count_evidence) if len(answers.labels) > _LARGE else count_evidence
     count(answers.starts, answers.workers, answers.once, answers.families, room, answers.weights)
 

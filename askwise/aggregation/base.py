@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from askwise.aggregation.answers import Answers, answers_in
-from askwise.aggregation.calibrating import reported
+from askwise.aggregation.calibrating import Solve, reported
 from askwise.aggregation.features import Features, with_prediction
 from askwise.aggregation.fitted import Fitted
+from askwise.aggregation.parts import OnePart, Split
 from askwise.core.arrays import Array
 from askwise.core.checks import real, whole
 from askwise.core.compiling import allowed
@@ -138,11 +139,13 @@ class LabelAggregator(Aggregator, Learned):
         Without truths it solves once, else three times: truths judge fits that do not know them.
         With features of tasks, what they foretell is one more worker, the last.
         """
+        return self._reported(self.solve, answers, features)
+
+    def _reported(self, solve: Solve, answers: Answers, features: Features | None) -> Fitted:
         if self.temper == 0:
-            more = answers if features is None else with_prediction(self.solve, answers, features)
-            return self.solve(more)
+            return solve(answers if features is None else with_prediction(solve, answers, features))
         shares = self.finds_shares
-        return reported(self.solve, answers, temper=self.temper, shares=shares, features=features)
+        return reported(solve, answers, temper=self.temper, shares=shares, features=features)
 
     def fit(
         self,
@@ -254,6 +257,26 @@ class Iterative(LabelAggregator):
         super().__post_init__()
         whole(self.max_iterations, "max_iterations", least=1)
         real(self.tolerance, "tolerance", "0 or more", least=0.0)
+
+
+@dataclass(frozen=True)
+class Partitioned(LabelAggregator):
+    """A method that goes over tasks part by part, wherever the parts are kept.
+
+    What it finds is the same however tasks are divided, but for the rounding of sums.
+    """
+
+    def solve(self, answers: Answers) -> Fitted:
+        """Solve with all tasks in one part, in this process."""
+        return self.solve_in(answers, OnePart)
+
+    @abstractmethod
+    def solve_in(self, answers: Answers, split: Split) -> Fitted:
+        """Solve with the tasks divided by ``split``; see :mod:`askwise.aggregation.parts`."""
+
+    def report_in(self, answers: Answers, split: Split, features: Features | None = None) -> Fitted:
+        """Report, as ``report`` does, what it finds with the tasks divided by ``split``."""
+        return self._reported(lambda given: self.solve_in(given, split), answers, features)
 
 
 aggregation: Registry[Aggregator] = Registry("aggregation", "askwise.aggregation")

@@ -7,12 +7,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from askwise.aggregation.answers import Answers
-from askwise.aggregation.base import Iterative, aggregation
+from askwise.aggregation.base import Iterative, Partitioned, aggregation
 from askwise.aggregation.fitted import Errors, Fitted
-from askwise.aggregation.steps import TINY, fitted_softly, shares, sized, work_of
+from askwise.aggregation.parts import Part, Split, Tally
+from askwise.aggregation.steps import TINY, fitted_softly, sized, work_of, write_shares
 from askwise.core.checks import real
 from askwise.core.registry import LATER
 from askwise.kernels import Array, kernel
+from askwise.kernels.grouping import numbered
 
 RIGHT, WRONG = 2.0, 1.0
 """Answers that a worker is believed to have given beforehand, where there is a prior."""
@@ -28,16 +30,12 @@ class Pairs(NamedTuple):
 
 def pairs_of(answers: Answers) -> Pairs:
     """Number the pairs of a worker and a label that he gave."""
-    flat = answers.workers.astype(np.int64) * answers.classes + answers.labels
-    if answers.crowd * answers.classes <= 4 * len(flat):
-        # A table of all pairs is small then, and looking up is faster than sorting.
-        given = np.zeros(answers.crowd * answers.classes, bool)
-        given[flat] = True
-        used = np.flatnonzero(given)
-        numbers = np.cumsum(given, dtype=np.int32) - np.int32(1)
-        return Pairs(numbers[flat], used // answers.classes, used % answers.classes)
-    used, of_answer = np.unique(flat, return_inverse=True)
-    return Pairs(of_answer.astype(np.int32), used // answers.classes, used % answers.classes)
+
+    def cells(here: slice) -> Array:
+        return answers.workers[here].astype(np.int64) * answers.classes + answers.labels[here]
+
+    of_answer, used = numbered(cells, len(answers.labels), answers.crowd * answers.classes)
+    return Pairs(of_answer, used // answers.classes, used % answers.classes)
 
 
 @kernel
@@ -138,9 +136,39 @@ def maximise(
     return before, after
 
 
+def begin(part: Part, table: Array, pairs: int) -> Tally:
+    """Write the shares of the votes; returns counts and sums by them, see ``tally``."""
+    write_shares(part.answers, table)
+    counts, sums, _ = _tallied(part, table, pairs)
+    return Tally((counts, sums))
+
+
+def expect(part: Part, table: Array, log_prior: Array, chances: Array, compare: bool) -> Tally:
+    """E-step: write the posteriors.
+
+    Returns counts and sums by them, the logarithm of the evidence and, if asked to compare, by
+    how much a probability has changed at the most.
+    """
+    answers = part.answers
+    last = table.copy() if compare else table
+    taken = sized(weigh, work_of(answers))(answers, part.codes, log_prior, chances, table)
+    # On the whole table at once, which is several times faster than task by task.
+    np.exp(table, out=table)
+    counts, sums, masses = _tallied(part, table, len(chances))
+    moved = float(np.abs(table - last).max(initial=0.0)) if compare else 0.0
+    return Tally((counts, sums, taken + float(np.log(masses).sum())), moved)
+
+
+def _tallied(part: Part, table: Array, pairs: int) -> tuple[Array, Array, Array]:
+    classes = table.shape[1]
+    counts, sums, masses = np.zeros((pairs, classes)), np.zeros((2, classes)), np.zeros(len(table))
+    sized(tally, work_of(part.answers))(part.answers, part.codes, table, counts, sums, masses)
+    return counts, sums, masses
+
+
 @aggregation.register("dawid-skene")
 @dataclass(frozen=True)
-class DawidSkene(Iterative):
+class DawidSkene(Iterative, Partitioned):
     """Learn each worker's confusion matrix and each task's class together, by EM.
 
     The class of a task is c with probability p[c]; worker w then gives label k with
@@ -214,20 +242,16 @@ class DawidSkene(Iterative):
         super().__post_init__()
         check_prior(self.prior)
 
-    def solve(self, answers: Answers) -> Fitted:
+    def solve_in(self, answers: Answers, split: Split) -> Fitted:
         """Iterate."""
         pairs = pairs_of(answers)
-        size = work_of(answers)
-        first_half, second_half = sized(weigh, size), sized(tally, size)
-        m_step = sized(maximise, size)
-        counts = np.zeros((len(pairs.workers), answers.classes))
+        parts = split(answers, pairs.of_answer)
+        m_step = sized(maximise, work_of(answers))
+        (counts, sums), _ = parts.run(begin, len(pairs.workers))
         chances = np.zeros_like(counts)
         totals = np.zeros((answers.crowd, answers.classes))
-        sums, masses = np.zeros((2, answers.classes)), np.zeros(answers.tasks)
-        probabilities = shares(answers)
-        second_half(answers, pairs.of_answer, probabilities, counts, sums, masses)
         if self.prior > 0.0:
-            np.copyto(chances, self._pooled(pairs, counts, answers.crowd))
+            chances = self._pooled(pairs, counts, answers.crowd)
         else:
             m_step(pairs.workers, counts, totals, chances)
         log_prior = log_shares(sums[0] / answers.tasks)
@@ -235,17 +259,14 @@ class DawidSkene(Iterative):
         bound, converged, iteration = -np.inf, False, 0
         while iteration < self.max_iterations and not converged:
             iteration += 1
-            last = probabilities.copy() if self.prior > 0.0 else probabilities
-            taken = first_half(answers, pairs.of_answer, log_prior, chances, probabilities)
-            # On the whole table at once, which is several times faster than task by task.
-            np.exp(probabilities, out=probabilities)
-            second_half(answers, pairs.of_answer, probabilities, counts, sums, masses)
+            (counts, sums, evidence), moved = parts.run(
+                expect, log_prior, chances, self.prior > 0.0
+            )
             if self.prior > 0.0:
-                np.copyto(chances, self._pooled(pairs, counts, answers.crowd))
+                chances = self._pooled(pairs, counts, answers.crowd)
                 log_prior = log_shares(sums[0] / answers.tasks)
-                converged = bool(np.abs(probabilities - last).max() < self.tolerance)
+                converged = moved < self.tolerance
                 continue
-            evidence = taken + float(np.log(masses).sum())
             expected, likelihood = m_step(pairs.workers, counts, totals, chances)
             # The logarithm of the evidence, less the expectation of what it sums.
             entropy = evidence - float(sums[0] @ log_prior) - expected
@@ -256,7 +277,7 @@ class DawidSkene(Iterative):
             converged = bool(bound - before < self.tolerance)
         errors = Errors(pairs.workers, pairs.labels, np.exp(chances))
         return fitted_softly(
-            answers, probabilities, iterations=iteration, converged=converged, errors=errors
+            answers, parts.table(), iterations=iteration, converged=converged, errors=errors
         )
 
     def _pooled(self, pairs: Pairs, counts: Array, crowd: int) -> Array:

@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from askwise.aggregation.answers import Answers
-from askwise.aggregation.base import LabelAggregator, aggregation
+from askwise.aggregation.base import Partitioned, aggregation
 from askwise.aggregation.fitted import Fitted, first_largest
-from askwise.aggregation.steps import fitted_by_vote, shares
+from askwise.aggregation.parts import Split
+from askwise.aggregation.steps import voted_in
 from askwise.core.arrays import Array
 from askwise.core.checks import one_of
 from askwise.core.draws import Draw, uniform
@@ -24,7 +25,7 @@ from askwise.ledger.ledger import Ledger
 
 @aggregation.register("majority")
 @dataclass(frozen=True)
-class Majority(LabelAggregator):
+class Majority(Partitioned):
     """The option with the most votes; its confidence is its share of them.
 
     A task whose truth is known has that. A share says how agreed an option is, not how probable;
@@ -72,9 +73,9 @@ class Majority(LabelAggregator):
         super().__post_init__()
         one_of(self.ties, "ties", ("draw", "first"))
 
-    def solve(self, answers: Answers) -> Fitted:
+    def solve_in(self, answers: Answers, split: Split) -> Fitted:
         """Count votes."""
-        return fitted_by_vote(answers, shares(answers))
+        return voted_in(answers, split)
 
     def labels(
         self,

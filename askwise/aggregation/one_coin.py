@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from askwise.aggregation.answers import Answers
-from askwise.aggregation.base import Iterative, aggregation
+from askwise.aggregation.base import Iterative, Partitioned, aggregation
 from askwise.aggregation.dawid_skene import RIGHT, WRONG, check_prior, log_shares
 from askwise.aggregation.fitted import Fitted
+from askwise.aggregation.parts import NO_CODES, Part, Parts, Split, Tally
 from askwise.aggregation.steps import (
     TINY,
     class_sums,
@@ -17,9 +18,9 @@ from askwise.aggregation.steps import (
     keep_truth,
     normalise_logs,
     right_answers,
-    shares,
     sized,
     work_of,
+    write_shares,
 )
 from askwise.core.registry import LATER
 from askwise.kernels import Array, kernel
@@ -58,7 +59,7 @@ def vote_by_odds(
 
 @aggregation.register("one-coin")
 @dataclass(frozen=True)
-class OneCoin(Iterative):
+class OneCoin(Iterative, Partitioned):
     """Learn how often each worker is right, the same for all classes, by EM.
 
     ``dawid-skene`` with one number for each worker: he gives the right label with probability
@@ -124,51 +125,74 @@ class OneCoin(Iterative):
         super().__post_init__()
         check_prior(self.prior)
 
-    def solve(self, answers: Answers) -> Fitted:
+    def solve_in(self, answers: Answers, split: Split) -> Fitted:
         """Iterate."""
+        parts = split(answers, NO_CODES)
         if self.prior > 0.0:
-            return self._with_prior(answers)
-        per_task = answers.evidence
-        even = np.ones(answers.tasks)
+            return self._with_prior(answers, parts)
         counts = answers.evidence_of_workers
-        probabilities = shares(answers)
-
-        def maximise() -> tuple[Array, ...]:
-            prior = log_shares(class_sums(probabilities, even) / answers.tasks)
-            right = right_answers(answers, probabilities, answers.weights)
-            return prior, right, *_chances(right / counts, answers.classes)
-
-        log_prior, right, log_right, log_wrong = maximise()
+        (by_task, by_answer, right), _ = parts.run(begin)
+        given = float(answers.evidence.sum())
         bound, converged, iteration = -np.inf, False, 0
+        log_prior = log_shares(by_task / answers.tasks)
+        log_right, log_wrong = _chances(right / counts, answers.classes)
         while iteration < self.max_iterations and not converged:
             iteration += 1
-            entropy = vote_by_odds(answers, log_prior, log_right - log_wrong, probabilities)
-            log_prior, right, log_right, log_wrong = maximise()
+            (by_task, by_answer, right, entropy), _ = parts.run(
+                vote_again, log_prior, log_right - log_wrong, False
+            )
+            log_prior = log_shares(by_task / answers.tasks)
+            log_right, log_wrong = _chances(right / counts, answers.classes)
             likelihood = float(right @ log_right + (counts - right) @ log_wrong)
-            prior = float(class_sums(probabilities, per_task) @ log_prior)
+            prior = float(by_answer @ log_prior)
             before = bound
-            bound = (likelihood + prior + entropy) / float(per_task.sum())
+            bound = (likelihood + prior + entropy) / given
             converged = bool(bound - before < self.tolerance)
         skills = {"skill": right / counts}
         found = {"iterations": iteration, "converged": converged, "of_workers": skills}
-        return fitted_softly(answers, probabilities, **found)
+        return fitted_softly(answers, parts.table(), **found)
 
-    def _with_prior(self, answers: Answers) -> Fitted:
+    def _with_prior(self, answers: Answers, parts: Parts) -> Fitted:
         """Iterate with right and wrong answers added, and classes equally probable."""
         even = np.full(answers.classes, -math.log(answers.classes))
         counts = answers.evidence_of_workers + (RIGHT + WRONG) * self.prior
-        probabilities = shares(answers)
+        (_, _, right), _ = parts.run(begin)
         skill, converged, iteration = counts, False, 0
         while iteration < self.max_iterations and not converged:
             iteration += 1
-            right = right_answers(answers, probabilities, answers.weights)
             skill = (right + RIGHT * self.prior) / counts
             log_right, log_wrong = _chances(skill, answers.classes)
-            before = probabilities.copy()
-            vote_by_odds(answers, even, log_right - log_wrong, probabilities)
-            converged = bool(np.abs(probabilities - before).max() < self.tolerance)
+            (_, _, right, _), moved = parts.run(vote_again, even, log_right - log_wrong, True)
+            converged = moved < self.tolerance
         found = {"iterations": iteration, "converged": converged, "of_workers": {"skill": skill}}
-        return fitted_softly(answers, probabilities, **found)
+        return fitted_softly(answers, parts.table(), **found)
+
+
+def begin(part: Part, table: Array) -> Tally:
+    """Write the shares of the votes; returns what the M-step needs of them, see ``_sums``."""
+    write_shares(part.answers, table)
+    return Tally(_sums(part, table))
+
+
+def vote_again(part: Part, table: Array, log_prior: Array, log_odds: Array, compare: bool) -> Tally:
+    """E-step: write the posteriors.
+
+    Returns what the M-step needs of them, their entropy and, if asked to compare, by how much a
+    probability has changed at the most.
+    """
+    last = table.copy() if compare else table
+    entropy = vote_by_odds(part.answers, log_prior, log_odds, table)
+    moved = float(np.abs(table - last).max(initial=0.0)) if compare else 0.0
+    return Tally((*_sums(part, table), entropy), moved)
+
+
+def _sums(part: Part, table: Array) -> tuple[Array, Array, Array]:
+    """Classes summed over tasks and over answers; how many answers of each worker are right."""
+    return (
+        class_sums(table, np.ones(len(table))),
+        class_sums(table, part.evidence),
+        right_answers(part.answers, table, part.answers.weights),
+    )
 
 
 def _chances(skill: Array, classes: int) -> tuple[Array, Array]:

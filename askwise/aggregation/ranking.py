@@ -50,11 +50,26 @@ def sureness(
     >>> sureness(*votes, named, options=2)[[0, 39]].round(2).tolist()
     [1.99, 1.26]
     """
+    leads, shares = leads_and_shares(tasks, answers, weights, named, options)
+    return sureness_of(leads, shares, named, options, contexts)
+
+
+def leads_and_shares(
+    tasks: Array, answers: Array, weights: Array, named: Array, options: int
+) -> tuple[Array, Array]:
+    """What the score of a label rests on: its lead, and the share of votes for it."""
     leads = weighted_lead(tasks, answers, weights, named, options)
     votes = np.maximum(1, np.bincount(tasks, minlength=len(named)))
     agreeing = np.bincount(tasks, answers == named[tasks], minlength=len(named))
+    return leads, agreeing / votes
+
+
+def sureness_of(
+    leads: Array, shares: Array, named: Array, options: int, contexts: Array | None = None
+) -> Array:
+    """Score labels by their leads, and the shares of votes for them, of all tasks."""
     kinds = named if contexts is None else named + options * contexts
-    found: Array = np.round(leads * agreement_by_kind(agreeing / votes, kinds), TOLD_APART)
+    found: Array = np.round(leads * agreement_by_kind(shares, kinds), TOLD_APART)
     return found
 
 

@@ -7,8 +7,10 @@ import numpy as np
 
 from askwise.aggregation.answers import Answers
 from askwise.aggregation.fitted import Fitted, first_largest
+from askwise.aggregation.parts import NO_CODES, Part, Split, Tally
 from askwise.core.arrays import Array
 from askwise.core.compiling import Function, hurry, kernel, step
+from askwise.kernels.grouping import group_ranges
 
 TINY = 1e-10
 """Probabilities below are taken for this, so that no answer is impossible."""
@@ -114,9 +116,14 @@ def work_of(answers: Answers) -> int:
 def shares(answers: Answers, weights: Array | None = None) -> Array:
     """Vote with these weights of workers (all one by default); returns shares of the classes."""
     probabilities = np.zeros((answers.tasks, answers.classes))
+    write_shares(answers, probabilities, weights)
+    return probabilities
+
+
+def write_shares(answers: Answers, probabilities: Array, weights: Array | None = None) -> None:
+    """The same into a table."""
     given = np.ones(answers.crowd) if weights is None else weights
     sized(share_votes, work_of(answers))(answers, given, probabilities)
-    return probabilities
 
 
 def right_answers(answers: Answers, probabilities: Array, weights: Array) -> Array:
@@ -128,13 +135,19 @@ def right_answers(answers: Answers, probabilities: Array, weights: Array) -> Arr
 
 def agreements(answers: Answers, labels: Array) -> Array:
     """How many answers of each worker are the label named for the task."""
-    same = answers.labels == np.repeat(labels, answers.per_task)
-    return np.bincount(answers.workers[same], minlength=answers.crowd).astype(np.float64)
+    found = np.zeros(answers.crowd)
+    for first, last in group_ranges(answers.starts):
+        here = slice(int(answers.starts[first]), int(answers.starts[last]))
+        per_task = np.diff(answers.starts[first : last + 1])
+        same = answers.labels[here] == np.repeat(labels[first:last], per_task)
+        found += np.bincount(answers.workers[here][same], minlength=answers.crowd)
+    return found
 
 
 def fitted_softly(answers: Answers, probabilities: Array, **found: Any) -> Fitted:
     """What was found, where an answer is right with the probability of its label."""
-    right = right_answers(answers, probabilities, np.ones(len(answers.labels)))
+    even = answers.weights if answers.even else np.ones(len(answers.labels))
+    right = right_answers(answers, probabilities, even)
     return Fitted(probabilities, right, answers.per_worker, **found)
 
 
@@ -142,6 +155,19 @@ def fitted_by_vote(answers: Answers, probabilities: Array, **found: Any) -> Fitt
     """What was found, where an answer is right if it is the label named for the task."""
     right = agreements(answers, first_largest(probabilities))
     return Fitted(probabilities, right, answers.per_worker, **found)
+
+
+def vote(part: Part, table: Array) -> Tally:
+    """Write the shares of the votes; returns how many answers of each worker are the leader."""
+    write_shares(part.answers, table)
+    return Tally((agreements(part.answers, first_largest(table)),))
+
+
+def voted_in(answers: Answers, split: Split) -> Fitted:
+    """Shares of votes, counted part by part."""
+    parts = split(answers, NO_CODES)
+    (right,), _ = parts.run(vote)
+    return Fitted(parts.table(), right, answers.per_worker)
 
 
 def class_sums(probabilities: Array, weights: Array) -> Array:

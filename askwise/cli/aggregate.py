@@ -3,21 +3,43 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum, auto
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from askwise.cli import output
 from askwise.cli.opening import leave_compiler_out
 from askwise.cli.options import AsJson, argument, option
-from askwise.cli.outputs import command_line, pages, progress, settings_of, show_found
+from askwise.cli.outputs import (
+    command_line,
+    cores,
+    narrated,
+    pages,
+    progress,
+    settings_of,
+    show_found,
+    spoken,
+)
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from askwise.aggregation.parts import Split
     from askwise.core.problem import Worker
     from askwise.core.scoring import Bin
     from askwise.data import LabelTable
     from askwise.lab.aggregating.labels import Aggregated, Truths
+
+
+class AggregateBackend(StrEnum):
+    """Where the work is done."""
+
+    local = auto()
+    dask = auto()
+
 
 FEW = 2_000
 """Up to so many answers, plain Python is faster than loading the compiler."""
@@ -65,6 +87,12 @@ def aggregate(
     out: Path | None = option(None, "FILE", "Write task, label and confidence there."),
     workers_out: Path | None = option(None, "FILE", "Write the quality of each worker there."),
     page: Path | None = option(None, "DIR", "Write report.html, figure.png and figure.svg there."),
+    backend: Annotated[
+        AggregateBackend, typer.Option(help="Where to compute: this process, or a Dask cluster.")
+    ] = AggregateBackend.local,
+    scheduler: str | None = option(
+        None, "ADDRESS", "Of the cluster, with --backend dask; without it one is started here."
+    ),
     as_json: AsJson = False,
 ) -> None:
     """Label tasks from recorded answers, and tell how good the workers are."""
@@ -77,9 +105,16 @@ def aggregate(
             "--out, --workers-out and --page",
             field="method",
         )
-    table = read_labels(labels, duplicates=duplicates)
-    if len(table) <= FEW:
+    _check_backend(method, backend, scheduler)
+    with narrated(quiet=as_json) as say:
+        table = read_labels(
+            labels,
+            duplicates=duplicates,
+            progress=lambda count: say(f"read {count:,} labels of {labels}"),
+        )
+    if len(table) <= FEW and backend == AggregateBackend.local:
         leave_compiler_out()
+    from askwise.aggregation.parts import watched
     from askwise.lab.aggregating.labels import aggregate as run
     from askwise.lab.aggregating.labels import make_method, methods
 
@@ -104,10 +139,12 @@ def aggregate(
         raise InvalidParameter(
             f"contexts: {made.name!r} has no use for them; leave --contexts out", field="contexts"
         )
-    with progress(quiet=as_json) as tell:
-        tell("aggregating", 0, 1)
-        one = run(table, made, **given)
-        tell("aggregating", 1, 1)
+    with (
+        progress(quiet=as_json) as tell,
+        spoken(quiet=as_json) as say,
+        _divided(backend, scheduler) as split,
+    ):
+        one = run(table, made, **given, split=watched(split, _passing(len(table), tell, say)))
     files = {"gold": gold, "learn_from": learn_from, "contexts": contexts}
     files |= {"workers": workers, "features": features}
     spelled = [f"{key}={value}" for key, value in chosen.items()]
@@ -117,6 +154,8 @@ def aggregate(
         set=spelled,
         **files,
         duplicates=duplicates,
+        backend=None if backend == AggregateBackend.local else backend.value,
+        scheduler=scheduler,
         page=page,
     )
     written = _write(one, out, workers_out, page, command)
@@ -124,6 +163,58 @@ def aggregate(
         output.show_json({**one.to_json(), "files": [str(path) for path in written]})
     else:
         show_found(one, as_json, screen=_show, lines=_print_lines, files=written)
+
+
+def _check_backend(method: str, backend: AggregateBackend, scheduler: str | None) -> None:
+    """Refuse, before anything is read, what no cluster can do."""
+    if backend == AggregateBackend.local:
+        if scheduler is not None:
+            raise InvalidParameter(
+                "scheduler goes with --backend dask: give both or neither", field="scheduler"
+            )
+        return
+    from askwise.core.registry import from_label
+    from askwise.lab.aggregating.labels import partitioned_methods
+
+    spec = from_label(method)
+    name = spec if isinstance(spec, str) else spec["name"]
+    if name not in partitioned_methods():
+        raise InvalidParameter(
+            f"method {name!r} does not run on a cluster: give one of "
+            f"{', '.join(partitioned_methods())}, or leave --backend out",
+            field="method",
+        )
+
+
+def _passing(
+    labels: int, tell: Callable[[str, int, int], None], say: Callable[[str], None]
+) -> Callable[[int], None]:
+    """What tells people, on a terminal and elsewhere, which pass over the labels is going on."""
+    shown = "aggregating"
+    tell(shown, 0, 1)
+
+    def passing(number: int) -> None:
+        nonlocal shown
+        tell(shown, 1, 1)
+        shown = f"aggregating: pass {number} over {labels:,} labels"
+        tell(shown, 0, 1)
+        say(shown)
+
+    return passing
+
+
+@contextmanager
+def _divided(backend: AggregateBackend, scheduler: str | None) -> Iterator[Split]:
+    """How tasks are divided: in one part here, or among the workers of a cluster."""
+    if backend == AggregateBackend.local:
+        from askwise.aggregation.parts import OnePart
+
+        yield OnePart
+        return
+    from askwise.lab.aggregating.cluster import on_dask
+
+    with on_dask(scheduler, jobs=cores()) as split:
+        yield split
 
 
 def _value(text: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from enum import StrEnum, auto
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 from askwise.cli import output
 from askwise.cli.opening import leave_compiler_out
 from askwise.cli.options import AsJson, Seed, argument, option
-from askwise.cli.outputs import command_line, extra, progress, settings_of, workshop
+from askwise.cli.outputs import command_line, cores, extra, progress, settings_of, workshop
 
 if TYPE_CHECKING:
     from askwise.lab.experiment import Experiment
@@ -103,7 +102,7 @@ def run_experiment(
             experiment,
             reps=reps,
             seed=seed,
-            jobs=_cores() if jobs is None else jobs,
+            jobs=cores() if jobs is None else jobs,
             backend=backend.value,
             scheduler=scheduler,
             progress=tell,
@@ -128,12 +127,6 @@ def _describe(name: str) -> dict[str, Any]:
     entry = experiments.get(name)
     facts = ("name", "title", "summary", "reproduces", "reps")
     return {fact: getattr(entry, fact) for fact in facts} | {"parameters": parameters_of(entry())}
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _show_results(experiment: Experiment, results: Results) -> None:

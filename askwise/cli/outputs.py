@@ -136,6 +136,13 @@ def settings_of(given: Sequence[str] | None) -> dict[str, str]:
     return chosen
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Let Ctrl-C wait for the end of the block."""
@@ -215,6 +222,19 @@ def spoken(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
         return
     with _speaker(EVERY) as say:
         yield say
+
+
+@contextmanager
+def narrated(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """What is told to it: a line that is renewed on a terminal, elsewhere a line now and then."""
+    if quiet:
+        yield lambda what: None
+    elif sys.stderr.isatty():
+        with output.console(stderr=True).status("") as shown:
+            yield shown.update
+    else:
+        with _speaker(OFTEN) as say:
+            yield say
 
 
 @contextmanager

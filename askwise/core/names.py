@@ -18,9 +18,7 @@ def coded(cells: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
     ([1, 0, 1], ('9', '10'))
     """
     index: dict[str, int] = {}
-    codes = np.fromiter(
-        (index.setdefault(cell, len(index)) for cell in cells), np.int32, count=len(cells)
-    )
+    codes = coded_as(cells, index)
     names = ordered(index)
     place = np.empty(len(names), np.int32)
     for at, name in enumerate(names):
@@ -28,13 +26,30 @@ def coded(cells: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
     return place[codes], names
 
 
+def coded_as(cells: Sequence[str], index: dict[str, int]) -> Array:
+    """Codes of cells in the order in which names are met; new ones are added to the index."""
+    met = (index.setdefault(cell, len(index)) for cell in cells)
+    return np.fromiter(met, np.int32, count=len(cells))
+
+
 def ordered(names: Iterable[str]) -> tuple[str, ...]:
     """Sort names: as numbers if all are numbers, else as text."""
     every = list(names)
-    try:
-        numbers = {name: float(name) for name in every}
-    except ValueError:
+    numbers = all_finite(every)
+    if numbers is None:
         return tuple(sorted(every))
-    if not all(math.isfinite(number) for number in numbers.values()):
-        return tuple(sorted(every))
-    return tuple(sorted(every, key=lambda name: (numbers[name], name)))
+    return tuple(name for _, name in sorted(zip(numbers, every, strict=True)))
+
+
+def all_finite(names: Iterable[str]) -> list[float] | None:
+    """The numbers that names are; None if any is none, or is not finite."""
+    found = []
+    for name in names:
+        try:
+            number = float(name)
+        except ValueError:
+            return None
+        if not math.isfinite(number):
+            return None
+        found.append(number)
+    return found

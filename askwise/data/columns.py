@@ -7,19 +7,23 @@ import json
 import math
 import os
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from askwise.core.errors import InvalidParameter, InvalidProblem
-from askwise.core.files import write_atomic
+from askwise.core.files import atomic_file
 from askwise.data.tables import columns_of, csv_rows, read_text
 
 ENDINGS = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
 Wanted = Callable[[Sequence[str]], list[str]]
 """Says which of a file's columns are read."""
+
+Rows = Mapping[str, Sequence[Any]]
+"""Rows to be written: the cells of each column."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -44,7 +48,7 @@ class Columns:
 
     def place(self, row: int) -> str:
         """Name the place of a row, for messages."""
-        word = "row" if _ending(self.source) == ".parquet" else "line"
+        word = "row" if ending_of(self.source) == ".parquet" else "line"
         return f"{self.source}, {word} {self.lines[row]}"
 
 
@@ -70,7 +74,7 @@ def read_columns(
         The file can't be read.
     """
     file = Path(path)
-    ending = _ending(file)
+    ending = ending_of(file)
 
     def wanted(names: Sequence[str]) -> list[str]:
         more = [name for name in names if name not in needed] if every else optional
@@ -86,16 +90,22 @@ def read_columns(
         raise InvalidProblem(
             f"{file} has no row below its columns: give at least one", field="file"
         )
+    refuse_empty(found, [name for name in needed if name not in blank])
+    return found
+
+
+def refuse_empty(found: Columns, needed: Sequence[str]) -> None:
+    """Refuse empty cells in needed columns."""
     for name in found.cells:
-        if name in needed and name not in blank and "" in found.cells[name]:
+        if name in needed and "" in found.cells[name]:
             place = found.place(found.cells[name].index(""))
             raise InvalidProblem(
                 f"{place}: {name} is empty; fill it or take the row out", field=name
             )
-    return found
 
 
-def _ending(path: Path) -> str:
+def ending_of(path: Path) -> str:
+    """The ending of a file, which names its format."""
     name = path.name.lower()
     for ending in ENDINGS:
         if name.endswith(ending):
@@ -114,7 +124,7 @@ def _read_csv(path: Path, needed: Sequence[str], wanted: Wanted) -> Columns:
     lines = array("q")
     for line, cells in rows:
         for append, index in places:
-            append(_as_written(cells[index]))
+            append(as_written(cells[index]))
         lines.append(line)
     return Columns(path, found, lines)
 
@@ -124,21 +134,7 @@ def _read_json_lines(
 ) -> Columns:
     lists: dict[str, list[str]] = {}
     lines = array("q")
-    for number, line in enumerate(read_text(path).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InvalidProblem(
-                f"{path}, line {number}: not JSON ({error}); give one object a line", field="file"
-            ) from None
-        if not isinstance(record, dict):
-            raise InvalidProblem(
-                f"{path}, line {number}: give an object such as "
-                f"{json.dumps(dict.fromkeys(needed, '...'))}",
-                field="file",
-            )
+    for number, record in json_rows(path, read_text(path).split("\n"), needed):
         if not lists:
             # The first line says which of the optional fields there are.
             lists = {name: [] for name in wanted(list(record))}
@@ -154,28 +150,45 @@ def _read_json_lines(
             )
         lines.append(number)
         for name, column in lists.items():
-            column.append(_said(record.get(name), name, path, "line", number))
-    if not lists:
-        raise InvalidProblem(
-            f"{path} is empty: give one object a line, with {', '.join(needed)}", field="file"
-        )
+            column.append(said(record.get(name), name, path, "line", number))
     return Columns(path, lists, lines)
 
 
-def _read_parquet(path: Path, wanted: Wanted) -> Columns:
-    arrow, parquet = _arrow()
-    try:
-        with parquet.ParquetFile(path) as file:
-            names = list(file.schema_arrow.names)
-            read = wanted(names)
-            table = file.read(columns=read)
-    except arrow.lib.ArrowException as error:
+def json_rows(
+    path: Path, lines: Iterable[str], needed: Sequence[str]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects in lines that are not blank, each with its line."""
+    empty = True
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InvalidProblem(
+                f"{path}, line {number}: not JSON ({error}); give one object a line", field="file"
+            ) from None
+        if not isinstance(record, dict):
+            raise InvalidProblem(
+                f"{path}, line {number}: give an object such as "
+                f"{json.dumps(dict.fromkeys(needed, '...'))}",
+                field="file",
+            )
+        empty = False
+        yield number, record
+    if empty:
         raise InvalidProblem(
-            f"{path} can't be read as Parquet ({error}): write it anew", field="file"
-        ) from None
+            f"{path} is empty: give one object a line, with {', '.join(needed)}", field="file"
+        )
+
+
+def _read_parquet(path: Path, wanted: Wanted) -> Columns:
+    with parquet_file(path) as file:
+        read = wanted(list(file.schema_arrow.names))
+        table = file.read(columns=read)
     cells = {
         name: [
-            _said(value, name, path, "row", row)
+            said(value, name, path, "row", row)
             for row, value in enumerate(table.column(name).to_pylist(), 1)
         ]
         for name in read
@@ -183,7 +196,21 @@ def _read_parquet(path: Path, wanted: Wanted) -> Columns:
     return Columns(path, cells, range(1, table.num_rows + 1))
 
 
-def _arrow() -> tuple[Any, Any]:
+@contextmanager
+def parquet_file(path: Path) -> Iterator[Any]:
+    """Open a file of Parquet; what can't be read of it is refused."""
+    arrow, parquet = arrow_modules()
+    try:
+        with parquet.ParquetFile(path) as file:
+            yield file
+    except arrow.lib.ArrowException as error:
+        raise InvalidProblem(
+            f"{path} can't be read as Parquet ({error}): write it anew", field="file"
+        ) from None
+
+
+def arrow_modules() -> tuple[Any, Any]:
+    """Arrow, and its module for Parquet."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -198,14 +225,14 @@ def _arrow() -> tuple[Any, Any]:
 
 def _arrow_cells(cells: Sequence[Any]) -> Any:
     """A column of Parquet: of one kind, or of text where its cells are of several."""
-    arrow, _ = _arrow()
+    arrow, _ = arrow_modules()
     try:
         return arrow.array(list(cells))
     except (arrow.ArrowInvalid, arrow.ArrowTypeError):
         return arrow.array([None if cell is None else str(cell) for cell in cells])
 
 
-def _said(value: Any, name: str, path: Path, unit: str, at: int) -> str:
+def said(value: Any, name: str, path: Path, unit: str, at: int) -> str:
     """A value as text; empty for none."""
     if isinstance(value, str):
         return value.strip()
@@ -220,7 +247,7 @@ def _said(value: Any, name: str, path: Path, unit: str, at: int) -> str:
     )
 
 
-def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[Any]]) -> Path:
+def write_columns(path: str | os.PathLike[str], columns: Rows) -> Path:
     """Write columns of equal length, in the format that the ending names, whole or not at all.
 
     In CSV, text that a spreadsheet would take for a formula (it begins with ``=``, ``+``,
@@ -238,29 +265,69 @@ def write_columns(path: str | os.PathLike[str], columns: Mapping[str, Sequence[A
     -2,3
     <BLANKLINE>
     """
+    with column_writer(path) as add:
+        add(columns)
+    return Path(path)
+
+
+@contextmanager
+def column_writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Rows], None]]:
+    """Write columns, some rows at a time, as :func:`write_columns` does.
+
+    What it yields takes the next rows of all columns. In Parquet the first rows say of which kind a
+    column is.
+    """
     file = Path(path)
-    ending = _ending(file)
-    if ending == ".parquet":
-        arrow, parquet = _arrow()
-        sink = io.BytesIO()
-        table = arrow.table({name: _arrow_cells(cells) for name, cells in columns.items()})
-        parquet.write_table(table, sink)
-        raw = sink.getvalue()
-    else:
-        text = io.StringIO(newline="")
-        rows = zip(*columns.values(), strict=True)
-        if ending.startswith(".jsonl"):
-            for row in rows:
-                record = dict(zip(columns, row, strict=True))
-                text.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
-        else:
-            writer = csv.writer(_UnixLines(text))
-            writer.writerow(columns)
-            writer.writerows([_harmless(cell) for cell in row] for row in rows)
-        raw = text.getvalue().encode()
+    ending = ending_of(file)
+    with ExitStack() as stack:
+        raw: Any = stack.enter_context(atomic_file(file))
+        if ending == ".parquet":
+            yield _parquet_writer(raw, stack)
+            return
         if ending.endswith(".gz"):
-            raw = gzip.compress(raw, mtime=0)
-    return write_atomic(file, raw)
+            raw = stack.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
+        text = io.TextIOWrapper(raw, "utf-8", newline="")
+        # Else it would close the file, which has still to be moved to its place.
+        stack.callback(text.detach)
+        yield (_json_writer if ending.startswith(".jsonl") else _csv_writer)(text)
+
+
+def _json_writer(text: IO[str]) -> Callable[[Rows], None]:
+    def add(columns: Rows) -> None:
+        for row in zip(*columns.values(), strict=True):
+            record = dict(zip(columns, row, strict=True))
+            text.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+
+    return add
+
+
+def _csv_writer(text: IO[str]) -> Callable[[Rows], None]:
+    writer = csv.writer(_UnixLines(text))
+    begun = False
+
+    def add(columns: Rows) -> None:
+        nonlocal begun
+        if not begun:
+            writer.writerow(columns)
+            begun = True
+        rows = zip(*columns.values(), strict=True)
+        writer.writerows([_harmless(cell) for cell in row] for row in rows)
+
+    return add
+
+
+def _parquet_writer(raw: IO[bytes], stack: ExitStack) -> Callable[[Rows], None]:
+    arrow, parquet = arrow_modules()
+    writer: Any = None
+
+    def add(columns: Rows) -> None:
+        nonlocal writer
+        table = arrow.table({name: _arrow_cells(cells) for name, cells in columns.items()})
+        if writer is None:
+            writer = stack.enter_context(parquet.ParquetWriter(raw, table.schema))
+        writer.write_table(table)
+
+    return add
 
 
 class _UnixLines:
@@ -270,7 +337,7 @@ class _UnixLines:
     them as well: readers take it for the end of a row.
     """
 
-    def __init__(self, text: io.StringIO) -> None:
+    def __init__(self, text: IO[str]) -> None:
         self._text = text
 
     def write(self, row: str) -> None:
@@ -287,17 +354,17 @@ def check_written(path: str | os.PathLike[str]) -> None:
     """
     file = Path(path)
     try:
-        ending = _ending(file)
+        ending = ending_of(file)
     except InvalidProblem as error:
         raise InvalidParameter(str(error), field="out") from None
     if file.is_dir():
         raise InvalidParameter(f"{file} is a directory: name a file in it", field="out")
     if ending == ".parquet":
-        _arrow()
+        arrow_modules()
 
 
 def _harmless(cell: Any) -> Any:
-    """Put an apostrophe before what a spreadsheet would take for a formula; see `_as_written`."""
+    """Put an apostrophe before what a spreadsheet would take for a formula; see `as_written`."""
     if not isinstance(cell, str) or not cell.lstrip("'").startswith(_FORMULA):
         return cell
     try:
@@ -307,7 +374,7 @@ def _harmless(cell: Any) -> Any:
     return cell
 
 
-def _as_written(cell: str) -> str:
+def as_written(cell: str) -> str:
     """Take the apostrophe off again."""
     text = cell.strip()
     guarded = text.startswith("'") and text.lstrip("'").startswith(_FORMULA)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -15,12 +15,18 @@ import numpy.typing as npt
 
 from askwise.core.checks import one_of, whole
 from askwise.core.errors import InvalidProblem
-from askwise.core.names import coded, ordered
+from askwise.core.names import ordered
 from askwise.core.problem import Worker
-from askwise.data.columns import Columns, read_columns, write_columns
+from askwise.data.coding import ArrowCoder, TextCoder
+from askwise.data.columns import Columns, ending_of, read_columns, write_columns
+from askwise.data.streaming import chunks, has_arrow, text_chunks
 from askwise.data.tables import placed, value_of, worker_of_text
+from askwise.kernels.grouping import rows_in_groups
 
 Codes = npt.NDArray[Any]
+
+OF_ANSWERS = ("task", "worker", "label")
+"""What a table of recorded answers says of each."""
 
 OF_WORKERS = ("limit", "kind", "family")
 """What a table of recorded workers may say of them beyond their price: fields of a Worker."""
@@ -39,8 +45,8 @@ class LabelTable:
     ----------
     tasks, workers, labels : arrays of int
         One entry for each answer, in the order of the file.
-    task_names, worker_names, label_names : tuples of str
-        What the codes stand for.
+    task_names, worker_names, label_names : sequences of str
+        What the codes stand for; tuples, unless there are very many tasks.
     duplicates : int
         Answers beyond the first of one worker to one task, in the file.
     dropped : int
@@ -52,7 +58,7 @@ class LabelTable:
     tasks: Codes
     workers: Codes
     labels: Codes
-    task_names: tuple[str, ...]
+    task_names: Sequence[str]
     worker_names: tuple[str, ...]
     label_names: tuple[str, ...]
     duplicates: int
@@ -68,16 +74,25 @@ class LabelTable:
         A truth that nobody gave becomes one more label. Tasks without an answer are passed
         over.
         """
-        known = [truths.get(name) for name in self.task_names]
-        names = {*self.label_names, *(name for name in known if name is not None)}
-        every = ordered(names)
+        known = np.full(len(self.task_names), -1, np.int32)
+        if not truths:
+            return self, known
+        told = {at: truths[name] for at, name in enumerate(self.task_names) if name in truths}
+        every = ordered({*self.label_names, *told.values()})
         code = {name: at for at, name in enumerate(every)}
+        known[list(told)] = [code[name] for name in told.values()]
+        if every == self.label_names:
+            return self, known
         recoded = np.array([code[name] for name in self.label_names], np.int32)
-        table = replace(self, labels=recoded[self.labels], label_names=every)
-        return table, np.array([-1 if name is None else code[name] for name in known], np.int32)
+        return replace(self, labels=recoded[self.labels], label_names=every), known
 
 
-def read_labels(path: str | os.PathLike[str], *, duplicates: str = "keep") -> LabelTable:
+def read_labels(
+    path: str | os.PathLike[str],
+    *,
+    duplicates: str = "keep",
+    progress: Callable[[int], None] = lambda labels: None,
+) -> LabelTable:
     """Read a table with the columns ``task``, ``worker`` and ``label``.
 
     Parameters
@@ -88,6 +103,8 @@ def read_labels(path: str | os.PathLike[str], *, duplicates: str = "keep") -> La
     duplicates : "keep", "drop" or "refuse"
         What to do if a worker answered a task more than once: count all answers, count the
         first, or refuse the file.
+    progress : callable, optional
+        Told now and then how many labels were read.
 
     Raises
     ------
@@ -95,43 +112,79 @@ def read_labels(path: str | os.PathLike[str], *, duplicates: str = "keep") -> La
         The file is no such table; the message names the line.
     OSError
         The file can't be read.
+
+    Notes
+    -----
+    The file is read in chunks, so its length is no matter: what is kept is 12 bytes a label, and
+    the names. Those of a long file are kept most compactly where the extra ``tables`` is installed.
     """
     one_of(duplicates, "duplicates", DUPLICATES)
-    found = read_columns(path, ("task", "worker", "label"))
-    tasks, task_names = coded(found.cells["task"])
-    workers, worker_names = coded(found.cells["worker"])
-    labels, label_names = coded(found.cells["label"])
-    pairs = tasks.astype(np.int64) * len(worker_names) + workers
-    _, firsts = np.unique(pairs, return_index=True)
-    more = len(pairs) - len(firsts)
+    file = Path(path)
+    ending_of(file)
+    kind = ArrowCoder if has_arrow(file) else TextCoder
+    coders = {name: kind() for name in OF_ANSWERS}
+    count = 0
+    for chunk in chunks(file, OF_ANSWERS):
+        for name, coder in coders.items():
+            coder.add(chunk[name])
+        count += len(chunk["task"])
+        progress(count)
+    if count == 0:
+        raise InvalidProblem(
+            f"{file} has no row below its columns: give at least one", field="file"
+        )
+    # One at a time: what a column took while it was read is free before the next is put together.
+    tasks, task_names = coders.pop("task").finish()
+    workers, worker_names = coders.pop("worker").finish()
+    labels, label_names = coders.pop("label").finish()
+    more, kept = _without_repeats(tasks, workers, len(task_names), duplicates)
     if more and duplicates == "refuse":
-        _refuse_repeated(found, pairs, firsts)
-    if more and duplicates == "drop":
-        firsts.sort()
-        tasks, workers, labels = tasks[firsts], workers[firsts], labels[firsts]
+        _refuse_repeated(file)
+    if kept is not None:
+        tasks, workers, labels = tasks[kept], workers[kept], labels[kept]
         # A label that only a dropped answer gave is no class any more.
         used, labels = np.unique(labels, return_inverse=True)
         label_names = tuple(label_names[at] for at in used)
     return LabelTable(
-        *(tasks, workers, labels.astype(np.int32)),
-        *(task_names, worker_names, label_names),
+        *(tasks, workers, labels.astype(np.int32, copy=False)),
+        *(task_names, tuple(worker_names), tuple(label_names)),
         duplicates=more,
         dropped=more if duplicates == "drop" else 0,
-        source=str(found.source),
+        source=str(file),
     )
 
 
-def _refuse_repeated(found: Columns, pairs: Codes, firsts: Codes) -> None:
-    again = np.ones(len(pairs), bool)
-    again[firsts] = False
-    row = int(np.argmax(again))
-    first = int(np.argmax(pairs == pairs[row]))
-    worker, task = found.cells["worker"][row], found.cells["task"][row]
-    raise InvalidProblem(
-        f"{found.place(row)}: worker {worker!r} answered task {task!r} in line "
-        f"{found.lines[first]} already; keep or drop duplicates, or mend the file",
-        field="duplicates",
-    )
+def _without_repeats(
+    tasks: Codes, workers: Codes, count: int, duplicates: str
+) -> tuple[int, Codes | None]:
+    """How many answers repeat one of their worker to their task; if these are dropped, the rest."""
+    crowd, more = int(workers.max()) + 1, 0
+    kept = np.zeros(len(tasks), bool) if duplicates == "drop" else None
+    for rows in rows_in_groups(tasks, count):
+        pairs = tasks[rows].astype(np.int64) * crowd + workers[rows]
+        if kept is None:
+            pairs.sort()
+            more += int((pairs[1:] == pairs[:-1]).sum())
+        else:
+            _, firsts = np.unique(pairs, return_index=True)
+            more += len(pairs) - len(firsts)
+            kept[firsts if isinstance(rows, slice) else rows[firsts]] = True
+    return more, None if kept is None or not more else np.flatnonzero(kept)
+
+
+def _refuse_repeated(path: Path) -> None:
+    """Read once more, to name the line of the first answer that repeats one."""
+    lines: dict[tuple[str, str], int] = {}
+    for found in text_chunks(path, OF_ANSWERS):
+        pairs = zip(found.cells["worker"], found.cells["task"], strict=True)
+        for row, (worker, task) in enumerate(pairs):
+            first = lines.setdefault((worker, task), found.lines[row])
+            if first != found.lines[row]:
+                raise InvalidProblem(
+                    f"{found.place(row)}: worker {worker!r} answered task {task!r} in line {first} "
+                    "already; keep or drop duplicates, or mend the file",
+                    field="duplicates",
+                )
 
 
 def read_gold(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -163,7 +216,7 @@ def in_common(
     table: LabelTable, by_task: Mapping[str, str], source: str | os.PathLike[str]
 ) -> dict[str, str]:
     """What is said of tasks that have an answer; refuses a file that is about other tasks."""
-    known = set(table.task_names)
+    known = {task for task in table.task_names if task in by_task}
     found = {task: value for task, value in by_task.items() if task in known}
     if not found:
         raise InvalidProblem(
@@ -343,13 +396,24 @@ def write_answers(
     If it is said on what confidences rest, a column ``rests_on`` follows; if labels have scores to
     rank them by, ``score``.
     """
+    return write_columns(path, answer_columns(tasks, labels, confidence, rests_on, scores))
+
+
+def answer_columns(
+    tasks: Sequence[str],
+    labels: Sequence[str],
+    confidence: Sequence[float],
+    rests_on: Sequence[str] | None = None,
+    scores: Sequence[float] | None = None,
+) -> dict[str, Sequence[Any]]:
+    """The columns of such a table, or of some of its rows."""
     shown = [round(float(each), 9) for each in confidence]
     columns: dict[str, Sequence[Any]] = {"task": tasks, "label": labels, "confidence": shown}
     if rests_on is not None:
         columns["rests_on"] = rests_on
     if scores is not None:
         columns["score"] = [round(float(each), 9) for each in scores]
-    return write_columns(path, columns)
+    return columns
 
 
 def write_workers(

@@ -6,7 +6,7 @@ import io
 import os
 import tomllib
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -92,10 +92,15 @@ def read_text(path: Path) -> str:
             raise InvalidProblem(
                 f"{path} can't be unpacked ({error}): compress it anew with gzip", field="file"
             ) from None
+    return decoded(path, raw.removeprefix(b"\xef\xbb\xbf"))
+
+
+def decoded(path: Path, raw: bytes, line: int = 1) -> str:
+    """Bytes of a file, from a line on, as UTF-8."""
     try:
-        return raw.decode("utf-8-sig")
+        return raw.decode()
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
+        line += raw.count(b"\n", 0, error.start)
         raise InvalidProblem(
             f"{path}, line {line}: byte 0x{raw[error.start]:02x} is not UTF-8; "
             "save the file with the encoding UTF-8",
@@ -131,9 +136,22 @@ def csv_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[int, list[str]]
 
     ``names`` are the columns that a file should have, for those who gave an empty one.
     """
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
-    head: list[str] = []
-    line = 1
+    return parsed_rows(path, io.StringIO(read_text(path), newline=""), names)
+
+
+def parsed_rows(
+    path: Path,
+    lines: Iterable[str],
+    names: Sequence[str],
+    line: int = 1,
+    head: Sequence[str] = (),
+) -> Iterator[tuple[int, list[str]]]:
+    """The same of lines of a file, the first of which is ``line``.
+
+    If ``head`` has its columns already, no line names them.
+    """
+    reader = csv.reader(lines, strict=True)
+    before = line
     try:
         for cells in reader:
             if any(map(str.strip, cells)):
@@ -146,7 +164,7 @@ def csv_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[int, list[str]]
                         field="file",
                     )
                 yield line, cells
-            line = reader.line_num + 1
+            line = before + reader.line_num
     except csv.Error as error:
         raise InvalidProblem(
             f"{path}, line {line}: {error}; separate columns by commas and put text with commas, "

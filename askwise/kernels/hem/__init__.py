@@ -1,13 +1,27 @@
 """The model of ``hem``: what workers show, what answers tell, and how both are fitted."""
 
-from askwise.kernels.hem.counting import SkillAnswers, count_in, counted_by, rate_ease
+from askwise.kernels.hem.counting import (
+    SkillAnswers,
+    count_in,
+    count_skills,
+    counted_by,
+    rate_ease,
+    rate_skills,
+    sum_due,
+)
 from askwise.kernels.hem.fitting import (
     FULL_ROUNDS,
     MANY,
     SETTLED,
+    begin,
+    count_given,
+    count_said,
     fit,
     judge_held_out,
+    judge_tasks,
     posterior_of,
+    set_lent,
+    set_shares,
     trust_in_shares,
     weigh_answer,
 )
@@ -48,11 +62,16 @@ __all__ = [
     "SkillBeliefs",
     "accuracy_here",
     "agreements",
+    "begin",
     "count_classes",
+    "count_given",
     "count_in",
+    "count_said",
+    "count_skills",
     "counted_by",
     "fit",
     "judge_held_out",
+    "judge_tasks",
     "lift_among",
     "lift_of",
     "like_others",
@@ -61,8 +80,12 @@ __all__ = [
     "posterior_of",
     "rate_crowd",
     "rate_ease",
+    "rate_skills",
+    "set_lent",
+    "set_shares",
     "side_margins",
     "strength",
+    "sum_due",
     "trust_in_shares",
     "weigh_answer",
 ]

@@ -132,14 +132,41 @@ def sum_counts(beliefs: SkillBeliefs, counts: Array) -> None:
 
 
 @kernel
-def sum_due(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, here: Array) -> None:
-    """Sum up how many answers would be right on each class at the accuracies in contexts.
+def count_skills(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array) -> None:
+    """M-step, for some tasks or for all: count answers anew.
 
-    At those that the same answers show: by accuracies of a round before, all classes would seem to
-    deviate the same way where accuracies have moved.
+    ``counts`` is room for them by skill, class and answer. With many classes it is empty, and
+    answers are counted in beliefs at once; else only those that nothing judges are.
     """
-    starts, skill, truth = answers.starts, answers.skill, answers.truth
-    due, posterior = beliefs.due, beliefs.posterior
+    starts, skill, label, truth = answers.starts, answers.skill, answers.label, answers.truth
+    forget_skills(beliefs)
+    if len(counts) > 0:
+        count_answers(starts, skill, label, truth, beliefs.posterior, counts)
+    for task in range(len(starts) - 1):
+        first, last = starts[task], starts[task + 1]
+        amount = counted_by(last - first, truth[task] >= 0)
+        if amount == 0.0 and last > first:
+            beliefs.alone[beliefs.worker[skill[first]], label[first]] += 1.0
+        elif len(counts) == 0:
+            for at in range(first, last):
+                # What is due comes after: it takes the accuracies that are counted here.
+                count_in(beliefs, skill[at], task, label[at], 0.0, amount)
+
+
+@kernel
+def rate_skills(beliefs: SkillBeliefs, counts: Array, here: Array) -> None:
+    """Make of what was counted, of all tasks, what is believed of skills; ``here`` gets accuracies.
+
+    With few classes that includes what is due, see :func:`sum_due`.
+    """
+    if len(counts) > 0:
+        sum_counts(beliefs, counts)
+    rate_crowd(beliefs.crowd, beliefs.right.shape[1])
+    for row in range(len(here)):
+        here[row] = accuracy_here(
+            beliefs.totals, beliefs.shown, beliefs.crowd, beliefs.worker[row], row
+        )
+    due = beliefs.due
     for row in range(len(counts)):
         worker = beliefs.worker[row]
         for c in range(counts.shape[1]):
@@ -147,8 +174,17 @@ def sum_due(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, here: A
             for a in range(counts.shape[1]):
                 total += float(counts[row, c, a]) * float(here[row])
             due[worker, c] = total
-    if len(counts) > 0:
-        return
+
+
+@kernel
+def sum_due(answers: SkillAnswers, beliefs: SkillBeliefs, here: Array) -> None:
+    """Sum up how many answers would be right on each class at the accuracies in contexts.
+
+    At those that the same answers show: by accuracies of a round before, all classes would seem to
+    deviate the same way where accuracies have moved. With few classes the counts tell it.
+    """
+    starts, skill, truth = answers.starts, answers.skill, answers.truth
+    due, posterior = beliefs.due, beliefs.posterior
     for task in range(len(starts) - 1):
         first, last = starts[task], starts[task + 1]
         amount = counted_by(last - first, truth[task] >= 0)
@@ -162,30 +198,11 @@ def sum_due(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, here: A
 
 @kernel
 def learn_skills(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, here: Array) -> None:
-    """M-step: count answers anew; ``here`` gets the accuracy believed of each skill.
-
-    ``counts`` is room for them by skill, class and answer; with many classes it is empty.
-    """
-    starts, skill, label, truth = answers.starts, answers.skill, answers.label, answers.truth
-    forget_skills(beliefs)
-    if len(counts) > 0:
-        count_answers(starts, skill, label, truth, beliefs.posterior, counts)
-        sum_counts(beliefs, counts)
-    for task in range(len(starts) - 1):
-        first, last = starts[task], starts[task + 1]
-        amount = counted_by(last - first, truth[task] >= 0)
-        if amount == 0.0 and last > first:
-            beliefs.alone[beliefs.worker[skill[first]], label[first]] += 1.0
-        elif len(counts) == 0:
-            for at in range(first, last):
-                # What is due comes after: it takes the accuracies that are counted here.
-                count_in(beliefs, skill[at], task, label[at], 0.0, amount)
-    rate_crowd(beliefs.crowd, beliefs.posterior.shape[1])
-    for row in range(len(here)):
-        here[row] = accuracy_here(
-            beliefs.totals, beliefs.shown, beliefs.crowd, beliefs.worker[row], row
-        )
-    sum_due(answers, beliefs, counts, here)
+    """M-step: count all answers anew; ``here`` gets the accuracy believed of each skill."""
+    count_skills(answers, beliefs, counts)
+    rate_skills(beliefs, counts, here)
+    if len(counts) == 0:
+        sum_due(answers, beliefs, here)
 
 
 @kernel

@@ -54,44 +54,90 @@ def first_that_counts(starts: Array, task: int, in_turn: bool) -> int:
 
 
 @kernel
-def learn_shares(answers: SkillAnswers, beliefs: SkillBeliefs, in_turn: bool) -> None:
+def count_given(answers: SkillAnswers, worker: Array, in_turn: bool, gave: Array) -> None:
+    """Count the answers of each worker that say how common classes are; adds to ``gave``."""
+    starts = answers.starts
+    for task in range(len(starts) - 1):
+        for at in range(first_that_counts(starts, task, in_turn), starts[task + 1]):
+            gave[worker[answers.skill[at]]] += 1.0
+
+
+@kernel
+def count_said(
+    answers: SkillAnswers, worker: Array, in_turn: bool, gave: Array, said: Array, told: Array,
+    by_context: Array, overlap: Array,
+) -> None:  # fmt: skip
+    """Count what answers and truths say of classes; adds to the last four.
+
+    ``said`` and ``told`` are of contexts and classes. ``by_context`` has the tasks without a truth
+    of each context, and what their answers count; ``overlap`` the answers, the tasks that have any,
+    and what answers count for skills.
+    """
+    starts = answers.starts
+    for task in range(len(starts) - 1):
+        every = starts[task + 1] - starts[task]
+        truth, context = answers.truth[task], answers.context[task]
+        overlap[0] += every
+        overlap[1] += every > 0
+        overlap[2] += every * counted_by(every, truth >= 0)
+        first = first_that_counts(starts, task, in_turn)
+        count = starts[task + 1] - first
+        if truth >= 0:
+            told[context, truth] += 1.0
+        elif count > 0:
+            by_context[context, 0] += 1.0
+            for at in range(first, starts[task + 1]):
+                counts = 1.0 / (count * math.sqrt(gave[worker[answers.skill[at]]]))
+                said[context, answers.label[at]] += counts
+                by_context[context, 1] += counts
+
+
+@kernel
+def set_shares(
+    beliefs: SkillBeliefs, said: Array, told: Array, by_context: Array, overlap: Array
+) -> None:
+    """Make of what was counted what is believed of a class before any answer."""
+    contexts, classes = beliefs.shares.shape
+    for context in range(contexts):
+        tasks, weight = by_context[context, 0], by_context[context, 1]
+        total = EVEN_SHARES * classes + told[context].sum() + tasks
+        each = tasks / weight if weight > 0.0 else 0.0
+        for c in range(classes):
+            share = EVEN_SHARES + told[context, c] + each * said[context, c]
+            beliefs.shares[context, c] = math.log(share / total)
+    given, heard = overlap[0], overlap[1]
+    beliefs.crowd[SHARED] = min(1.0, OVERLAP * (given - heard) / given) if given > 0 else 0.0
+
+
+@kernel
+def learn_shares(answers: SkillAnswers, beliefs: SkillBeliefs, in_turn: bool) -> float:
     """What is believed of a class before any answer: its share of the answers, each task once.
 
     Posteriors have no part in it, or a class that is believed common would become more so. Where
     answers were bought ``in_turn``, the one that was asked for first, which is listed last, stands
     for its task: those with a rare answer are asked about again, until a common one settles them.
     A worker's n answers count as the root of n, or one who always gives the same would decide.
+    Returns what all answers count for skills.
     """
-    starts, worker = answers.starts, beliefs.worker
     contexts, classes = beliefs.shares.shape
     gave = np.zeros(len(beliefs.totals))
-    for task in range(len(starts) - 1):
-        for at in range(first_that_counts(starts, task, in_turn), starts[task + 1]):
-            gave[worker[answers.skill[at]]] += 1.0
     said, told = np.zeros((contexts, classes)), np.zeros((contexts, classes))
-    tasks, weight = np.zeros(contexts), np.zeros(contexts)
-    given = heard = 0
-    for task in range(len(starts) - 1):
-        given += starts[task + 1] - starts[task]
-        heard += starts[task + 1] > starts[task]
-        truth, context = answers.truth[task], answers.context[task]
-        first = first_that_counts(starts, task, in_turn)
-        count = starts[task + 1] - first
-        if truth >= 0:
-            told[context, truth] += 1.0
-        elif count > 0:
-            tasks[context] += 1.0
-            for at in range(first, starts[task + 1]):
-                counts = 1.0 / (count * math.sqrt(gave[worker[answers.skill[at]]]))
-                said[context, answers.label[at]] += counts
-                weight[context] += counts
-    for context in range(contexts):
-        total = EVEN_SHARES * classes + told[context].sum() + tasks[context]
-        each = tasks[context] / weight[context] if weight[context] > 0.0 else 0.0
-        for c in range(classes):
-            share = EVEN_SHARES + told[context, c] + each * said[context, c]
-            beliefs.shares[context, c] = math.log(share / total)
-    beliefs.crowd[SHARED] = min(1.0, OVERLAP * (given - heard) / given) if given > 0 else 0.0
+    by_context, overlap = np.zeros((contexts, 2)), np.zeros(3)
+    count_given(answers, beliefs.worker, in_turn, gave)
+    count_said(answers, beliefs.worker, in_turn, gave, said, told, by_context, overlap)
+    set_shares(beliefs, said, told, by_context, overlap)
+    return overlap[2]
+
+
+@step
+def set_lent(crowd: Array, stage: int, contexts: int, judged: float, skills: int) -> None:
+    """Set what an accuracy elsewhere is worth in a context, in each stage of a fit.
+
+    To begin with as much as what is shown in the context itself.
+    """
+    crowd[LENT] = -1.0
+    if contexts > 1:
+        crowd[LENT] = LIKE_ELSEWHERE if stage > 0 else max(1.0, judged / max(1, skills))
 
 
 @step
@@ -255,10 +301,9 @@ def judge_tasks(
 
 
 @kernel
-def begin(answers: SkillAnswers, beliefs: SkillBeliefs) -> None:
+def begin(answers: SkillAnswers, posterior: Array) -> None:
     """Posteriors by the votes; those of tasks whose truth is known are certain."""
-    starts, posterior = answers.starts, beliefs.posterior
-    classes = posterior.shape[1]
+    starts, classes = answers.starts, posterior.shape[1]
     for task in range(len(starts) - 1):
         count = starts[task + 1] - starts[task]
         truth = answers.truth[task]
@@ -289,19 +334,11 @@ def fit(
     logs = np.zeros(classes)
     # One table serves counts and what they foretell: neither outlives its step.
     table = np.zeros((skills if classes <= MANY else 0, classes, classes))
-    begin(answers, beliefs)
-    learn_shares(answers, beliefs, in_turn)
-    judged = 0.0
-    for task in range(len(answers.starts) - 1):
-        count = answers.starts[task + 1] - answers.starts[task]
-        judged += count * counted_by(count, answers.truth[task] >= 0)
-    # Leaning on accuracies elsewhere as much as on those in the context itself, to begin with.
-    leaning = max(1.0, judged / max(1, skills))
+    begin(answers, beliefs.posterior)
+    judged = learn_shares(answers, beliefs, in_turn)
     used, moved = 0, 0.0
     for stage in range(2 if contexts > 1 else 1):
-        beliefs.crowd[LENT] = -1.0
-        if contexts > 1:
-            beliefs.crowd[LENT] = leaning if stage == 0 else LIKE_ELSEWHERE
+        set_lent(beliefs.crowd, stage, contexts, judged, skills)
         for _ in range(rounds):
             used += 1
             learn_skills(answers, beliefs, table, here)

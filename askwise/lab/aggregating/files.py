@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from askwise.aggregation.fitted import CALIBRATED
-from askwise.data.labels import write_answers, write_workers
+from askwise.data.columns import column_writer
+from askwise.data.labels import answer_columns, write_workers
 from askwise.figures import Row
+from askwise.kernels.grouping import slices
 from askwise.lab import report
 from askwise.lab.aggregating.labels import Aggregated, wilson
 from askwise.lab.planning.files import count
@@ -15,6 +17,9 @@ from askwise.lab.planning.plan import interval, percent
 
 SHOWN_TASKS, SHOWN_WORKERS = 100, 500
 """The most rows of the page's tables; the page says of how many."""
+
+WRITTEN = 2**16
+"""Rows that are put into words together, and written."""
 
 EDGES = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 """Where the groups of tasks begin in which confidence is held against accuracy."""
@@ -24,12 +29,15 @@ SERIES, IDEAL = "labels", "as often right as confident"
 
 def write_labels(found: Aggregated, path: Path) -> Path:
     """Write label, confidence and score of each task, and on what the confidence rests."""
-    names = found.table.label_names
-    labels = [names[at] for at in found.fitted.labels]
-    sure = list(found.fitted.confidence)
-    return write_answers(
-        path, found.table.task_names, labels, sure, found.rests_on(), list(found.sureness)
-    )
+    names, fitted, scores = found.table.label_names, found.fitted, found.sureness
+    with column_writer(path) as add:
+        for here in slices(len(fitted.labels), WRITTEN):
+            tasks = found.table.task_names[here]
+            labels = [names[at] for at in fitted.labels[here].tolist()]
+            sure = fitted.confidence[here].tolist()
+            rests_on = found.rests_on(tasks)
+            add(answer_columns(tasks, labels, sure, rests_on, scores[here].tolist()))
+    return path
 
 
 def write_crowd(found: Aggregated, path: Path) -> Path:

@@ -7,11 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askwise.aggregation import Fitted, LabelAggregator, aggregation, code_answers
+from askwise.aggregation import Answers, Fitted, LabelAggregator, aggregation, code_answers
 from askwise.aggregation.answers import Kin, code_workers
+from askwise.aggregation.base import Partitioned
 from askwise.aggregation.calibrating import band_width
 from askwise.aggregation.features import FORETOLD, features_of
-from askwise.aggregation.ranking import sureness
+from askwise.aggregation.parts import Split
+from askwise.aggregation.ranking import leads_and_shares, sureness_of
+from askwise.aggregation.steps import agreements
 from askwise.core.arrays import Array
 from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter, InvalidProblem
@@ -29,6 +32,7 @@ from askwise.core.scoring import (
     wilson_ends,
 )
 from askwise.data.labels import LabelTable
+from askwise.kernels.grouping import group_ranges
 from askwise.lab.planning.files import count
 from askwise.lab.planning.plan import Estimate
 
@@ -100,6 +104,8 @@ class Aggregated:
         The answers.
     method : str
         The aggregator, with the parameters that differ from their defaults.
+    answers : Answers
+        The answers by task.
     fitted : Fitted
         What it found.
     gold : Truths, optional
@@ -112,6 +118,7 @@ class Aggregated:
 
     table: LabelTable
     method: str
+    answers: Answers
     fitted: Fitted
     gold: Truths | None
     learned: Truths | None
@@ -180,11 +187,11 @@ class Aggregated:
         """How many truths confidences are calibrated by."""
         return 0 if self.fitted.calibration is None else self.fitted.calibration.truths
 
-    def rests_on(self) -> list[str]:
-        """On what the confidence of each task rests."""
+    def rests_on(self, tasks: Sequence[str]) -> list[str]:
+        """On what the confidence of each of these tasks rests."""
         given = {} if self.learned is None else self.learned.by_task
         word = self.fitted.rests_on
-        return ["truth" if task in given else word for task in self.table.task_names]
+        return ["truth" if task in given else word for task in tasks]
 
     def basis(self) -> str:
         """On what confidences rest, and what more truths would be worth."""
@@ -202,15 +209,21 @@ class Aggregated:
     @cached_property
     def agreement(self) -> float:
         """The share of answers that are the label named for their task."""
-        return float((self.fitted.labels[self.table.tasks] == self.table.labels).mean())
+        return float(agreements(self.answers, self.fitted.labels).sum() / len(self.table))
 
     @cached_property
     def sureness(self) -> Array:
         """A score to rank labels by: leads in weighted votes, and agreement on such labels."""
-        table, options = self.table, len(self.table.label_names)
-        weights = vote_weights(self.fitted.quality, options)[table.workers]
-        votes = table.tasks, table.labels, weights
-        return sureness(*votes, self.fitted.labels, options, self.contexts)
+        answers, options = self.answers, len(self.table.label_names)
+        of_workers = vote_weights(self.fitted.quality, options)
+        named = self.fitted.labels
+        found = np.empty((2, answers.tasks))
+        for first, last in group_ranges(answers.starts):
+            here = slice(int(answers.starts[first]), int(answers.starts[last]))
+            tasks = np.repeat(np.arange(last - first), np.diff(answers.starts[first : last + 1]))
+            votes = tasks, answers.labels[here], of_workers[answers.workers[here]]
+            found[:, first:last] = leads_and_shares(*votes, named[first:last], options)
+        return sureness_of(found[0], found[1], named, options, self.contexts)
 
     def least_sure(self, most: int) -> list[int]:
         """The tasks with the least confidence, in order; those whose truth was given are sure."""
@@ -228,9 +241,10 @@ class Aggregated:
 
     def votes(self, task: int) -> list[tuple[str, int]]:
         """The labels given to a task and how often, the most frequent first."""
-        given = self.table.labels[self.table.tasks == task]
+        starts = self.answers.starts
+        given = self.answers.labels[starts[task] : starts[task + 1]]
         counts = np.bincount(given, minlength=len(self.table.label_names))
-        order = sorted(np.flatnonzero(counts), key=lambda label: -counts[label])
+        order = sorted(np.flatnonzero(counts).tolist(), key=lambda label: -counts[label])
         return [(self.table.label_names[label], int(counts[label])) for label in order]
 
     def remarks(self) -> Iterator[str]:
@@ -324,6 +338,7 @@ def aggregate(
     contexts: Mapping[str, str] | None = None,
     workers: Mapping[str, Worker] | None = None,
     features: Mapping[str, Sequence[float]] | None = None,
+    split: Split | None = None,
 ) -> Aggregated:
     """Label the tasks of a table.
 
@@ -343,6 +358,8 @@ def aggregate(
         Of which kinds and families workers are; those without an answer are passed over.
     features : mapping of task to numbers, optional
         Features of tasks, whose prediction is one more worker.
+    split : callable, optional
+        Divides the tasks, for methods that go over them part by part.
     """
     known, truths = table.knowing({} if learned is None else learned.by_task)
     kinds = None
@@ -352,7 +369,10 @@ def aggregate(
             raise InvalidProblem(
                 f"contexts lack task {missing!r}: give every task's", field="contexts"
             )
-        _, kinds = np.unique([contexts[task] for task in table.task_names], return_inverse=True)
+        named = sorted({contexts[task] for task in table.task_names})
+        code = {name: at for at, name in enumerate(named)}
+        found = (code[contexts[task]] for task in table.task_names)
+        kinds = np.fromiter(found, np.int32, count=len(table.task_names))
     of_workers: tuple[Any, Any] = (None, None)
     if workers is not None:
         if not any(name in workers for name in table.worker_names):
@@ -377,14 +397,22 @@ def aggregate(
         places = [place.get(task, -1) for task in features]
         rows = features_of(list(features.items()), places, table.task_names[0])
     with allowed(method.name):
-        fitted = method.report(answers, rows)
-    return Aggregated(known, label_of(method), fitted, gold, learned, kinds)
+        if split is not None and isinstance(method, Partitioned):
+            fitted = method.report_in(answers, split, rows)
+        else:
+            fitted = method.report(answers, rows)
+    return Aggregated(known, label_of(method), answers, fitted, gold, learned, kinds)
 
 
 def methods() -> list[str]:
     """Every aggregator that labels a table of answers."""
     names = aggregation.names()
     return [name for name in names if issubclass(aggregation.get(name), LabelAggregator)]
+
+
+def partitioned_methods() -> list[str]:
+    """Every aggregator that goes over tasks part by part."""
+    return [name for name in methods() if issubclass(aggregation.get(name), Partitioned)]
 
 
 def make_method(spec: str | Mapping[str, Any]) -> LabelAggregator:

@@ -1,0 +1,121 @@
+"""Long columns, a group or a slice at a time: no copy of a whole column is made on the way."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from askwise.core.arrays import Array
+from askwise.core.compiling import allowed, hurry, kernel
+
+SLICE = 2**22
+"""Rows that are looked at together."""
+
+
+def slices(count: int, most: int | None = None) -> Iterator[slice]:
+    """Slices of a column, one after the other; of ``SLICE`` rows each, but for the last.
+
+    Examples
+    --------
+    >>> list(slices(5, most=2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    each = SLICE if most is None else most
+    return (slice(first, min(first + each, count)) for first in range(0, count, each))
+
+
+def group_ranges(starts: Array, most: int | None = None) -> Iterator[tuple[int, int]]:
+    """Ranges of groups of so many rows at the most (or of one group), one after the other.
+
+    ``starts`` says where the rows of each group begin; its last entry is where the last one ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> list(group_ranges(np.array([0, 2, 4, 9, 10]), most=4))
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    each = SLICE if most is None else most
+    first, groups = 0, len(starts) - 1
+    while first < groups:
+        last = int(np.searchsorted(starts, starts[first] + each, side="right")) - 1
+        last = min(max(last, first + 1), groups)
+        yield first, last
+        first = last
+
+
+def counted(codes: Array, size: int, weights: Array | None = None) -> Array:
+    """How often each code occurs, or the sum of its weights."""
+    found = np.zeros(size, np.int64 if weights is None else np.float64)
+    for here in slices(len(codes)):
+        found += np.bincount(codes[here], None if weights is None else weights[here], size)
+    return found
+
+
+def numbered(cells_in: Callable[[slice], Array], count: int, cells: int) -> tuple[Array, Array]:
+    """Number the cells of a table in which rows fall: the number of each row, and the cells.
+
+    ``cells_in`` says in which of the ``cells`` the rows of a slice fall, ``count`` how many rows
+    there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> fall = np.array([7, 2, 7])
+    >>> numbers, used = numbered(lambda here: fall[here], 3, 10)
+    >>> numbers.tolist(), used.tolist()
+    ([1, 0, 1], [2, 7])
+    """
+    if cells > 4 * count:
+        used, inverse = np.unique(cells_in(slice(None)), return_inverse=True)
+        return inverse.astype(np.int32), used
+    # The whole table is small then, and looking up is faster than sorting.
+    fallen = np.zeros(cells, bool)
+    for here in slices(count):
+        fallen[cells_in(here)] = True
+    places = np.cumsum(fallen, dtype=np.int32) - np.int32(1)
+    numbers = np.empty(count, np.int32)
+    for here in slices(count):
+        numbers[here] = places[cells_in(here)]
+    return numbers, np.flatnonzero(fallen)
+
+
+@kernel
+def place_rows(groups: Array, ends: Array, order: Array) -> None:
+    """Counting sort: write the rows of each group, in order, to where the group begins.
+
+    ``ends`` is where each group begins, and where it ends afterwards.
+    """
+    for row in range(len(groups)):
+        group = groups[row]
+        order[ends[group]] = row
+        ends[group] += 1
+
+
+def rows_by_group(groups: Array, size: int) -> tuple[Array, Array]:
+    """Where each group begins, and the rows of one group after the other, in their order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> starts, order = rows_by_group(np.array([1, 0, 1], np.int32), 2)
+    >>> starts.tolist(), order.tolist()
+    ([0, 1, 3], [1, 0, 2])
+    """
+    starts = np.zeros(size + 1, np.int64)
+    np.cumsum(counted(groups, size), out=starts[1:])
+    order = np.empty(len(groups), np.int32 if len(groups) < 2**31 else np.int64)
+    with allowed("grouping"):
+        (hurry(place_rows) if len(groups) > SLICE else place_rows)(
+            groups, starts[:-1].copy(), order
+        )
+    return starts, order
+
+
+def rows_in_groups(groups: Array, size: int) -> Iterator[Array | slice]:
+    """All rows of some groups, then of others; of few rows all at once."""
+    if len(groups) <= SLICE:
+        yield slice(None)
+        return
+    starts, order = rows_by_group(groups, size)
+    for first, last in group_ranges(starts):
+        yield order[starts[first] : starts[last]]
