@@ -53,17 +53,19 @@ class PreparingCampaign(ReadableCampaign):
         key: str | None = None,
         *,
         away: Collection[str] = (),
+        patient: bool = False,
     ) -> PreparedWrite[Batch | Wait | Done]:
         """Prepare to decide whom to ask; without ``workers``, everyone but those ``away``.
 
-        Who is away may change between a request and its retry, which is the same request.
+        Who is away may change between a request and its retry, which is the same request. One that
+        is ``patient`` is sent again if it finds that it has to wait, which is not kept for its key.
         """
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
             raise InvalidProblem(f"limit is {limit!r}: give a whole number from 1", field="limit")
         offered = None if workers is None else _offered(workers)
         action: Action[Batch | Wait | Done] = Action(
             lambda verbs: verbs.ask(limit, offered, away),
-            lambda choice: choice.to_json(),
+            lambda choice: None if patient and isinstance(choice, Wait) else choice.to_json(),
             recalled,
         )
         return _prepared("ask", {"limit": limit, "workers": offered}, key, action)

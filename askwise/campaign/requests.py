@@ -27,8 +27,8 @@ class Action(Generic[T]):
     """
 
     act: Callable[[Verbs], T]
-    keep: Callable[[T], dict[str, Any]]
-    """The result as JSON; asked only if the write has a key."""
+    keep: Callable[[T], dict[str, Any] | None]
+    """The result as JSON, asked only if the write has a key; None: a retry is to do it again."""
     recall: Callable[[CampaignState, dict[str, Any]], T]
     """The result of the first time, from what was kept."""
 

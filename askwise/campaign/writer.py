@@ -324,8 +324,8 @@ class Writer:
         write, key, before = request.write, request.write.key, state.seq
         try:
             if key in known:
-                kept = requests.reply_again(known[key], write.text)
-                request.succeed(write.action.recall(state, kept))
+                first = requests.reply_again(known[key], write.text)
+                request.succeed(write.action.recall(state, first))
                 return
             verbs = Verbs(self.name, state, now, key)
             found = write.action.act(verbs)
@@ -336,9 +336,9 @@ class Writer:
                 raise HalfDone(error) from error
             request.fail(error)
             return
-        if key is not None:
-            body = json.dumps(write.action.keep(found))
-            known[key] = Reply(key, write.text, body)
+        kept = None if key is None else write.action.keep(found)
+        if key is not None and kept is not None:
+            known[key] = Reply(key, write.text, json.dumps(kept))
             work.kept.append(known[key])
         request.succeed(found)
         work.events += verbs.events

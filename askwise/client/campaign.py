@@ -58,7 +58,12 @@ class RemoteCampaign:
     # Asking and telling.
 
     def ask(
-        self, limit: int = 1, workers: Iterable[str] | None = None, key: str | None = None
+        self,
+        limit: int = 1,
+        workers: Iterable[str] | None = None,
+        key: str | None = None,
+        *,
+        wait: float = 0,
     ) -> Batch | Wait | Done:
         """Decide whom to ask next; reserves the price of what is handed out.
 
@@ -73,13 +78,21 @@ class RemoteCampaign:
             Who is available; everyone who joined and is not away by default.
         key : str, optional
             A retry with the same key gives the same answer and changes nothing.
+        wait : float
+            Seconds to wait for work if there is none now, up to 60: the service answers as soon as
+            there is. ``Wait`` then means that there was none in all that time.
         """
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
             raise InvalidProblem(f"limit is {limit!r}: give a whole number from 1", field="limit")
+        if isinstance(wait, bool) or not isinstance(wait, Real) or not 0 <= wait <= 60:
+            raise InvalidProblem(f"wait is {wait!r}: give seconds from 0 to 60", field="wait")
         body: dict[str, Any] = {"limit": limit}
         if workers is not None:
             body["workers"] = listed(workers, "workers")
-        return read_choice(self._write("ask", body, key))
+        if wait:
+            body["wait"] = float(wait)
+        reply = self._transport.write(f"{self._path}/ask", body, key=key, longer=float(wait))
+        return read_choice(reply)
 
     def tell(
         self,

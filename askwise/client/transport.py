@@ -81,6 +81,7 @@ class Transport:
                 field="timeout",
             )
         self.retries = whole(retries, "retries", least=0)
+        self._timeout = float(timeout)
         self._sleep = sleep
         self._draw = draw
         self._httpx = _load_httpx()
@@ -111,21 +112,29 @@ class Transport:
             if after is None:
                 return
 
-    def write(self, path: str, body: Any = None, *, key: str | None = None) -> Any:
-        """Do a write, once, however often it has to be sent."""
+    def write(
+        self, path: str, body: Any = None, *, key: str | None = None, longer: float = 0.0
+    ) -> Any:
+        """Do a write, once, however often it has to be sent.
+
+        ``longer`` are seconds that the reply may take beyond ``timeout``.
+        """
         if body is None:
             return self._send("POST", path, headers={"Idempotency-Key": _header_of(key)})
-        return self.write_text(path, _as_json(body), "application/json", key=key)
+        return self.write_text(path, _as_json(body), "application/json", key=key, longer=longer)
 
     def delete(self, path: str, id: str, *, key: str | None = None) -> Any:
         """End what has this id."""
         headers = {"Idempotency-Key": _header_of(key)}
         return self._send("DELETE", f"{path}/{quote(id, safe='')}", headers=headers)
 
-    def write_text(self, path: str, text: str, media: str, *, key: str | None = None) -> Any:
+    def write_text(
+        self, path: str, text: str, media: str, *, key: str | None = None, longer: float = 0.0
+    ) -> Any:
         """Do a write whose body is a text."""
         headers = {"Content-Type": media, "Idempotency-Key": _header_of(key)}
-        return self._send("POST", path, content=text.encode(), headers=headers)
+        patience = {"timeout": self._timeout + longer} if longer else {}
+        return self._send("POST", path, content=text.encode(), headers=headers, **patience)
 
     def _send(self, method: str, path: str, **request: Any) -> Any:
         attempt = 0

@@ -17,6 +17,7 @@ from askwise.service.dashboard import campaign, home, manage, sign_in
 from askwise.service.dashboard import webhooks as webhook_pages
 from askwise.service.dashboard.overview import Overviews
 from askwise.service.judges import JudgePanel, JudgeRuns
+from askwise.service.log_watch import LogWatch
 from askwise.service.middleware.requests import RequestMiddleware
 from askwise.service.open_campaigns import MOST_OPEN, OpenCampaigns
 from askwise.service.routing.application import Application
@@ -50,20 +51,36 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
     panel = JudgePanel.read(settings.judges, opened, private=settings.private_judges)
     runs = JudgeRuns(open_campaigns, panel)
     threads = Threads("request", THREADS)
+    watch = LogWatch(opened)
     service = ServiceState(
-        settings, open_campaigns, identities, Availability(opened), told, panel, runs, threads
+        settings,
+        open_campaigns,
+        identities,
+        Availability(opened),
+        told,
+        panel,
+        runs,
+        threads,
+        watch,
     )
+
+    def stop_soon() -> None:
+        runs.stop_soon()
+        watch.end_soon()
+
     overviews = Overviews(open_campaigns)
     middleware = RequestMiddleware(settings, identities, threads, places=THREADS - SPARE_THREADS)
 
     @asynccontextmanager
     async def life(_: object) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
-        signals.heed_signals(told=runs.stop_soon)
+        signals.heed_signals(told=stop_soon)
         open_campaigns.start()
         courier.start()
         runs.start()
+        watch.start()
         yield
+        watch.close()
         await anyio.to_thread.run_sync(runs.close)
         await anyio.to_thread.run_sync(overviews.close)
         await anyio.to_thread.run_sync(courier.close)

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from askwise.service.auth.identity import Identities
 from askwise.service.availability import Availability
 from askwise.service.judges import JudgePanel, JudgeRuns
+from askwise.service.log_watch import LogWatch
 from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.settings import Settings
 from askwise.service.threads import Threads
@@ -25,6 +26,7 @@ class ServiceState:
     judges: JudgePanel
     runs: JudgeRuns
     threads: Threads
+    watch: LogWatch
     probes: Threads = field(default_factory=lambda: Threads("probe", 4))
     """Threads that look whether the store answers."""
 

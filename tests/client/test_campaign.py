@@ -39,7 +39,9 @@ def test_every_method_of_a_campaign_is_there_with_the_same_parameters() -> None:
             assert isinstance(there[name], property)
             continue
         remote, local = (inspect.signature(each[name], eval_str=True) for each in (there, here))
-        assert remote == local, name
+        # A service can let a request wait; what is in this process can be called again.
+        own = [each for each in remote.parameters.values() if (name, each.name) != ("ask", "wait")]
+        assert remote.replace(parameters=own) == local, name
 
 
 def test_creating_takes_the_same_fields() -> None:

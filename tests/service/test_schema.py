@@ -53,7 +53,9 @@ def store() -> Store:
 def app(store: Store, caplog: pytest.LogCaptureFixture) -> Application:
     caplog.set_level(logging.ERROR)
     fill(store)
-    return make_app(Settings(store="memory", **NO_LIMIT), store)
+    made = make_app(Settings(store="memory", **NO_LIMIT), store)
+    made.state.service.watch.end_soon()  # no ask waits for work, for up to a minute each
+    return made
 
 
 def fill(store: Store) -> None:

@@ -139,7 +139,7 @@ class RequestMiddleware:
         _wait_for(self.addresses.take(exchange.bucket), "this address")
         checked = _checked(scope, self.settings.largest_body)
         exchange.largest = checked.largest
-        request = IncomingRequest(scope, exchange.receive)
+        request = IncomingRequest(scope, exchange.receive, exchange.place)
         if checked.shown is not None:
             exchange.identity = request.identity = await self._recognised(checked.shown)
         if scope["path"] in PROBES:

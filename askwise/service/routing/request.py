@@ -6,6 +6,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope
 
 from askwise.service.auth.identity import Identity
+from askwise.service.middleware.shares import Place
 
 
 class IncomingRequest(Request):
@@ -15,14 +16,22 @@ class IncomingRequest(Request):
     ----------
     identity : Identity or None
         Who calls.
+    place : Place
+        Its place among those at work.
     given : dict
         The headers by name; of those that come twice the last.
     """
 
-    def __init__(self, scope: Scope, receive: Receive) -> None:
+    def __init__(self, scope: Scope, receive: Receive, place: Place) -> None:
         super().__init__(scope, receive)
         self.identity: Identity | None = None
+        self.place = place
         self.given: dict[bytes, bytes] = dict(scope["headers"])
+
+    async def gone(self) -> None:
+        """Wait until the caller has gone away; only after the body was read."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
 
     async def body(self) -> bytes:
         """The whole body."""

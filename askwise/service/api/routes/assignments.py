@@ -1,11 +1,13 @@
 """Asking and telling."""
 
+import asyncio
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from askwise.campaign import Campaign
-from askwise.core.choices import Assignment, Batch, Wait
+from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import OverBudget, UnknownName
 from askwise.service.api import dependencies as d
 from askwise.service.api.shapes import replies, requests
@@ -31,12 +33,45 @@ async def ask(call: d.OwnChange, body: requests.AskBody | None = None) -> Respon
     if call.caller.role == "worker" and await call.service.threads.run(is_bidding, campaign):
         # It is for the requester to close it, by the first ask.
         return JsonReply(Wait("workers").to_json())
-    away = await absent(call.service, campaign) if workers is None else ()
-    choice = await written(campaign, campaign.asking(wanted.limit, workers, call.key, away=away))
+    choice = await asked(call, campaign, wanted, workers)
     if isinstance(choice, Batch):
         shown = [question(call.caller, each) for each in choice]
         return JsonReply({"status": "batch", "assignments": shown})
     return JsonReply(choice.to_json())
+
+
+async def asked(
+    call: d.Call, campaign: Campaign, wanted: requests.AskBody, workers: list[str] | None
+) -> Batch | Wait | Done:
+    """What a campaign decides; where it has to wait, what it decides as soon as it has not."""
+    service, clock = call.service, asyncio.get_running_loop().time
+
+    async def decide(*, patient: bool) -> Batch | Wait | Done:
+        away = await absent(service, campaign) if workers is None else ()
+        write = campaign.asking(wanted.limit, workers, call.key, away=away, patient=patient)
+        return await written(campaign, write)
+
+    if not wanted.wait or not service.watch.takes_more:
+        return await decide(patient=False)
+    until = clock() + wanted.wait
+    with service.watch.waiter(call.name) as waiter:
+        choice = await decide(patient=True)
+        gone = asyncio.ensure_future(call.request.gone())
+        try:
+            while isinstance(choice, Wait):
+                # Meanwhile others may be at work in its place.
+                call.request.place.give_back()
+                looks_again = await waiter.wait(until - clock(), gone)
+                if gone.done():
+                    # Nobody is there to take what would be handed out.
+                    raise ClientDisconnect
+                if not looks_again:
+                    break
+                await call.request.place.take()
+                choice = await decide(patient=True)
+        finally:
+            gone.cancel()
+    return choice
 
 
 @router.get("/campaigns/{name}/assignments", reply=replies.QuestionsShape, responses=d.POLLED)

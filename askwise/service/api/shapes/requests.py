@@ -283,6 +283,15 @@ class AskBody(Body, example={"limit": 1, "workers": ["ann"]}):
 
     limit: Annotated[int, Field(ge=1, le=1000), Whole] = 1
     workers: list[Id] | None = None
+    wait: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=60,
+            description="Seconds to wait for work, if there is none now: the reply comes as soon "
+            "as there is, or after that time.",
+        ),
+    ] = 0.0
 
 
 Cost = Annotated[
