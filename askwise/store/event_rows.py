@@ -3,17 +3,25 @@
 import json
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from functools import lru_cache
 from itertools import islice
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from askwise.core.event_columns import CHUNK, EventColumns, event_of, lines_of, parsed
-from askwise.core.events import Event, Kind
+from askwise.core.events import MONEY, Event, Kind
+from askwise.core.money import from_micro
 from askwise.store import errors
 
 _COLUMNS = ("seq", "kind", "time", "key")
 _KINDS = {kind.name: kind for kind in Kind}
+_STRUCTURED = frozenset(("rows", "available", "tasks", "workers"))
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+_BODY = tuple(field.name for field in fields(Event) if field.name not in _COLUMNS)
+_body_of = attrgetter(*_BODY)
 
 encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 """Write JSON in as few characters as it takes."""
@@ -50,25 +58,45 @@ def pack(events: Sequence[Event], expected_seq: int) -> list[EventRow]:
                 "expected_seq + 1 on without a gap",
                 "seq",
             )
-        raw = event.to_json()
-        for column in _COLUMNS:
-            raw.pop(column, None)
         if not isinstance(event.key, str | None):
             raise errors.unstorable(
                 f"key of event {number} is {event.key!r}: give a string or None", "key"
             )
+        kind = _NAMES[event.kind]
         try:
-            body, time = encode(raw), float(event.time)
+            body, time = encode(_body(event)), float(event.time)
             (event.key or "").encode()
         except (TypeError, ValueError) as error:
             raise errors.unstorable(
-                f"event {number} ({event.kind.name}) can't be kept: {error}; give text, finite "
+                f"event {number} ({kind}) can't be kept: {error}; give text, finite "
                 "numbers, lists and dicts"
             ) from error
         if not math.isfinite(time):
             raise errors.unstorable(f"time of event {number} is {time}: give a finite one", "time")
-        rows.append(EventRow(number, event.kind.name, time, event.key, body))
+        rows.append(EventRow(number, kind, time, event.key, body))
     return rows
+
+
+def _body(event: Event) -> dict[str, Any]:
+    """What ``to_json`` writes of an event, without the columns."""
+    raw = {
+        name: value for name, value in zip(_BODY, _body_of(event), strict=True) if value is not None
+    }
+    if not _STRUCTURED.isdisjoint(raw):
+        raw = event.to_json()
+        for column in _COLUMNS:
+            raw.pop(column, None)
+        return raw
+    # What nearly every event is: as Event.to_json, in a third of the time.
+    for name in MONEY:
+        if name in raw:
+            raw[name] = _written(raw[name])
+    return raw
+
+
+@lru_cache(maxsize=1024)
+def _written(micro: int) -> str:
+    return str(from_micro(micro))
 
 
 def unpack(rows: Iterable[tuple[int, str, float, str | None, str]]) -> list[Event]:
