@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from askwise.core.money import MICRO
+from askwise.lab.papers.assured.counting import simulate_counts
 from askwise.lab.papers.assured.studies.common import Terms, contender
 from askwise.lab.papers.assured.studies.costs import OF_PAPER
-from askwise.lab.simulate import simulate
 from askwise.lab.worlds.assured import WorkerPool, paper_pool
 from askwise.ledger.ledger import Ledger
 from benchmarks.assured_readings import Assured, Greedy, Ns, S, Se, run, run_by_task
@@ -22,8 +22,8 @@ from benchmarks.timing import in_turns, quantity, ratio, table, want
 WORKERS, TASKS = 1_100, 10_000
 COMPILED, ONE_BY_ONE, BY_TASK = "askwise, compiled runner", "NumPy, by answer", "NumPy, by task"
 ALL = "all five"
-LEAST = 10.0
-"""How much quicker than NumPy by answer the compiled runner is to be."""
+LEAST = {ONE_BY_ONE: 10.0, BY_TASK: 5.0}
+"""How many times as fast as NumPy the compiled runner is to be."""
 
 READINGS: dict[str, tuple[Callable[..., Assured], dict[str, Any]]] = {
     "ccb-ns": (Ns, {}),
@@ -48,11 +48,11 @@ class Bench:
         self.costs: dict[tuple[str, str], list[float]] = {}
 
     def compiled(self, label: str) -> float:
-        """In the compiled loop, with the whole ledger kept."""
+        """In the compiled loop that the study runs, which keeps counts instead of every answer."""
         number = next(self.seeds)
         world = self.pool.answering(1, number, self.tasks)
         policy = contender(label, self.terms)
-        outcome = simulate(
+        outcome = simulate_counts(
             policy, self.problem, world, seed=1, replication=number, ledger=self.fresh
         )
         self.answers[label].append(outcome.answers)
@@ -102,7 +102,7 @@ def main(quick: bool) -> None:
     rows = []
     for label in (*OF_PAPER, ALL):
         mine = found[label, COMPILED]
-        rivals = [ratio(found[label, way], mine) for way in (ONE_BY_ONE, BY_TASK)]
+        rivals = {way: ratio(found[label, way], mine) for way in LEAST}
         answers = [bench.answers[each] for each in ([label] if label != ALL else OF_PAPER)]
         costs = [
             f"{statistics.mean(bench.costs[label, way]) / 1e6:.2f}" if label != ALL else ""
@@ -114,15 +114,20 @@ def main(quick: bool) -> None:
                 quantity(sum(statistics.mean(each) for each in answers)),
                 *costs,
                 f"{statistics.median(mine):.2f} s",
-                *(f"{each:.1f}x" for each in rivals),
-                *(want(rivals[0], least=LEAST) if label == ALL else ["", ""]),
+                *(
+                    cell
+                    for way, each in rivals.items()
+                    for cell in (
+                        f"{each:.1f}x",
+                        *(want(each, least=LEAST[way]) if label == ALL else ["", ""]),
+                    )
+                ),
             ]
         )
     table(
         [
             *("", "answers", "cost (m)", "NumPy's (m)", "askwise"),
-            *(f"than {way}" for way in (ONE_BY_ONE, BY_TASK)),
-            *("wanted", "met"),
+            *(cell for way in LEAST for cell in (f"than {way}", "wanted", "met")),
         ],
         rows,
     )

@@ -104,16 +104,16 @@ class Mechanism(ABC):  # noqa: B024 - abstract so that the registry knows instan
 
     def settle(self, problem: Problem, ledger: Ledger) -> list[Owed]:
         """What each worker is owed, in the order in which they joined."""
-        rows = ledger.book.assignments[: ledger.total(c.ASSIGNMENTS)]
         size = len(ledger.workers)
-        status = rows[:, c.STATUS]
-        answers, failures, out = (rows[status == each] for each in (c.SETTLED, c.FAILED, c.OUT))
-        # Integer sums: a float weight would round beyond 2**53 micro-units.
-        paid, reserved = np.zeros(size, np.int64), np.zeros(size, np.int64)
-        for sums, of in ((paid, answers), (paid, failures), (reserved, out)):
-            np.add.at(sums, of[:, c.WORKER], of[:, c.COST])
-        counts = (np.bincount(of[:, c.WORKER], minlength=size) for of in (answers, failures))
-        columns = (*counts, paid, reserved)
+        workers = ledger.book.workers[:size]
+        # The ledger keeps these sums, so that no campaign is walked through for them; what is out
+        # is summed up here, as integers: a float weight would round beyond 2**53 micro-units.
+        reserved = np.zeros(size, np.int64)
+        if ledger.total(c.PENDING):
+            rows = ledger.book.assignments[: ledger.total(c.ASSIGNMENTS)]
+            out = rows[rows[:, c.STATUS] == c.OUT]
+            np.add.at(reserved, out[:, c.WORKER], out[:, c.COST])
+        columns = (*(workers[:, at] for at in (c.ANSWERED, c.FAILURES, c.PAID)), reserved)
         at_cost = set() if self.bidding else ledger.at_cost
         return [
             Owed(

@@ -23,8 +23,13 @@ _SCANS = 8
 @kernel
 def count_units(gains: Array, demand: float, units: Array) -> int:
     """Turn gains into whole units, useless ones into 0; return the units that are enough."""
+    return count_units_among(gains, gains.shape[0], demand, units)
+
+
+@kernel
+def count_units_among(gains: Array, size: int, demand: float, units: Array) -> int:
+    """As ``count_units``, where ``size`` of the items count and the others have no gain."""
     bits = _DEMAND_BITS
-    size = gains.shape[0]
     while (size >> (SUM_BITS - bits)) > 0:
         bits -= 1
     shift = bits - math.frexp(demand)[1]
@@ -33,7 +38,7 @@ def count_units(gains: Array, demand: float, units: Array) -> int:
     # factor itself is beyond a float (shifts of a demand next to nothing), it takes two.
     first = math.ldexp(1.0, min(shift, _LARGEST_SHIFT))
     second = math.ldexp(1.0, max(0, shift - _LARGEST_SHIFT))
-    for i in range(size):
+    for i in range(gains.shape[0]):
         units[i] = 0
         if gains[i] >= demand:
             units[i] = whole
@@ -77,14 +82,20 @@ def _scan(ratios: Array, units: Array, costs: Array, last: int, missing: int) ->
     """
     small = big = -1
     for j in range(ratios.shape[0]):
-        is_next = small < 0 or precedes(ratios, j, small)
-        if 0 < units[j] < missing and is_next and precedes(ratios, last, j):
-            small = j
-    for j in range(ratios.shape[0]):
-        is_best = big < 0 or costs[j] < costs[big]
-        if units[j] < missing or not is_best or not precedes(ratios, last, j):
+        if units[j] >= missing:
+            if (big < 0 or costs[j] < costs[big]) and precedes(ratios, last, j):
+                big = j
+        elif small >= 0 and precedes(ratios, small, j):
             continue
-        if small < 0 or precedes(ratios, j, small):
+        elif units[j] > 0 and precedes(ratios, last, j):
+            small = j
+    if small < 0 or big < 0 or precedes(ratios, big, small):
+        return small, big
+    big = -1
+    for j in range(ratios.shape[0]):
+        if units[j] < missing or (big >= 0 and costs[j] >= costs[big]):
+            continue
+        if precedes(ratios, last, j) and precedes(ratios, j, small):
             big = j
     return small, big
 
@@ -95,6 +106,15 @@ def cover_greedy_into(costs: Array, gains: Array, demand: float, chosen: Array) 
 
     For use inside other kernels: nothing is checked. Costs are int64 or float64 and not
     negative, gains float64 and finite, chosen an array of bool of the same length.
+    """
+    return cover_greedy_among(costs, gains, gains.shape[0], demand, chosen)
+
+
+@kernel
+def cover_greedy_among(costs: Array, gains: Array, size: int, demand: float, chosen: Array) -> bool:
+    """As ``cover_greedy_into``, where ``size`` of the items count and the others have no gain.
+
+    What is found is what would be found among those alone.
 
     Few items of many are in the set as a rule, so they are not sorted: a heap of those with low
     ratios yields them in order as long as they are small, and the cheapest of those that complete
@@ -105,7 +125,7 @@ def cover_greedy_into(costs: Array, gains: Array, demand: float, chosen: Array) 
     if demand <= 0.0:
         return True
     units, ratios = np.empty(n, np.int64), np.empty(n, np.float64)
-    enough = count_units(gains, demand, units)
+    enough = count_units_among(gains, size, demand, units)
     total = 0
     lowest = math.inf
     for j in range(n):
@@ -118,23 +138,23 @@ def cover_greedy_into(costs: Array, gains: Array, demand: float, chosen: Array) 
     # The small items up to the first big one, which there is, as there are enough units.
     heap, small = np.empty(n, np.int64), np.empty(n, np.int64)
     limit = _limit(ratios, units, lowest, enough)
-    size = 0
+    left = 0
     for j in range(n):
         if ratios[j] <= limit and units[j] > 0:
-            heap[size] = j
-            size += 1
-    _heap_up(heap, size, ratios)
+            heap[left] = j
+            left += 1
+    _heap_up(heap, left, ratios)
     taken = small_units = 0
     small_cost = costs[0] - costs[0]
-    best = pop_first(heap, size, ratios)
-    size -= 1
+    best = pop_first(heap, left, ratios)
+    left -= 1
     while small_units + units[best] < enough:
         small_units += units[best]
         small_cost += costs[best]
         small[taken] = best
         taken += 1
-        best = pop_first(heap, size, ratios)
-        size -= 1
+        best = pop_first(heap, left, ratios)
+        left -= 1
     best_taken, best_cost = taken, small_cost + costs[best]
 
     # On to the next small one again and again, until those alone cost more than the best set.
@@ -158,15 +178,15 @@ def cover_greedy_into(costs: Array, gains: Array, demand: float, chosen: Array) 
             break
     if going:
         # Rarely there are many: then all that are left in order, which costs n log n at the most.
-        size = 0
+        left = 0
         for j in range(n):
             if units[j] > 0 and precedes(ratios, last, j):
-                heap[size] = j
-                size += 1
-        _heap_up(heap, size, ratios)
-    while going and size > 0:
-        j = pop_first(heap, size, ratios)
-        size -= 1
+                heap[left] = j
+                left += 1
+        _heap_up(heap, left, ratios)
+    while going and left > 0:
+        j = pop_first(heap, left, ratios)
+        left -= 1
         cost = small_cost + costs[j]
         if small_units + units[j] < enough:
             small_units += units[j]

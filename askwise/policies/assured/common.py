@@ -7,6 +7,8 @@ multi-armed-bandit crowdsourcing mechanism with quality assurance", 2015.
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from askwise.core.arrays import Array
 from askwise.core.compiling import heavy_kernel, step
 from askwise.ledger import columns as c
@@ -122,9 +124,18 @@ def spread_of(params: Params, workers: int, t: int) -> float:
 
 @step
 def bound_one(
-    state: State, params: Params, spread: float, worker: int, lower: Array, upper: Array
+    state: State,
+    params: Params,
+    spread: float,
+    worker: int,
+    lower: Array,
+    upper: Array,
+    radius: Array,
 ) -> None:
-    """Write the bounds on a worker's quality."""
+    """Write the bounds on a worker's quality.
+
+    ``radius`` has the count and the radius of the last who had one: many have the same.
+    """
     records, intervals, known = state.workers, state.intervals, state.known[worker]
     count = records[worker, COUNT]
     if not math.isnan(known):
@@ -138,8 +149,10 @@ def bound_one(
             low, high = intervals[worker, 0], intervals[worker, 1]
         else:
             mean = records[worker, RIGHT] / count
-            width = math.sqrt(spread / ((2.0 if params.bounds == BY_PAPER else 1.0) * count))
-            low, high = max(0.0, mean - width), min(1.0, mean + width)
+            if radius[0] != count:
+                by = 2.0 if params.bounds == BY_PAPER else 1.0
+                radius[0], radius[1] = count, math.sqrt(spread / (by * count))
+            low, high = max(0.0, mean - radius[1]), min(1.0, mean + radius[1])
         upper[worker] = high
         lower[worker] = max(params.floor, low)
         if params.bounds == BY_MEAN:
@@ -158,9 +171,9 @@ def bound(state: State, params: Params, lower: Array, upper: Array) -> None:
     """Write the bounds on each worker's quality, as they are for the next task."""
     tally, workers = state.tally, lower.shape[0]
     t = tally[LAST_ROUND] if tally[SETTLED] == 1 else tally[BEGUN] + 1
-    spread = spread_of(params, workers, t)
+    spread, radius = spread_of(params, workers, t), np.zeros(2)
     for worker in range(workers):
-        bound_one(state, params, spread, worker, lower, upper)
+        bound_one(state, params, spread, worker, lower, upper, radius)
 
 
 @step

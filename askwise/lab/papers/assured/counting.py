@@ -11,7 +11,6 @@ What it comes to is what :func:`askwise.lab.simulate.simulate` comes to, to the 
 sets, votes, counts, money and beliefs.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -175,7 +174,7 @@ def count_campaign(
     costs = book.workers[:size, c.RANKED_AT].copy()
     # Bounds change with the records of those who were asked, but for those that change with time.
     lasting = params.bounds != a.BY_UCB1
-    spread = spread_of(params, size, 1)
+    spread, radius = spread_of(params, size, 1), np.zeros(2)
     bound(state, params, lower, upper)
     while True:
         task = tally[a.FRESH]
@@ -195,7 +194,8 @@ def count_campaign(
             if teaches(state, params, before):
                 learn_set(book, state, params, notes, truth)
                 for row in range(totals[c.PLAN_ROWS] if lasting else 0):
-                    bound_one(state, params, spread, members[place[FIRST] + row], lower, upper)
+                    worker = members[place[FIRST] + row]
+                    bound_one(state, params, spread, worker, lower, upper, radius)
         note = a.EXPLOIT
         stands = tally[a.SETTLED] == 1
         if stands and place[SET_COST] > money_left(totals):
@@ -280,11 +280,21 @@ class Counted:
         """What they cost, in money."""
         return self.ledger.total(c.SPENT) / MICRO
 
-    def of_tasks(self) -> Iterator[Array]:
-        """The workers who were asked about each task."""
+    def sets(self) -> tuple[list[Array], Array]:
+        """The different sets that were asked, and for each task the number of its own."""
         sizes = self.ledger.book.tasks[: self.ledger.total(c.TASKS), c.TASK_ASKED]
-        for first, size in zip(self.firsts.tolist(), sizes.tolist(), strict=True):
-            yield self.members[first : first + size]
+        places: dict[tuple[int, int], int] = {}
+        found: dict[bytes, int] = {}
+        sets: list[Array] = []
+        own = np.empty(len(sizes), np.int64)
+        for task, place in enumerate(zip(self.firsts.tolist(), sizes.tolist(), strict=True)):
+            if place not in places:
+                members = self.members[place[0] : sum(place)]
+                places[place] = found.setdefault(members.tobytes(), len(sets))
+                if places[place] == len(sets):
+                    sets.append(members.copy())
+            own[task] = places[place]
+        return sets, own
 
 
 def simulate_counts(
@@ -321,7 +331,7 @@ def simulate_counts(
         firsts=np.zeros(tasks, np.int64),
         asked=np.zeros(workers, np.int64),
         said=np.zeros(workers, np.int64),
-        place=np.array([ledger.seq, 0, 0, -1, 0]),
+        place=np.array([0, 0, 0, -1, 0]),
     )
     code = FULL
     while code == FULL:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from askwise.core.compiling import heavy_kernel
-from askwise.kernels.knapsack import cover_greedy_into
+from askwise.core.compiling import heavy_kernel, kernel
+from askwise.kernels.knapsack.ga import cover_greedy_among
 from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.knapsack.ordering import ascending, marked
 from askwise.ledger import columns as c
@@ -19,7 +19,7 @@ from askwise.policies.assured.sets.probability import (
     prefix_error,
     shortest_prefix,
 )
-from askwise.policies.assured.sets.search import FIRST, FOUND, NONE
+from askwise.policies.assured.sets.search import FIRST, NONE
 
 FEASIBLE = 1
 INFEASIBLE = 0
@@ -57,29 +57,45 @@ def extend_into(
     """
     if meets(target, qualities, members):
         return True
-    worth = worth_of(target.code, qualities)
-    free = marked(allowed & ~members & (worth > 0.5))
     if target.code == codes.LINEAR:
-        done = _extend_linear(target, costs, qualities, free, members)
+        done = _extend_linear(target, costs, qualities, allowed, members)
     else:
+        worth = worth_of(target.code, qualities)
+        free = marked(allowed & ~members & (worth > 0.5))
         done = _extend(target, costs, qualities, worth, free, members)
     if not done:
         members |= allowed
     return done
 
 
+@kernel
+def gains_among(qualities: Array, allowed: Array) -> tuple[int, Array]:
+    """How many are allowed, and what each of them adds in the linear form; 0 for the others."""
+    size = 0
+    gains = np.zeros(qualities.shape[0], np.float64)
+    for i in range(qualities.shape[0]):
+        if allowed[i]:
+            gains[i] = 2.0 * qualities[i] - 1.0
+            size += 1
+    return size, gains
+
+
 @heavy_kernel
 def _extend_linear(
-    target: Target, costs: Array, qualities: Array, free: Array, members: Array
+    target: Target, costs: Array, qualities: Array, allowed: Array, members: Array
 ) -> bool:
-    """GA on the others, for what the members leave open."""
+    """GA on the others who are better than a coin, for what the members leave open."""
     open_demand = target.demand
-    for i in marked(members):
-        open_demand -= 2.0 * qualities[i] - 1.0
-    chosen = np.zeros(free.shape[0], np.bool_)
-    done = cover_greedy_into(costs[free], 2.0 * qualities[free] - 1.0, open_demand, chosen)
+    free, chosen = allowed.copy(), allowed.copy()
+    for i in range(members.shape[0]):
+        if members[i]:
+            open_demand -= 2.0 * qualities[i] - 1.0
+        free[i] = allowed[i] and not members[i] and qualities[i] > 0.5
+    size, gains = gains_among(qualities, free)
+    done = cover_greedy_among(costs, gains, size, open_demand, chosen)
     if done:
-        members[free[chosen]] = True
+        for i in range(members.shape[0]):
+            members[i] = members[i] or chosen[i]
     return done
 
 
@@ -183,20 +199,17 @@ def cheapest_into(
         FEASIBLE; INFEASIBLE, then all allowed are chosen; ``book.TOO_LARGE`` if the solver is
         "exact" and its limit was hit.
     """
-    greedy = target.code == codes.LINEAR and target.solver == GREEDY
-    if greedy and allowed.all():
-        # Without copies: in large simulations this is every decision.
-        reached = cover_greedy_into(costs, 2.0 * qualities - 1.0, target.demand, chosen)
-        return FEASIBLE if reached else INFEASIBLE
+    if target.code == codes.LINEAR and target.solver == GREEDY:
+        # Without the lower bound that goes with it: nobody asks for the gap here.
+        size, gains = gains_among(qualities, allowed)
+        if cover_greedy_among(costs, gains, size, target.demand, chosen):
+            return FEASIBLE
+        chosen[:] = allowed
+        return INFEASIBLE
     here = marked(allowed)
     price, quality = costs[here], qualities[here]
     flags = np.zeros(here.shape[0], np.bool_)
-    if greedy:
-        # Without the lower bound that goes with it: nobody asks for the gap here.
-        reached = cover_greedy_into(price, 2.0 * quality - 1.0, target.demand, flags)
-        status = FOUND if reached else NONE
-    else:
-        status, _ = find_set(target, price, quality, flags)
+    status, _ = find_set(target, price, quality, flags)
     chosen[:] = False
     if status == NONE:
         chosen[here] = True

@@ -12,8 +12,9 @@ from askwise.core.events import Event, Kind
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label
 from askwise.kernels import Array, Draw
+from askwise.lab.papers.assured.counting import Counted, simulate_counts
 from askwise.lab.papers.assured.studies.common import Terms, contender
-from askwise.lab.simulate import Outcome, fork, simulate
+from askwise.lab.simulate import fork
 from askwise.lab.worlds.assured import AssuredWorld
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
@@ -61,10 +62,10 @@ def campaign(
     replication: int,
     drawing: int,
 ) -> tuple[Array, Array]:
-    """Answers of each worker and what he is paid for them, in money, under one draw of quotes."""
+    """Answers of each worker and what they are paid, in money, under one draw of quotes."""
     draw = Draw(*draws.stream(seed, draws.MECHANISM, drawing), 0)
     ledger = quoted(fresh, mechanism, bids, draw)
-    outcome = simulate(
+    outcome = simulate_counts(
         policy, ledger.problem, world, seed=seed, replication=replication, ledger=ledger
     )
     requoted(mechanism, policy, outcome)
@@ -72,19 +73,23 @@ def campaign(
     return np.array([each.answers for each in owed]), np.array([each.paid / MICRO for each in owed])
 
 
-def requoted(mechanism: Mechanism, policy: Policy, outcome: Outcome) -> None:
+def requoted(mechanism: Mechanism, policy: Policy, outcome: Counted) -> None:
     """Put the prices that a campaign would have quoted anew onto the answers they are for.
 
     In a campaign a mechanism may set new prices when a set is chosen by what was learned. The
     set stays, as nobody leaves, so that this can be done when all is over.
     """
     ledger = outcome.ledger
-    exploiting = np.flatnonzero(outcome.state.tasks[:, NOTE] == EXPLOITING)
-    if not mechanism.bidding or not len(exploiting):
+    exploiting = outcome.state.tasks[: ledger.total(c.TASKS), NOTE] == EXPLOITING
+    if not mechanism.bidding or not exploiting.any():
         return
-    rows = ledger.book.assignments[: ledger.total(c.ANSWERS)]
-    later = np.isin(rows[:, c.TASK], exploiting)
-    members = sorted(set(rows[rows[:, c.TASK] == exploiting[0], c.WORKER].tolist()))
+    sets, own = outcome.sets()
+    members = sets[own[np.argmax(exploiting)]].tolist()
     quotes = mechanism.requote(ledger.problem, ledger, policy, outcome.state, members)
+    counts = np.zeros(len(ledger.workers), np.int64)
+    for asked, times in zip(sets, np.bincount(own[exploiting], minlength=len(sets)), strict=True):
+        counts[asked] += times
+    workers = ledger.book.workers
     for quote in quotes:
-        rows[later & (rows[:, c.WORKER] == ledger.worker_at(quote.worker)), c.COST] = quote.price
+        at = ledger.worker_at(quote.worker)
+        workers[at, c.PAID] += int(counts[at]) * (quote.price - workers[at, c.PRICE])

@@ -19,6 +19,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
 from askwise.core.registry import from_label
 from askwise.figures import ReferenceRow
+from askwise.lab.papers.assured.counting import Counted, from_rows
 from askwise.lab.simulate import Outcome
 from askwise.lab.worlds.assured import AssuredWorld, WorkerPool
 from askwise.ledger import columns as c
@@ -138,7 +139,7 @@ class Course:
         return np.cumsum(self.costs)[np.array(points) - 1]
 
 
-def course_of(outcome: Outcome, world: AssuredWorld) -> Course:
+def course_of(outcome: Outcome | Counted, world: AssuredWorld) -> Course:
     """Read a campaign that was run to its end."""
     book, count = outcome.ledger.book, outcome.ledger.total(c.TASKS)
     votes, truths = book.votes[:count], world.truths[:count]
@@ -150,26 +151,9 @@ def course_of(outcome: Outcome, world: AssuredWorld) -> Course:
     )
 
 
-def sets_of(outcome: Outcome) -> tuple[list[Array], Array]:
+def sets_of(outcome: Outcome | Counted) -> tuple[list[Array], Array]:
     """The different sets of workers that were asked, and for each task the number of its own."""
-    ledger = outcome.ledger
-    rows = ledger.book.assignments[: ledger.total(c.ANSWERS), [c.TASK, c.WORKER]]
-    rows = rows[np.lexsort((rows[:, 1], rows[:, 0]))]
-    sizes = ledger.book.tasks[: ledger.total(c.TASKS), c.TASK_ASKED]
-    ends = np.cumsum(sizes)
-    found: dict[bytes, int] = {}
-    sets: list[Array] = []
-    own = np.empty(len(sizes), np.int64)
-    workers = np.ascontiguousarray(rows[:, 1])
-    for task, (begin, end) in enumerate(zip((ends - sizes).tolist(), ends.tolist(), strict=True)):
-        members = workers[begin:end]
-        key = members.tobytes()
-        at = found.get(key)
-        if at is None:
-            at = found[key] = len(sets)
-            sets.append(members.copy())
-        own[task] = at
-    return sets, own
+    return (outcome if isinstance(outcome, Counted) else from_rows(outcome)).sets()
 
 
 def misses(sets: Sequence[Array], own: Array, qualities: Array, alpha: float, error: str) -> int:

@@ -10,6 +10,7 @@ from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.figures import ReferenceRow, Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
+from askwise.lab.papers.assured.counting import simulate_counts
 from askwise.lab.papers.assured.studies.common import (
     EXACT,
     LINEAR,
@@ -24,7 +25,6 @@ from askwise.lab.papers.assured.studies.common import (
     sets_of,
 )
 from askwise.lab.results import mean_row
-from askwise.lab.simulate import simulate
 from askwise.lab.worlds.assured import paper_pool
 from askwise.ledger.ledger import Ledger
 
@@ -113,7 +113,7 @@ class AssuredRuns(Experiment):
         found: list[float] = []
         for label in self.policies:
             policy = contender(label, self.terms)
-            outcome = simulate(
+            outcome = simulate_counts(
                 policy, problem, world, seed=seed, replication=replication, ledger=fresh
             )
             course = course_of(outcome, world)

@@ -11,10 +11,10 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
+from askwise.lab.papers.assured.counting import simulate_counts
 from askwise.lab.papers.assured.studies.common import EXACT, Terms, contender, course_of
 from askwise.lab.papers.assured.studies.costs import at_least_two
 from askwise.lab.results import mean_row
-from askwise.lab.simulate import simulate
 from askwise.lab.worlds.assured import WorkerPool, paper_pool
 from askwise.ledger.ledger import Ledger
 from askwise.policies.assured.sets import cheapest_set, error_probability
@@ -162,7 +162,7 @@ class AssuredErrorFunctions(Experiment):
             if label not in self.campaigns:
                 continue
             policy = contender(f"ccb-ns(error={label},solver=greedy)", self._terms(cell.alpha))
-            outcome = simulate(
+            outcome = simulate_counts(
                 policy, problem, world, seed=seed, replication=replication, ledger=fresh
             )
             course = course_of(outcome, world)
