@@ -26,6 +26,7 @@ Rows = Mapping[str, Sequence[Any]]
 """Rows to be written: the cells of each column."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_SUSPECT = frozenset((*_FORMULA, "'"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,8 +311,7 @@ def _csv_writer(text: IO[str]) -> Callable[[Rows], None]:
         if not begun:
             writer.writerow(columns)
             begun = True
-        rows = zip(*columns.values(), strict=True)
-        writer.writerows([_harmless(cell) for cell in row] for row in rows)
+        writer.writerows(zip(*map(_harmless_cells, columns.values()), strict=True))
 
     return add
 
@@ -361,6 +361,14 @@ def check_written(path: str | os.PathLike[str]) -> None:
         raise InvalidParameter(f"{file} is a directory: name a file in it", field="out")
     if ending == ".parquet":
         arrow_modules()
+
+
+def _harmless_cells(cells: Sequence[Any]) -> list[Any]:
+    """Cells that no spreadsheet takes for a formula; most begin with another character."""
+    return [
+        _harmless(cell) if isinstance(cell, str) and cell[:1] in _SUSPECT else cell
+        for cell in cells
+    ]
 
 
 def _harmless(cell: Any) -> Any:

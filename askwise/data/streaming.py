@@ -28,10 +28,10 @@ from askwise.data.columns import (
 )
 from askwise.data.tables import columns_of, decoded, parsed_rows
 
-BLOCK = 2**23
+BLOCK = 2**24
 """Bytes of text that are parsed together."""
 
-ROWS = 2**18
+ROWS = 2**20
 """Rows of Parquet, or of JSON Lines, that are."""
 
 LONG = 2**20
@@ -115,7 +115,8 @@ class _Text:
         first = not self.block and self.line == 1
         self.line += _line_ends(self.block)
         try:
-            self.block = self._file.read(BLOCK)
+            # The first line alone: Arrow takes no header.
+            self.block = self._file.readline() if first else self._file.read(BLOCK)
             if self.block and not self.block.endswith(b"\n"):
                 self.block += self._file.readline()
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -261,6 +262,13 @@ def _encoded(path: Path, name: str, column: Any, first: int) -> Any:
         for row, value in enumerate(column.to_pylist(), first):
             said(value, name, path, "row", row)
     found = column.dictionary_encode(null_encoding="encode")
+    if types.is_string(column.type) or types.is_large_string(column.type):
+        from pyarrow import compute
+
+        trimmed = compute.utf8_trim_whitespace(found.dictionary)
+        empty = compute.or_kleene(compute.is_null(trimmed), compute.equal(trimmed, ""))
+        if not compute.any(empty).as_py():
+            return arrow.DictionaryArray.from_arrays(found.indices, trimmed)
     try:
         names = [said(value, name, path, "row", 0) for value in found.dictionary.to_pylist()]
     except InvalidProblem:
