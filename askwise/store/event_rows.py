@@ -11,14 +11,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from askwise.core.event_columns import CHUNK, EventColumns, event_of, lines_of, parsed
+from askwise.core.event_columns import (
+    CHUNK,
+    STRUCTURED,
+    EventColumns,
+    event_of,
+    lines_of,
+    parsed,
+)
 from askwise.core.events import MONEY, Event, Kind
 from askwise.core.money import from_micro
 from askwise.store import errors
 
 _COLUMNS = ("seq", "kind", "time", "key")
 _KINDS = {kind.name: kind for kind in Kind}
-_STRUCTURED = frozenset(("rows", "available", "tasks", "workers"))
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _BODY = tuple(field.name for field in fields(Event) if field.name not in _COLUMNS)
 _body_of = attrgetter(*_BODY)
@@ -82,7 +88,7 @@ def _body(event: Event) -> dict[str, Any]:
     raw = {
         name: value for name, value in zip(_BODY, _body_of(event), strict=True) if value is not None
     }
-    if not _STRUCTURED.isdisjoint(raw):
+    if not STRUCTURED.isdisjoint(raw):
         raw = event.to_json()
         for column in _COLUMNS:
             raw.pop(column, None)
