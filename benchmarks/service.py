@@ -1,11 +1,11 @@
-"""The service under load: ask+answer cycles a second over HTTP, and how long one takes.
+"""The service under load: ask+answer cycles over HTTP, and what they cost beside a bare service.
 
-Server and clients are processes of their own on the cores of one machine, so the clients' work
-is part of what is measured: they are one loop over sockets that sends requests made beforehand.
-The disk's bare commit rate is measured beside each figure, as it changes with what others write.
+The bare service (``bare_service.py``) takes the same two requests and makes the same two commits,
+grouped in the same way. Servers and clients are processes on the cores of one machine. They are
+measured in turns, so that what others do on the machine meets all of them alike. The CPU is that of
+the server's process with all its threads. Kernels are compiled beforehand, as by `askwise warm`.
 
 usage: python -m benchmarks.service serve STORE
-       python -m benchmarks.service load PORT KEY CAMPAIGN CLIENTS SECONDS
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import http.client
 import json
 import os
 import re
-import selectors
 import shutil
 import signal
-import socket
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -28,23 +27,25 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.timing import quantity, table, want
+from benchmarks.timing import quantity, ratio, table, want
 from scripts.postgres import Cluster, Unavailable
 
-CLIENTS = (1, 16, 64)
-GROUP = 16
-"""Clients of the figure that is wanted."""
+CLIENTS = (1, 8, 64)
+GROUP = 64
+"""Clients at which the rate is compared with what the disk allows."""
+
+MOST_CPU = {"random-pairs": 2.5, "hem": 3.5}
+"""Policies, and the CPU that a cycle may take beside that of the bare service."""
 
 CAMPAIGN = {
     "workers": [{"id": f"w{n}", "price": "0.05"} for n in range(50)],
     "tasks": [f"t{n}" for n in range(4000)],
     "options": ["yes", "no"],
-    "policy": "random-pairs",
     "seed": 1,
 }
 
 
-# The server.
+# The servers.
 
 
 def serve(store: str) -> None:
@@ -64,11 +65,11 @@ def serve(store: str) -> None:
 
 @dataclass
 class Server:
-    """A server in a process of its own, with one campaign."""
+    """A server in a process of its own."""
 
     process: subprocess.Popen[str]
     port: int
-    key: str
+    key: str = "none"
 
     def cpu(self) -> float:
         """CPU seconds of the process so far."""
@@ -77,11 +78,11 @@ class Server:
 
 
 @contextmanager
-def started(store: str, directory: Path) -> Iterator[Server]:
-    """Start a server, make a campaign and end it."""
+def started(directory: Path, *command: str) -> Iterator[Server]:
+    """Start a server, with a campaign of each policy unless it is the bare one, and end it."""
     with (directory / "server.log").open("a") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.service", "serve", store],
+            [sys.executable, "-m", *command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
@@ -89,20 +90,24 @@ def started(store: str, directory: Path) -> Iterator[Server]:
         )
     try:
         assert process.stdout is not None
-        said = process.stdout.readline() + process.stdout.readline()
+        said = process.stdout.readline()
+        if "awo_" in said:
+            said += process.stdout.readline()
         key, port = re.search(r"awo_[\w-]+", said), re.search(r"http://127.0.0.1:(\d+)", said)
-        assert key is not None
         assert port is not None
-        server = Server(process, int(port[1]), key[0])
-        _create(server)
+        server = Server(process, int(port[1]))
+        if key is not None:
+            server.key = key[0]
+            for policy in MOST_CPU:
+                _create(server, policy)
         yield server
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait()
 
 
-def _create(server: Server) -> None:
-    body = json.dumps({**CAMPAIGN, "name": "bench"})
+def _create(server: Server, policy: str) -> None:
+    body = json.dumps({**CAMPAIGN, "name": policy, "policy": policy})
     headers = {"Authorization": f"Bearer {server.key}", "Content-Type": "application/json"}
     until = time.monotonic() + 60
     while True:
@@ -120,94 +125,22 @@ def _create(server: Server) -> None:
             link.close()
 
 
-# The clients.
-
-
-@dataclass(eq=False)
-class Client:
-    """One connection, and where its cycle is."""
-
-    link: socket.socket
-    begun: float = 0.0
-    asking: bool = False
-    got: bytes = b""
-    took: list[float] = field(default_factory=list)
-
-
-def load(port: int, key: str, campaign: str, clients: int, length: float) -> None:
-    """Let so many clients ask and answer for so many seconds; print what they saw."""
-    common = f"Host: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n".encode()
-    ask = b"POST /campaigns/" + campaign.encode() + b"/ask HTTP/1.1\r\n" + common
-    ask += b"Content-Length: 0\r\n\r\n"
-    tail = b"/answer HTTP/1.1\r\n" + common
-    tail += b'Content-Type: application/json\r\nContent-Length: 15\r\n\r\n{"value":"yes"}'
-    waiting = selectors.DefaultSelector()
-    everyone = []
-    for _ in range(clients):
-        link = socket.create_connection(("127.0.0.1", port))
-        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        client = Client(link)
-        everyone.append(client)
-        waiting.register(link, selectors.EVENT_READ, client)
-    start = now = time.perf_counter()
-    for client in everyone:
-        client.begun, client.asking = now, True
-        client.link.sendall(ask)
-    while now < start + length or not all(client.took for client in everyone):
-        for ready, _ in waiting.select(1.0):
-            client = ready.data
-            client.got += client.link.recv(65536)
-            body = _whole(client.got)
-            if body is None:
-                continue
-            client.got = b""
-            now = time.perf_counter()
-            if client.asking:
-                at = body.index(b'"id":"') + 6
-                name = body[at : body.index(b'"', at)]
-                client.link.sendall(b"POST /assignments/" + name + tail)
-            else:
-                client.took.append(now - client.begun)
-                client.begun = now
-                client.link.sendall(ask)
-            client.asking = not client.asking
-        now = time.perf_counter()
-    took = sorted(each for client in everyone for each in client.took)
-    print(json.dumps({"seconds": now - start, "took": took}))
-
-
-def _whole(got: bytes) -> bytes | None:
-    """The body of a reply, once it is there."""
-    end = got.find(b"\r\n\r\n")
-    if end < 0:
-        return None
-    head = got[:end].lower()
-    at = head.index(b"content-length:") + 15
-    stop = head.find(b"\r\n", at)
-    length = int(head[at : stop if stop >= 0 else None])
-    if len(got) < end + 4 + length:
-        return None
-    assert got[9:12] == b"200", got
-    return got[end + 4 :]
-
-
 # One run.
 
 
 @dataclass
 class Figures:
-    """What was measured of one store at one number of clients, an entry a round."""
+    """What was measured of one service at one number of clients, an entry a round."""
 
     rate: list[float] = field(default_factory=list)
     middle: list[float] = field(default_factory=list)
     slow: list[float] = field(default_factory=list)
     busy: list[float] = field(default_factory=list)
-    commits: list[float] = field(default_factory=list)
 
-    def take(self, server: Server, clients: int, length: float) -> None:
+    def take(self, server: Server, campaign: str, clients: int, length: float) -> None:
         """Measure once."""
-        command = [sys.executable, "-m", "benchmarks.service", "load", str(server.port)]
-        command += [server.key, "bench", str(clients), str(length)]
+        command = [sys.executable, "-m", "benchmarks.service_clients", str(server.port)]
+        command += [server.key, campaign, str(clients), str(length)]
         before = server.cpu()
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         found = json.loads(done.stdout)
@@ -218,9 +151,77 @@ class Figures:
         self.busy.append((server.cpu() - before) / len(took) * 1e3)
 
 
+def group_commits(file: Path) -> Iterator[None]:
+    """Commit, for each item, the rows that ``GROUP`` requests write: three for two of them."""
+    link = sqlite3.connect(file, isolation_level=None)
+    link.execute("PRAGMA journal_mode = WAL")
+    link.execute("PRAGMA synchronous = FULL")
+    link.execute("CREATE TABLE rows (body TEXT)")
+    rows = [("x" * 150,)] * (GROUP * 3 // 2)
+    while True:
+        link.execute("BEGIN IMMEDIATE")
+        link.executemany("INSERT INTO rows VALUES (?)", rows)
+        link.execute("COMMIT")
+        yield
+
+
+Found = dict[tuple[str, str, int], Figures]
+"""Figures by service, policy and number of clients."""
+
+BARE = "bare"
+
+
+def main(quick: bool) -> None:
+    """Print the tables."""
+    # Here, so that the processes of the clients start quickly.
+    from benchmarks.live import seconds
+
+    length, rounds, warm = (1.5, 2, 6.0) if quick else (3.0, 5, 15.0)
+    print("ask+answer cycles over HTTP; clients and server share the cores of this machine")
+    compile_kernels()
+    directory = Path(tempfile.mkdtemp(prefix="askwise-bench-", dir=Path.cwd()))
+    found: Found = {}
+    disk: list[float] = []
+    try:
+        with ExitStack() as stack:
+            bare = stack.enter_context(
+                started(directory, "benchmarks.bare_service", f"{directory}/bare.sqlite")
+            )
+            ours = {
+                name: stack.enter_context(started(directory, "benchmarks.service", "serve", store))
+                for name, store in stores(stack, directory).items()
+            }
+            groups = group_commits(directory / "groups.sqlite")
+            for server in ours.values():
+                for policy in MOST_CPU:
+                    Figures().take(server, policy, 8, warm)  # until compiled kernels are loaded
+            for clients in CLIENTS:
+                for _ in range(rounds):
+                    disk.append(1.0 / seconds(groups, 30, time.perf_counter))
+                    _figures(found, BARE, BARE, clients).take(bare, "bench", clients, length)
+                    for name, server in ours.items():
+                        for policy in MOST_CPU:
+                            figures = _figures(found, name, policy, clients)
+                            figures.take(server, policy, clients, length)
+    finally:
+        shutil.rmtree(directory)
+    show_cycles(found)
+    show_limits(found, statistics.median(disk))
+
+
+def _figures(found: Found, name: str, policy: str, clients: int) -> Figures:
+    return found.setdefault((name, policy, clients), Figures())
+
+
+def compile_kernels() -> None:
+    """Compile what the policies run live, unless that was done before."""
+    program = "import sys; from askwise.cli.main import run; run()"
+    subprocess.run([sys.executable, "-c", program, "warm", *MOST_CPU], check=True)
+
+
 def stores(stack: ExitStack, directory: Path) -> dict[str, str]:
     """The stores to be had, by name."""
-    found = {"memory": "memory", "SQLite": f"sqlite:///{directory}/campaigns.sqlite"}
+    found = {"SQLite": f"sqlite:///{directory}/campaigns.sqlite"}
     try:
         cluster = stack.enter_context(Cluster())
         cluster.start()
@@ -230,69 +231,55 @@ def stores(stack: ExitStack, directory: Path) -> dict[str, str]:
     return found
 
 
-def main(quick: bool) -> None:
-    """Print the table."""
-    # Here, so that the processes of the clients start quickly.
-    from benchmarks.live import commits, seconds
-
-    length, rounds = (1.5, 1) if quick else (3.0, 3)
-    print("ask+answer cycles over HTTP; clients and server share the cores of this machine")
-    directory = Path(tempfile.mkdtemp(prefix="askwise-bench-", dir=Path.cwd()))
-    found: dict[tuple[str, int], Figures] = {}
-    try:
-        with ExitStack() as stack:
-            servers = {
-                name: stack.enter_context(started(store, directory))
-                for name, store in stores(stack, directory).items()
-            }
-            bare = commits(directory / "bare.sqlite")
-            for server in servers.values():
-                Figures().take(server, GROUP, 4.0)  # to compile and to warm up
-            for _ in range(rounds):
-                for clients in CLIENTS:
-                    for name, server in servers.items():
-                        figures = found.setdefault((name, clients), Figures())
-                        figures.commits.append(1.0 / seconds(bare, 50, time.perf_counter))
-                        figures.take(server, clients, length)
-                        figures.commits.append(1.0 / seconds(bare, 50, time.perf_counter))
-    finally:
-        shutil.rmtree(directory)
-    show(found)
-
-
-def show(found: dict[tuple[str, int], Figures]) -> None:
-    """Print what was measured beside what is wanted."""
+def show_cycles(found: Found) -> None:
+    """Print the cost of a cycle beside that of the bare service."""
     rows = []
-    for (name, clients), figures in found.items():
-        rate, disk = statistics.median(figures.rate), statistics.median(figures.commits)
-        wanted = ["", "", ""]
-        if clients == GROUP and name != "memory":
-            memory = statistics.median(found["memory", GROUP].rate)
-            share = rate / min(disk * GROUP / 2, memory)
-            wanted = [f"{share:.2f}", *want(share, least=0.5)]
+    for (name, policy, clients), figures in found.items():
+        bare = found[BARE, BARE, clients]
+        beside = ratio(figures.busy, bare.busy)
+        wanted = want(beside, most=MOST_CPU[policy]) if name == "SQLite" else ["", ""]
         rows.append(
             [
-                f"{name}, {clients} client{'s' if clients > 1 else ''}",
-                quantity(rate),
+                f"{name if name == BARE else f'{name}, {policy}'}, {clients} clients",
+                quantity(statistics.median(figures.rate)),
                 f"{statistics.median(figures.middle):.1f}",
                 f"{statistics.median(figures.slow):.1f}",
                 f"{statistics.median(figures.busy):.2f}",
-                quantity(disk),
+                f"{beside:.2f}",
                 *wanted,
             ]
         )
-    header = ["", "cycles /s", "p50 ms", "p99 ms", "server CPU ms *", "bare commits /s"]
-    table([*header, "of the bound **", "wanted", "met"], rows)
-    print("  * a cycle, of all its threads")
+    header = ["", "cycles /s", "p50 ms", "p99 ms", "CPU ms a cycle", "to bare *", "wanted", "met"]
+    table(header, rows)
+    print("  * CPU of the server's process, by rounds, to that of the bare service beside it")
+
+
+def show_limits(found: Found, commits: float) -> None:
+    """Print what else is wanted: of the disk, of PostgreSQL, of the slowest."""
+    bound = commits * GROUP / 2
+    rows = []
+    for policy in MOST_CPU:
+        rate = statistics.median(found["SQLite", policy, GROUP].rate)
+        share = rate / bound
+        rows.append(
+            [f"{policy}: rate at {GROUP} clients, of the disk's *", f"{share:.2f}",
+             *want(share, least=0.5)]
+        )  # fmt: skip
+    for (name, policy, clients), figures in found.items():
+        if name == "PostgreSQL":
+            beside = ratio(figures.busy, found["SQLite", policy, clients].busy)
+            row = f"{policy}, {clients} clients: CPU with PostgreSQL to SQLite"
+            rows.append([row, f"{beside:.2f}", *want(beside, most=2.0)])
+        if name != BARE:
+            spread = ratio(figures.slow, figures.middle)
+            row = f"{policy}, {clients} clients, {name}: p99 to p50"
+            rows.append([row, f"{spread:.1f}", *want(spread, most=10.0)])
+    table(["", "measured", "wanted", "met"], rows)
     print(
-        f"  ** the lesser of {GROUP}/2 times the bare commit rate (SQLite, full sync; an ask and "
-        "an\n     answer are a write each) and what the same server does in memory"
+        f"  * {commits:.0f} bare commits a second, each of the rows of {GROUP} requests: "
+        f"{quantity(bound)} cycles"
     )
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "serve":
-        serve(sys.argv[2])
-    else:
-        place, key, campaign, clients, length = sys.argv[2:]
-        load(int(place), key, campaign, int(clients), float(length))
+    serve(sys.argv[2])

@@ -1,0 +1,86 @@
+"""Clients of a service: one loop over sockets that sends requests made beforehand.
+
+usage: python -m benchmarks.service_clients PORT KEY CAMPAIGN CLIENTS SECONDS
+"""
+
+from __future__ import annotations
+
+import json
+import selectors
+import socket
+import sys
+import time
+from dataclasses import dataclass, field
+
+
+@dataclass(eq=False)
+class Client:
+    """One connection, and where its cycle is."""
+
+    link: socket.socket
+    begun: float = 0.0
+    asking: bool = False
+    got: bytes = b""
+    took: list[float] = field(default_factory=list)
+
+
+def load(port: int, key: str, campaign: str, clients: int, length: float) -> None:
+    """Let so many clients ask and answer for so many seconds; print what they saw."""
+    common = f"Host: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n".encode()
+    ask = b"POST /campaigns/" + campaign.encode() + b"/ask HTTP/1.1\r\n" + common
+    ask += b"Content-Length: 0\r\n\r\n"
+    tail = b"/answer HTTP/1.1\r\n" + common
+    tail += b'Content-Type: application/json\r\nContent-Length: 15\r\n\r\n{"value":"yes"}'
+    waiting = selectors.DefaultSelector()
+    everyone = []
+    for _ in range(clients):
+        link = socket.create_connection(("127.0.0.1", port))
+        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        client = Client(link)
+        everyone.append(client)
+        waiting.register(link, selectors.EVENT_READ, client)
+    start = now = time.perf_counter()
+    for client in everyone:
+        client.begun, client.asking = now, True
+        client.link.sendall(ask)
+    while now < start + length or not all(client.took for client in everyone):
+        for ready, _ in waiting.select(1.0):
+            client = ready.data
+            client.got += client.link.recv(65536)
+            body = _whole(client.got)
+            if body is None:
+                continue
+            client.got = b""
+            now = time.perf_counter()
+            if client.asking:
+                at = body.index(b'"id":"') + 6
+                name = body[at : body.index(b'"', at)]
+                client.link.sendall(b"POST /assignments/" + name + tail)
+            else:
+                client.took.append(now - client.begun)
+                client.begun = now
+                client.link.sendall(ask)
+            client.asking = not client.asking
+        now = time.perf_counter()
+    took = sorted(each for client in everyone for each in client.took)
+    print(json.dumps({"seconds": now - start, "took": took}))
+
+
+def _whole(got: bytes) -> bytes | None:
+    """The body of a reply, once it is there."""
+    end = got.find(b"\r\n\r\n")
+    if end < 0:
+        return None
+    head = got[:end].lower()
+    at = head.index(b"content-length:") + 15
+    stop = head.find(b"\r\n", at)
+    length = int(head[at : stop if stop >= 0 else None])
+    if len(got) < end + 4 + length:
+        return None
+    assert got[9:12] == b"200", got
+    return got[end + 4 :]
+
+
+if __name__ == "__main__":
+    place, key, campaign, clients, length = sys.argv[1:]
+    load(int(place), key, campaign, int(clients), float(length))
