@@ -13,38 +13,46 @@ _DEMAND_BITS = 50
 _FORGIVEN_BITS = 40
 _LARGEST_SHIFT = 1000
 
-_CLOSE = (1.125, 1.5)
+_CLOSE = (1.25, 2.0)
 """By how much the ratios of the first small items exceed the lowest, as a rule."""
 
 _SCANS = 8
 """How often the next small item is looked for among all before the rest is put in order."""
 
 
-@kernel
-def count_units(gains: Array, demand: float, units: Array) -> int:
-    """Turn gains into whole units, useless ones into 0; return the units that are enough."""
-    return count_units_among(gains, gains.shape[0], demand, units)
+@step
+def scale_of(size: int, demand: float) -> tuple[int, int, float, float]:
+    """How gains of so many items are counted in whole units.
 
-
-@kernel
-def count_units_among(gains: Array, size: int, demand: float, units: Array) -> int:
-    """As ``count_units``, where ``size`` of the items count and the others have no gain."""
+    Returns the units of the whole demand, those that are enough, and what to multiply a gain by:
+    two powers of two, as that for a demand next to nothing is beyond a float. Such a product is
+    exact, and far quicker than ``ldexp`` for each gain.
+    """
     bits = _DEMAND_BITS
     while (size >> (SUM_BITS - bits)) > 0:
         bits -= 1
     shift = bits - math.frexp(demand)[1]
     whole = math.floor(math.ldexp(demand, shift) + 0.5)
-    # Multiplying by a power of two is exact, and far quicker than `ldexp` for each gain. Where the
-    # factor itself is beyond a float (shifts of a demand next to nothing), it takes two.
     first = math.ldexp(1.0, min(shift, _LARGEST_SHIFT))
     second = math.ldexp(1.0, max(0, shift - _LARGEST_SHIFT))
+    return whole, whole - (1 << (bits - _FORGIVEN_BITS)), first, second
+
+
+@step
+def in_units(gain: float, demand: float, whole: int, first: float, second: float) -> int:
+    """A gain in whole units, at most those of the demand; 0 if it is useless."""
+    if gain >= demand:
+        return whole
+    return math.floor(gain * first * second + 0.5) if gain > 0.0 else 0
+
+
+@kernel
+def count_units(gains: Array, demand: float, units: Array) -> int:
+    """Turn gains into whole units, useless ones into 0; return the units that are enough."""
+    whole, enough, first, second = scale_of(gains.shape[0], demand)
     for i in range(gains.shape[0]):
-        units[i] = 0
-        if gains[i] >= demand:
-            units[i] = whole
-        elif gains[i] > 0.0:
-            units[i] = math.floor(gains[i] * first * second + 0.5)
-    return whole - (1 << (bits - _FORGIVEN_BITS))
+        units[i] = in_units(gains[i], demand, whole, first, second)
+    return enough
 
 
 @kernel
@@ -125,10 +133,11 @@ def cover_greedy_among(costs: Array, gains: Array, size: int, demand: float, cho
     if demand <= 0.0:
         return True
     units, ratios = np.empty(n, np.int64), np.empty(n, np.float64)
-    enough = count_units_among(gains, size, demand, units)
+    whole, enough, first, second = scale_of(size, demand)
     total = 0
     lowest = math.inf
     for j in range(n):
+        units[j] = in_units(gains[j], demand, whole, first, second)
         ratios[j] = costs[j] / gains[j] if units[j] > 0 else math.inf
         lowest = min(lowest, ratios[j])
         total += units[j]

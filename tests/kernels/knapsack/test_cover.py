@@ -95,6 +95,19 @@ def test_greedy_prefers_the_lowest_index_among_candidates_of_equal_cost() -> Non
     assert cover_greedy([5, 5], [6.0, 7.0], 6.0) == ([0], 5, True)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_greedy_is_as_defined_where_many_small_items_follow_a_big_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    # Many that add next to nothing for next to nothing, some at no cost, and a few that do it all.
+    dear = rng.random(80) < 0.2
+    costs = np.where(dear, rng.integers(40, 60, 80), rng.integers(0, 3, 80)).tolist()
+    gains = np.where(dear, rng.choice([1.0, 2.0, 4.0], 80), rng.integers(0, 4, 80) / 64).tolist()
+    for demand in (0.5, 2.0, 3.99, sum(gains) - 0.25):
+        chosen, _, feasible = cover_greedy(costs, gains, demand)
+        assert feasible
+        assert chosen == greedy_by_definition(costs, gains, demand)
+
+
 def test_exact_prefers_the_first_list_among_sets_of_equal_cost() -> None:
     assert cover_exact([2, 1, 1, 2], [2.0, 1.0, 1.0, 2.0], 2.0) == ([0], 2, True)
     assert cover_exact([3, 1, 1, 2], [2.0, 1.0, 1.0, 2.0], 2.0) == ([1, 2], 2, True)

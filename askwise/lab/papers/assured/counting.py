@@ -59,6 +59,9 @@ from askwise.policies.assured.watching import judge_set, widened
 # of all of the last set costs.
 EVENTS, FILLED, FIRST, EVERYBODY, SET_COST = range(5)
 
+ROOM = 16
+"""For how many members of a task's set there is room at first, on average."""
+
 
 class Notes(NamedTuple):
     """What the loop writes down beside the book.
@@ -327,7 +330,7 @@ def simulate_counts(
     roles = (draws.POLICY, draws.ABSORB, draws.RULE)
     streams = Streams(*(draws.stream(seed, role, replication) for role in roles))
     notes = Notes(
-        members=np.empty(2 * workers + 16 * tasks, np.int64),
+        members=np.empty(2 * workers + ROOM * tasks, np.int64),
         firsts=np.zeros(tasks, np.int64),
         asked=np.zeros(workers, np.int64),
         said=np.zeros(workers, np.int64),

@@ -1,10 +1,8 @@
 """The linear form: a minimum knapsack with the gains 2q - 1, compared as ``cover`` compares."""
 
-import numpy as np
-
 from askwise.core.compiling import heavy_kernel
 from askwise.kernels.knapsack.cover import cover_exact_into
-from askwise.kernels.knapsack.ga import count_units, cover_greedy_into
+from askwise.kernels.knapsack.ga import cover_greedy_into, in_units, scale_of
 from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.knapsack.ordering import ascending, ratios_of
 from askwise.kernels.knapsack.states import TOO_LARGE
@@ -15,16 +13,12 @@ from askwise.policies.assured.sets.search import CHEAPEST, FIRST, FOUND, NONE
 @heavy_kernel
 def reaches_demand(qualities: Array, members: Array, demand: float) -> bool:
     """Whether the members' gains reach the demand; those worse than a coin take away."""
-    n = qualities.shape[0]
-    units, gains = np.empty(n, np.int64), np.zeros(n, np.float64)
-    for i in range(n):
-        if members[i]:
-            gains[i] = abs(2.0 * qualities[i] - 1.0)
-    enough = count_units(gains, demand, units)
+    whole, enough, first, second = scale_of(qualities.shape[0], demand)
     total = 0
-    for i in range(n):
+    for i in range(qualities.shape[0]):
         if members[i]:
-            total += units[i] if qualities[i] >= 0.5 else -units[i]
+            units = in_units(abs(2.0 * qualities[i] - 1.0), demand, whole, first, second)
+            total += units if qualities[i] >= 0.5 else -units
     return total >= enough
 
 
