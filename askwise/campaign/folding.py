@@ -16,12 +16,13 @@ from askwise.core.compiling import bind, ready
 from askwise.core.event_columns import EventColumns
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger.entries import BRINGS_NAMES
 from askwise.ledger.stretches import (
     KIND,
     NOTHING,
     Stretch,
+    brings_names,
     fold_stretch,
+    parts_of,
     run_stretch,
 )
 from askwise.policies.base import KernelPolicy
@@ -70,13 +71,11 @@ def fold(state: CampaignState, columns: EventColumns) -> None:
 
 def fold_long(state: CampaignState, columns: EventColumns) -> None:
     """Fold events as ``state.fold`` would, one after the other."""
-    begin = 0
-    for at, kind in enumerate(columns.kinds):
-        if kind in BRINGS_NAMES:
-            _fold_numbers(state, columns.cut(begin, at))
-            state.fold(columns.cut(at, at + 1).events()[0])
-            begin = at + 1
-    _fold_numbers(state, columns.cut(begin, len(columns)))
+    for part in parts_of(columns):
+        if brings_names(part):
+            state.fold(part.events()[0])
+        else:
+            _fold_numbers(state, part)
 
 
 def _loop(kernel: Callable[..., None]) -> Any:
@@ -93,8 +92,6 @@ def _arguments(state: CampaignState, stretch: Stretch) -> tuple[Any, ...]:
 
 
 def _fold_numbers(state: CampaignState, columns: EventColumns) -> None:
-    if not len(columns):
-        return
     policy, ledger = state.spec.policy, state.ledger
     assert isinstance(policy, KernelPolicy)
     stretch = state.reader.read(columns)

@@ -6,6 +6,7 @@ from functools import partial
 from askwise.aggregation import aggregation
 from askwise.campaign import folding
 from askwise.campaign.state import CampaignState
+from askwise.campaign.views import Timeline
 from askwise.core.errors import InvalidParameter
 from askwise.core.events import Kind
 from askwise.core.registry import from_label
@@ -73,5 +74,7 @@ def _look_at(session: Session) -> None:
     asked = next(event for event in session.log if event.kind == Kind.ASKED)
     campaign.explain(f"{campaign.name}:{asked.seq}")
     state = CampaignState(spec_of_campaign(campaign))
+    columns = columns_of(pack(session.log, 0))
     if state.in_kernels:
-        folding.fold_long(state, columns_of(pack(session.log, 0)))
+        folding.fold_long(state, columns)
+    Timeline(state.spec.problem).take_columns(columns)

@@ -250,6 +250,14 @@ def _judge(book: Book, plain: _Plain, task: int, draw: Draw, ruling: Array) -> i
     return OUTCOMES.index(verdict.outcome)
 
 
+def at_budget(ledger: Ledger, problem: Problem) -> Ledger:
+    """A copy of a fresh ledger, for its problem at another budget."""
+    copy = fork(ledger)
+    copy.problem = problem
+    copy.set_budget(problem)
+    return copy
+
+
 def fork(ledger: Ledger) -> Ledger:
     """Copy a ledger's arrays; names are shared, as simulations add nobody."""
     copy = object.__new__(Ledger)

@@ -88,11 +88,6 @@ class Ledger:
         """The calls above their ceiling, by worker."""
         self._found = 0
         totals = np.zeros(25, np.int64)
-        totals[c.BUDGET] = NO_CAP if problem.budget is None else problem.budget
-        if problem.certify is not None and problem.budget is not None:
-            totals[c.KEPT_SHARE] = problem.certify.share_units
-            totals[c.KEPT] = problem.certify.kept_back(problem.budget)
-            totals[c.BUDGET] -= totals[c.KEPT]
         totals[c.REPEAT] = problem.repeat
         totals[c.TASKLESS] = problem.taskless
         totals[c.OPTIONS] = len(problem.options)
@@ -112,8 +107,18 @@ class Ledger:
             contexts=np.zeros((1, 3), np.int64),
             offers=np.zeros(1, np.int64),
         )
+        self.set_budget(problem)
         self._join(problem.workers)
         self._add([_NAMELESS] if problem.taskless else problem.tasks)
+
+    def set_budget(self, problem: Problem) -> None:
+        """Take in the money of a problem; only before anything has happened."""
+        totals, budget = self.book.totals, problem.budget
+        totals[c.BUDGET] = NO_CAP if budget is None else budget
+        if problem.certify is not None and budget is not None:
+            totals[c.KEPT_SHARE] = problem.certify.share_units
+            totals[c.KEPT] = problem.certify.kept_back(budget)
+            totals[c.BUDGET] -= totals[c.KEPT]
 
     # Reading.
 

@@ -7,7 +7,7 @@ the numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,11 +16,11 @@ import numpy as np
 from askwise.core.compiling import bind, ready
 from askwise.core.event_columns import CHUNK, EventColumns, event_of, parsed
 from askwise.core.events import Event, Kind
-from askwise.kernels import Array, Draw
+from askwise.kernels import Array, Draw, Fact, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
-from askwise.ledger.entries import ABOUT_ASSIGNMENTS, PlanRows
+from askwise.ledger.entries import ABOUT_ASSIGNMENTS, BRINGS_NAMES, PlanRows
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.scanning import (
     COST,
@@ -100,6 +100,29 @@ def fold_stretch(
         fact = as_fact(book, kind, task, worker, value, note, at)
         absorb(book, state, params, fact, Draw(key[0], key[1], seq))
     return -1
+
+
+@step
+def learn_nothing(book: Book, state: Any, params: Any, fact: Fact, draw: Draw) -> None:
+    """Absorb nothing: where the ledger is all that is folded."""
+
+
+def parts_of(columns: EventColumns) -> Iterator[EventColumns]:
+    """A stretch in parts: events that bring names, each alone, and those that are numbers."""
+    begin = 0
+    for at, kind in enumerate(columns.kinds):
+        if kind in BRINGS_NAMES:
+            if begin < at:
+                yield columns.cut(begin, at)
+            yield columns.cut(at, at + 1)
+            begin = at + 1
+    if begin < len(columns):
+        yield columns.cut(begin, len(columns))
+
+
+def brings_names(part: EventColumns) -> bool:
+    """Whether a part is an event that brings names."""
+    return part.kinds[0] in BRINGS_NAMES
 
 
 def run_stretch(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
-
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from askwise import Batch, Campaign, Worker
 from askwise.campaign import folding, writer
@@ -15,13 +13,13 @@ from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
 from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event, Kind
-from askwise.ledger import stretches
 from askwise.policies import policies
 from askwise.policies.base import KernelPolicy
 from askwise.store import MemoryStore
-from askwise.store.event_rows import columns_of, pack
 from askwise.testing.scenes import Scene, scenes_for
 from askwise.testing.sessions import play, spec_of_campaign
+
+CUT = ("random-pairs", "hem", "virt-ucb", "ccb-ns", "bbta", "knowledge-gradient", "uniform")
 
 SCRIPT = [(7 * number + number // 5) % 61 for number in range(90)]
 
@@ -46,9 +44,9 @@ def one_by_one(spec: Spec, log: list[Event]) -> CampaignState:
     return state
 
 
-def uncompiled(template: Callable[..., Any], label: str, *, live: bool, **names: Any) -> Any:
-    """Bind the loop without compiling it: a policy's loop takes seconds to compile."""
-    return types.FunctionType(template.__code__, {**template.__globals__, **names})
+def as_text(log: Sequence[Event]) -> EventColumns:
+    """Columns as a store has them that keeps text."""
+    return columns_of(pack(log, log[0].seq - 1))
 
 
 def kernel_policies() -> list[str]:
@@ -56,24 +54,6 @@ def kernel_policies() -> list[str]:
     made = [policies.make(name) for name in policies.names()]
     compiled = [each for each in made if isinstance(each, KernelPolicy) and each.compiles]
     return [each.name for each in compiled if scenes_for(each)]
-
-
-@pytest.fixture
-def plain_loops(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let loops run that would have to be compiled before."""
-    for module in (folding, stretches):
-        monkeypatch.setattr(module, "bind", uncompiled)
-        monkeypatch.setattr(module, "ready", lambda *_: True)
-    monkeypatch.setattr(folding, "_loops", {})
-    monkeypatch.setattr(folding, "_loaded", set())
-    stretches._kernels.cache_clear()
-    yield
-    stretches._kernels.cache_clear()
-
-
-def as_text(log: Sequence[Event]) -> EventColumns:
-    """Columns as a store has them that keeps text."""
-    return columns_of(pack(log, log[0].seq - 1 if log else 0))
 
 
 @pytest.mark.usefixtures("plain_loops")
@@ -91,6 +71,63 @@ def test_all_kinds_of_events_are_folded_alike(name: str) -> None:
                 folding.fold_long(state, columns.cut(first, first + stride))
             same_state(state, due)
     assert len({event.kind for event in log}) > 5
+
+
+@pytest.mark.usefixtures("plain_loops")
+@pytest.mark.parametrize("name", CUT)
+@given(
+    st.lists(st.integers(0, 60), min_size=10, max_size=25),
+    st.lists(st.tuples(st.integers(1, 30), st.sampled_from(["text", "events", "one by one"]))),
+)
+@settings(
+    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_any_cut_of_any_log_comes_to_the_same_bytes(
+    name: str, script: list[int], cuts: list[tuple[int, str]]
+) -> None:
+    policy = policies.make(name)
+    session = play(policy, scenes_for(policy)[-1], script)
+    spec, log = spec_of_campaign(session.campaign), session.campaign.log()
+    state, at = CampaignState(spec), 0
+    for length, how in [*cuts, (len(log), "text")]:
+        some = log[at : at + length]
+        at += len(some)
+        if how == "one by one":
+            for event in some:
+                state.fold(event)
+        elif some:
+            folding.fold_long(state, as_text(some) if how == "text" else EventColumns.of(some))
+    due = one_by_one(spec, log)
+    same_state(state, due)
+    assert state.snapshot() == due.snapshot()
+
+
+@pytest.mark.usefixtures("plain_loops")
+def test_names_numbers_and_gaps_in_bodies_are_read_as_they_were_written() -> None:
+    # Quotes and signs that JSON escapes, whole and long numbers, and what the kernel leaves.
+    names = ['a"b', "\\", "über", "\u2028", "t]}", "{[,"]
+    campaign = Campaign.create(
+        workers=[Worker(each, 1) for each in names],
+        tasks=[f"{each}{at}" for at, each in enumerate(names)],
+        outcome="utility",
+        repeat=False,
+        policy="uniform",
+        lease=1 / 3,
+        clock=lambda: 1763400000.1234567,
+        name="odd",
+        seed=3,
+    )
+    for number, value in enumerate((0.1, 1, 1 / 3, 5e-324, 0.7000000000000001, 1e-7) * 3):
+        batch = campaign.ask()
+        assert isinstance(batch, Batch)
+        if number % 5 == 4:
+            campaign.decline(batch[0].id)
+        else:
+            campaign.tell(batch[0].id, value, **({"cost": "0.5"} if number % 7 == 6 else {}))
+    log, spec = campaign.log(), spec_of_campaign(campaign)
+    state = CampaignState(spec)
+    folding.fold_long(state, as_text(log))
+    same_state(state, one_by_one(spec, log))
 
 
 def campaign_with_a_log(store: MemoryStore, answers: int) -> Campaign:
@@ -112,6 +149,7 @@ def campaign_with_a_log(store: MemoryStore, answers: int) -> Campaign:
     return campaign
 
 
+@pytest.mark.usefixtures("plain_loops")
 def test_a_start_folds_a_long_log_in_one_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     store = MemoryStore()
     campaign = campaign_with_a_log(store, 40)
@@ -122,10 +160,6 @@ def test_a_start_folds_a_long_log_in_one_loop(monkeypatch: pytest.MonkeyPatch) -
         stretches.append(len(columns))
         fold_long(state, columns)
 
-    monkeypatch.setattr(folding, "bind", uncompiled)
-    monkeypatch.setattr(folding, "ready", lambda *_: True)
-    monkeypatch.setattr(folding, "_loops", {})
-    monkeypatch.setattr(folding, "_loaded", set())
     monkeypatch.setattr(folding, "STRETCH", 50)
     monkeypatch.setattr(folding, "LONG", 50)
     monkeypatch.setattr(folding, "SHORT", 5)
@@ -153,11 +187,9 @@ def test_what_does_not_follow_is_found_out() -> None:
         folding.fold_long(CampaignState(spec), EventColumns.of([log[0], log[2]]))
 
 
+@pytest.mark.usefixtures("plain_loops")
 def test_the_loop_is_used_where_it_is_compiled_and_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     state = CampaignState(spec_of_campaign(campaign_with_a_log(MemoryStore(), 1)))
-    monkeypatch.setattr(folding, "bind", uncompiled)
-    monkeypatch.setattr(folding, "_loops", {})
-    monkeypatch.setattr(folding, "_loaded", set())
     monkeypatch.setattr(folding, "ready", lambda *_: False)
     assert not folding.pays(state, folding.LONG)
     monkeypatch.setattr(folding, "ready", lambda *_: True)

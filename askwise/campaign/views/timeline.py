@@ -4,20 +4,47 @@ import math
 from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from askwise.core.arrays import Array
+from askwise.core.compiling import bind, ready
 from askwise.core.errors import Conflict
+from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event, Kind
 from askwise.core.money import from_micro
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
+from askwise.ledger.stretches import (
+    KIND,
+    NOTHING,
+    NUMBER,
+    StretchReader,
+    brings_names,
+    fold_stretch,
+    learn_nothing,
+    parts_of,
+    run_stretch,
+)
 
 MOST_POINTS = 500
 """A series is thinned to every second point when it has more."""
+
+
+SHORT = 64
+"""Events from which on the compiled loop pays."""
+
+_NO_BELIEFS: tuple[tuple[()], tuple[()]] = ((), ())
+_KEY = (0, 0)
+
+
+@cache
+def _loop() -> Any:
+    """The loop that folds a ledger alone, compiled if the cache has it."""
+    return bind(fold_stretch, "ledger", live=True, absorb=learn_nothing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +119,7 @@ class Timeline:
         """When work was first handed out."""
         self._calls = array("q"), array("q")
         """Of every answer and failure: the events that asked for it, and those that settled it."""
+        self._reader = StretchReader(self.ledger)
         self._stride = 1
         self._points: list[tuple[int, float, int, int, int, int, int]] = []
 
@@ -130,15 +158,8 @@ class Timeline:
         for event in events:
             if event.seq <= self.seq:
                 continue
-            if event.seq != self.seq + 1:
-                raise Conflict(
-                    f"event {event.seq} follows event {self.seq}: read the log after {self.seq}",
-                    field="events",
-                    reason="log_moved",
-                )
-            if self.seq == 0:
-                self.now = event.time if self.now == -math.inf else self.now
-                self._points.append(self._point())
+            self._check_next(event.seq)
+            self._begin(event.time)
             self.ledger.apply(event)
             self.now = max(self.now, event.time)
             if event.kind == Kind.ASKED:
@@ -147,10 +168,68 @@ class Timeline:
                 self._calls[0].append(event.assignment or 0)
                 self._calls[1].append(event.seq)
             if event.seq % self._stride == 0:
-                self._points.append(self._point())
-                if len(self._points) > MOST_POINTS:
-                    self._stride *= 2
-                    self._points = [at for at in self._points if at[0] % self._stride == 0]
+                self._add_point()
+
+    def take_columns(self, columns: EventColumns) -> None:
+        """Take in what ``take`` would, in a compiled loop where that is there and pays.
+
+        The columns have their times.
+        """
+        begin = max(0, self.seq + 1 - columns.first)
+        if begin >= len(columns):
+            return
+        columns = columns.cut(begin, len(columns))
+        self._check_next(columns.first)
+        loop, book = _loop(), self.ledger.book
+        compiled = len(columns) >= SHORT and ready(loop, book, *_NO_BELIEFS, NOTHING, _KEY, 0, 0)
+        for part in parts_of(columns) if compiled else (columns,):
+            if compiled and not brings_names(part):
+                self._take_numbers(part)
+            else:
+                self.take(part.events())
+
+    def _take_numbers(self, columns: EventColumns) -> None:
+        assert columns.times is not None
+        self._begin(columns.times[0])
+        stretch = self._reader.read(columns)
+        kinds, first = stretch.lines[:, KIND], columns.first
+        now = np.maximum.accumulate(np.maximum(np.array(columns.times), self.now))
+        asked = np.flatnonzero(kinds == Kind.ASKED)
+        if len(asked):
+            self.began = min(self.began, float(now[asked[0]]))
+        at = 0
+        while at < len(columns):
+            # As far as the next point that is kept.
+            end = min(len(columns), at + self._stride - (first + at - 1) % self._stride)
+            run_stretch(_loop(), self.ledger, *_NO_BELIEFS, stretch, _KEY, at, end)
+            self.now = float(now[end - 1])
+            if self.seq % self._stride == 0:
+                self._add_point()
+            at = end
+        settled = np.flatnonzero((kinds == Kind.ANSWER) | (kinds == Kind.FAILED))
+        numbers = self.ledger.book.assignments[stretch.lines[settled, NUMBER], c.SEQ]
+        self._calls[0].extend(numbers.tolist())
+        self._calls[1].extend((first + settled).tolist())
+
+    def _check_next(self, seq: int) -> None:
+        if seq != self.seq + 1:
+            raise Conflict(
+                f"event {seq} follows event {self.seq}: read the log after {self.seq}",
+                field="events",
+                reason="log_moved",
+            )
+
+    def _begin(self, time: float) -> None:
+        """Keep the point before the first event."""
+        if self.seq == 0:
+            self.now = time if self.now == -math.inf else self.now
+            self._points.append(self._point())
+
+    def _add_point(self) -> None:
+        self._points.append(self._point())
+        if len(self._points) > MOST_POINTS:
+            self._stride *= 2
+            self._points = [at for at in self._points if at[0] % self._stride == 0]
 
     def settled(self, asked: Iterable[int]) -> dict[int, int]:
         """The event that answered, or failed, what each of these events asked, if one did so far.

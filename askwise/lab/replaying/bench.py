@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from askwise.core import draws
-from askwise.core.money import Amount
+from askwise.core.money import Amount, to_micro
 from askwise.core.problem import Problem
 from askwise.core.scoring import TIE, Labels, least_calibration_error, right_shares, score
 from askwise.kernels import Array
 from askwise.lab.loop import CLOSED_CODE
 from askwise.lab.replaying.contenders import Contender, contender
 from askwise.lab.replaying.final import final_answers, final_labels
-from askwise.lab.simulate import Outcome, simulate
+from askwise.lab.simulate import Outcome, at_budget, simulate
 from askwise.lab.worlds import RecordedWorld, Recording
 from askwise.lab.worlds.recorded import shuffled
 from askwise.ledger.ledger import Ledger
@@ -100,10 +100,19 @@ class Bench:
         return Bench(made, draw_truths(made, truths, seed, number))
 
     def campaign(self, budget: Amount | None) -> tuple[Problem, Ledger]:
-        """The problem that a requester with this budget sees, and its fresh ledger."""
+        """The problem that a requester with this budget sees, and its fresh ledger.
+
+        Tasks and workers are read once: at another budget only the money differs.
+        """
         if budget not in self._campaigns:
-            problem = self.recording.problem(budget)
-            self._campaigns[budget] = problem, Ledger(problem)
+            if self._campaigns:
+                problem, ledger = next(iter(self._campaigns.values()))
+                amount = None if budget is None else to_micro(budget, "budget")
+                problem = replace(problem, budget=amount)
+                self._campaigns[budget] = problem, at_budget(ledger, problem)
+            else:
+                problem = self.recording.problem(budget)
+                self._campaigns[budget] = problem, Ledger(problem)
         return self._campaigns[budget]
 
     def measure(

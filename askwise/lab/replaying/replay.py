@@ -245,18 +245,19 @@ def replay(
     for name in names:
         if names.count(name) > 1:
             raise InvalidParameter(f"against names {name!r} twice", field="against")
+    doing("reading the recorded answers")
     recording = recording_of(table, gold, contexts, prices, workers)
     _check_truths(truths, recording)
     budgets = _budgets(budget, recording)
     micro = budgets[-1]
-    problem = recording.problem(from_micro(micro))
+    whole_bench = Bench(recording)
+    problem, _ = whole_bench.campaign(from_micro(micro))
     for rival in contenders:
         rival.check(problem)
     values = np.zeros((runs, len(budgets), len(contenders), len(Grade._fields)))
     done, total = 0, values[..., 0].size
     progress("replaying", done, total)
     majority = []
-    whole_bench = Bench(recording)
     for run in range(runs):
         bench = whole_bench.in_another_order(seed, run, truths)
         majority.append(bench.measured.majority_accuracy())
@@ -265,7 +266,8 @@ def replay(
             outcomes: Outcomes = {}
             for place, rival in enumerate(contenders):
                 money = from_micro(each)
-                doing(f"{rival.series} at a budget of {money}, run {run + 1} of {runs}")
+                what = f"{rival.series} at a budget of {money}, run {run + 1} of {runs}"
+                doing(f"{what} ({100 * done // total} % done)")
                 with allowed("replay"):
                     values[run, at, place] = bench.grade(rival, money, seed, run, window, outcomes)
                 done += 1

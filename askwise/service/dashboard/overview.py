@@ -325,11 +325,13 @@ class Overviews:
         assert watched.timeline is not None
         for _ in range(PIECES):
             after = watched.timeline.seq
-            events = [] if self._ending else self._campaigns.store.read(name, after, after + PIECE)
-            if not events:
+            if self._ending:
+                return
+            columns = self._campaigns.store.columns(name, after, after + PIECE, timed=True)
+            if not len(columns):
                 return
             with watched.lock:
-                watched.timeline.take(events)
+                watched.timeline.take_columns(columns)
         with self._lock:
             # The others' turn; then it goes on.
             if not self._ending:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from askwise import Batch
 from askwise.campaign.views.timeline import MOST_POINTS, Timeline
 from askwise.core.errors import Conflict
+from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.money import NO_CAP
 from askwise.core.problem import Problem, Task, Worker
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 from askwise.policies import policies
+from askwise.store.event_rows import columns_of, pack
 from askwise.testing import sessions
 from askwise.testing.scenes import scenes_for
 from tests.mechanisms.cheapest import Cheapest, known, make
@@ -154,3 +157,36 @@ def test_what_was_seen_is_passed_over_and_a_gap_is_refused() -> None:
     with pytest.raises(Conflict, match="read the log after 6"):
         timeline.take(log[7:])
     assert timeline.seq == 6
+
+
+@cache
+def played_and_topped_up() -> tuple[Problem, list[Event]]:
+    policy = policies.make("random-pairs")
+    session = sessions.play(policy, scenes_for(policy)[-1], range(40))
+    end = len(session.log)
+    more = [Event(Kind.TOPPED_UP, end + at, time=float(at), price=1) for at in range(1, 1200)]
+    return sessions.spec_of_campaign(session.campaign).problem, [*session.log, *more]
+
+
+@pytest.mark.usefixtures("plain_loops")
+@given(st.lists(st.integers(1, 400), max_size=12), st.sampled_from(["text", "events"]))
+@settings(
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_columns_come_to_what_events_come_to(cuts: list[int], how: str) -> None:
+    problem, log = played_and_topped_up()
+    whole, parts = Timeline(problem), Timeline(problem)
+    whole.take(log)
+    at = 0
+    for cut in [*cuts, len(log)]:
+        some = log[max(0, at - 3) : at + cut]
+        columns = EventColumns.of(some)
+        if how == "text":
+            columns = columns_of(pack(some, some[0].seq - 1))
+        parts.take_columns(columns)
+        at = min(len(log), at + cut)
+    assert parts.series().to_json() == whole.series().to_json()
+    assert (parts.began, parts.now, parts.seq) == (whole.began, whole.now, whole.seq)
+    asked = [event.seq for event in log if event.kind == Kind.ASKED]
+    assert parts.settled(asked) == whole.settled(asked)
+    assert parts.ledger.names() == whole.ledger.names()

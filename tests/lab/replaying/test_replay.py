@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pytest
 
 from askwise import Worker
@@ -18,6 +19,7 @@ from askwise.lab.replaying.replay import EVERYTHING, Saving, recording_of
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
 from askwise.lab.worlds.recorded import shuffled
+from askwise.ledger import Ledger
 from askwise.policies import policies
 from tests.lab.replaying.recordings import GOLD, PRICES, Make, run
 
@@ -42,6 +44,24 @@ def test_a_task_without_an_answer_counts_as_a_guess(make: Make) -> None:
     assert found.final("hem", "spent").mean == 1.0
     # All of it: one more answer, no more guess.
     assert run(table, {"t0": "yes", "t1": "no"}, budget=2).final("hem").mean == 1.0
+
+
+def test_tasks_and_workers_are_read_once_for_all_budgets(make: Make) -> None:
+    recording = recording_of(make(), GOLD, {"t0": "x", "t1": "y"}, PRICES)
+    bench = Bench(recording)
+    with mock.patch.object(
+        Recording, "problem", autospec=True, side_effect=Recording.problem
+    ) as read:
+        found = {budget: bench.campaign(budget) for budget in (3, 8, None)}
+    assert read.call_count == 1
+    for budget, (problem, ledger) in found.items():
+        alone = recording.problem(budget)
+        fresh = Ledger(alone)
+        assert problem == alone
+        assert ledger.problem == alone
+        assert ledger.names() == fresh.names()
+        for name, array in fresh.arrays().items():
+            np.testing.assert_array_equal(ledger.arrays()[name], array, err_msg=name)
 
 
 @pytest.mark.parametrize("policy", ["hem", "bbta", "random-pairs"])
@@ -309,9 +329,11 @@ def test_what_is_run_now_is_told_in_words(make: Make) -> None:
     heard: list[str] = []
     run(make(), runs=2, budget=1, doing=heard.append)
     assert heard == [
-        f"{series} at a budget of 1, run {number} of 2"
-        for number in (1, 2)
-        for series in ("hem", "random-pairs")
+        "reading the recorded answers",
+        "hem at a budget of 1, run 1 of 2 (0 % done)",
+        "random-pairs at a budget of 1, run 1 of 2 (25 % done)",
+        "hem at a budget of 1, run 2 of 2 (50 % done)",
+        "random-pairs at a budget of 1, run 2 of 2 (75 % done)",
     ]
 
 
