@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -20,6 +21,9 @@ from benchmarks.aggregation import CLASSES, EACH, WORKERS, _peak
 from benchmarks.timing import quantity, table, want
 
 DEFAULT = (1_000_000, 3_000_000)
+MOST_CSV = 20_000_000
+"""Labels up to which they are also written, and read, as CSV."""
+ENDINGS = ("parquet", "csv")
 METHODS = ("majority", "one-coin", "dawid-skene", "hem")
 CHUNK = 1_000_000
 SLOWER = 1.2
@@ -49,21 +53,22 @@ def chunks_of(labels: int) -> Iterator[Any]:
         )
 
 
-def write(labels: int, folder: Path) -> tuple[Path, Path]:
-    """Write the same answers as CSV and as Parquet."""
+def write(labels: int, folder: Path) -> list[Path]:
+    """Write the same answers as Parquet and, if they are not too many, as CSV."""
     from pyarrow import csv, parquet
 
-    paths = folder / "labels.csv", folder / "labels.parquet"
     made = chunks_of(labels)
     first = next(made)
+    paths = [folder / f"labels.{ending}" for ending in ENDINGS[: 1 + (labels <= MOST_CSV)]]
     plain = csv.WriteOptions(quoting_style="none", quoting_header="none")
-    with (
-        csv.CSVWriter(paths[0], first.schema, write_options=plain) as as_csv,
-        parquet.ParquetWriter(paths[1], first.schema) as as_parquet,
-    ):
+    with ExitStack() as stack:
+        writers = [stack.enter_context(parquet.ParquetWriter(paths[0], first.schema))]
+        for path in paths[1:]:
+            made_csv = csv.CSVWriter(path, first.schema, write_options=plain)
+            writers.append(stack.enter_context(made_csv))
         for chunk in chain((first,), made):
-            as_csv.write_table(chunk)
-            as_parquet.write_table(chunk)
+            for writer in writers:
+                writer.write_table(chunk)
     return paths
 
 
@@ -74,35 +79,41 @@ def main(quick: bool, labels: tuple[int, ...] = ()) -> None:
         f"labels of {WORKERS:,} workers, {CLASSES} classes, {EACH} a task, shuffled; a process of "
         "its own\n  for each size; CPU seconds, peak memory of the whole process"
     )
-    found = {size: _child(size) for size in sizes}
-    rows = []
-    for size, each in found.items():
-        for ending in ("parquet", "csv"):
-            read = each[ending]
-            cells = [f"{size:,}", f"{read['bytes'] / 2**20:,.0f}", f"{read['seconds']:.1f}"]
-            cells += [quantity(size / read["seconds"]), f"{read['peak'] / 2**20:,.0f}"]
-            rows.append([f"read {ending}", *cells, f"{read['kept'] / size:.1f}"])
-    table(
-        ["", "labels", "file, MiB", "seconds", "labels/s", "peak, MiB", "codes, bytes/label"], rows
-    )
-    print()
-    rows, first = [], found[sizes[0]]
-    for name in METHODS:
-        for size, each in found.items():
-            ran = each[name]
-            slower = ran["nanoseconds"] / first[name]["nanoseconds"]
-            cells = [name if size == sizes[0] else "", f"{size:,}", str(ran["iterations"])]
-            cells += [f"{ran['seconds']:.1f}", f"{ran['written']:.1f}" if ran["written"] else ""]
-            cells += [f"{ran['nanoseconds']:.1f}", f"{slower:.2f}"]
-            cells += want(slower, most=SLOWER) if size != sizes[0] else ["", ""]
-            rows.append([*cells, f"{ran['peak'] / 2**20:,.0f}"])
-    head = ["", "labels", "iterations", "seconds", "to write", "ns/label/iteration", "relative"]
-    table([*head, "wanted", "met", "peak, MiB"], rows)
+    first: dict[str, Any] = {}
+    for size in sizes:
+        found = _child(size)
+        first = first or found
+        _print(size, found, first)
     times = first["hem"]["seconds"] / first["dawid-skene"]["seconds"]
     print(
         f"  hem takes {times:.1f} times as long as dawid-skene on {sizes[0]:,} labels, wanted "
         f"{' met '.join(want(times, most=5.0))}"
     )
+
+
+def _print(size: int, found: dict[str, Any], first: dict[str, Any]) -> None:
+    """Print what was found for a size, beside the first one."""
+    print(f"\n  {size:,} labels", flush=True)
+    rows = []
+    for ending in ENDINGS:
+        if ending in found:
+            read = found[ending]
+            cells = [f"{read['bytes'] / 2**20:,.0f}", f"{read['seconds']:.1f}"]
+            cells += [quantity(size / read["seconds"]), f"{read['peak'] / 2**20:,.0f}"]
+            rows.append([f"read {ending}", *cells, f"{read['kept'] / size:.1f}"])
+    table(["", "file, MiB", "seconds", "labels/s", "peak, MiB", "codes, bytes/label"], rows)
+    print()
+    rows = []
+    for name in METHODS:
+        ran = found[name]
+        slower = ran["nanoseconds"] / first[name]["nanoseconds"]
+        cells = [name, str(ran["iterations"]), f"{ran['seconds']:.1f}"]
+        cells += [f"{ran['written']:.1f}" if ran["written"] else "", f"{ran['nanoseconds']:.1f}"]
+        cells += [f"{slower:.2f}", *(want(slower, most=SLOWER) if found is not first else ["", ""])]
+        rows.append([*cells, f"{ran['peak'] / 2**20:,.0f}"])
+    head = ["", "iterations", "seconds", "to write", "ns/label/iteration", "relative", "wanted"]
+    table([*head, "met", "peak, MiB"], rows)
+    sys.stdout.flush()
 
 
 def _child(labels: int) -> dict[str, Any]:
@@ -165,9 +176,11 @@ def _measure(folder: Path, labels: int) -> None:
     if labels == 0:
         return
     found: dict[str, Any] = {}
-    for ending in ("parquet", "csv"):
-        read = None
+    for ending in ENDINGS:
         path = folder / f"labels.{ending}"
+        if not path.exists():
+            continue
+        read = None
         read, seconds, peak = _measured(partial(read_labels, path))
         kept = sum(each.nbytes for each in (read.tasks, read.workers, read.labels))
         found[ending] = {"seconds": seconds, "peak": peak, "kept": kept}

@@ -6,7 +6,9 @@ import csv
 import re
 import shlex
 import subprocess
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 
 from askwise.aggregation import aggregation
+from askwise.cli import outputs
 from tests.cli import helpers
 
 Call = Callable[..., Any]
@@ -359,3 +362,39 @@ def test_tables_of_workers_and_features_are_checked(
 ) -> None:
     (workplace / "given.csv").write_text(text)
     assert said in refusal("aggregate", labels, f"--{file}", "given.csv")
+
+
+def test_in_a_pipe_it_says_now_and_then_what_is_going_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(outputs, "OFTEN", 0.001)
+    said = ""
+    with outputs.narrated() as say:
+        say("read 12,000,000 labels of labels.csv")
+        until = time.monotonic() + 20
+        while not said and time.monotonic() < until:
+            said = capsys.readouterr().err
+    assert said.splitlines()[0] == "read 12,000,000 labels of labels.csv"
+    with outputs.narrated(quiet=True) as say:
+        say("nothing")
+    assert capsys.readouterr().err == ""
+
+
+def test_reading_and_passes_are_told(
+    call: Call, labels: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+
+    @contextmanager
+    def noted(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+        yield told.append
+
+    monkeypatch.setattr("askwise.cli.aggregate.narrated", noted)
+    monkeypatch.setattr("askwise.cli.aggregate.spoken", noted)
+    call("aggregate", labels, "--method", "majority", "--out", "a.csv")
+    assert told == ["read 20 labels of labels.csv", "aggregating: pass 1 over 20 labels"]
+
+
+def test_a_missing_column_is_named(refusal: Callable[..., str], workplace: Path) -> None:
+    (workplace / "labels.csv").write_text("task,worker,answer\nt,w,a\n")
+    assert "no column 'label': it has task, worker, answer" in refusal("aggregate", "labels.csv")

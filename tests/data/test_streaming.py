@@ -16,6 +16,7 @@ from askwise.core.errors import InvalidProblem
 from askwise.core.names import coded
 from askwise.data import LabelTable, coding, read_labels, streaming
 from askwise.data.coding import ArrowCoder, StoredNames, TextCoder
+from askwise.data.columns import column_writer, read_columns, write_columns
 from askwise.kernels import grouping
 
 pytest.importorskip("pyarrow")
@@ -213,3 +214,31 @@ def test_rows_in_groups_are_all_rows_with_groups_kept_together(
     parts = [column[rows] for rows in found]
     assert sorted(np.concatenate(parts).tolist()) == sorted(groups)
     assert sum(len(set(part.tolist())) for part in parts) == len(set(groups))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet"])
+def test_rows_written_in_turn_are_those_written_at_once(ending: str, tmp_path: Path) -> None:
+    columns = {"task": ["t1", "=1", "é,\r\n", '"'], "score": [0.5, 1.0, 2.0, 0.25]}
+    whole = write_columns(tmp_path / f"whole{ending}", columns)
+    with column_writer(tmp_path / f"turns{ending}") as add:
+        for at in range(4):
+            add({name: cells[at : at + 1] for name, cells in columns.items()})
+    turns = tmp_path / f"turns{ending}"
+    needed = ("task", "score")
+    assert read_columns(turns, needed).cells == read_columns(whole, needed).cells
+    if ending != ".parquet":
+        assert turns.read_bytes() == whole.read_bytes()
+
+
+def test_writing_that_breaks_off_leaves_what_was_there(tmp_path: Path) -> None:
+    (path := tmp_path / "a.csv").write_text("before")
+
+    def interrupted() -> None:
+        with column_writer(path) as add:
+            add({"task": ["t"]})
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert path.read_text() == "before"
+    assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
