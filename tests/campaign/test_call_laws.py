@@ -21,6 +21,7 @@ from askwise.campaign.state import CampaignState
 from askwise.core.calls import FailureWhy
 from askwise.core.choices import Batch
 from askwise.core.errors import AskwiseError, Conflict, InvalidAnswer, OverBudget
+from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event, Kind
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
@@ -182,7 +183,7 @@ def check_folds(campaign: Campaign) -> None:
     assert single.snapshot() == CampaignState.restore(spec, single.snapshot()).snapshot()
     if log and single.in_kernels:
         at_once = CampaignState(spec)
-        fold_long(at_once, log)
+        fold_long(at_once, EventColumns.of(log))
         same_ledgers(single.ledger, at_once.ledger)
 
 
