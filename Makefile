@@ -4,7 +4,8 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
 
 PYTHON ?= python3
-JOBS ?= 2
+# One more than there are cores: tests that wait for servers and ends leave one idle else.
+JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # pytest keeps the test files, and the plug-ins, that it has rewritten: else it does so every time.
