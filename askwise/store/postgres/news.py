@@ -25,6 +25,9 @@ log = logging.getLogger("askwise.store")
 
 CHANNEL = "askwise"
 
+SENDER = "news out"
+"""The name of the thread that sends."""
+
 GATHER = 0.02
 """Seconds for which news is gathered before it is sent."""
 
@@ -76,7 +79,7 @@ class PostgresNews:
         with self._lock:
             self._grown.add(name)
             if self._sender is None and not self._closed.is_set():
-                self._sender = threading.Thread(target=self._send, name="news out", daemon=True)
+                self._sender = threading.Thread(target=self._send, name=SENDER, daemon=True)
                 self._sender.start()
         self._due.set()
 
