@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from askwise.core.events import MONEY, Event, Kind
 from askwise.core.money import from_micro, to_micro
 from askwise.store import errors
+from askwise.store.json_text import json_encoder
 
 _COLUMNS = ("seq", "kind", "time", "key")
 _STRUCTURED = frozenset(("rows", "available", "tasks", "workers"))
@@ -23,7 +24,7 @@ _body_of = attrgetter(*_BODY)
 _CHUNK = 512
 """Bodies parsed at a time: one call of the parser a chunk, and its dicts die young."""
 
-encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+encode = json_encoder()
 """Write JSON in as few characters as it takes."""
 
 
@@ -78,19 +79,15 @@ def pack(events: Sequence[Event], expected_seq: int) -> list[EventRow]:
 
 
 def _body(event: Event) -> dict[str, Any]:
-    """What ``to_json`` writes of an event, without the columns."""
+    """What ``to_json`` writes of an event, without the columns, in a third of the time."""
     raw = {
         name: value for name, value in zip(_BODY, _body_of(event), strict=True) if value is not None
     }
-    if not _STRUCTURED.isdisjoint(raw):
-        raw = event.to_json()
-        for column in _COLUMNS:
-            raw.pop(column, None)
-        return raw
-    # What nearly every event is: as Event.to_json, in a third of the time.
     for name in MONEY:
         if name in raw:
             raw[name] = _written(raw[name])
+    if event.rows is not None:
+        raw["rows"] = [[row.task, row.worker, row.count, row.propensity] for row in event.rows]
     return raw
 
 
