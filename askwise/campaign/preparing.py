@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from numbers import Real
@@ -25,10 +24,12 @@ from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidProblem
 from askwise.core.money import Amount, to_micro
 from askwise.core.problem import listed
 from askwise.core.text import check_text
+from askwise.store.json_text import json_encoder
 
 T = TypeVar("T")
 
-_canonical = json.JSONEncoder(sort_keys=True, default=str).encode
+_canonical = json_encoder(separators=(", ", ": "), sort_keys=True, allow_nan=True, default=str)
+"""As in every store so far: a retry is known by this text."""
 
 _REFUSALS: dict[str, type[AskwiseError]] = dict.fromkeys(("tell", "fail", "truth"), InvalidAnswer)
 """What is raised if a verb is given text that no store can keep."""

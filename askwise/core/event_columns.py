@@ -11,7 +11,7 @@ from typing import Any
 from askwise.core.events import MONEY, Event, Kind
 from askwise.core.money import to_micro
 
-STRUCTURED = frozenset(("rows", "available", "tasks", "workers"))
+_STRUCTURED = frozenset(("rows", "available", "tasks", "workers"))
 """Fields of an event whose JSON is more than their value, but for money."""
 
 CHUNK = 512
@@ -125,7 +125,7 @@ def parsed(bodies: Sequence[str]) -> list[dict[str, Any]]:
 
 def event_of(kind: Kind, seq: int, time: float, key: str | None, body: dict[str, Any]) -> Event:
     """An event of its fields as ``Event.to_json`` writes them; ``body`` is used up."""
-    if STRUCTURED.isdisjoint(body):
+    if _STRUCTURED.isdisjoint(body):
         # What nearly every event is: as Event.from_json, in half the time.
         for name in MONEY:
             if name in body:

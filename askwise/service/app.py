@@ -93,6 +93,7 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
     routes = [route for module in (*api, *pages) for route in module.router.routes]
     app = Application(
         routes,
+        service,
         static=StaticFiles(packages=[("askwise.service", "static")]),
         middleware=middleware,
         threads=threads,

@@ -1,12 +1,13 @@
 """JSON as replies carry it."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from starlette.responses import Response
 
-_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+from askwise.store.json_text import json_encoder
+
+_encode = json_encoder()
 """In ASCII, so that no odd character of a payload breaks it."""
 
 

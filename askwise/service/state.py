@@ -33,4 +33,5 @@ class ServiceState:
 
 def service_of(request: Request) -> ServiceState:
     """The state of the application that a request came to."""
-    return request.app.state.service
+    service: ServiceState = request.scope["app"].service
+    return service

@@ -13,7 +13,6 @@ import numpy as np
 
 from askwise.core.event_columns import (
     CHUNK,
-    STRUCTURED,
     EventColumns,
     event_of,
     lines_of,
@@ -22,6 +21,7 @@ from askwise.core.event_columns import (
 from askwise.core.events import MONEY, Event, Kind
 from askwise.core.money import from_micro
 from askwise.store import errors
+from askwise.store.json_text import json_encoder
 
 _COLUMNS = ("seq", "kind", "time", "key")
 _KINDS = {kind.name: kind for kind in Kind}
@@ -29,7 +29,7 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 _BODY = tuple(field.name for field in fields(Event) if field.name not in _COLUMNS)
 _body_of = attrgetter(*_BODY)
 
-encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+encode = json_encoder()
 """Write JSON in as few characters as it takes."""
 
 
@@ -84,19 +84,15 @@ def pack(events: Sequence[Event], expected_seq: int) -> list[EventRow]:
 
 
 def _body(event: Event) -> dict[str, Any]:
-    """What ``to_json`` writes of an event, without the columns."""
+    """What ``to_json`` writes of an event, without the columns, in a third of the time."""
     raw = {
         name: value for name, value in zip(_BODY, _body_of(event), strict=True) if value is not None
     }
-    if not STRUCTURED.isdisjoint(raw):
-        raw = event.to_json()
-        for column in _COLUMNS:
-            raw.pop(column, None)
-        return raw
-    # What nearly every event is: as Event.to_json, in a third of the time.
     for name in MONEY:
         if name in raw:
             raw[name] = _written(raw[name])
+    if event.rows is not None:
+        raw["rows"] = [[row.task, row.worker, row.count, row.propensity] for row in event.rows]
     return raw
 
 

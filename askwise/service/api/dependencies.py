@@ -209,10 +209,6 @@ class Call:
         """The campaign; UnknownName if there is none."""
         return self.service.campaigns.get(self.name)
 
-    async def opened(self) -> Campaign:
-        """The campaign, without a thread if it is open already."""
-        return await opened(self.service, self.name)
-
     @property
     def position(self) -> int:
         """Where its log ends."""

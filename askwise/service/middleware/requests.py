@@ -96,8 +96,7 @@ class RequestMiddleware:
         self.log = RequestLog(log)
         self.prefix = secrets.token_hex(4)
         self.numbers = itertools.count()
-        self.counts: dict[tuple[str, str, int], Any] = {}
-        self.times: dict[tuple[str, str], Any] = {}
+        self.counts: dict[tuple[str, str, int], tuple[Any, Any]] = {}
 
     async def pass_on(self, scope: Scope, receive: Receive, send: Send, respond: Responder) -> None:
         """Take a request, let ``respond`` answer it and send the reply."""
@@ -254,13 +253,13 @@ class _Exchange:
         route = getattr(self.scope.get("route"), "path", "none")
         method = "HEAD" if self.bare else self.scope["method"]
         known = method if method in METHODS and route != "none" else "ANY"
-        counts, times = self.gate.counts, self.gate.times
-        if (known, route, self.status) not in counts:
-            status = str(self.status)
-            counts[known, route, self.status] = metrics.REQUESTS.labels(known, route, status)
-            times[known, route] = metrics.SECONDS.labels(known, route)
-        counts[known, route, self.status].inc()
-        times[known, route].observe(seconds)
+        counted = self.gate.counts.get((known, route, self.status))
+        if counted is None:
+            count = metrics.REQUESTS.labels(known, route, str(self.status)).inc
+            counted = count, metrics.SECONDS.labels(known, route).observe
+            self.gate.counts[known, route, self.status] = counted
+        counted[0]()
+        counted[1](seconds)
         if log.isEnabledFor(logging.INFO):
             client, identity = self.scope.get("client"), self.identity
             address = client[0] if client else None

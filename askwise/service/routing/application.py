@@ -26,6 +26,8 @@ class Application:
 
     Parameters
     ----------
+    service : object
+        What routes work with.
     static : ASGI application
         Serves the files.
     threads : Threads
@@ -37,6 +39,7 @@ class Application:
     def __init__(
         self,
         routes: Sequence[Route],
+        service: Any,
         *,
         static: ASGIApp,
         middleware: RequestMiddleware,
@@ -44,6 +47,7 @@ class Application:
         life: Callable[[Any], AbstractAsyncContextManager[None]],
     ) -> None:
         self.state = State()
+        self.service = service
         self.routes: list[Route | Mount] = [*routes, Mount(STATIC, static)]
         self._table = RouteTable(routes)
         self._static = static

@@ -10,7 +10,7 @@ the path names comes from it, a model is the body, and the rest is of the query.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -99,12 +99,15 @@ class Plan:
     """The steps, in Python."""
     used: dict[str, Any] = field(default_factory=dict)
     """What the steps name."""
+    waits: bool = False
+    """Whether some of them have to be waited for."""
     places: dict[Callable[..., Any], str] = field(default_factory=dict)
     """Where the values of providers are."""
 
     def add(self, function: Callable[..., Any], arguments: str, waits: bool = False) -> str:
         """Add a call of a function; returns the name of its value."""
         at = len(self.lines)
+        self.waits |= waits
         self.used[f"call_{at}"] = function
         self.lines.append(f"value_{at} = {'await ' * waits}call_{at}({arguments})")
         return f"value_{at}"
@@ -112,14 +115,16 @@ class Plan:
     def compiled(self, arguments: Sequence[str]) -> Values:
         """One function that works out all arguments for a request and its body."""
         lines = [*self.lines, f"return ({', '.join(arguments)}{',' * bool(arguments)})"]
-        text = "async def values(request, parsed):\n" + "".join(f"    {line}\n" for line in lines)
-        exec(text, self.used)
+        head = f"{'async ' * self.waits}def values(request, parsed):\n"
+        exec(head + "".join(f"    {line}\n" for line in lines), self.used)
         made: Values = self.used["values"]
         return made
 
 
-Values = Callable[[IncomingRequest, Any], Awaitable[tuple[Any, ...]]]
-"""Works out the arguments of a route's function from a request and its body."""
+Values = Callable[[IncomingRequest, Any], Any]
+"""Works out the arguments of a route's function from a request and its body; where a plan waits,
+that is to be waited for.
+"""
 
 
 def plan_of(function: Callable[..., Any], path: str) -> tuple[Plan, Values]:

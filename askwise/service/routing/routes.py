@@ -58,7 +58,9 @@ class Route:
         """
         try:
             parsed = None if self.plan.body is None else await _sent(request)
-            values = await self._values(request, parsed)
+            values = self._values(request, parsed)
+            if self.plan.waits:
+                values = await values
             if self._waits:
                 reply: Response = await self.function(*values)
             else:
@@ -83,6 +85,8 @@ async def _sent(request: IncomingRequest) -> Any:
     if request.identity is None:
         # Before the body is read: strangers send none.
         raise no_key()
+    if request.given.get(b"content-length") == b"0":
+        return None
     body = await request.body()
     if not body:
         return None

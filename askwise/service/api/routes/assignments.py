@@ -29,7 +29,7 @@ async def ask(call: d.OwnChange, body: requests.AskBody | None = None) -> Respon
     """Decide whom to ask next: a worker, a set of them, or whoever is best."""
     wanted = body or requests.AskBody()
     workers = offered(call.caller, wanted.workers)
-    campaign = await call.opened()
+    campaign = await d.opened(call.service, call.name)
     if call.caller.role == "worker" and await call.service.threads.run(is_bidding, campaign):
         # It is for the requester to close it, by the first ask.
         return JsonReply(Wait("workers").to_json())
