@@ -38,6 +38,10 @@ class Aggregator(ABC):
     ) -> Label:
         """Answer of a task, its confidence and what that rests on; None if unknown."""
 
+    def is_by_task(self, ledger: Ledger) -> bool:
+        """Whether a label depends on its task's answers and truth, and on nothing else."""
+        return False
+
     def labels(
         self,
         problem: Problem,

@@ -77,6 +77,11 @@ class Majority(Partitioned):
         """Count votes."""
         return voted_in(answers, split)
 
+    def is_by_task(self, ledger: Ledger) -> bool:
+        truths = ledger.book.tasks[: ledger.total(c.TASKS), c.TRUTH]
+        few = self.temper == 0 or int((truths >= 0).sum()) < LEAST_TRUTHS
+        return few and not ledger.families
+
     def labels(
         self,
         problem: Problem,
@@ -86,10 +91,7 @@ class Majority(Partitioned):
         beliefs: Any = None,
     ) -> list[Label]:
         """Count votes; where there are families or truths, these say what votes are worth."""
-        truths = ledger.book.tasks[: ledger.total(c.TASKS), c.TRUTH]
-        few = self.temper == 0 or int((truths >= 0).sum()) < LEAST_TRUTHS
-        if few and not ledger.families:
-            # Task by task: none has to do with another's votes.
+        if self.is_by_task(ledger):
             return [self._count(problem, ledger, task, draw) for task in tasks]
         return super().labels(problem, ledger, tasks, draw, beliefs)
 

@@ -43,6 +43,9 @@ class Mean(Aggregator):
     outcomes: ClassVar[tuple[str, ...]] = ("utility",)
     paper: ClassVar[str] = "practice"
 
+    def is_by_task(self, ledger: Ledger) -> bool:
+        return True
+
     def label(
         self, problem: Problem, ledger: Ledger, task: int, draw: Draw, beliefs: Any = None
     ) -> Label:

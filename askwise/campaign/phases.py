@@ -7,7 +7,7 @@ import numpy as np
 from askwise.campaign.askings import Askings
 from askwise.campaign.certifying import FROZEN, drawable, freeze_draw
 from askwise.campaign.piloting import draw_pilot
-from askwise.campaign.views.answers import answers
+from askwise.campaign.views.answers import RAN_OUT, answers
 from askwise.campaign.write import Write
 from askwise.core import draws
 from askwise.core.arrays import Array
@@ -16,9 +16,6 @@ from askwise.core.events import Kind
 from askwise.core.labels import Label
 from askwise.core.pilot import PILOT
 from askwise.ledger import columns as c
-
-RAN_OUT = ("over_budget", "low_confidence")
-"""Outcomes of tasks that a stopping rule has not closed when there is nothing more to ask."""
 
 SEEDS = 2**63 - 1
 

@@ -45,12 +45,13 @@ class ReadableCampaign:
         self.name = name
         self._store = store
         self._spec = spec
+        self._answers = views.KeptAnswers()
         self._writer = Writer(store, name, spec, clock or time.time, later, crew)
 
     def answers(self) -> list[Answer]:
         """Every task's answer so far; one nameless entry in a campaign without tasks."""
         with self.reading() as state:
-            return views.answers(state)
+            return self._answers.of(state)
 
     def payments(self) -> list[Payment]:
         """What each worker has earned and what is reserved for them."""

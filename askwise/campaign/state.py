@@ -62,6 +62,8 @@ class CampaignState:
 
     def _set(self, spec: Spec, ledger: Ledger, beliefs: Any) -> None:
         self.spec = spec
+        self.lineage = object()
+        """Shared with its copies: what was worked out of one holds for what it has grown to."""
         self.ledger = ledger
         self.beliefs = beliefs
         rule = spec.rule

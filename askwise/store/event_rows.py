@@ -1,6 +1,5 @@
 """Events as rows of a table: four columns, and the rest as JSON."""
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import fields

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,6 +18,7 @@ from askwise.core.events import Event, Kind
 from askwise.policies import policies
 from askwise.policies.base import KernelPolicy
 from askwise.store import MemoryStore
+from askwise.store.event_rows import columns_of, pack
 from askwise.testing.scenes import Scene, scenes_for
 from askwise.testing.sessions import play, spec_of_campaign
 
@@ -105,7 +108,7 @@ def test_any_cut_of_any_log_comes_to_the_same_bytes(
 @pytest.mark.usefixtures("plain_loops")
 def test_names_numbers_and_gaps_in_bodies_are_read_as_they_were_written() -> None:
     # Quotes and signs that JSON escapes, whole and long numbers, and what the kernel leaves.
-    names = ['a"b', "\\", "über", "\u2028", "t]}", "{[,"]
+    names = ['a"b', "\\", "über", "漢", "t]}", "{[,"]
     campaign = Campaign.create(
         workers=[Worker(each, 1) for each in names],
         tasks=[f"{each}{at}" for at, each in enumerate(names)],

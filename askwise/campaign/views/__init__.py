@@ -4,7 +4,7 @@ A view is read off the state that ``Campaign.reading()`` lends, in O(tasks + wor
 and changes nothing.
 """
 
-from askwise.campaign.views.answers import Answer, answers
+from askwise.campaign.views.answers import Answer, KeptAnswers, answers
 from askwise.campaign.views.assignments import Handed, assignment_id, handed, outstanding
 from askwise.campaign.views.certificate import CampaignCertificate, certificate
 from askwise.campaign.views.contested import Contested, contested
@@ -34,6 +34,7 @@ __all__ = [
     "FamilyAgreement",
     "Forecast",
     "Handed",
+    "KeptAnswers",
     "NeedsGold",
     "OutcomeCount",
     "Outcomes",

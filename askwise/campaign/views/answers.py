@@ -1,6 +1,9 @@
 """What a campaign says about its tasks."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from askwise.campaign.certifying import FROZEN
 from askwise.campaign.state import CampaignState
@@ -8,6 +11,13 @@ from askwise.campaign.views.certificate import Certified, certified_words
 from askwise.core.jsonable import Jsonable
 from askwise.core.labels import NO_LABEL, RestsOn, told
 from askwise.ledger import columns as c
+from askwise.policies.capabilities import Assures
+
+RAN_OUT = ("over_budget", "low_confidence")
+"""Outcomes of tasks that a stopping rule has not closed when there is nothing more to ask."""
+
+_MARKS = [c.CLOSED, c.TASK_ANSWERED, c.TRUTH]
+"""What changes when anything happens to a task that its answer depends on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,40 +56,50 @@ class Answer(Jsonable):
     certificate: Certified | None = None
 
 
+_UNKNOWN = Answer(None, None, None, "open", 0)
+"""Holds the place of an answer."""
+
+
 def answers(state: CampaignState) -> list[Answer]:
     """Every task's answer: its truth where that was told, the rule's where it closed the task or
     came to no end, else the aggregator's or the policy's.
     """
+    return answers_about(state, range(state.ledger.total(c.TASKS)))
+
+
+def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
+    """What ``answers`` says of some tasks."""
     ledger = state.ledger
     ran_out = state.ran_out()
-    total = ledger.total(c.TASKS)
-    truths = ledger.book.tasks[:total, c.TRUTH].tolist()
+    places = np.asarray(tasks, np.int64)
     named = []
-    for task, truth in enumerate(truths):
+    for task, truth in zip(tasks, ledger.book.tasks[places, c.TRUTH].tolist(), strict=True):
         label, outcome = ledger.closings.get(task, (NO_LABEL, ran_out))
         if truth >= 0:
             label = told(truth)
-        elif label.value is None and outcome in ("over_budget", "low_confidence"):
+        elif label.value is None and outcome in RAN_OUT:
             label = state.guess(task)
         named.append((label, outcome))
     # All at once: an aggregator may have to learn from every answer there is.
-    rest = [task for task, (label, _) in enumerate(named) if label.value is None]
-    for task, label in zip(rest, state.labels(rest), strict=True):
-        named[task] = (label, named[task][1])
-    assured = state.assurances(list(range(total)))
-    counts = ledger.book.tasks[:total, c.TASK_ANSWERED].tolist()
+    rest = [at for at, (label, _) in enumerate(named) if label.value is None]
+    for at, label in zip(rest, state.labels([tasks[at] for at in rest]), strict=True):
+        named[at] = (label, named[at][1])
+    assured = state.assurances(list(tasks))
+    counts = ledger.book.tasks[places, c.TASK_ANSWERED].tolist()
     audits = state.certification
-    words: list[tuple[Certified | None, float | None]] = [(None, None)] * total
+    words: list[tuple[Certified | None, float | None]] = [(None, None)] * len(tasks)
     if audits is not None:
-        words = certified_words(ledger, audits)
+        every = certified_words(ledger, audits)
+        words = [every[task] for task in tasks]
     found = []
-    for task, ((value, sure, rests_on), outcome) in enumerate(named):
-        worth = None if assured is None or counts[task] == 0 else assured[task]
-        if counts[task] == 0 and rests_on == "agreement":
+    for at, ((value, sure, rests_on), outcome) in enumerate(named):
+        task, count = tasks[at], counts[at]
+        worth = None if assured is None or count == 0 else assured[task]
+        if count == 0 and rests_on == "agreement":
             # A prior: nobody has agreed with anybody.
             rests_on = None
         unruled = outcome in ("open", FROZEN)
-        word, share = words[task]
+        word, share = words[at]
         if word == "certified" and rests_on != "truth":
             sure, rests_on = share, "certified"
         found.append(
@@ -88,7 +108,7 @@ def answers(state: CampaignState) -> list[Answer]:
                 value=state.named(value),
                 confidence=sure,
                 outcome=worth.outcome if worth is not None and unruled else outcome,
-                count=counts[task],
+                count=count,
                 assured_error=None if worth is None else worth.error,
                 majority_error=None if worth is None else worth.majority,
                 rests_on=rests_on,
@@ -96,3 +116,46 @@ def answers(state: CampaignState) -> list[Answer]:
             )
         )
     return found
+
+
+class KeptAnswers:
+    """The answers of one campaign, worked out again where something has changed since.
+
+    An answer stays what it is while nobody answers, closes or tells the truth of its task, if
+    nothing but that can change it. Where a policy or an aggregator learns from all answers, that
+    holds for the tasks that are closed; where audits or assurances speak of all tasks, for none.
+    """
+
+    def __init__(self) -> None:
+        self._lineage: object = None
+        self._said: tuple[str, bool] = ("", False)
+        """Why nothing more can be asked, and whether labels were by task, the last time."""
+        self._marks = np.empty((0, len(_MARKS)), np.int64)
+        self._unnamed = np.empty(0, np.bool_)
+        """Tasks that were closed without a name for their answer."""
+        self._found: list[Answer] = []
+
+    def of(self, state: CampaignState) -> list[Answer]:
+        """The answers now; the list is the caller's own."""
+        ledger, spec = state.ledger, state.spec
+        marks = ledger.book.tasks[: ledger.total(c.TASKS), _MARKS]
+        known, by_task = len(self._marks), False
+        if spec.aggregator is not None:
+            by_task = spec.aggregator.is_by_task(ledger)
+        said = state.ran_out(), by_task
+        changed = np.ones(len(marks), np.bool_)
+        in_all = spec.problem.certify is not None or isinstance(spec.policy, Assures)
+        if state.lineage is self._lineage and known <= len(marks) and not in_all:
+            changed[:known] = (marks[:known] != self._marks).any(axis=1) | self._unnamed
+            if said != ("open", True) or said != self._said:
+                # What a rule would name is drawn anew at each event.
+                changed |= marks[:, 0] == 0
+        tasks = np.flatnonzero(changed).tolist()
+        found = [*self._found[: len(marks)], *[_UNKNOWN] * (len(marks) - len(self._found))]
+        self._unnamed = np.append(self._unnamed[: len(marks)], changed[len(self._unnamed) :])
+        for task, answer in zip(tasks, answers_about(state, tasks), strict=True):
+            found[task] = answer
+            closing = ledger.closings.get(task)
+            self._unnamed[task] = closing is not None and closing[0].value is None
+        self._lineage, self._said, self._marks, self._found = state.lineage, said, marks, found
+        return list(found)

@@ -168,6 +168,8 @@ class _Watched:
 
     facts: Cached[Facts]
     charts: Cached[tuple[tuple[int, int], Any]]
+    answers: views.KeptAnswers = field(default_factory=views.KeptAnswers)
+    """Used by one thread at a time, the one that works the facts out."""
     timeline: views.Timeline | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     """Held while the timeline is read or fed."""
@@ -229,7 +231,7 @@ class Overviews:
         def make() -> Facts:
             with self._campaigns.get(name).reading() as state:
                 still = copied(state)
-            return _facts(still)
+            return _facts(still, watched.answers)
 
         return watched.facts.get(lambda kept: kept.seq >= position, make, now=now)
 
@@ -349,8 +351,8 @@ def copied(state: CampaignState) -> CampaignState:
     return made
 
 
-def _facts(state: CampaignState) -> Facts:
-    answers = views.answers(state)
+def _facts(state: CampaignState, kept: views.KeptAnswers) -> Facts:
+    answers = kept.of(state)
     ledger = state.ledger
     return Facts(
         seq=state.seq,

@@ -6,16 +6,21 @@ from typing import Any, ClassVar
 from unittest import mock
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from askwise import Campaign, Worker
 from askwise.aggregation import aggregation
 from askwise.aggregation.majority import Majority
-from askwise.campaign.views import Answer
+from askwise.campaign.state import CampaignState
+from askwise.campaign.views import Answer, KeptAnswers, answers
 from askwise.core.errors import InvalidProblem
 from askwise.core.events import Kind
 from askwise.core.labels import Label
 from askwise.policies import LabelsItself, policies
 from askwise.store import MemoryStore
+from askwise.testing.scenes import scenes_for
+from askwise.testing.sessions import play, spec_of_campaign
 from tests.schemas import schema
 
 
@@ -176,3 +181,21 @@ def test_the_schema_has_every_field() -> None:
     answer = schema("answers")["$defs"]["answer"]
     fields = set(found(campaign_of()).to_json())
     assert set(answer["properties"]) == set(answer["required"]) == fields
+
+
+@pytest.mark.parametrize(
+    "name", ["random-pairs", "hem", "uniform", "b-kube", "cascade", "virt-ucb"]
+)
+@given(st.lists(st.integers(0, 60), min_size=5, max_size=30), st.integers(1, 9))
+@settings(max_examples=4, deadline=None)
+def test_kept_answers_are_those_worked_out_anew(name: str, script: list[int], stride: int) -> None:
+    policy = policies.make(name)
+    for scene in scenes_for(policy):
+        session = play(policy, scene, script)
+        state = CampaignState(spec_of_campaign(session.campaign))
+        kept = KeptAnswers()
+        for number, event in enumerate(session.log):
+            state.fold(event)
+            if number % stride == 0:
+                assert kept.of(state) == answers(state)
+        assert kept.of(state) == answers(state)
