@@ -1,4 +1,4 @@
-"""How the cost of a decision grows with the number of workers."""
+"""How the cost of a decision grows with workers, and for each policy with tasks and options."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from askwise.ledger.ledger import Ledger
 from askwise.ledger.proposals import Proposal, new_proposal
 from askwise.policies import policies
 from askwise.policies.base import KernelPolicy
+from benchmarks import decisions
 from benchmarks.markets import market_of, problem_of
 from benchmarks.timing import Contender, in_turns, quantity, table, want
 
@@ -132,3 +133,5 @@ def main(quick: bool) -> None:
     header = ["", "K", "us/decision", "grown", "K log K", "relative", "wanted", "met"]
     table(header, rows)
     print("  * its whole campaign, answers and all, divided by its few decisions")
+    print("\nevery policy offered live, plain Python, CPU time, one axis at a time")
+    decisions.main(quick)

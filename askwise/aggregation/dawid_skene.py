@@ -9,7 +9,7 @@ import numpy as np
 from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import Iterative, Partitioned, aggregation
 from askwise.aggregation.fitted import Errors, Fitted
-from askwise.aggregation.parts import Part, Split, Tally
+from askwise.aggregation.parts import Split, Tally, TaskPart
 from askwise.aggregation.steps import TINY, fitted_softly, sized, work_of, write_shares
 from askwise.core.checks import real
 from askwise.core.registry import LATER
@@ -136,14 +136,14 @@ def maximise(
     return before, after
 
 
-def begin(part: Part, table: Array, pairs: int) -> Tally:
+def begin(part: TaskPart, table: Array, pairs: int) -> Tally:
     """Write the shares of the votes; returns counts and sums by them, see ``tally``."""
     write_shares(part.answers, table)
     counts, sums, _ = _tallied(part, table, pairs)
     return Tally((counts, sums))
 
 
-def expect(part: Part, table: Array, log_prior: Array, chances: Array, compare: bool) -> Tally:
+def expect(part: TaskPart, table: Array, log_prior: Array, chances: Array, compare: bool) -> Tally:
     """E-step: write the posteriors.
 
     Returns counts and sums by them, the logarithm of the evidence and, if asked to compare, by
@@ -159,7 +159,7 @@ def expect(part: Part, table: Array, log_prior: Array, chances: Array, compare: 
     return Tally((counts, sums, taken + float(np.log(masses).sum())), moved)
 
 
-def _tallied(part: Part, table: Array, pairs: int) -> tuple[Array, Array, Array]:
+def _tallied(part: TaskPart, table: Array, pairs: int) -> tuple[Array, Array, Array]:
     classes = table.shape[1]
     counts, sums, masses = np.zeros((pairs, classes)), np.zeros((2, classes)), np.zeros(len(table))
     sized(tally, work_of(part.answers))(part.answers, part.codes, table, counts, sums, masses)

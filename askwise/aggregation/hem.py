@@ -8,7 +8,7 @@ import numpy as np
 from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import Iterative, Partitioned, aggregation
 from askwise.aggregation.fitted import Fitted
-from askwise.aggregation.parts import Part, Parts, Split, Tally
+from askwise.aggregation.parts import Parts, Split, Tally, TaskPart
 from askwise.aggregation.steps import fitted_softly, sized, work_of
 from askwise.core.compiling import Function
 from askwise.kernels import Array, hem
@@ -88,7 +88,7 @@ class HemAggregator(Iterative, Partitioned):
         )
 
 
-def begin(part: Part, table: Array, worker: Array) -> Tally:
+def begin(part: TaskPart, table: Array, worker: Array) -> Tally:
     """Write posteriors by the votes; returns how many answers each worker gave."""
     gave = np.zeros(part.answers.crowd)
     _sized(hem.begin, part)(_by_skill(part), table)
@@ -96,7 +96,7 @@ def begin(part: Part, table: Array, worker: Array) -> Tally:
     return Tally((gave,))
 
 
-def count_classes(part: Part, table: Array, worker: Array, gave: Array, contexts: int) -> Tally:
+def count_classes(part: TaskPart, table: Array, worker: Array, gave: Array, contexts: int) -> Tally:
     """What answers and truths say of how common classes are, see ``hem.count_said``."""
     by_class = np.zeros((2, contexts, part.answers.classes))
     found = by_class[0], by_class[1], np.zeros((contexts, 2)), np.zeros(3)
@@ -104,7 +104,7 @@ def count_classes(part: Part, table: Array, worker: Array, gave: Array, contexts
     return Tally(found)
 
 
-def count_skills(part: Part, table: Array, worker: Array, place: Array) -> Tally:
+def count_skills(part: TaskPart, table: Array, worker: Array, place: Array) -> Tally:
     """M-step: count answers; returns a table of counts, and what beliefs take as it is."""
     classes = table.shape[1]
     made = hem.new_beliefs(len(worker), part.answers.crowd, classes, 1, 0)
@@ -114,7 +114,7 @@ def count_skills(part: Part, table: Array, worker: Array, place: Array) -> Tally
     return Tally((counts, made.crowd[: hem.JUDGED + 1], *(getattr(made, name) for name in COUNTED)))
 
 
-def count_due(part: Part, table: Array, beliefs: hem.SkillBeliefs, here: Array) -> Tally:
+def count_due(part: TaskPart, table: Array, beliefs: hem.SkillBeliefs, here: Array) -> Tally:
     """What would be right at the accuracies in contexts, where there are many classes."""
     due = np.zeros_like(beliefs.due)
     made = beliefs._replace(due=due, posterior=table)
@@ -122,7 +122,7 @@ def count_due(part: Part, table: Array, beliefs: hem.SkillBeliefs, here: Array) 
     return Tally((due,))
 
 
-def judge(part: Part, table: Array, beliefs: hem.SkillBeliefs, here: Array) -> Tally:
+def judge(part: TaskPart, table: Array, beliefs: hem.SkillBeliefs, here: Array) -> Tally:
     """E-step: write the posteriors; returns by how much one has changed at the most."""
     classes = table.shape[1]
     foretold = np.zeros((len(here) if classes <= hem.MANY else 0, classes, classes))
@@ -161,7 +161,7 @@ def skills_of(answers: Answers) -> tuple[Array, Array, Array]:
     return skill, known % answers.crowd, known // answers.crowd
 
 
-def _by_skill(part: Part) -> hem.SkillAnswers:
+def _by_skill(part: TaskPart) -> hem.SkillAnswers:
     given = part.answers
     skill, labels = part.codes, given.labels
     return hem.SkillAnswers(
@@ -169,5 +169,5 @@ def _by_skill(part: Part) -> hem.SkillAnswers:
     )
 
 
-def _sized(function: Function, part: Part) -> Function:
+def _sized(function: Function, part: TaskPart) -> Function:
     return sized(function, work_of(part.answers))

@@ -10,7 +10,7 @@ from askwise.aggregation.answers import Answers
 from askwise.aggregation.base import Iterative, Partitioned, aggregation
 from askwise.aggregation.dawid_skene import RIGHT, WRONG, check_prior, log_shares
 from askwise.aggregation.fitted import Fitted
-from askwise.aggregation.parts import NO_CODES, Part, Parts, Split, Tally
+from askwise.aggregation.parts import NO_CODES, Parts, Split, Tally, TaskPart
 from askwise.aggregation.steps import (
     TINY,
     class_sums,
@@ -168,13 +168,15 @@ class OneCoin(Iterative, Partitioned):
         return fitted_softly(answers, parts.table(), **found)
 
 
-def begin(part: Part, table: Array) -> Tally:
+def begin(part: TaskPart, table: Array) -> Tally:
     """Write the shares of the votes; returns what the M-step needs of them, see ``_sums``."""
     write_shares(part.answers, table)
     return Tally(_sums(part, table))
 
 
-def vote_again(part: Part, table: Array, log_prior: Array, log_odds: Array, compare: bool) -> Tally:
+def vote_again(
+    part: TaskPart, table: Array, log_prior: Array, log_odds: Array, compare: bool
+) -> Tally:
     """E-step: write the posteriors.
 
     Returns what the M-step needs of them, their entropy and, if asked to compare, by how much a
@@ -186,7 +188,7 @@ def vote_again(part: Part, table: Array, log_prior: Array, log_odds: Array, comp
     return Tally((*_sums(part, table), entropy), moved)
 
 
-def _sums(part: Part, table: Array) -> tuple[Array, Array, Array]:
+def _sums(part: TaskPart, table: Array) -> tuple[Array, Array, Array]:
     """Classes summed over tasks and over answers; how many answers of each worker are right."""
     return (
         class_sums(table, np.ones(len(table))),

@@ -20,7 +20,7 @@ from askwise.core.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class TaskPart:
     """Some of the tasks, with all their answers.
 
     Parameters
@@ -85,7 +85,7 @@ class OnePart(Parts):
     """All tasks in one part, in this process."""
 
     def __init__(self, answers: Answers, codes: Array) -> None:
-        self._part = Part(answers, codes)
+        self._part = TaskPart(answers, codes)
         self._table = np.zeros((answers.tasks, answers.classes))
 
     def run(self, function: Pass, *shared: Any) -> Tally:
@@ -125,7 +125,7 @@ def watched(split: Split, tell: Callable[[int], None]) -> Split:
     return lambda answers, codes: _WatchedParts(split(answers, codes), tell)
 
 
-def part_of(answers: Answers, codes: Array, first: int, last: int) -> Part:
+def part_of(answers: Answers, codes: Array, first: int, last: int) -> TaskPart:
     """The part of the tasks from ``first`` to before ``last``."""
     here = slice(int(answers.starts[first]), int(answers.starts[last]))
     some = answers._replace(
@@ -136,4 +136,4 @@ def part_of(answers: Answers, codes: Array, first: int, last: int) -> Part:
         truths=answers.truths[first:last],
         contexts=answers.contexts[first:last],
     )
-    return Part(some, codes[here] if len(codes) else codes)
+    return TaskPart(some, codes[here] if len(codes) else codes)

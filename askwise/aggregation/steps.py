@@ -7,7 +7,7 @@ import numpy as np
 
 from askwise.aggregation.answers import Answers
 from askwise.aggregation.fitted import Fitted, first_largest
-from askwise.aggregation.parts import NO_CODES, Part, Split, Tally
+from askwise.aggregation.parts import NO_CODES, Split, Tally, TaskPart
 from askwise.core.arrays import Array
 from askwise.core.compiling import Function, hurry, kernel, step
 from askwise.kernels.grouping import group_ranges
@@ -157,7 +157,7 @@ def fitted_by_vote(answers: Answers, probabilities: Array, **found: Any) -> Fitt
     return Fitted(probabilities, right, answers.per_worker, **found)
 
 
-def vote(part: Part, table: Array) -> Tally:
+def vote(part: TaskPart, table: Array) -> Tally:
     """Write the shares of the votes; returns how many answers of each worker are the leader."""
     write_shares(part.answers, table)
     return Tally((agreements(part.answers, first_largest(table)),))

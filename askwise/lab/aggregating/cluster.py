@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from askwise.aggregation import Answers
-from askwise.aggregation.parts import Part, Parts, Pass, Split, Tally, added, part_of
+from askwise.aggregation.parts import Parts, Pass, Split, Tally, TaskPart, added, part_of
 from askwise.core.arrays import Array
 from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter
@@ -70,11 +70,11 @@ class _Shared:
         self.values = values
 
 
-def _empty(part: Part) -> Array:
+def _empty(part: TaskPart) -> Array:
     return np.zeros((part.answers.tasks, part.answers.classes))
 
 
-def _go_over(part: Part, table: Array, function: Pass, shared: _Shared) -> tuple[Array, Tally]:
+def _go_over(part: TaskPart, table: Array, function: Pass, shared: _Shared) -> tuple[Array, Tally]:
     made = table.copy()
     with allowed(function.__module__):
         return made, function(part, made, *shared.values)
