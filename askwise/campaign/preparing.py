@@ -142,8 +142,14 @@ def _prepared(
         if not isinstance(key, str) or not 0 < len(key) <= 200:
             raise InvalidProblem(f"key is {key!r}: give 1 to 200 characters", field="key")
         check_key(key)
-    request = _canonical([verb, arguments])
-    check_text(request, arguments, _REFUSALS.get(verb, InvalidProblem))
+    refusal = _REFUSALS.get(verb, InvalidProblem)
+    try:
+        request = _canonical([verb, arguments])
+    except RecursionError:
+        raise refusal(
+            f"what {verb} is given contains itself, or is nested too deep: give plain JSON values"
+        ) from None
+    check_text(request, arguments, refusal)
     return PreparedWrite(request, key, action)
 
 

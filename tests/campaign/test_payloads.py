@@ -8,6 +8,7 @@ import pytest
 
 from askwise import Batch, Campaign, Task, Worker
 from askwise.core.choices import Assignment
+from askwise.core.errors import InvalidProblem
 from askwise.store import MemoryStore
 
 PAYLOADS: dict[str, Any] = {"t1": {"text": "A cat?"}, "t2": None, "t3": "A dog?"}
@@ -93,3 +94,15 @@ def test_all_that_a_worker_has_out_is_released_in_one_write() -> None:
     assert len({event.time for event in released}) == 1
     campaign.release("ann")
     assert store.position("cats") == before + 3
+
+
+def test_a_payload_that_contains_itself_is_refused_when_created_and_when_added() -> None:
+    endless: dict[str, Any] = {}
+    endless["inner"] = endless
+    given: dict[str, Any] = {"workers": [Worker("ann", 1)], "options": ["yes", "no"], "budget": 3}
+    with pytest.raises(InvalidProblem, match="give plain JSON values|must be plain JSON values"):
+        Campaign.create(tasks=[Task("t", payload=endless)], **given)
+    campaign = Campaign.create(tasks=["t"], **given)
+    with pytest.raises(InvalidProblem, match="contains itself, or is nested too deep"):
+        campaign.add(tasks=[Task("u", payload=endless)])
+    assert campaign.status().tasks == 1
