@@ -133,14 +133,14 @@ campaign.answers()
 answers = clock() - begun
 batch = campaign.ask()
 if batch:
-    campaign.tell(batch[0].id, batch[0].options[0])
+    campaign.tell(batch[0].id, "o0")
 begun = clock()
 campaign.answers()
 again = clock() - begun
 with campaign.reading() as state:
     timeline = Timeline(state.spec.problem)
 begun = clock()
-while len(columns := campaign.store.columns(sys.argv[2], timeline.seq, timeline.seq + 2000,
+while len(columns := campaign.store.columns(sys.argv[2], timeline.seq, timeline.seq + 10_000,
                                             timed=True)):
     timeline.take_columns(columns)
 timed = clock() - begun

@@ -16,8 +16,8 @@ from askwise.core.compiling import bind, ready
 from askwise.core.event_columns import EventColumns
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
+from askwise.ledger.scanning import KIND
 from askwise.ledger.stretches import (
-    KIND,
     NOTHING,
     Stretch,
     brings_names,

@@ -139,7 +139,7 @@ class JoinedRows(NamedTuple):
     ``long`` counts bodies that were left out as the database may not hold all of them in one text.
     """
 
-    count: int
+    size: int
     long: int
     seqs: str | None
     kinds: str | None
@@ -152,9 +152,9 @@ class JoinedRows(NamedTuple):
         text = self.bodies.encode() if isinstance(self.bodies, str) else bytes(self.bodies)
         # Databases promise an order for some ways of joining only, and a body might have lines.
         in_order = np.array_equal(
-            np.fromstring(self.seqs, np.int64, sep=","), after + 1 + np.arange(self.count)
+            np.fromstring(self.seqs, np.int64, sep=","), after + 1 + np.arange(self.size)
         )
-        if not in_order or text.count(b"\n") != self.count - 1:
+        if not in_order or text.count(b"\n") != self.size - 1:
             return None
         kinds = [_KINDS[kind] for kind in self.kinds.split(",")]
         return EventColumns(after + 1, kinds, text + b"\n")

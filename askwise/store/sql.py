@@ -191,7 +191,7 @@ class SqlStore(Portable):
         with self._connections.use() as link:
             if timed:
                 rows = self._rows(link, campaign, after, end, TOGETHER)
-                return columns_of([EventRow(*row[:3], None, row[4]) for row in rows])
+                return columns_of([EventRow(row[0], row[1], row[2], None, row[4]) for row in rows])
             return put_together([*self._joined(link, campaign, after, end)])
 
     def pick(self, name: str, seqs: Iterable[int]) -> list[Event]:
@@ -338,14 +338,14 @@ class SqlStore(Portable):
         """Read a log piece by piece, each as a row of texts that the database has joined."""
         while True:
             joined = JoinedRows(*link.run(self._joining, campaign, after, upto)[0])
-            if joined.count:
+            if joined.size:
                 part = joined.columns(after)
                 if part is None:
-                    last = min(upto, after + joined.count)
+                    last = min(upto, after + joined.size)
                     part = columns_of([*self._rows(link, campaign, after, last, JOINED)])
                 yield part
                 after = part.last
-            if joined.count < JOINED:
+            if joined.size < JOINED:
                 return
 
     @cached_property

@@ -18,10 +18,9 @@ from askwise.core.money import from_micro
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
+from askwise.ledger.scanning import KIND, NUMBER
 from askwise.ledger.stretches import (
-    KIND,
     NOTHING,
-    NUMBER,
     StretchReader,
     brings_names,
     fold_stretch,

@@ -44,10 +44,10 @@ SLOW = 0.3
 MOST_WATCHED = 64
 """Campaigns whose overview is kept; the one not looked at for longest goes."""
 
-PIECE = 2000
+PIECE = 10_000
 """Events of a log that are taken in at a time."""
 
-PIECES = 20
+PIECES = 4
 """Pieces of one log before another campaign's has its turn."""
 
 PATIENCE = 0.5

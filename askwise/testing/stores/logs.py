@@ -1,5 +1,6 @@
 """What every store does with names, logs and snapshots."""
 
+from dataclasses import replace
 from typing import Any
 
 from askwise.core.errors import Conflict, UnknownName
@@ -72,6 +73,27 @@ def any_range_can_be_read(store: Store) -> None:
         for upto in (None, *range(-2, 7)):
             due = [e for e in events if e.seq > after and (upto is None or e.seq <= upto)]
             same(store.read("c", after, upto), due, f"read({after}, {upto})")
+            columns = store.columns("c", after, upto, timed=True)
+            bare = [replace(event, key=None) for event in due]
+            found = [replace(event, key=None) for event in columns.events()]
+            same(found, bare, f"columns({after}, {upto})")
+
+
+@CHECKS.on("c")
+def columns_are_the_events_without_their_keys(store: Store) -> None:
+    """Every kind and field, long bodies among short ones; times only where they are asked for."""
+    events = sample_events()
+    long = Event(Kind.DECIDED, seq=len(events) + 1, note="x" * 150_000)
+    events = [*events, long, Event(Kind.PAUSED, seq=len(events) + 2)]
+    append(store, "c", events)
+    due = [replace(event, key=None, time=0.0) for event in events]
+    columns = store.columns("c")
+    found = [replace(event, key=None, time=0.0) for event in columns.events()]
+    same(found, due, "columns")
+    same((columns.first, columns.last, len(columns)), (1, len(events), len(events)), "their ends")
+    times = store.columns("c", timed=True).times
+    same(list(times or ()), [event.time for event in events], "their times")
+    refused(UnknownName, store.columns, "d")
 
 
 @CHECKS.on("c", "d")
