@@ -8,8 +8,6 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from askwise.core.event_columns import (
     CHUNK,
     EventColumns,
@@ -151,6 +149,8 @@ class JoinedRows(NamedTuple):
             return None
         text = self.bodies.encode() if isinstance(self.bodies, str) else bytes(self.bodies)
         # Databases promise an order for some ways of joining only, and a body might have lines.
+        import numpy as np  # who reads a log as events does without
+
         in_order = np.array_equal(
             np.fromstring(self.seqs, np.int64, sep=","), after + 1 + np.arange(self.size)
         )

@@ -100,7 +100,7 @@ def test_a_payload_that_contains_itself_is_refused_when_created_and_when_added()
     endless: dict[str, Any] = {}
     endless["inner"] = endless
     given: dict[str, Any] = {"workers": [Worker("ann", 1)], "options": ["yes", "no"], "budget": 3}
-    with pytest.raises(InvalidProblem, match="give plain JSON values|must be plain JSON values"):
+    with pytest.raises(InvalidProblem, match="must be plain JSON values"):
         Campaign.create(tasks=[Task("t", payload=endless)], **given)
     campaign = Campaign.create(tasks=["t"], **given)
     with pytest.raises(InvalidProblem, match="contains itself, or is nested too deep"):

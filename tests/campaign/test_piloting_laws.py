@@ -12,6 +12,7 @@ from askwise.campaign.folding import fold_long
 from askwise.campaign.piloting import draw_pilot
 from askwise.campaign.state import CampaignState
 from askwise.core.errors import InvalidProblem
+from askwise.core.event_columns import EventColumns
 from askwise.core.events import Kind
 from askwise.core.money import to_micro
 from askwise.core.pilot import PilotTerms
@@ -77,7 +78,7 @@ def test_a_long_fold_keeps_the_same_record_of_the_pilot() -> None:
         pass
     state = campaign._writer.current()
     folded = CampaignState(state.spec)
-    fold_long(folded, campaign.log())
+    fold_long(folded, EventColumns.of(campaign.log()))
     assert folded.ledger.names() == state.ledger.names()
     assert folded.ledger.pilot == state.ledger.pilot
 

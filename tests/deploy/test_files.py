@@ -11,7 +11,7 @@ import typer
 import yaml
 
 from askwise.cli.app import app
-from askwise.service.api.reference import PUBLIC
+from askwise.service.api.description import PUBLIC
 from askwise.service.signals import GRACE
 from tests.paths import ROOT
 

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from askwise.service.middleware.shares import Shares
+from askwise.service.shares import Shares
 
 
 def run(steps):

@@ -120,7 +120,7 @@ def on_dask(scheduler: str | None = None, jobs: int = 1) -> Iterator[Split]:
         try:
             client = stack.enter_context(Client(where, timeout=CONNECT, set_as_default=False))
         except (OSError, ValueError) as error:
-            told = str(error).splitlines()[0] if str(error) else type(error).__name__
+            told = " ".join(f"{error}".split()) or type(error).__name__
             raise InvalidParameter(
                 f"scheduler is {scheduler!r}, where no Dask scheduler answers ({told}): give the "
                 "address that dask scheduler prints, or leave it out to use this machine",

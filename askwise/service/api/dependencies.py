@@ -16,9 +16,9 @@ from askwise.service.api.shapes import replies
 from askwise.service.api.shapes.requests import Name
 from askwise.service.auth.identity import ROLES, Identity, Role
 from askwise.service.errors import forbidden, no_key
+from askwise.service.incoming_request import IncomingRequest
 from askwise.service.json_reply import JsonReply
 from askwise.service.routing.plans import FromHeader, Provided
-from askwise.service.routing.request import IncomingRequest
 from askwise.service.routing.routes import RouteGroup
 from askwise.service.state import ServiceState, service_of
 

@@ -6,8 +6,8 @@ from pydantic import Field
 from starlette.responses import RedirectResponse, Response
 
 from askwise.service.errors import RequestRefused
+from askwise.service.incoming_request import IncomingRequest
 from askwise.service.pages.base import SESSION, form_of, page, pages, set_cookie
-from askwise.service.routing.request import IncomingRequest
 from askwise.service.state import service_of
 
 router = pages()

@@ -15,10 +15,10 @@ from askwise.core.errors import AskwiseError
 from askwise.service.auth.identity import Identity, Role, csrf_token
 from askwise.service.dashboard.overview import Overviews
 from askwise.service.errors import status_of
+from askwise.service.incoming_request import IncomingRequest
 from askwise.service.pages import filters
 from askwise.service.pages.base import SESSION, form_of, page, refuse_form, signed_in, templates
 from askwise.service.routing.plans import Provided
-from askwise.service.routing.request import IncomingRequest
 from askwise.service.state import ServiceState, service_of
 
 T = TypeVar("T")

@@ -24,11 +24,11 @@ from askwise.service.errors import (
     reply_to_framework,
     unauthorized,
 )
+from askwise.service.incoming_request import IncomingRequest
 from askwise.service.logs import NotedRequest, RequestLog
 from askwise.service.middleware.rates import Buckets, bucket_of
-from askwise.service.middleware.shares import Place, Shares, campaign_in
-from askwise.service.routing.request import IncomingRequest
 from askwise.service.settings import Settings
+from askwise.service.shares import Place, Shares, campaign_in
 from askwise.service.threads import Threads
 
 log = logging.getLogger("askwise.service")

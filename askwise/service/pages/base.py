@@ -15,7 +15,7 @@ from askwise.core.errors import AskwiseError
 from askwise.core.version import __version__
 from askwise.service.auth.identity import Identity, csrf_token
 from askwise.service.errors import BadShape, RequestRefused, forbidden, status_of
-from askwise.service.routing.request import IncomingRequest
+from askwise.service.incoming_request import IncomingRequest
 from askwise.service.routing.routes import Instead, RouteGroup
 from askwise.service.state import service_of
 

@@ -12,8 +12,8 @@ from starlette.routing import Mount, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from askwise.service.errors import not_allowed, nothing_here
+from askwise.service.incoming_request import IncomingRequest
 from askwise.service.middleware.requests import RequestMiddleware
-from askwise.service.routing.request import IncomingRequest
 from askwise.service.routing.routes import Route, RouteTable
 from askwise.service.threads import Threads
 

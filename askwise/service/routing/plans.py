@@ -17,7 +17,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from askwise.service.errors import bad_shape
-from askwise.service.routing.request import IncomingRequest
+from askwise.service.incoming_request import IncomingRequest
 
 REQUIRED: Any = object()
 """The default of an argument that has none."""
@@ -85,7 +85,7 @@ class BodyArgument:
 
 
 @dataclass
-class Plan:
+class ArgumentPlan:
     """The arguments of one function, in the order in which they are worked out.
 
     What others provide comes first, so that who may not call is refused for that.
@@ -127,13 +127,15 @@ that is to be waited for.
 """
 
 
-def plan_of(function: Callable[..., Any], path: str) -> tuple[Plan, Values]:
+def plan_of(function: Callable[..., Any], path: str) -> tuple[ArgumentPlan, Values]:
     """Work out how to call a function that answers requests to ``path``."""
-    plan = Plan()
+    plan = ArgumentPlan()
     return plan, plan.compiled(_arguments(plan, function, path, 0))
 
 
-def _arguments(plan: Plan, function: Callable[..., Any], path: str, depth: int) -> list[str]:
+def _arguments(
+    plan: ArgumentPlan, function: Callable[..., Any], path: str, depth: int
+) -> list[str]:
     hints = get_type_hints(function, include_extras=True)
     wanted = inspect.signature(function).parameters
     places: dict[str, str] = {}
@@ -144,7 +146,7 @@ def _arguments(plan: Plan, function: Callable[..., Any], path: str, depth: int) 
     return [places[name] for name in wanted]
 
 
-def _argument(plan: Plan, name: str, kind: Any, default: Any, path: str, depth: int) -> str:
+def _argument(plan: ArgumentPlan, name: str, kind: Any, default: Any, path: str, depth: int) -> str:
     provider = _provider(kind)
     if provider is not None:
         return _provide(plan, provider, path, depth + 1)
@@ -161,7 +163,7 @@ def _argument(plan: Plan, name: str, kind: Any, default: Any, path: str, depth: 
     return plan.add(parameter.read, "request")
 
 
-def _provide(plan: Plan, provider: Callable[..., Any], path: str, depth: int) -> str:
+def _provide(plan: ArgumentPlan, provider: Callable[..., Any], path: str, depth: int) -> str:
     if provider not in plan.places:
         arguments = ", ".join(_arguments(plan, provider, path, depth))
         plan.providers.append((depth, provider))

@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from askwise.core.errors import AskwiseError
 from askwise.service.errors import RequestRefused, no_key, reply_to
+from askwise.service.incoming_request import IncomingRequest
 from askwise.service.routing.bodies import not_this, read_json
-from askwise.service.routing.plans import Plan, plan_of
-from askwise.service.routing.request import IncomingRequest
+from askwise.service.routing.plans import ArgumentPlan, plan_of
 from askwise.service.threads import Threads
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
@@ -40,7 +40,7 @@ class Route:
     responses: dict[int, dict[str, Any]] = field(default_factory=dict)
     request_body: dict[str, Any] | None = None
     """The description of a body that the function reads itself."""
-    plan: Plan = field(init=False)
+    plan: ArgumentPlan = field(init=False)
 
     def __post_init__(self) -> None:
         self.plan, self._values = plan_of(self.function, self.path)

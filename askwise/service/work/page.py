@@ -15,10 +15,10 @@ from askwise.core.money import to_micro
 from askwise.core.problem import Problem
 from askwise.service.auth.identity import Identity, csrf_token
 from askwise.service.errors import RequestRefused, forbidden, status_of
+from askwise.service.incoming_request import IncomingRequest
 from askwise.service.pages.base import form_of, log_error, page, pages, set_cookie
 from askwise.service.pages.filters import money
 from askwise.service.routing.plans import Provided
-from askwise.service.routing.request import IncomingRequest
 from askwise.service.routing.routes import Instead
 from askwise.service.state import service_of
 from askwise.service.work import sentences

@@ -14,8 +14,8 @@ from starlette.responses import PlainTextResponse, Response
 
 from askwise.service.app import make_app
 from askwise.service.auth.identity import Identity
+from askwise.service.incoming_request import IncomingRequest
 from askwise.service.routing.plans import FromHeader, Provided
-from askwise.service.routing.request import IncomingRequest
 from askwise.service.routing.routes import Instead, Route, RouteGroup, RouteTable
 from askwise.service.settings import Settings
 from askwise.service.threads import Threads

@@ -10,8 +10,8 @@ from askwise.service.api import dependencies as d
 from askwise.service.api.actions import additions_of, create_once, fields_of, status_of
 from askwise.service.api.shapes import replies, requests
 from askwise.service.exports import EXPORTS, sent_as_file
+from askwise.service.incoming_request import IncomingRequest
 from askwise.service.json_reply import JsonReply
-from askwise.service.routing.request import IncomingRequest
 
 router = d.group("campaigns", "/campaigns")
 

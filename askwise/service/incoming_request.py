@@ -6,7 +6,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope
 
 from askwise.service.auth.identity import Identity
-from askwise.service.middleware.shares import Place
+from askwise.service.shares import Place
 
 
 class IncomingRequest(Request):
