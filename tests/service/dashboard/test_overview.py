@@ -226,7 +226,7 @@ def test_a_busy_campaign_is_worked_out_and_drawn_once_a_while(
     overviews = Overviews(campaigns, clock)
     worked, drawn = [], []
     plain = overview._facts
-    monkeypatch.setattr(overview, "_facts", lambda state: worked.append(1) or plain(state))
+    monkeypatch.setattr(overview, "_facts", lambda *given: worked.append(1) or plain(*given))
     for _ in range(100):
         work(campaign, 1)
         overviews.charts("cats", lambda facts, series: drawn.append(1))
