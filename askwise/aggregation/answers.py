@@ -185,11 +185,11 @@ def _sorted(
     """
     found = np.empty((2, len(tasks)), np.int32)
     starts, order = np.zeros(count + 1, np.int64), None
-    if len(tasks) > grouping.SLICE:
+    if len(tasks) > grouping.MANY:
         starts, order = rows_by_group(tasks, count)
     else:
         np.cumsum(counted(tasks, count), out=starts[1:])
-    for first, last in group_ranges(starts):
+    for first, last in group_ranges(starts, len(tasks) if order is None else None):
         here = slice(int(starts[first]), int(starts[last]))
         rows: Any = slice(None) if order is None else order[here]
         some, who, said = tasks[rows] - first, workers[rows], labels[rows]

@@ -12,6 +12,7 @@ from askwise.core.arrays import Array
 from askwise.core.labels import RestsOn
 from askwise.core.scoring import TIE
 from askwise.kernels.calibration import ConfidenceMap
+from askwise.kernels.grouping import slices
 
 AGREEMENT: RestsOn = "agreement"
 CALIBRATED: RestsOn = "calibrated"
@@ -134,5 +135,8 @@ def first_largest(rows: Array) -> Array:
     >>> first_largest(np.array([[0.2, 0.8], [0.5 - 1e-15, 0.5 + 1e-15]]))
     array([1, 0])
     """
-    found: Array = np.argmax(rows >= rows.max(axis=1, keepdims=True) - TIE, axis=1)
+    found = np.empty(len(rows), np.int64)
+    for here in slices(len(rows)):
+        some = rows[here]
+        found[here] = np.argmax(some >= some.max(axis=1, keepdims=True) - TIE, axis=1)
     return found

@@ -10,7 +10,7 @@ from askwise.aggregation.fitted import Fitted, first_largest
 from askwise.aggregation.parts import NO_CODES, Split, Tally, TaskPart
 from askwise.core.arrays import Array
 from askwise.core.compiling import Function, hurry, kernel, step
-from askwise.kernels.grouping import group_ranges
+from askwise.kernels.grouping import SLICE, group_ranges
 
 TINY = 1e-10
 """Probabilities below are taken for this, so that no answer is impossible."""
@@ -136,7 +136,7 @@ def right_answers(answers: Answers, probabilities: Array, weights: Array) -> Arr
 def agreements(answers: Answers, labels: Array) -> Array:
     """How many answers of each worker are the label named for the task."""
     found = np.zeros(answers.crowd)
-    for first, last in group_ranges(answers.starts):
+    for first, last in group_ranges(answers.starts, max(SLICE, answers.crowd)):
         here = slice(int(answers.starts[first]), int(answers.starts[last]))
         per_task = np.diff(answers.starts[first : last + 1])
         same = answers.labels[here] == np.repeat(labels[first:last], per_task)

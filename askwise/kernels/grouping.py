@@ -7,8 +7,11 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.compiling import allowed, hurry, kernel
 
-SLICE = 2**22
-"""Rows that are looked at together."""
+SLICE = 2**18
+"""Rows that are looked at together: so few that what is made of them stays in the cache."""
+
+MANY = 2**22
+"""Rows from which on they are grouped before they are sorted, some groups at a time."""
 
 
 def slices(count: int, most: int | None = None) -> Iterator[slice]:
@@ -46,7 +49,8 @@ def group_ranges(starts: Array, most: int | None = None) -> Iterator[tuple[int, 
 def counted(codes: Array, size: int, weights: Array | None = None) -> Array:
     """How often each code occurs, or the sum of its weights."""
     found = np.zeros(size, np.int64 if weights is None else np.float64)
-    for here in slices(len(codes)):
+    # No shorter than what is counted: a slice takes as much time as it has codes, or there are.
+    for here in slices(len(codes), max(SLICE, size)):
         found += np.bincount(codes[here], None if weights is None else weights[here], size)
     return found
 
@@ -105,15 +109,13 @@ def rows_by_group(groups: Array, size: int) -> tuple[Array, Array]:
     np.cumsum(counted(groups, size), out=starts[1:])
     order = np.empty(len(groups), np.int32 if len(groups) < 2**31 else np.int64)
     with allowed("grouping"):
-        (hurry(place_rows) if len(groups) > SLICE else place_rows)(
-            groups, starts[:-1].copy(), order
-        )
+        (hurry(place_rows) if len(groups) > MANY else place_rows)(groups, starts[:-1].copy(), order)
     return starts, order
 
 
 def rows_in_groups(groups: Array, size: int) -> Iterator[Array | slice]:
     """All rows of some groups, then of others; of few rows all at once."""
-    if len(groups) <= SLICE:
+    if len(groups) <= MANY:
         yield slice(None)
         return
     starts, order = rows_by_group(groups, size)

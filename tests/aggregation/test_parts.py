@@ -85,6 +85,7 @@ def test_answers_sorted_some_tasks_at_a_time_are_sorted(seed: int, size: int) ->
     whole = code_answers(task, worker, label)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grouping, "SLICE", size)
+        patch.setattr(grouping, "MANY", size)
         parts = code_answers(task, worker, label)
     for name in ("starts", "workers", "labels"):
         assert getattr(parts, name).tolist() == getattr(whole, name).tolist()

@@ -31,6 +31,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, size in (
         (streaming, "BLOCK", 40), (streaming, "LONG", 0), (streaming, "ROWS", 3),
         (coding, "MERGED", 2), (coding, "FEW", 1), (grouping, "SLICE", 4),
+        (grouping, "MANY", 4),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, size)
 
@@ -209,6 +210,7 @@ def test_rows_in_groups_are_all_rows_with_groups_kept_together(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grouping, "SLICE", size)
+        patch.setattr(grouping, "MANY", size)
         found = list(grouping.rows_in_groups(np.array(groups, np.int32), 7))
     column = np.array(groups)
     parts = [column[rows] for rows in found]
