@@ -107,13 +107,17 @@ class JudgeRuns:
         found = last_run(self._campaigns.store, name)
         if found is None:
             return {"running": False, "host": None, "pid": None, "since": None, "outages": []}
-        said = self._reports.get(name, found.report)
+        said = {"in_flight": 0, "outages": []} | self._reports.get(name, found.report)
+        running = not found.is_over(time.time())
+        if not running:
+            # What was reported last may be from before its calls had ended.
+            said["in_flight"] = 0
         return {
-            "running": not found.is_over(time.time()),
+            "running": running,
             "host": found.host,
             "pid": found.pid,
             "since": found.since,
-            **({"in_flight": 0, "outages": []} | said),
+            **said,
         }
 
     # Looking.

@@ -18,6 +18,7 @@ from askwise.service.incoming_request import IncomingRequest
 from askwise.service.routing.plans import FromHeader, Provided
 from askwise.service.routing.routes import Instead, Route, RouteGroup, RouteTable
 from askwise.service.settings import Settings
+from askwise.service.shares import Place, Shares
 from askwise.service.threads import Threads
 from askwise.store import open_store
 
@@ -116,7 +117,7 @@ def answer(
         assert found is not None
         scope = {"type": "http", "method": method, "path": path, "headers": given}
         scope |= {"query_string": query, "path_params": found[1]}
-        request = IncomingRequest(scope, receive)
+        request = IncomingRequest(scope, receive, Place(Shares(1), ""))
         request.identity = Identity("1", "owner", "x", None)
         return await found[0].answer(request, Threads("test", 1))
 
