@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from askwise.core import compiling
+from askwise.core import code_cache
 from tests.cli.helpers import environment
 
 pytestmark = pytest.mark.compiled
@@ -223,14 +223,14 @@ def test_a_cache_that_can_not_be_written_is_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "image"))
-    built = Path(compiling._cache_directory())
+    built = Path(code_cache.cache_directory())
     assert tmp_path in built.parents
     (built / "of_core").mkdir()
     (built / "of_core" / "one.nbc").write_bytes(b"code")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for _ in range(2):
-        found = Path(compiling._cache_directory())
+        found = Path(code_cache.cache_directory())
         assert built not in (found, *found.parents)
         assert (found / "of_core" / "one.nbc").read_bytes() == b"code"
     assert [path.name for path in found.parent.iterdir()] == [built.name]
