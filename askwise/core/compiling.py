@@ -105,6 +105,10 @@ if PLAIN:
     def _plain(function: Any) -> Any:
         return function
 
+    def unit_of(kernel: Any) -> Any:
+        """There are none without Numba."""
+        return kernel
+
 else:
     import numba
     from numba.core import config as _numba_config
@@ -140,7 +144,7 @@ else:
 
         def _tell(self, event: Any, begins: bool) -> None:
             kernel = event.data["dispatcher"]
-            if self.depth == 1 and isinstance(kernel, _Kernel):
+            if self.depth == 1 and isinstance(kernel, _Kernel | _Unit):
                 for watcher in tuple(_watchers):
                     watcher(_mode.what or kernel.__name__, begins)
 
@@ -215,6 +219,9 @@ else:
             finally:
                 _numba_config.OPT = before
 
+    class _Unit(CPUDispatcher):  # type: ignore[misc]
+        """A kernel as compiled code calls it by its address."""
+
     class _Kernel(CPUDispatcher):  # type: ignore[misc]
         """A function that runs plain until there is compiled code for it, or compiling pays."""
 
@@ -226,12 +233,13 @@ else:
         _spent = 0.0
         _calls = 0
         _plain: Any = None
-        _inside: Any = None
+        _twins: dict[type, Any]
 
         def __init__(self, *args: Any, **named: Any) -> None:
             super().__init__(*args, **named)
             # When to look again for code that the cache did not have, in seconds of plain work.
             self._missed: dict[Any, float] = {}
+            self._twins = {}
 
         def __call__(self, *args: Any) -> Any:
             if self._spent < self._due and _mode.level != AT_ONCE:
@@ -297,15 +305,15 @@ else:
                     self.add_overload(found)
                 return found.entry_point
 
-        def inside(self) -> _Inside:
+        def twin(self, kind: type) -> Any:
             """The same function for compiled code; made when it is first called there."""
-            if self._inside is None:
-                options = {**self.targetoptions, "no_cpython_wrapper": True}
+            if kind not in self._twins:
                 # Of another name, as the cache would take one for the other.
-                name = f"{self.py_func.__qualname__}.inside"
+                name = f"{self.py_func.__qualname__}.{kind.__name__[1:].lower()}"
                 renamed = _renamed(self.py_func, self.py_func.__globals__, qualname=name)
-                self._inside = _cached(_Inside, renamed, options)
-            return self._inside
+                options = {**self.targetoptions, "no_cpython_wrapper": True}
+                self._twins[kind] = _cached(kind, renamed, options)
+            return self._twins[kind]
 
         def is_ready(self, args: tuple[Any, ...]) -> bool:
             kinds = tuple(numba.typeof(each) for each in args)
@@ -318,7 +326,11 @@ else:
 
     @typeof_impl.register(_Kernel)  # type: ignore[untyped-decorator]
     def _kind_inside(kernel: _Kernel, context: Any) -> Any:
-        return numba.types.Dispatcher(kernel.inside())
+        return numba.types.Dispatcher(kernel.twin(_Inside))
+
+    def unit_of(kernel: Any) -> Any:
+        """A kernel as a unit; see :mod:`askwise.core.units`."""
+        return kernel.twin(_Unit)
 
     def _cached(kind: type, function: Any, options: dict[str, Any]) -> Any:
         before = _numba_config.CACHE_DIR

@@ -1,13 +1,11 @@
 """The loop of a simulation, compiled with the kernels of a policy, a world and a rule."""
 
-import hashlib
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from askwise.core.compiling import bind, in_plain_python, routine, step
+from askwise.core.compiling import in_plain_python, routine, step
 from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, Fact
 from askwise.lab.worlds.assured import AssuredWorld, assured_reply, assured_truth
@@ -20,7 +18,6 @@ from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal, fault
 from askwise.ledger.queries import new_cell_of, next_task
 from askwise.ledger.transitions import proceed, take_plan
-from askwise.policies.base import Kernels
 from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, Limits, at_limit
 
 FULL, FAULTY = -1001, -1002
@@ -320,28 +317,6 @@ def run_campaign(
             whole[SAID] = reveal(world, whole[TASK])
         else:
             return int(whole[CODE])
-
-
-@cache
-def compiled(kernels: Kernels, world: Any, judging: Callable[..., int]) -> Any:
-    """The loop for the kernels of a policy, a class of worlds and a rule's kernel.
-
-    Policies that differ in parameters alone share it: a loop takes seconds to compile.
-    """
-    functions = (kernels.choose, kernels.absorb, judging, world)
-    names = "_".join(f"{each.__module__}.{each.__name__}" for each in functions)
-    # Hashed, as it becomes part of a file's name, which may not be long.
-    digest = hashlib.sha256(names.encode()).hexdigest()[:16]
-    label = f"{kernels.choose.__module__.rpartition('.')[2]}_{digest}"
-    return bind(
-        run_campaign,
-        label,
-        choose=kernels.choose,
-        absorb=kernels.absorb,
-        reply=REPLIES[world],
-        reveal=TRUTHS.get(world, no_truth),
-        judge=judging,
-    )
 
 
 def uncompiled(world: Any, **names: Callable[..., Any]) -> Any:

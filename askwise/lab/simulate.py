@@ -17,6 +17,7 @@ from askwise.core.money import MICRO, NO_CAP, Amount, from_micro, to_micro
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.kernels import Array, Draw, Fact
 from askwise.lab import loop as loops
+from askwise.lab.bound import compiled
 from askwise.lab.loop import FULL, AnyWorld
 from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
@@ -130,7 +131,7 @@ def simulate(
     kind: Any = type(world)
     params: Any
     if isinstance(policy, KernelPolicy) and policy.compiles and isinstance(rule, KernelRule | None):
-        loop = loops.compiled(policy.kernels, kind, rule.judge if rule else loops.never)
+        loop = compiled(policy.kernels, kind, rule.judge if rule else loops.never)
         params = policy.params()
         judging: Any = rule.params() if rule else loops.NoParams(0)
     else:
