@@ -10,11 +10,10 @@ Numba's own ``NUMBA_DISABLE_JIT=1``) never does, and then Numba is not even impo
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import re
-import shutil
-import tempfile
 import threading
 import time
 import types
@@ -23,13 +22,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from askwise.core.code_cache import PACKAGE, cache_directory
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 Watcher = Callable[[str, bool], None]
 """Called with what is compiled, and whether it begins (or has ended)."""
-
-_PACKAGE = Path(__file__).resolve().parent.parent
-_WITH_KERNELS = ("core", "kernels", "ledger", "policies", "stopping", "aggregation", "lab")
 
 PLAIN = os.environ.get("ASKWISE_JIT") == "0" or os.environ.get("NUMBA_DISABLE_JIT") == "1"
 
@@ -102,73 +100,51 @@ class PlainTime(NamedTuple):
     calls: int
 
 
-def _sources_digest() -> str:
-    digest = hashlib.sha256()
-    for room in _WITH_KERNELS:
-        for path in sorted((_PACKAGE / room).rglob("*.py")):
-            source = path.read_bytes()
-            # Most of the lab has none, and what its kernels use is in the other rooms.
-            if room != "lab" or b"compiling" in source:
-                digest.update(path.relative_to(_PACKAGE).as_posix().encode())
-                digest.update(source)
-    return digest.hexdigest()[:16]
-
-
-def _cache_directory() -> str:
-    """Keyed by our sources: Numba does not notice when a callee in another module changes."""
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    directory = home / "askwise" / "kernels" / _sources_digest()
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        writable = os.access(directory, os.W_OK)
-    except OSError:
-        writable = False
-    if writable:
-        return str(directory)
-    ours = Path(tempfile.gettempdir()) / f"askwise-kernels-{os.getuid()}" / directory.name
-    ours.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if directory.is_dir() and not ours.exists():
-        # Numba reads no cache that it can't write to, such as one built into an image.
-        copy = Path(tempfile.mkdtemp(dir=ours.parent))
-        shutil.copytree(directory, copy, dirs_exist_ok=True)
-        try:
-            copy.rename(ours)
-        except OSError:  # another process was first
-            shutil.rmtree(copy)
-    ours.mkdir(exist_ok=True, mode=0o700)
-    return str(ours)
-
-
 if PLAIN:
 
     def _plain(function: Any) -> Any:
         return function
 
+    def unit_of(kernel: Any) -> Any:
+        """There are none without Numba."""
+        return kernel
+
 else:
     import numba
     from numba.core import config as _numba_config
     from numba.core import event as _numba_event
+    from numba.core import sigutils
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import CPUDispatcher
+    from numba.extending import typeof_impl
 
-    _CACHE = os.environ.get("NUMBA_CACHE_DIR") or _cache_directory()
+    _CACHE = os.environ.get("NUMBA_CACHE_DIR") or cache_directory()
 
     class _Compilations(_numba_event.Listener):  # type: ignore[misc]
         """Told by Numba, under its lock, of every compilation; those of callees are nested."""
 
         depth = 0
 
+        collects = False
+        """Whether garbage was collected before."""
+
         def on_start(self, event: Any) -> None:
             self.depth += 1
+            if self.depth == 1:
+                # A compiler makes a great many objects, which are garbage only in the end.
+                self.collects = gc.isenabled()
+                gc.disable()
             self._tell(event, True)
 
         def on_end(self, event: Any) -> None:
             self._tell(event, False)
+            if self.depth == 1 and self.collects:
+                gc.enable()
             self.depth -= 1
 
         def _tell(self, event: Any, begins: bool) -> None:
             kernel = event.data["dispatcher"]
-            if self.depth == 1 and isinstance(kernel, _Kernel):
+            if self.depth == 1 and isinstance(kernel, _Kernel | _Unit):
                 for watcher in tuple(_watchers):
                     watcher(_mode.what or kernel.__name__, begins)
 
@@ -224,6 +200,28 @@ else:
             each._plain = plain
         return found
 
+    class _Inside(CPUDispatcher):  # type: ignore[misc]
+        """A kernel as other compiled code calls it: without the entry for Python.
+
+        That entry, which unpacks a dozen arrays, takes longer to compile than most kernels.
+        """
+
+        def compile(self, sig: Any) -> Any:
+            """Compile for the types of constants, and not once more for each constant.
+
+            With little optimisation: all of it is optimised again as part of what calls it.
+            """
+            kinds, _ = sigutils.normalize_signature(sig)
+            before = _numba_config.OPT
+            _numba_config.OPT = min(before, type(before)(1))
+            try:
+                return super().compile(tuple(numba.types.unliteral(each) for each in kinds))
+            finally:
+                _numba_config.OPT = before
+
+    class _Unit(CPUDispatcher):  # type: ignore[misc]
+        """A kernel as compiled code calls it by its address."""
+
     class _Kernel(CPUDispatcher):  # type: ignore[misc]
         """A function that runs plain until there is compiled code for it, or compiling pays."""
 
@@ -235,11 +233,13 @@ else:
         _spent = 0.0
         _calls = 0
         _plain: Any = None
+        _twins: dict[type, Any]
 
         def __init__(self, *args: Any, **named: Any) -> None:
             super().__init__(*args, **named)
             # When to look again for code that the cache did not have, in seconds of plain work.
             self._missed: dict[Any, float] = {}
+            self._twins = {}
 
         def __call__(self, *args: Any) -> Any:
             if self._spent < self._due and _mode.level != AT_ONCE:
@@ -305,6 +305,16 @@ else:
                     self.add_overload(found)
                 return found.entry_point
 
+        def twin(self, kind: type) -> Any:
+            """The same function for compiled code; made when it is first called there."""
+            if kind not in self._twins:
+                # Of another name, as the cache would take one for the other.
+                name = f"{self.py_func.__qualname__}.{kind.__name__[1:].lower()}"
+                renamed = _renamed(self.py_func, self.py_func.__globals__, qualname=name)
+                options = {**self.targetoptions, "no_cpython_wrapper": True}
+                self._twins[kind] = _cached(kind, renamed, options)
+            return self._twins[kind]
+
         def is_ready(self, args: tuple[Any, ...]) -> bool:
             kinds = tuple(numba.typeof(each) for each in args)
             return self._may_compile() or self._load(kinds) is not None
@@ -313,6 +323,25 @@ else:
             """Whether the cache may have code of this kernel, for whatever types."""
             place = self.stats.cache_path
             return place is not None and any(Path(place).glob(f"*.{self.py_func.__name__}-*.nbi"))
+
+    @typeof_impl.register(_Kernel)  # type: ignore[untyped-decorator]
+    def _kind_inside(kernel: _Kernel, context: Any) -> Any:
+        return numba.types.Dispatcher(kernel.twin(_Inside))
+
+    def unit_of(kernel: Any) -> Any:
+        """A kernel as a unit; see :mod:`askwise.core.units`."""
+        return kernel.twin(_Unit)
+
+    def _cached(kind: type, function: Any, options: dict[str, Any]) -> Any:
+        before = _numba_config.CACHE_DIR
+        # The locator is chosen while decorating; other users of Numba keep their own setting.
+        _numba_config.CACHE_DIR = _CACHE
+        try:
+            made = kind(py_func=function, targetoptions=options)
+            made.enable_caching()
+            return made
+        finally:
+            _numba_config.CACHE_DIR = before
 
 
 def _compile(
@@ -328,16 +357,9 @@ def _compile(
     # Dividing by zero gives what NumPy's scalars give in a plain run. A division that could
     # raise would also keep the compiler from dropping the counts of references around it.
     options = {"nopython": True, "nogil": True, "error_model": "numpy", "_nrt": True, **options}
-    before = _numba_config.CACHE_DIR
-    # The locator is chosen while decorating; other users of Numba keep their own setting.
-    _numba_config.CACHE_DIR = _CACHE
-    try:
-        made = _Kernel(py_func=function, targetoptions=options)
-        made._eager, made._patience, made._due = eager, patience, 0.0 if eager else look
-        made.enable_caching()
-        return made
-    finally:
-        _numba_config.CACHE_DIR = before
+    made = _cached(_Kernel, function, {**options, "no_cfunc_wrapper": True})
+    made._eager, made._patience, made._due = eager, patience, 0.0 if eager else look
+    return made
 
 
 def ready(function: Any, *args: Any) -> bool:
@@ -381,13 +403,18 @@ def step(function: Function) -> Function:
     return _compile(function, forceinline=True, _nrt=False)
 
 
+def routine(function: Function) -> Function:
+    """Compile once for all that call it, as a step without being made part of its callers."""
+    return _compile(function, _nrt=False)
+
+
 def _digest_of_others(kernels: Iterable[Any]) -> str:
     """Digest of the files of kernels from outside; ours are in the cache directory's name."""
     digest = hashlib.sha256()
     found = False
     for each in kernels:
         path = Path(getattr(each, "py_func", each).__code__.co_filename)
-        if path.is_file() and _PACKAGE not in path.resolve().parents:
+        if path.is_file() and PACKAGE not in path.resolve().parents:
             found = True
             digest.update(path.read_bytes())
     return f"_{digest.hexdigest()[:12]}" if found else ""
@@ -421,9 +448,13 @@ def in_plain_python(template: Function, **names: Any) -> Function:
 
 def _rebuilt(template: Function, name: str, names: dict[str, Any]) -> Function:
     source = getattr(template, "py_func", template)
+    return _renamed(source, {**source.__globals__, **names}, name)
+
+
+def _renamed(source: Any, names: dict[str, Any], name: str = "", qualname: str = "") -> Any:
     made = types.FunctionType(
-        source.__code__, {**source.__globals__, **names}, name, source.__defaults__
+        source.__code__, names, name or source.__name__, source.__defaults__, source.__closure__
     )
-    made.__qualname__ = name
+    made.__qualname__ = qualname or made.__name__
     made.__module__ = source.__module__
-    return made  # type: ignore[return-value]
+    return made

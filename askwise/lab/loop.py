@@ -1,13 +1,12 @@
 """The loop of a simulation, compiled with the kernels of a policy, a world and a rule."""
 
-import hashlib
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from askwise.core.compiling import bind, in_plain_python, step
+from askwise.core.compiling import in_plain_python, routine, step
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, Fact
 from askwise.lab.worlds.assured import AssuredWorld, assured_reply, assured_truth
 from askwise.lab.worlds.base import World, no_truth, reply_with_utility
@@ -18,14 +17,24 @@ from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal, fault
 from askwise.ledger.queries import new_cell_of, next_task
-from askwise.ledger.transitions import AT_PRICE, advance, take_plan
-from askwise.policies.base import Kernels
+from askwise.ledger.transitions import proceed, take_plan
 from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, Limits, at_limit
 
 FULL, FAULTY = -1001, -1002
 
-# What is counted up: utility, events, and the first task whose truth may still come.
-UTILITY, SEQ, NEXT_TRUTH = range(3)
+# What is next: nothing is under way, the policy chooses, it learns of an event, the world reveals a
+# truth, or it is over.
+NOTHING, CHOOSE, LEARN, REVEAL, END = range(5)
+
+# Cells of a course's `whole`: the move under way; of the event or truth that it is about kind,
+# task, worker, note, assignment and how often the pair was asked before; what choosing came to, or
+# why it is over; what the rule or the world said; the plan's row; events so far, and the first task
+# whose truth may still come.
+(MOVE, KIND, TASK, WORKER, NOTE, AT, BEFORE, CODE, SAID, ROW, SEQ, NEXT_TRUTH) = range(12)
+
+# Cells of a course's `real`: the event's value, the share of the budget that was spent, and all
+# utility so far.
+VALUE, ELAPSED, UTILITY = range(3)
 
 # Columns of `closings`, one row a task: option, how sure, which outcome, the event's number, and
 # that of the event that revealed the truth.
@@ -57,13 +66,26 @@ class Streams(NamedTuple):
     judging: tuple[int, int]
 
 
-class Rulings(NamedTuple):
-    """A rule's parameters and limits, room for one ruling, and what was closed."""
+@by_reference
+class Course(NamedTuple):
+    """Where a simulation is: its counts, answers that are due, one ruling, and what was closed.
 
-    params: Any
-    limits: Limits
+    As many questions are out at a time as ``due`` has room for answers.
+    """
+
+    whole: Array
+    real: Array
+    due: Array
     ruling: Array
     closings: Array
+    limits: Limits
+
+
+def new_course(window: int, tasks: int, ruling: Array, limits: Limits) -> Course:
+    """A simulation that has not begun."""
+    return Course(
+        np.zeros(12, np.int64), np.zeros(3), np.zeros(window), ruling, np.zeros((tasks, 5)), limits
+    )
 
 
 class NoParams(NamedTuple):
@@ -95,16 +117,159 @@ def times_asked(book: Book, task: int, worker: int) -> int:
 
 
 @step
-def next_truth(book: Book, tally: Array) -> int:
+def next_truth(book: Book, whole: Array) -> int:
     """The first task that has answers and no truth; -1 if there is none."""
     tasks, count = book.tasks, book.totals[c.TASKS]
-    first = int(tally[NEXT_TRUTH])
+    first = whole[NEXT_TRUTH]
     while first < count and tasks[first, c.TRUTH] >= 0:
         first += 1
-    tally[NEXT_TRUTH] = first
+    whole[NEXT_TRUTH] = first
     while first < count and (tasks[first, c.TASK_ANSWERED] == 0 or tasks[first, c.TRUTH] >= 0):
         first += 1
     return first if first < count else -1
+
+
+@step
+def learn_of(
+    course: Course, kind: int, task: int, worker: int, value: float, note: int, at: int
+) -> int:
+    """Have the policy learn of an event that the book has taken in."""
+    whole = course.whole
+    whole[MOVE] = LEARN
+    whole[KIND] = kind
+    whole[TASK] = task
+    whole[WORKER] = worker
+    whole[NOTE] = note
+    whole[AT] = at
+    course.real[VALUE] = value
+    return LEARN
+
+
+@step
+def end(course: Course, code: int) -> int:
+    """Say why it is over."""
+    course.whole[MOVE] = END
+    course.whole[CODE] = code
+    return END
+
+
+@step
+def take_choice(book: Book, out: Proposal, available: Array, course: Course) -> int:
+    """Take what was proposed as the current decision."""
+    if fault(book, out, available) != c.FINE:
+        return end(course, FAULTY)
+    take_plan(book, out.rows, out.odds, 0, out.head[0])
+    course.whole[ROW] = 0
+    course.whole[SEQ] += 1
+    return learn_of(course, k.DECIDED, -1, -1, np.nan, out.head[1], -1)
+
+
+@step
+def take_truth(book: Book, course: Course) -> int:
+    """Take in a truth that the world has revealed, if it has."""
+    whole = course.whole
+    task, truth = whole[TASK], whole[SAID]
+    if truth < 0:
+        return end(course, c.WAIT_TRUTH)
+    whole[SEQ] += 1
+    course.closings[task, TRUTH_SEQ] = whole[SEQ]
+    proceed(book, k.TRUTH, task, -1, float(truth), whole[SEQ])
+    whole[CODE] = c.PROPOSED
+    return learn_of(course, k.TRUTH, task, -1, float(truth), 0, -1)
+
+
+@step
+def close_if_ruled(book: Book, course: Course) -> int:
+    """Close the task of an answer if the rule said so, or if it has reached a limit."""
+    whole, ruling, closings = course.whole, course.ruling, course.closings
+    task, ruled = whole[TASK], whole[SAID]
+    if ruled == GO_ON:
+        ruled = at_limit(book, task, course.limits)
+    if ruled == GO_ON:
+        return NOTHING
+    whole[SEQ] += 1
+    closings[task, CLOSED_OPTION] = ruling[OPTION]
+    closings[task, CLOSED_SURE] = ruling[SURE]
+    closings[task, CLOSED_CODE] = ruled
+    closings[task, CLOSED_SEQ] = whole[SEQ]
+    proceed(book, k.CLOSED, task, -1, ruling[OPTION], whole[SEQ])
+    sure = 1 if ruled == CONFIDENT else 0
+    return learn_of(course, k.CLOSED, task, -1, ruling[OPTION], sure, -1)
+
+
+@step
+def take_answer(book: Book, course: Course) -> int:
+    """Book the answer to the question that has been out for longest."""
+    whole, assignments = course.whole, book.assignments
+    at = book.totals[c.ANSWERS]
+    value = course.due[at % len(course.due)]
+    task = assignments[at, c.TASK]
+    course.real[UTILITY] += value
+    whole[SEQ] += 1
+    proceed(book, k.ANSWER, task, at, value, whole[SEQ])
+    whole[CODE] = c.PROPOSED
+    return learn_of(course, k.ANSWER, task, assignments[at, c.WORKER], value, 0, at)
+
+
+@step
+def ask(book: Book, course: Course, row: int) -> int:
+    """Hand out one question of a plan's row, if there is room for it."""
+    totals, plan, whole = book.totals, book.plan, course.whole
+    if totals[c.ASSIGNMENTS] == len(book.assignments):
+        return end(course, FULL)
+    worker, named = plan[row, c.PLAN_WORKER], plan[row, c.PLAN_TASK]
+    if totals[c.TASKLESS] == 0 and named < 0:
+        named = next_task(book, worker)
+    before = times_asked(book, max(named, 0), worker)
+    if before == 0 and totals[c.CELLS] == len(book.cells):
+        return end(course, FULL)
+    whole[BEFORE] = before
+    course.real[ELAPSED] = totals[c.SPENT] / totals[c.BUDGET]
+    whole[SEQ] += 1
+    at = proceed(book, k.ASKED, named, row, np.inf, whole[SEQ])
+    return learn_of(course, k.ASKED, named, worker, np.nan, 0, at)
+
+
+@routine
+def next_move(book: Book, out: Proposal, available: Array, course: Course) -> int:
+    """Take in what came of the last move, and say what is to be done next.
+
+    All of a simulation that depends on no policy, world or rule: compiled once for all loops.
+    """
+    totals, plan, whole = book.totals, book.plan, course.whole
+    last = whole[MOVE]
+    whole[MOVE] = NOTHING
+    if last == CHOOSE and whole[CODE] == c.PROPOSED:
+        return take_choice(book, out, available, course)
+    if last == REVEAL:
+        return take_truth(book, course)
+    if last == LEARN and whole[KIND] == k.ANSWER and book.tasks[whole[TASK], c.CLOSED] == 0:
+        closed = close_if_ruled(book, course)
+        if closed != NOTHING:
+            return closed
+    row = whole[ROW]
+    while row < totals[c.PLAN_ROWS] and plan[row, c.PLAN_COUNT] <= 0:
+        row += 1
+    whole[ROW] = row
+    pending, code = totals[c.PENDING], whole[CODE]
+    if pending == len(course.due) or (pending > 0 and code != c.PROPOSED):
+        return take_answer(book, course)
+    if row < totals[c.PLAN_ROWS]:
+        return ask(book, course, row)
+    if code == c.PROPOSED:
+        out.head[0] = 0
+        out.head[1] = 0
+        out.head[2] = 0
+        whole[MOVE] = CHOOSE
+        return CHOOSE
+    if code != c.WAIT_TRUTH:
+        return end(course, code)
+    task = out.head[2] - 1 if out.head[2] > 0 else next_truth(book, whole)
+    if task < 0:
+        return end(course, code)
+    whole[TASK] = task
+    whole[MOVE] = REVEAL
+    return REVEAL
 
 
 def run_campaign(
@@ -112,122 +277,46 @@ def run_campaign(
     state: Any,
     params: Any,
     world: Any,
-    rulings: Rulings,
+    ruling_by: Any,
     streams: Streams,
     available: Array,
     out: Proposal,
-    tally: Array,
-    due: Array,
+    course: Course,
 ) -> int:
     """Ask and answer until the policy has nothing more to ask, or an array is full.
 
     ``choose`` and ``absorb`` are bound to a policy's kernels, ``reply`` and ``reveal`` to a
-    world's, ``judge`` to a rule's. The truth of a task comes when the policy waits for one and
-    nothing is out: that of the task it names, or else of the first with answers, as far as it is
-    known. As many questions are out at a time as ``due`` has room for answers; they are answered in
-    the order of asking, and all of them before the end is believed. With room for one, the order
-    of events is that of a live campaign in which each answer is told before the next ask.
+    world's, ``judge`` to a rule's, which takes ``ruling_by`` as its parameters. The truth of a task
+    comes when the policy waits for one and nothing is out: that of the task it names, or else of
+    the first with answers, as far as it is known. Answers come in the order of asking, and all of
+    them before the end is believed. With one question out at a time, the order of events is that
+    of a live campaign in which each answer is told before the next ask.
     """
-    totals, plan, tasks = book.totals, book.plan, book.tasks
-    assignments, ruling, closings = book.assignments, rulings.ruling, rulings.closings
+    whole, real = course.whole, course.real
     choosing, learning, judging = streams.choosing, streams.absorbing, streams.judging
-    window = len(due)
-    code, row, seq = c.PROPOSED, 0, int(tally[SEQ])
+    whole[MOVE] = NOTHING
+    whole[CODE] = c.PROPOSED
+    whole[ROW] = 0
     while True:
-        while row < totals[c.PLAN_ROWS] and plan[row, c.PLAN_COUNT] <= 0:
-            row += 1
-        pending = totals[c.PENDING]
-        if pending == window or (pending > 0 and code != c.PROPOSED):
-            at = totals[c.ANSWERS]
-            task, worker = assignments[at, c.TASK], assignments[at, c.WORKER]
-            value = due[at % window]
-            tally[UTILITY] += value
-            seq += 1
-            advance(book, k.ANSWER, task, worker, at, AT_PRICE, value, seq)
-            fact = Fact(k.ANSWER, task, worker, value, 0, at)
+        move = next_move(book, out, available, course)
+        if move == LEARN:
+            kind, task, worker, at = int(whole[KIND]), whole[TASK], whole[WORKER], whole[AT]
+            seq = int(whole[SEQ])
+            fact = Fact(kind, task, worker, real[VALUE], whole[NOTE], at)
             absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
-            if tasks[task, c.CLOSED] == 0:
+            if kind == k.ASKED:
+                value = reply(world, max(task, 0), worker, whole[BEFORE], real[ELAPSED])
+                course.due[at % len(course.due)] = value
+            elif kind == k.ANSWER and book.tasks[task, c.CLOSED] == 0:
                 draw = Draw(judging[0], judging[1], seq)
-                ruled = judge(book, rulings.params, task, draw, ruling)
-                if ruled == GO_ON:
-                    ruled = at_limit(book, task, rulings.limits)
-                if ruled != GO_ON:
-                    seq += 1
-                    closings[task, CLOSED_OPTION] = ruling[OPTION]
-                    closings[task, CLOSED_SURE] = ruling[SURE]
-                    closings[task, CLOSED_CODE] = ruled
-                    closings[task, CLOSED_SEQ] = seq
-                    advance(book, k.CLOSED, task, -1, -1, AT_PRICE, ruling[OPTION], seq)
-                    sure = 1 if ruled == CONFIDENT else 0
-                    fact = Fact(k.CLOSED, task, -1, ruling[OPTION], sure, -1)
-                    absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
-            code = c.PROPOSED
-        elif row < totals[c.PLAN_ROWS]:
-            if totals[c.ASSIGNMENTS] == len(assignments):
-                return FULL
-            worker, named = plan[row, c.PLAN_WORKER], plan[row, c.PLAN_TASK]
-            if totals[c.TASKLESS] == 0 and named < 0:
-                named = next_task(book, worker)
-            task = max(named, 0)
-            before = times_asked(book, task, worker)
-            if before == 0 and totals[c.CELLS] == len(book.cells):
-                return FULL
-            elapsed = totals[c.SPENT] / totals[c.BUDGET]
-            seq += 1
-            at = advance(book, k.ASKED, named, worker, row, AT_PRICE, np.inf, seq)
-            fact = Fact(k.ASKED, named, worker, np.nan, 0, at)
-            absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
-            due[at % window] = reply(world, task, worker, before, elapsed)
-        elif code != c.PROPOSED:
-            if code != c.WAIT_TRUTH:
-                return code
-            task = out.head[2] - 1 if out.head[2] > 0 else next_truth(book, tally)
-            truth = reveal(world, task) if task >= 0 else -1
-            if truth < 0:
-                return code
-            seq += 1
-            closings[task, TRUTH_SEQ] = seq
-            advance(book, k.TRUTH, task, -1, -1, AT_PRICE, float(truth), seq)
-            fact = Fact(k.TRUTH, task, -1, float(truth), 0, -1)
-            absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
-            code = c.PROPOSED
+                whole[SAID] = judge(book, ruling_by, task, draw, course.ruling)
+        elif move == CHOOSE:
+            draw = Draw(choosing[0], choosing[1], book.totals[c.DECISIONS])
+            whole[CODE] = choose(book, state, params, draw, available, out)
+        elif move == REVEAL:
+            whole[SAID] = reveal(world, whole[TASK])
         else:
-            out.head[0] = 0
-            out.head[1] = 0
-            out.head[2] = 0
-            draw = Draw(choosing[0], choosing[1], totals[c.DECISIONS])
-            code = choose(book, state, params, draw, available, out)
-            if code == c.PROPOSED:
-                if fault(book, out, available) != c.FINE:
-                    return FAULTY
-                take_plan(book, out.rows, out.odds, 0, out.head[0])
-                row = 0
-                seq += 1
-                fact = Fact(k.DECIDED, -1, -1, np.nan, out.head[1], -1)
-                absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
-        tally[SEQ] = seq
-
-
-@cache
-def compiled(kernels: Kernels, world: Any, judging: Callable[..., int]) -> Any:
-    """The loop for the kernels of a policy, a class of worlds and a rule's kernel.
-
-    Policies that differ in parameters alone share it: a loop takes seconds to compile.
-    """
-    functions = (kernels.choose, kernels.absorb, judging, world)
-    names = "_".join(f"{each.__module__}.{each.__name__}" for each in functions)
-    # Hashed, as it becomes part of a file's name, which may not be long.
-    digest = hashlib.sha256(names.encode()).hexdigest()[:16]
-    label = f"{kernels.choose.__module__.rpartition('.')[2]}_{digest}"
-    return bind(
-        run_campaign,
-        label,
-        choose=kernels.choose,
-        absorb=kernels.absorb,
-        reply=REPLIES[world],
-        reveal=TRUTHS.get(world, no_truth),
-        judge=judging,
-    )
+            return int(whole[CODE])
 
 
 def uncompiled(world: Any, **names: Callable[..., Any]) -> Any:

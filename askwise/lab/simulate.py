@@ -17,6 +17,7 @@ from askwise.core.money import MICRO, NO_CAP, Amount, from_micro, to_micro
 from askwise.core.problem import UNLIMITED, Problem
 from askwise.kernels import Array, Draw, Fact
 from askwise.lab import loop as loops
+from askwise.lab.bound import compiled
 from askwise.lab.loop import FULL, AnyWorld
 from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
@@ -111,15 +112,17 @@ def simulate(
     state = policy.start(problem, ledger)
     roles = (draws.POLICY, draws.ABSORB, draws.RULE)
     streams = loops.Streams(*(draws.stream(seed, role, replication) for role in roles))
-    closings = np.zeros((ledger.total(c.TASKS), 5))
+    limits = rule.limits() if isinstance(rule, KernelRule) else Limits(UNLIMITED, NO_CAP)
+    ruling = new_ruling(len(problem.options))
+    course = loops.new_course(window, ledger.total(c.TASKS), ruling, limits)
     workers = ledger.total(c.WORKERS)
     ledger.room_for_plan(workers)
-    out, available, tally = new_proposal(workers), np.ones(workers, np.int8), np.zeros(3)
+    out, available = new_proposal(workers), np.ones(workers, np.int8)
     started = rule.start(problem, ledger) if rule else ()
     for seq, (task, option) in enumerate(truths, 1):
         # As if told to a live campaign that has just begun.
         fact, draw = Fact(k.TRUTH, task, -1, float(option), 0, -1), Draw(*streams.absorbing, seq)
-        ledger.seq = tally[loops.SEQ] = closings[task, loops.TRUTH_SEQ] = seq
+        ledger.seq = course.whole[loops.SEQ] = course.closings[task, loops.TRUTH_SEQ] = seq
         advance(ledger.book, fact.kind, task, -1, -1, AT_PRICE, fact.value, seq)
         with allowed(policy.name):
             policy.absorb(problem, state, ledger, fact, draw)
@@ -128,23 +131,20 @@ def simulate(
     kind: Any = type(world)
     params: Any
     if isinstance(policy, KernelPolicy) and policy.compiles and isinstance(rule, KernelRule | None):
-        loop = loops.compiled(policy.kernels, kind, rule.judge if rule else loops.never)
+        loop = compiled(policy.kernels, kind, rule.judge if rule else loops.never)
         params = policy.params()
         judging: Any = rule.params() if rule else loops.NoParams(0)
     else:
         loop = loops.uncompiled(kind, choose=_choose, absorb=_absorb, judge=_judge)
         naming = Draw(*draws.stream(seed, draws.AGGREGATION, replication), 0)
         params = judging = _Plain(policy, rule, started, problem, ledger, naming)
-    limits = rule.limits() if isinstance(rule, KernelRule) else Limits(UNLIMITED, NO_CAP)
-    rulings = loops.Rulings(judging, limits, new_ruling(len(problem.options)), closings)
-    due = np.zeros(window)
     code = FULL
     while code == FULL:
         try:
             with allowed(policy.name):
                 code = loop(
-                    *(ledger.book, state, params, world, rulings, streams, available),
-                    *(out, tally, due),
+                    *(ledger.book, state, params, world, judging, streams, available),
+                    *(out, course),
                 )
         except _LongPlan as plan:
             ledger.room_for_plan(plan.rows)
@@ -158,8 +158,8 @@ def simulate(
     if code == c.TOO_LARGE:
         assert isinstance(policy, KernelPolicy)
         raise policy.too_large()
-    ledger.seq = int(tally[loops.SEQ])
-    ledger.utility = 0.0 if problem.options else float(tally[loops.UTILITY])
+    ledger.seq = int(course.whole[loops.SEQ])
+    ledger.utility = 0.0 if problem.options else float(course.real[loops.UTILITY])
     return Outcome(
         utility=ledger.utility,
         spent=ledger.total(c.SPENT) / MICRO,
@@ -167,7 +167,7 @@ def simulate(
         decisions=ledger.total(c.DECISIONS),
         ended=IDLE[code],
         ledger=ledger,
-        closings=closings,
+        closings=course.closings,
         state=state,
         rule_state=started,
     )

@@ -8,6 +8,7 @@ so memory is O(answers + tasks + workers).
 from typing import NamedTuple
 
 from askwise.core.arrays import Array
+from askwise.core.records import by_reference
 
 # Columns of `totals`; money in micro-units. HELD is reserved for assignments that are out,
 # PLANNED for the part of the current decision that was not handed out yet. OPEN_NAMED counts the
@@ -75,6 +76,7 @@ TOO_LARGE = -99
 FINE, EMPTY, ABSENT, OVER_LIMIT, OVER_MONEY, BAD_TASK, BAD_ODDS = range(7)
 
 
+@by_reference
 class Book(NamedTuple):
     """The folded log as arrays; rows beyond the counts in ``totals`` are spare capacity."""
 

@@ -4,12 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from askwise.core.records import by_reference
 from askwise.kernels import Array, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.queries import bad_task, money_left, tasks_left
 
 
+@by_reference
 class Proposal(NamedTuple):
     """Room for what ``choose`` proposes: rows as in ``plan``, odds, and (length, note, truth).
 

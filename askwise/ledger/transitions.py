@@ -343,11 +343,7 @@ def change(book: Book, kind: int, task: int, worker: int, number: int, value: fl
             return MISFIT
         book.marks[number, c.EXPIRES] = value
         return number
-    if kind == k.TRUTH:
-        book.tasks[task, c.TRUTH] = int(value)
-    elif kind == k.CLOSED:
-        close_task(book, task)
-    elif kind == k.LEFT:
+    if kind == k.LEFT:
         leave(book, worker)
     elif kind == k.BID:
         set_price(book, worker, number)
@@ -362,12 +358,32 @@ def change(book: Book, kind: int, task: int, worker: int, number: int, value: fl
 
 
 @step
+def proceed(book: Book, kind: int, task: int, number: int, value: float, seq: int) -> int:
+    """The events of a simulation, as ``advance`` takes them in: ASKED, ANSWER, TRUTH and CLOSED.
+
+    ``number`` is of an ASKED the plan's row, of an ANSWER the assignment. Returns the assignment,
+    or -1.
+    """
+    if kind == k.ASKED:
+        return hand_out(book, number, max(task, 0), seq, value)
+    if kind == k.ANSWER:
+        settle(book, number, value)
+        return number
+    if kind == k.TRUTH:
+        book.tasks[task, c.TRUTH] = int(value)
+    elif kind == k.CLOSED:
+        close_task(book, task)
+    return -1
+
+
+@step
 def advance(
     book: Book, kind: int, task: int, worker: int, number: int, cost: int, value: float, seq: int
 ) -> int:
     """Do to the book what one event does; returns the assignment it is about, or -1.
 
-    The one state machine: folding an event, folding a long log and the lab's loop all come here.
+    The one state machine: folding an event and folding a long log come here, the lab's loop comes
+    to the part of it that a simulation needs (``proceed``).
     ``number`` is of an ASKED the plan's row (-1: the first that fits), of an ANSWER, EXPIRED,
     DECLINED, FAILED or RENEWED the assignment, of a TOPPED_UP or BID the amount. ``cost`` is what
     an ANSWER or FAILED is settled at, AT_PRICE elsewhere. ``value`` is an answer or a truth, of an
@@ -379,15 +395,14 @@ def advance(
     """
     if cost != AT_PRICE and 0 <= number < book.totals[c.ASSIGNMENTS]:
         bill(book, number, cost)
-    if kind == k.ASKED:
-        where = max(task, 0)
-        row = number if number >= 0 else fitting_row(book, where, worker)
-        return hand_out(book, row, where, seq, value) if row >= 0 else MISFIT
-    if kind == k.ANSWER:
-        if number < 0 or number >= book.totals[c.ASSIGNMENTS]:
+    if kind == k.ASKED and number < 0:
+        number = fitting_row(book, max(task, 0), worker)
+        if number < 0:
             return MISFIT
-        settle(book, number, value)
-        return number
+    if kind == k.ANSWER and (number < 0 or number >= book.totals[c.ASSIGNMENTS]):
+        return MISFIT
+    if kind == k.ASKED or kind == k.ANSWER or kind == k.TRUTH or kind == k.CLOSED:
+        return proceed(book, kind, task, number, value, seq)
     return change(book, kind, task, worker, number, value)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from askwise.core.choices import Done, Wait
 from askwise.core.errors import InvalidProblem, TooLarge
 from askwise.core.problem import Problem, Worker
+from askwise.core.records import by_reference
 from askwise.core.registry import Registry
 from askwise.kernels import Array, Draw, Fact, step
 from askwise.ledger import Book, Ledger, Proposal
@@ -53,6 +54,7 @@ class NoSettings(NamedTuple):
     none: int = 0
 
 
+@by_reference
 class Nothing(NamedTuple):
     """The beliefs of a policy that has none."""
 

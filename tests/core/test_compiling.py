@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from askwise.core import compiling
+from askwise.core import code_cache
 from tests.cli.helpers import environment
 
 pytestmark = pytest.mark.compiled
@@ -191,6 +191,26 @@ def test_in_a_plain_run_numpy_can_import_what_it_has_not_used_before(tmp_path: P
     assert lazy(tmp_path, f"{program}; print(outer(values))").stdout == "6\n"
 
 
+CONSTANTS = """
+@kernel
+def over_constants(x):
+    return added(-1) + added(x) + added(2)
+"""
+
+
+def test_a_kernel_is_compiled_once_for_all_constants_it_is_called_with(tmp_path: Path) -> None:
+    (tmp_path / "lazy.py").write_text(LAZY + CONSTANTS)
+    program = """
+with event.install_recorder("numba:compile") as seen, compiling.forced():
+    print(over_constants(3), added(3))
+print([each.data["dispatcher"].__name__ for _, each in seen.buffer if each.is_start])
+"""
+    # The second time as it is called from Python: inside compiled code it has no entry for that.
+    once = "7 4\n['over_constants', 'added', 'added']\n"
+    assert lazy(tmp_path, program).stdout == once
+    assert lazy(tmp_path, program).stdout == "7 4\n[]\n"
+
+
 def test_who_watches_is_told_of_what_is_really_compiled_and_for_whom(tmp_path: Path) -> None:
     program = """
 def tell(what, begins):
@@ -223,14 +243,14 @@ def test_a_cache_that_can_not_be_written_is_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "image"))
-    built = Path(compiling._cache_directory())
+    built = Path(code_cache.cache_directory())
     assert tmp_path in built.parents
     (built / "of_core").mkdir()
     (built / "of_core" / "one.nbc").write_bytes(b"code")
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     for _ in range(2):
-        found = Path(compiling._cache_directory())
+        found = Path(code_cache.cache_directory())
         assert built not in (found, *found.parents)
         assert (found / "of_core" / "one.nbc").read_bytes() == b"code"
     assert [path.name for path in found.parent.iterdir()] == [built.name]

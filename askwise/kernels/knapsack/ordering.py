@@ -4,14 +4,65 @@ import math
 
 import numpy as np
 
-from askwise.core.compiling import kernel, step
+from askwise.core.compiling import PLAIN, kernel, step
 from askwise.kernels.knapsack.inputs import Array
+
+_SHORT = 16
+"""Runs of so many are sorted by insertion."""
+
+
+def _in_order(keys: Array) -> Array:
+    return np.argsort(keys, kind="stable")
+
+
+@step
+def _comes_before(one: float, other: float) -> bool:
+    """Whether a key is smaller; a NaN comes after all numbers."""
+    return bool(one < other or (one == one and other != other))
+
+
+def _merged(keys: Array) -> Array:
+    """Find what ``np.argsort`` finds; Numba's own takes several times as long to compile."""
+    count = keys.shape[0]
+    order, other = np.empty(count, np.int64), np.empty(count, np.int64)
+    for first in range(0, count, _SHORT):
+        for at in range(first, min(first + _SHORT, count)):
+            to = at
+            while to > first and _comes_before(keys[at], keys[order[to - 1]]):
+                order[to] = order[to - 1]
+                to -= 1
+            order[to] = at
+    width = _SHORT
+    while width < count:
+        for first in range(0, count, 2 * width):
+            left, middle = first, min(first + width, count)
+            right, end = middle, min(first + 2 * width, count)
+            for to in range(first, end):
+                if right == end or (
+                    left < middle and not _comes_before(keys[order[right]], keys[order[left]])
+                ):
+                    other[to] = order[left]
+                    left += 1
+                else:
+                    other[to] = order[right]
+                    right += 1
+        order, other = other, order
+        width *= 2
+    return order
+
+
+if not PLAIN:
+    from numba.extending import overload
+
+    @overload(_in_order)  # type: ignore[untyped-decorator]
+    def _compiled_order(keys: Array) -> object:
+        return _merged
 
 
 @kernel
 def ascending(keys: Array) -> Array:
-    """Return the indices that sort ``keys`` (no NaN) upward, ties by the lowest index."""
-    return np.argsort(keys, kind="mergesort")
+    """Return the indices that sort ``keys`` upward, ties by the lowest index."""
+    return _in_order(keys)
 
 
 @step

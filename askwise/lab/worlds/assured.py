@@ -11,6 +11,7 @@ import numpy as np
 from askwise.core import draws
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem, Task
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, step, uniform
 from askwise.lab.worlds.base import staff
 
@@ -22,6 +23,7 @@ POOR_QUALITY = 2 / 3
 LOWEST_COST, HIGHEST_COST = 10, 20
 
 
+@by_reference
 class AssuredWorld(NamedTuple):
     """The workers' qualities, the truth of each task, and the key of the draws.
 

@@ -9,6 +9,7 @@ import numpy as np
 from askwise.core import draws
 from askwise.core.money import MICRO, from_micro
 from askwise.core.problem import Problem, Worker
+from askwise.core.records import by_reference
 from askwise.kernels import Array, step
 from askwise.kernels.knapsack import bounded_fractional
 
@@ -18,6 +19,7 @@ RATING_SHARE = 0.9
 """A unit of work is worth .9 R + .1 U(0, 1): R one of the worker's ratings (003, section 6.1)."""
 
 
+@by_reference
 class World(NamedTuple):
     """Hidden qualities as arrays. A worker has one row for each stretch between two changes.
 

@@ -10,9 +10,11 @@ from askwise.core import draws
 from askwise.core.compiling import bind, step
 from askwise.core.money import Amount
 from askwise.core.problem import Problem, make_problem
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, uniform
 
 
+@by_reference
 class SurveyWorld(NamedTuple):
     """Hidden distributions as arrays; kind, order and right option of each question.
 

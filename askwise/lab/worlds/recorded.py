@@ -11,11 +11,13 @@ import numpy as np
 from askwise.core import draws
 from askwise.core.money import Amount
 from askwise.core.problem import Problem, make_problem
+from askwise.core.records import by_reference
 from askwise.kernels import Array, step
 
 NOW, LATER = range(2)
 
 
+@by_reference
 class RecordedWorld(NamedTuple):
     """Answers by task, then by worker: those of a task are ``starts[task]`` to the next start.
 

@@ -14,8 +14,10 @@ from askwise.core.checks import real
 from askwise.core.errors import InvalidProblem
 from askwise.core.money import MICRO, SHARE_UNIT
 from askwise.core.problem import Problem, Worker
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.kernels.knapsack import greedy_into
+from askwise.kernels.knapsack.ordering import ascending
 from askwise.ledger import Book, Ledger, Proposal, has_task, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
@@ -43,6 +45,7 @@ Indices = Iterable[tuple[float | None, dict[str, float]]]
 """For each worker an index and what else to say about them."""
 
 
+@by_reference
 class State(NamedTuple):
     """Beliefs of the bounded family."""
 
@@ -186,7 +189,7 @@ def cheapest_first(book: Book, out: Proposal) -> Array:
     prices = out.whole[0]
     for worker in range(count):
         prices[worker] = book.workers[worker, c.PRICE]
-    return np.argsort(prices[:count], kind="mergesort")
+    return ascending(prices[:count])
 
 
 @kernel
@@ -231,7 +234,7 @@ def propose_by_density(book: Book, beliefs: Array, capacity: int, out: Proposal)
         rooms[worker] = room(book, worker, capacity)
         minus_density[worker] = -values[worker] / prices[worker]
     greedy_into(values[:count], prices[:count], rooms[:count], capacity, counts[:count])
-    for worker in np.argsort(minus_density[:count], kind="mergesort"):
+    for worker in ascending(minus_density[:count]):
         if counts[worker] > 0:
             propose(out, -1, worker, counts[worker], 1.0)
     out.head[1] = EXPLOIT

@@ -4,9 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-import numpy as np
-
 from askwise.kernels import Array, Draw, kernel
+from askwise.kernels.knapsack.ordering import ascending
 from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
@@ -74,7 +73,7 @@ def choose(
             if money - capital[worker] < price:
                 capital[worker] = money
         sort_key[worker] = -densities[worker]
-    order = np.argsort(sort_key[:count], kind="mergesort")
+    order = ascending(sort_key[:count])
     last = plan_money(order, capital, money, shares)
     plan = Spending(order, densities, capital, shares, last, money)
     best, best_units, best_rate = -1, 0, 0.0

@@ -16,6 +16,7 @@ from askwise.core.checks import real
 from askwise.core.compiling import bind
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, Fact, step
 from askwise.kernels.votes import answers_in, two_largest
 from askwise.ledger import Book, Ledger, Proposal, cell_of, idle, may_put, money_left, propose
@@ -35,6 +36,7 @@ FREE = 0.01
 SEEN, RIGHT = range(2)
 
 
+@by_reference
 class State(NamedTuple):
     """Votes by pair of question and crowd, old ones faded; what crowds showed elsewhere."""
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Fact, kernel, step
 from askwise.kernels.votes import answers_in, lead_in
 from askwise.ledger import Book
@@ -32,6 +33,7 @@ OF_EPOCH, OF_ARM = range(2)
 PLAYED, ARM_VOTES = range(2)
 
 
+@by_reference
 class State(NamedTuple):
     """What each arm of each question brought in the phase under way."""
 

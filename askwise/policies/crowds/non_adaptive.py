@@ -9,6 +9,7 @@ import numpy as np
 from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter, UnknownName, nearest
 from askwise.core.problem import Problem
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, kernel, step, uniform
 from askwise.ledger import Book, Ledger, Proposal, cell_of, money_left, propose
 from askwise.ledger import columns as c
@@ -18,6 +19,7 @@ from askwise.policies.crowds import common
 from askwise.policies.crowds.common import SurveyPolicy, choosing, largest, may_ask
 
 
+@by_reference
 class Weights(NamedTuple):
     """How often each crowd is drawn, up to a factor."""
 

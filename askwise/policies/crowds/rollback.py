@@ -8,6 +8,7 @@ import numpy as np
 
 from askwise.core.checks import flag, real
 from askwise.core.problem import Problem
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, Fact, step
 from askwise.kernels.votes import answers_in, exceeds, lead_in
 from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose
@@ -25,6 +26,7 @@ CHOSEN, EXPLORED = range(2)
 EXPLORE, EXPLOIT, ROLL_BACK = range(3)
 
 
+@by_reference
 class Stages(NamedTuple):
     """Where each question is."""
 

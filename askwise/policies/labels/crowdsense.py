@@ -9,6 +9,7 @@ import numpy as np
 from askwise.core.checks import real
 from askwise.core.labels import Label
 from askwise.core.problem import Problem
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, kernel, step
 from askwise.ledger import Book, Ledger, Proposal, money_left, propose
 from askwise.ledger import columns as c
@@ -27,6 +28,7 @@ WINNER, SHARE = range(2)
 START, MORE = range(2)
 
 
+@by_reference
 class State(NamedTuple):
     """Which tasks are done and how, whose turn it is, and what workers have shown."""
 

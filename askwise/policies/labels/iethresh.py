@@ -9,7 +9,9 @@ import numpy as np
 
 from askwise.core.checks import between, real
 from askwise.core.problem import Problem
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, kernel, step
+from askwise.kernels.knapsack.ordering import ascending
 from askwise.ledger import Book, Ledger, Proposal, propose
 from askwise.ledger import columns as c
 from askwise.ledger.queries import asked_before, at_hand, money_left
@@ -18,6 +20,7 @@ from askwise.policies.labels.common import Opinion, majority
 from askwise.policies.labels.in_turn import AGREED, JUDGED, InTurnPolicy, is_left, turn_kernels
 
 
+@by_reference
 class State(NamedTuple):
     """Which tasks are done, whose turn it is, rewards of workers, and Student's t.
 
@@ -103,7 +106,7 @@ def propose_for(
             chosen[count] = worker
             keys[count] = -upper(state, worker)
             count += 1
-    for at in np.argsort(keys[:count], kind="mergesort"):
+    for at in ascending(keys[:count]):
         worker = chosen[at]
         price = book.workers[worker, c.PRICE]
         if price <= money:

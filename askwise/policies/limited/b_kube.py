@@ -9,6 +9,7 @@ import numpy as np
 from askwise.core.checks import flag, real
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.kernels.knapsack import fill_by_density
 from askwise.ledger import Book, Ledger, Proposal, propose
@@ -22,6 +23,7 @@ from askwise.policies.crowds.common import may_ask
 from askwise.policies.limited.common import AGREED, COUNT, WORTH, LimitedPolicy, learn
 
 
+@by_reference
 class State(NamedTuple):
     """Records by context and worker, tables of f_k, and where to look for the task in hand."""
 

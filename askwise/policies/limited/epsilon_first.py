@@ -8,6 +8,7 @@ import numpy as np
 from askwise.core.checks import one_of
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.ledger import Book, Ledger, Proposal, propose
 from askwise.ledger import columns as c
@@ -25,6 +26,7 @@ TRIAL = -1
 KNAPSACK, SINGLE_BY_DENSITY, SINGLE_BY_TOTAL = range(3)
 
 
+@by_reference
 class State(NamedTuple):
     """Records of the workers, tables of f_k, and the stage."""
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
@@ -25,6 +26,7 @@ LATER = 1e6
 """Added to the key of tasks that come after all others."""
 
 
+@by_reference
 class State(NamedTuple):
     """Losses L_js, counts of contexts, confidence scores of tasks and their tournament.
 

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from askwise.core.records import by_reference
 from askwise.kernels import Array, kernel, step
 from askwise.kernels.hem import SkillBeliefs, new_beliefs
 from askwise.ledger.columns import Book
@@ -23,6 +24,7 @@ SUGGESTED = 3
 """Tasks of each context whose truth would tell most about which way round it is."""
 
 
+@by_reference
 class State(NamedTuple):
     """What is believed of workers, classes and tasks, and the tasks' ranking.
 

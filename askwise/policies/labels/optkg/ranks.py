@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, Fact, kernel, step
+from askwise.kernels.knapsack.ordering import ascending
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
@@ -41,6 +43,7 @@ OFFSET, HALF = range(2)
 IN_TASKS, IN_WORKERS, IN_POOLS, MONEY = range(4)
 
 
+@by_reference
 class State(NamedTuple):
     """Beliefs, the money that went into each pool, and what is derived from them.
 
@@ -208,7 +211,7 @@ def derive(book: Book, state: State, params: Params) -> None:
     skills, order, keys, tree = state.skills, state.order, state.keys, state.tree
     workers = book.totals[c.WORKERS]
     for pool in range(state.counts[IN_POOLS]):
-        order[pool, :workers] = np.argsort(-skills[pool, :workers, CEILING], kind="mergesort")
+        order[pool, :workers] = ascending(-skills[pool, :workers, CEILING])
         offset, half = state.roots[pool, OFFSET], state.roots[pool, HALF]
         tree[offset : offset + 2 * half] = -1
         place = 0

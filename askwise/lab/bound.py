@@ -1,0 +1,147 @@
+"""The loop of a simulation over the kernels of a policy, a world and a rule.
+
+It calls them by their addresses, so it is compiled once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from askwise.core.compiling import PLAIN, bind, step
+from askwise.kernels import Array, Draw, Fact
+from askwise.lab.loop import REPLIES, TRUTHS, Course, Streams, never, run_campaign
+from askwise.lab.worlds.base import no_truth
+from askwise.ledger.columns import Book
+from askwise.ledger.proposals import Proposal
+from askwise.policies.base import Kernels, learn_nothing
+from askwise.stopping.base import GO_ON
+
+Loop = Callable[..., int]
+"""What has the arguments of :func:`askwise.lab.loop.run_campaign`."""
+
+
+class Places(NamedTuple):
+    """Addresses of kernels, and of the records that they take; 0 for one that does nothing."""
+
+    choose: int
+    absorb: int
+    reply: int
+    reveal: int
+    judge: int
+    state: int
+    params: int
+    world: int
+    ruling_by: int
+
+
+if PLAIN:
+
+    def compiled(kernels: Kernels, world: Any, judging: Callable[..., int]) -> Loop:
+        """The loop for the kernels of a policy, a class of worlds and a rule's kernel."""
+        return bind(
+            run_campaign,
+            "plain",
+            choose=kernels.choose,
+            absorb=kernels.absorb,
+            reply=REPLIES[world],
+            reveal=TRUTHS.get(world, no_truth),
+            judge=judging,
+        )
+
+else:
+    import numba
+    from numba.types import float64, int64, none
+
+    from askwise.core.units import (
+        Packed,
+        address_of,
+        call_for_nothing,
+        call_for_real,
+        call_for_whole,
+        packed,
+    )
+
+    @step
+    def choose(
+        book: Book, places: Places, _: Places, draw: Draw, available: Array, out: Proposal
+    ) -> int:
+        """Have the policy choose."""
+        arguments = (book, places.state, places.params, draw, available, out)
+        return call_for_whole(places.choose, arguments)
+
+    @step
+    def absorb(book: Book, places: Places, _: Places, fact: Fact, draw: Draw) -> None:
+        """Have the policy learn."""
+        if places.absorb != 0:
+            call_for_nothing(places.absorb, (book, places.state, places.params, fact, draw))
+
+    @step
+    def reply(places: Places, task: int, worker: int, before: int, elapsed: float) -> float:
+        """Have the world answer."""
+        return call_for_real(places.reply, (places.world, task, worker, before, elapsed))
+
+    @step
+    def reveal(places: Places, task: int) -> int:
+        """Have the world say what is true."""
+        return call_for_whole(places.reveal, (places.world, task))
+
+    @step
+    def judge(book: Book, places: Places, task: int, draw: Draw, ruling: Array) -> int:
+        """Have the rule judge."""
+        if places.judge == 0:
+            return GO_ON
+        return call_for_whole(places.judge, (book, places.ruling_by, task, draw, ruling))
+
+    _loop = bind(
+        run_campaign,
+        "by_address",
+        choose=choose,
+        absorb=absorb,
+        reply=reply,
+        reveal=reveal,
+        judge=judge,
+    )
+    _DRAW = numba.typeof(Draw(0, 0, 0))
+    _FACT = numba.typeof(Fact(0, 0, 0, 0.0, 0, 0))
+
+    @cache
+    def compiled(kernels: Kernels, world: Any, judging: Callable[..., int]) -> Loop:
+        """The loop for the kernels of a policy, a class of worlds and a rule's kernel."""
+        known: dict[Any, tuple[int, ...]] = {}
+
+        def find(shared: tuple[Any, ...], records: list[Packed]) -> tuple[int, ...]:
+            """Addresses of the kernels for records of these types, which are compiled at once."""
+            book, out, available, ruling = map(numba.typeof, shared)
+            state, params, place, ruling_by = (each.kind for each in records)
+            learning, asking = (book, state, params, _FACT, _DRAW), (place, int64, int64, int64)
+            choosing = (book, state, params, _DRAW, available, out)
+            learns, judges = kernels.absorb is not learn_nothing, judging is not never
+            return (
+                address_of(kernels.choose, int64, *choosing),
+                address_of(kernels.absorb, none, *learning) if learns else 0,
+                address_of(REPLIES[world], float64, *asking, float64),
+                address_of(TRUTHS.get(world, no_truth), int64, place, int64),
+                address_of(judging, int64, book, ruling_by, int64, _DRAW, ruling) if judges else 0,
+            )
+
+        def run(
+            book: Book,
+            state: Any,
+            params: Any,
+            place: Any,
+            ruling_by: Any,
+            streams: Streams,
+            available: Array,
+            out: Proposal,
+            course: Course,
+        ) -> int:
+            records = [packed(each) for each in (state, params, place, ruling_by)]
+            kinds = tuple(each.kind for each in records)
+            if kinds not in known:
+                known[kinds] = find((book, out, available, course.ruling), records)
+            places = Places(*known[kinds], *(each.address for each in records))
+            return _loop(book, places, places, places, places, streams, available, out, course)
+
+        return run
