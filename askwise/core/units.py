@@ -51,8 +51,8 @@ if not PLAIN:
             words += value.shape
             words += value.strides
             flags = value.flags
-            form = (value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous)
-            form += (flags.writeable, flags.aligned)
+            layout = (flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned)
+            form = (value.dtype, value.ndim, *layout)
             if form not in _array_kinds:
                 _array_kinds[form] = numba.typeof(value)
             return _array_kinds[form]

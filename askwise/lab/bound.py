@@ -94,6 +94,17 @@ else:
             return GO_ON
         return call_for_whole(places.judge, (book, places.ruling_by, task, draw, ruling))
 
+    class OneNumber(NamedTuple):
+        """The parameters of a rule that has a single one, as a record."""
+
+        value: Any
+
+    def judge_by_one_number(
+        book: Book, only: OneNumber, task: int, draw: Draw, ruling: Array
+    ) -> int:
+        """Judge by a rule whose kernel takes a bare number; ``judge`` is bound to that kernel."""
+        return judge(book, only.value, task, draw, ruling)  # type: ignore[arg-type]
+
     _loop = bind(
         run_campaign,
         "by_address",
@@ -118,12 +129,18 @@ else:
             learning, asking = (book, state, params, _FACT, _DRAW), (place, int64, int64, int64)
             choosing = (book, state, params, _DRAW, available, out)
             learns, judges = kernels.absorb is not learn_nothing, judging is not never
+            judge_kernel = judging
+            if ruling_by.record is OneNumber:
+                name = f"{judging.__module__}.{judging.__name__}"
+                judge_kernel = bind(judge_by_one_number, name, judge=judging)
             return (
                 address_of(kernels.choose, int64, *choosing),
                 address_of(kernels.absorb, none, *learning) if learns else 0,
                 address_of(REPLIES[world], float64, *asking, float64),
                 address_of(TRUTHS.get(world, no_truth), int64, place, int64),
-                address_of(judging, int64, book, ruling_by, int64, _DRAW, ruling) if judges else 0,
+                address_of(judge_kernel, int64, book, ruling_by, int64, _DRAW, ruling)
+                if judges
+                else 0,
             )
 
         def run(
@@ -137,6 +154,8 @@ else:
             out: Proposal,
             course: Course,
         ) -> int:
+            if not isinstance(ruling_by, tuple):
+                ruling_by = OneNumber(ruling_by)
             records = [packed(each) for each in (state, params, place, ruling_by)]
             kinds = tuple(each.kind for each in records)
             if kinds not in known:
