@@ -13,7 +13,7 @@ import platform
 import time
 from importlib.metadata import version
 
-from askwise.core.compiling import allowed
+from askwise.core.compiling import in_bulk
 
 NAMES = (
     *("simulation", "survey", "labels", "aggregation", "knapsack", "live", "growth", "start"),
@@ -42,7 +42,7 @@ def main() -> None:
     for name in options.names or NAMES:
         begun = time.perf_counter()
         print(f"\n== {name}: ", end="", flush=True)
-        with allowed(name):
+        with in_bulk(name):
             importlib.import_module(f"benchmarks.{name}").main(
                 options.quick, **({"labels": sizes} if name == "scale" else {})
             )

@@ -25,7 +25,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from askwise.core.compiling import PLAIN
+from askwise.core.compiling import PLAIN, in_bulk
 from tests.servers import NoServer, new_database, shared_server
 
 # Started in the background, as by nohup, a process and all that it starts ignore Ctrl-C; tests send
@@ -85,6 +85,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     secrets.randbits = random.Random(item.nodeid.partition("::")[0]).getrandbits
     if PLAIN and item.get_closest_marker("compiled"):
         pytest.fail("marked compiled, and the compiler is off: ASKWISE_JIT= pytest -m compiled")
+
+
+@pytest.fixture(autouse=True)
+def loops_compiled_at_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What is about compiling is not to run in plain Python because it is short."""
+    if request.node.get_closest_marker("compiled") or request.node.get_closest_marker("checked"):
+        with in_bulk():
+            yield
+    else:
+        yield
 
 
 @pytest.fixture(scope="session")

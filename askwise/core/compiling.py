@@ -3,7 +3,8 @@
 Kernels are plain functions with explicit loops that give the same result, to the last bit,
 compiled or not. Called from Python they run compiled if the cache on disk has them, and as they
 are if not: a live campaign never waits for the compiler. Work in bulk says so with :func:`allowed`,
-and its kernels are compiled once that pays; the lab's loops (:func:`bind`) compile at once.
+and its kernels are compiled once that pays, the lab's loops too; a whole experiment
+(:func:`in_bulk`) compiles its loops at once.
 ``ASKWISE_JIT=1`` compiles at once everywhere, in a live campaign too; ``ASKWISE_JIT=0`` (or
 Numba's own ``NUMBA_DISABLE_JIT=1``) never does, and then Numba is not even imported.
 """
@@ -31,7 +32,7 @@ Watcher = Callable[[str, bool], None]
 
 PLAIN = os.environ.get("ASKWISE_JIT") == "0" or os.environ.get("NUMBA_DISABLE_JIT") == "1"
 
-NEVER, WHEN_IT_PAYS, AT_ONCE = range(3)
+NEVER, WHEN_IT_PAYS, IN_BULK, AT_ONCE = range(4)
 """Whether calls from Python may start the compiler."""
 
 LOOK = 0.1
@@ -40,6 +41,9 @@ costs."""
 
 PATIENCE, LONG_PATIENCE = 2.0, 60.0
 """Seconds of plain work after which compiling pays: of most kernels, and of heavy ones."""
+
+LOOP_PATIENCE = 10.0
+"""The same of a loop of the lab: about what a policy's kernels take to compile."""
 
 
 class _Mode(threading.local):
@@ -66,6 +70,16 @@ def allowed(what: str = "") -> Any:
     A context manager, which decorates functions too.
     """
     return _at_least(WHEN_IT_PAYS, what)
+
+
+def in_bulk(what: str = "") -> Any:
+    """For so much work that the lab's loops are compiled at their first call; see `allowed`."""
+    return _at_least(IN_BULK, what)
+
+
+def is_bulk() -> bool:
+    """Whether this thread's loops are to be compiled at once."""
+    return _mode.level >= IN_BULK
 
 
 def forced(what: str = "") -> Any:
@@ -200,6 +214,10 @@ else:
             each._plain = plain
         return found
 
+    def _is_cached(compiled: Any) -> bool:
+        place, name = compiled.stats.cache_path, compiled.py_func.__qualname__
+        return place is not None and any(Path(place).glob(f"*.{name}-*.nbi"))
+
     class _Inside(CPUDispatcher):  # type: ignore[misc]
         """A kernel as other compiled code calls it: without the entry for Python.
 
@@ -221,6 +239,10 @@ else:
 
     class _Unit(CPUDispatcher):  # type: ignore[misc]
         """A kernel as compiled code calls it by its address."""
+
+        def was_compiled(self) -> bool:
+            """Whether there is code of it, or the cache may have some, for whatever types."""
+            return bool(self.overloads) or _is_cached(self)
 
     class _Kernel(CPUDispatcher):  # type: ignore[misc]
         """A function that runs plain until there is compiled code for it, or compiling pays."""
@@ -275,7 +297,7 @@ else:
         def _again(self) -> float:
             """When to look again for code that is not there: somebody may compile it meanwhile."""
             again = max(LOOK, 2.0 * self._spent)
-            if _mode.level == WHEN_IT_PAYS and self._spent < self._patience:
+            if _mode.level in (WHEN_IT_PAYS, IN_BULK) and self._spent < self._patience:
                 again = min(again, self._patience)
             return again
 
@@ -283,7 +305,7 @@ else:
             return (
                 self._eager
                 or _mode.level == AT_ONCE
-                or (_mode.level == WHEN_IT_PAYS and self._spent >= self._patience)
+                or (_mode.level >= WHEN_IT_PAYS and self._spent >= self._patience)
             )
 
         def _load(self, kinds: tuple[Any, ...]) -> Any:
@@ -321,8 +343,7 @@ else:
 
         def _was_compiled(self) -> bool:
             """Whether the cache may have code of this kernel, for whatever types."""
-            place = self.stats.cache_path
-            return place is not None and any(Path(place).glob(f"*.{self.py_func.__name__}-*.nbi"))
+            return _is_cached(self)
 
     @typeof_impl.register(_Kernel)  # type: ignore[untyped-decorator]
     def _kind_inside(kernel: _Kernel, context: Any) -> Any:

@@ -1,17 +1,27 @@
 """The loop of a simulation over the kernels of a policy, a world and a rule.
 
-It calls them by their addresses, so it is compiled once for all of them.
+It calls them by their addresses, so it is compiled once for all of them. Until their code is there,
+or compiling them pays, campaigns run in plain Python; one that is under way goes on compiled.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-from askwise.core.compiling import PLAIN, bind, step
+from askwise.core.compiling import (
+    LOOP_PATIENCE,
+    PLAIN,
+    bind,
+    in_plain_python,
+    is_bulk,
+    step,
+    unit_of,
+)
 from askwise.kernels import Array, Draw, Fact
-from askwise.lab.loop import REPLIES, TRUTHS, Course, Streams, never, run_campaign
+from askwise.lab.loop import REPLIES, TRUTHS, Course, Streams, never, run_campaign, uncompiled
 from askwise.lab.worlds.base import no_truth
 from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal
@@ -117,10 +127,48 @@ else:
     _DRAW = numba.typeof(Draw(0, 0, 0))
     _FACT = numba.typeof(Fact(0, 0, 0, 0.0, 0, 0))
 
+    class CompilingPays(Exception):
+        """Raised between two decisions of a campaign in plain Python."""
+
+    class PlainRuns:
+        """Campaigns in plain Python for one policy, world and rule, and what they have cost."""
+
+        def __init__(self, kernels: Kernels, world: Any, judging: Callable[..., int]) -> None:
+            self._spent, self._until = 0.0, 0.0
+            self._choose = in_plain_python(kernels.choose)
+            self._units = [unit_of(kernels.choose)]
+            if kernels.absorb is not learn_nothing:
+                self._units.append(unit_of(kernels.absorb))
+            names = {"absorb": kernels.absorb, "judge": judging}
+            self._loop = uncompiled(world, choose=self._choose_or_stop, **names)
+
+        def are_over(self) -> bool:
+            """Whether the next campaign is to run compiled."""
+            if self._spent < LOOP_PATIENCE and not is_bulk():
+                if not all(each.was_compiled() for each in self._units):
+                    return False
+                self._spent = LOOP_PATIENCE
+            return True
+
+        def run(self, *arguments: Any) -> int:
+            """Run a campaign until it ends, or compiling pays."""
+            begun = time.perf_counter()
+            self._until = begun + LOOP_PATIENCE - self._spent
+            try:
+                return int(self._loop(*arguments))
+            finally:
+                self._spent += time.perf_counter() - begun
+
+        def _choose_or_stop(self, *arguments: Any) -> int:
+            if time.perf_counter() > self._until:
+                raise CompilingPays
+            return int(self._choose(*arguments))
+
     @cache
     def compiled(kernels: Kernels, world: Any, judging: Callable[..., int]) -> Loop:
         """The loop for the kernels of a policy, a class of worlds and a rule's kernel."""
         known: dict[Any, tuple[int, ...]] = {}
+        plain = PlainRuns(kernels, world, judging)
 
         def find(shared: tuple[Any, ...], records: list[Packed]) -> tuple[int, ...]:
             """Addresses of the kernels for records of these types, which are compiled at once."""
@@ -154,6 +202,13 @@ else:
             out: Proposal,
             course: Course,
         ) -> int:
+            if not plain.are_over():
+                try:
+                    return plain.run(
+                        book, state, params, place, ruling_by, streams, available, out, course
+                    )
+                except CompilingPays:
+                    pass
             if not isinstance(ruling_by, tuple):
                 ruling_by = OneNumber(ruling_by)
             records = [packed(each) for each in (state, params, place, ruling_by)]

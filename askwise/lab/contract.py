@@ -24,6 +24,7 @@ import numpy as np
 
 from askwise.campaign import Campaign
 from askwise.core.choices import Batch, Done, Wait
+from askwise.core.compiling import in_bulk
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
@@ -191,7 +192,8 @@ Run = tuple[list[Event], Wait | Done]
 def lab_run(policy: Policy, case: Case, seed: int) -> Run:
     """Run the lab's loop and write its ledger out as a log."""
     rule = None if case.rule is None else stopping.make(case.rule)
-    outcome = simulate(policy, case.problem, case.world, rule=rule, seed=seed)
+    with in_bulk(policy.name):
+        outcome = simulate(policy, case.problem, case.world, rule=rule, seed=seed)
     return log_of_outcome(outcome), outcome.ended
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from askwise.core.arrays import Array
 from askwise.core.checks import one_of, whole
-from askwise.core.compiling import allowed
+from askwise.core.compiling import in_bulk
 from askwise.core.errors import InvalidParameter
 from askwise.figures import ReferenceRow, Row
 from askwise.lab import report
@@ -81,7 +81,7 @@ def run(
 def _chunk(
     experiment: Experiment, at: int, cell: Cell, first: int, last: int, seed: int
 ) -> tuple[int, int, Array]:
-    with allowed(experiment.name):
+    with in_bulk(experiment.name):
         return at, first, experiment.samples(cell, seed, first, last)
 
 
