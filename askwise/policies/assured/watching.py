@@ -102,13 +102,14 @@ def is_hopeless(state: State, check: Target) -> bool:
 def widened(state: State, params: Params) -> Params:
     """Parameters with which sets are chosen: errors count for more by the slack."""
     slack = state.watch[a.SLACK]
-    if slack == 0.0:
-        return params
-    check = lowered(params.check, slack)
-    goal = lowered(params.goal, slack)
+    check, goal = params.check, params.goal
+    if slack != 0.0:
+        check, goal = lowered(check, slack), lowered(goal, slack)
+        if goal.alpha <= NEXT_TO_NONE:
+            goal = check
     return Params(
         params.rule,
-        goal if goal.alpha > NEXT_TO_NONE else check,
+        goal,
         check,
         params.mu,
         params.bounds,
