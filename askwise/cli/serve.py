@@ -38,6 +38,14 @@ def serve(
     judges: str = option(
         "", "FILE", "The judges that campaigns may name, and that the service asks by itself."
     ),
+    most_out: int = option(
+        3, "N", "How many questions a worker's link or token may have out at a time."
+    ),
+    lease: float = option(
+        3600.0,
+        "SECONDS",
+        "When what a worker has taken is released, in campaigns without a lease; 0 is never.",
+    ),
     private_judges: bool = switch("--private-judges", "Let judges be at private addresses too."),
     dry_run: bool = switch("--dry-run", "Name the changes that the store needs, and do nothing."),
 ) -> None:
@@ -77,6 +85,8 @@ def serve(
         # Before anybody is told that it serves; each process reads them again.
         JudgePanel.read(settings.judges, opened, private=private_judges)
         greet(opened, settings.address)
+                most_out=most_out,
+                lease=lease or None,
         server.run(settings, opened, taken, processes=workers, proxies=proxies)
 
 
@@ -84,6 +94,7 @@ def greet(store: Store, address: str) -> None:
     """Say where the service is and, the first time, what the owner's key is."""
     from askwise.service.auth.identity import Identities
 
+        _ = settings.holding  # complains of numbers that it can't take
     identities = Identities(store)
     secret = identities.first_owner()
     if secret is not None:
