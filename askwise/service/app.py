@@ -107,7 +107,8 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
 
 def from_environment() -> Application:
     """Build the application of a process that ``askwise serve`` started."""
-    logs.configure()
+    settings = Settings.published()
+    logs.configure(settings.log)
     signals.own_process()
     signals.end_with_parent()
-    return make_app(Settings.published())
+    return make_app(settings)
