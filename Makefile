@@ -33,7 +33,7 @@ GET_SERVER = $(BIN)/python scripts/postgres.py install
 GET_BROWSER = $(BIN)/python scripts/browser.py install
 GET_MODEL = $(BIN)/python scripts/real_model.py install
 
-.PHONY: help demo demo-live test test-slow lint format bench docs lock clean
+.PHONY: help demo demo-live serve test test-slow lint format bench docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,10 @@ demo: .venv/.demo-ready ## label 400 messages on this machine, certify them, rep
 
 demo-live: .venv/.serve-ready ## watch a labelling campaign on the dashboard; Ctrl-C ends it
 	@$(BIN)/askwise demo-live
+
+# STORE=postgresql://... serves another store; SERVE="--port 9000" adds options of askwise serve.
+serve: .venv/.serve-ready ## serve campaigns: API, page for workers, dashboard; Ctrl-C ends it
+	@$(BIN)/askwise serve $(if $(STORE),--store $(STORE)) $(SERVE)
 
 test: .venv/.ready ## run the quick suite, then with the compiler what is about compiling
 	@$(GET_SERVER)

@@ -50,7 +50,7 @@ CAMPAIGN = {
 
 def serve(store: str) -> None:
     """Serve as ``askwise serve`` does, with no limit on rates."""
-    from askwise.cli.serve import greet
+    from askwise.cli.serve import Greeting
     from askwise.service import server as running
     from askwise.service.settings import Settings
     from askwise.store import open_store
@@ -59,7 +59,7 @@ def serve(store: str) -> None:
     free = dict.fromkeys(("key_rate", "key_burst", "address_rate", "address_burst"), 1e9)
     settings = running.with_address(Settings(store=store, **free), taken)  # type: ignore[arg-type]
     opened = open_store(store)
-    greet(opened, settings.address)
+    Greeting.make(opened, settings.address).say()
     running.run(settings, opened, taken, processes=1, proxies="")
 
 

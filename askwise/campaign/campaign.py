@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import timedelta
 from typing import Any
 
+from askwise.campaign.holding import Holding
 from askwise.campaign.preparing import PreparingCampaign
 from askwise.campaign.requests import Crew
 from askwise.campaign.spec import Spec, check_name, make_spec
@@ -292,7 +293,7 @@ class Campaign(PreparingCampaign):
         self._do("bid", key, Verbs.bid, worker=worker, amount=to_micro(amount, "amount"))
 
     def leave(self, worker: str, key: str | None = None) -> None:
-        """Let a worker go; what he has out may still be answered."""
+        """Let a worker go; what they have out is released, and an answer to it is taken as a late one."""
         self._do("leave", key, Verbs.leave, worker=worker)
 
     def top_up(self, amount: Amount, key: str | None = None) -> None:
@@ -325,6 +326,12 @@ class Campaign(PreparingCampaign):
         Who that is may change between a request and its retry, which is the same request.
         """
         return self._writer.write(self.asking(limit, None, key, away=away))
+
+    def ask_for_self(
+        self, worker: str, holding: Holding, key: str | None = None
+    ) -> Batch | Wait | Done:
+        """Ask on behalf of a worker who may hold only so much: ``Wait("answers")`` beyond that."""
+        return self._writer.write(self.asking(1, [worker], key, holding=holding))
 
     def release(self, worker: str) -> None:
         """Release all that a worker has out, in one write."""

@@ -7,6 +7,7 @@ from functools import partial
 from numbers import Real
 from typing import Any, TypeVar
 
+from askwise.campaign.holding import Holding
 from askwise.campaign.reading import ReadableCampaign
 from askwise.campaign.requests import Action, PreparedWrite, check_key
 from askwise.campaign.verbs import Verbs
@@ -55,17 +56,19 @@ class PreparingCampaign(ReadableCampaign):
         *,
         away: Collection[str] = (),
         patient: bool = False,
+        holding: Holding | None = None,
     ) -> PreparedWrite[Batch | Wait | Done]:
         """Prepare to decide whom to ask; without ``workers``, everyone but those ``away``.
 
         Who is away may change between a request and its retry, which is the same request. One that
         is ``patient`` is sent again if it finds that it has to wait, which is not kept for its key.
+        ``holding`` limits what the ``workers`` may have out, and for how long.
         """
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
             raise InvalidProblem(f"limit is {limit!r}: give a whole number from 1", field="limit")
         offered = None if workers is None else _offered(workers)
         action: Action[Batch | Wait | Done] = Action(
-            lambda verbs: verbs.ask(limit, offered, away),
+            lambda verbs: verbs.ask(limit, offered, away, holding),
             lambda choice: None if patient and isinstance(choice, Wait) else choice.to_json(),
             recalled,
         )

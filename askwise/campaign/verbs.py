@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from askwise.campaign import bidding, phases, settling
+from askwise.campaign.holding import Holding
 from askwise.campaign.refusals import conflict, invalid_answer
 from askwise.campaign.spec import check_shown
 from askwise.campaign.views import assignments as handed
@@ -38,17 +39,27 @@ class Verbs(Write):
     # Asking.
 
     def ask(
-        self, limit: int, offered: Sequence[str] | None, away: Collection[str] = ()
+        self,
+        limit: int,
+        offered: Sequence[str] | None,
+        away: Collection[str] = (),
+        holding: Holding | None = None,
     ) -> Batch | Wait | Done:
         """Hand out up to ``limit``; decide anew whenever nothing is left to hand out.
 
-        ``offered`` are those who are available, by default all but those ``away``.
+        ``offered`` are those who are available, by default all but those ``away``. ``holding`` is
+        about the one worker who is offered, and asks for themselves.
         """
         ledger = self.ledger
         if ledger.total(c.STOPPED):
             return Done("stopped")
         if ledger.total(c.PAUSED):
             return Wait("resume")
+        if holding is not None and offered is not None:
+            limit = min(limit, *(holding.room(ledger, worker) for worker in offered))
+            if limit < 1:
+                return Wait("answers")
+            self.lease = self.lease or holding.lease
         if ledger.draws and not phases.is_labelling(self):
             return phases.ask_audits(self, limit, offered, away)
         available = self._available(offered, away)
@@ -320,10 +331,11 @@ class Verbs(Write):
         self.emit(Kind.BID, worker=worker, price=amount)
 
     def leave(self, worker: str) -> None:
-        """Let a worker go."""
+        """Let a worker go; what they have out is released."""
         at = self.ledger.worker_at(worker)
         if not self.ledger.is_here(at):
             raise conflict("worker_left", "worker", f"worker {worker!r} has left already")
+        self.release_all(worker)
         self.emit(Kind.LEFT, worker=worker)
 
     def top_up(self, amount: int) -> None:

@@ -21,6 +21,8 @@ class Write:
         self.state = state
         self.now = now
         self.key = key
+        self.lease = state.spec.lease
+        """Seconds until what is handed out in this write is released; None: it is not."""
         self.events: list[Event] = []
 
     @property
@@ -40,7 +42,6 @@ class Write:
         ledger = self.ledger
         worker = int(ledger.book.plan[row, c.PLAN_WORKER])
         chance = float(ledger.book.odds[row])
-        lease = self.state.spec.lease
         self.emit(
             Kind.ASKED,
             decision=ledger.total(c.DECISIONS) - 1,
@@ -48,7 +49,7 @@ class Write:
             worker=ledger.workers[worker].id,
             price=int(ledger.book.workers[worker, c.PRICE]),
             propensity=None if math.isnan(chance) else chance,
-            expires=None if lease is None else self.now + lease,
+            expires=None if self.lease is None else self.now + self.lease,
         )
         return handed.assignment_at(self.name, ledger, ledger.total(c.ASSIGNMENTS) - 1)
 

@@ -115,13 +115,13 @@ def add(
 
 @verb("{worker} has left")
 def leave(worker: str = argument("WORKER", "Who leaves.")) -> None:
-    """Let a worker go; what he has out may still be answered."""
+    """Let a worker go; what they have out is released."""
 
 
 @verb("{worker} has bid")
 def bid(
     worker: str = argument("WORKER", "Who bids."),
-    amount: str = argument("AMOUNT", "His price for an answer."),
+    amount: str = argument("AMOUNT", "Their price for an answer."),
 ) -> None:
     """Name a worker's price, in place of the one before; the first ask closes the bidding."""
 

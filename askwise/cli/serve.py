@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_network
 from pathlib import Path
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from askwise.service.auth.identity import Identities
     from askwise.store import Store
 
+LOG_LEVELS = ("info", "warning", "error")
+
 app = typer.Typer(help="Keys of the service: make, list, revoke.", no_args_is_help=True)
 
 
@@ -34,11 +38,25 @@ def serve(
     proxies: str = option(
         "", "HOSTS", "Proxies whose word on a request's origin is taken, comma-separated."
     ),
+    most_out: int = option(
+        3, "N", "How many questions a worker's link or token may have out at a time."
+    ),
+    lease: float = option(
+        3600.0,
+        "SECONDS",
+        "When what a worker has taken is released, in campaigns without a lease; 0 is never.",
+    ),
     private_hooks: bool = switch("--private-hooks", "Let webhooks go to private addresses too."),
     judges: str = option(
         "", "FILE", "The judges that campaigns may name, and that the service asks by itself."
     ),
     private_judges: bool = switch("--private-judges", "Let judges be at private addresses too."),
+    log: str = option(
+        "",
+        "LEVEL",
+        "What is logged: info (every request), warning or error. By default warning on a "
+        "terminal, where requests would bury the key, and info elsewhere.",
+    ),
     dry_run: bool = switch("--dry-run", "Name the changes that the store needs, and do nothing."),
 ) -> None:
     """Serve campaigns over HTTP: the API, the workers' page, the dashboard."""
@@ -67,30 +85,69 @@ def serve(
             Settings(
                 store=store,
                 address=address.rstrip("/"),
+                most_out=most_out,
+                lease=lease or None,
                 private_hooks=private_hooks,
                 judges=str(Path(judges).absolute()) if judges else "",
                 private_judges=private_judges,
+                log=_log_level(log),
             ),
             taken,
         )
+        _ = settings.holding  # complains of numbers that it can't take
         opened = store_of(store)
         # Before anybody is told that it serves; each process reads them again.
         JudgePanel.read(settings.judges, opened, private=private_judges)
-        greet(opened, settings.address)
-        server.run(settings, opened, taken, processes=workers, proxies=proxies)
+        greeting = Greeting.make(opened, settings.address)
+        try:
+            server.run(
+                settings,
+                opened,
+                taken,
+                processes=workers,
+                proxies=proxies,
+                logging_level=settings.log,
+                listening=greeting.say,
+            )
+        finally:
+            greeting.say_key()
 
 
-def greet(store: Store, address: str) -> None:
-    """Say where the service is and, the first time, what the owner's key is."""
-    from askwise.service.auth.identity import Identities
+@dataclass
+class Greeting:
+    """What the operator is told: where the service is and, the first time, the owner's key."""
 
-    identities = Identities(store)
-    secret = identities.first_owner()
-    if secret is not None:
-        print(f"the owner's key, shown this once: {secret}")
-    elif not identities.has_owner():
-        print("nobody has an owner's key that is good: make one with askwise keys new owner LABEL")
-    print(f"serving at {address} (dashboard: {address}/dashboard)", flush=True)
+    key: str
+    """About the owner's key; empty if there is nothing to say."""
+    place: str
+
+    @classmethod
+    def make(cls, store: Store, address: str) -> Greeting:
+        """Make the first owner's key, if nobody ever had one."""
+        from askwise.service.auth.identity import Identities
+
+        identities = Identities(store)
+        secret = identities.first_owner()
+        key = ""
+        if secret is not None:
+            line = f"the owner's key, shown this once: {secret}"
+            key = f"{'-' * len(line)}\n{line}\n{'-' * len(line)}"
+        elif not identities.has_owner():
+            key = (
+                "nobody has an owner's key that is good: make one with askwise keys new owner LABEL"
+            )
+        return cls(key, f"serving at {address} (dashboard: {address}/dashboard)")
+
+    def say(self) -> None:
+        """Print all of it, when the service listens."""
+        self.say_key()
+        print(self.place, flush=True)
+
+    def say_key(self) -> None:
+        """Print what is said of the key, once: also where the service could not begin."""
+        key, self.key = self.key, ""
+        if key:
+            print(key, flush=True)
 
 
 @app.command("new")
@@ -178,6 +235,17 @@ def _check_proxies(proxies: str) -> None:
                 "like 127.0.0.1,10.0.0.0/8, or *",
                 field="proxies",
             ) from None
+
+
+def _log_level(given: str) -> str:
+    """What is logged: as given, or as it suits where the log goes."""
+    if given in LOG_LEVELS:
+        return given
+    if given:
+        raise InvalidParameter(
+            f"log is {given!r}: give one of {', '.join(LOG_LEVELS)}", field="log"
+        )
+    return "warning" if sys.stderr.isatty() else "info"
 
 
 def _day(seconds: float | None) -> str | None:

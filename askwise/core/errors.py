@@ -127,7 +127,17 @@ def nearest(name: str, known: Iterable[str]) -> str:
     names = sorted(islice(known, MANY + 1))
     if len(names) > MANY or len(name) > MANY:
         return "see the list of those there are"
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    likely = [each for each in names if not _is_word_inside(name, each)]
+    close = difflib.get_close_matches(name, likely, n=3, cutoff=0.5)
     if close:
         return "did you mean " + " or ".join(repr(each) for each in close) + "?"
     return "known: " + (", ".join(names) or "none")
+
+
+def _is_word_inside(name: str, other: str) -> bool:
+    """Whether another name merely ends with this one, as "context" ends with "text".
+
+    That is another word and no misspelling; "kube" in "bounded-kube" is a word of its own.
+    """
+    before = other[: -len(name)] if name and other.endswith(name) else ""
+    return len(before) > 2 and before[-1].isalpha()

@@ -28,6 +28,8 @@ _KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
 }
 """Fields of a worker that are not text; the price stays text, as money is read exactly."""
 
+_PAYLOAD_HINT = "; name the column that workers are shown 'payload', and leave other columns out"
+
 
 def read_workers(path: str | os.PathLike[str]) -> list[Worker]:
     """Read workers from a CSV file with the columns ``id``, ``price`` and, if wanted, others.
@@ -205,12 +207,14 @@ def columns_of(
     return wanted
 
 
-def refuse_other_columns(path: Path, names: Sequence[str], known: Sequence[str]) -> None:
-    """Refuse columns that a table of its kind does not have."""
+def refuse_other_columns(
+    path: Path, names: Sequence[str], known: Sequence[str], hint: str = ""
+) -> None:
+    """Refuse columns that a table of its kind does not have; ``hint`` says what else helps."""
     for name in names:
         if name not in known:
             raise InvalidProblem(
-                f"{path} has a column {name!r}: {nearest(name, known)}", field=name
+                f"{path} has a column {name!r}: {nearest(name, known)}{hint}", field=name
             )
 
 
@@ -221,7 +225,7 @@ def _read(
     rows = csv_rows(path, known)
     _, names = next(rows)
     columns_of(path, names, needed, known)
-    refuse_other_columns(path, names, known)
+    refuse_other_columns(path, names, known, _PAYLOAD_HINT if noun is Task else "")
     found: list[T] = []
     lines: dict[str, int] = {}
     for line, cells in rows:

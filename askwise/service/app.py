@@ -43,7 +43,7 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
     """
     opened = open_store(settings.store) if store is None else store
     crew = LoopCrew(Threads("writer", MOST_OPEN))
-    open_campaigns = OpenCampaigns(opened, settings.sweep, crew=crew)
+    open_campaigns = OpenCampaigns(opened, settings.sweep, crew=crew, lease=settings.lease)
     identities = Identities(opened)
     network = Network(private=settings.private_hooks)
     told = Webhooks(opened, network)
@@ -107,7 +107,8 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
 
 def from_environment() -> Application:
     """Build the application of a process that ``askwise serve`` started."""
-    logs.configure()
+    settings = Settings.published()
+    logs.configure(settings.log)
     signals.own_process()
     signals.end_with_parent()
-    return make_app(Settings.published())
+    return make_app(settings)

@@ -56,6 +56,8 @@ class _Leases:
 
     lease: float
     """Seconds; infinite without leases."""
+    is_own: bool = True
+    """Whether it is the campaign's own, and not what the service sets where there is none."""
     position: int = -1
     """Of the log, when it was looked at last."""
     soonest: float = -math.inf
@@ -87,6 +89,8 @@ class OpenCampaigns:
         Seconds now.
     crew : Crew, optional
         Who commits what is submitted to the campaigns.
+    lease : float, optional
+        Seconds that workers who ask for themselves have in campaigns without a lease.
     """
 
     def __init__(
@@ -95,11 +99,13 @@ class OpenCampaigns:
         sweep: float,
         clock: Callable[[], float] = time.time,
         crew: Crew | None = None,
+        lease: float | None = None,
     ) -> None:
         self.store = store
         self._sweep = sweep
         self._clock = clock
         self._crew = crew
+        self._lease = math.inf if lease is None else lease
         self._open: OrderedDict[str, _Held] = OrderedDict()
         self._lock = threading.Lock()
         self._leases: dict[str, _Leases] = {}
@@ -191,8 +197,13 @@ class OpenCampaigns:
         known = self._leases.get(name)
         if known is None:
             lease = json.loads(self.store.spec(name))["lease"]
-            known = self._leases[name] = _Leases(math.inf if lease is None else lease)
+            known = self._leases[name] = _Leases(
+                self._lease if lease is None else lease, is_own=lease is not None
+            )
         if known.lease == math.inf or known.rests(now):
+            return 0
+        if not known.is_own and name not in self._open:
+            # Nobody has used it here: what is overdue in it goes with its next write.
             return 0
         released = 0
         if known.soonest <= now or known.position != self.store.position(name):

@@ -4,6 +4,9 @@ import os
 import signal
 import socket
 import tempfile
+import threading
+import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 
@@ -11,6 +14,9 @@ from askwise.core.errors import InvalidParameter
 from askwise.service import logs, signals
 from askwise.service.settings import Settings
 from askwise.store import Store
+
+_LOOK = 0.01
+"""Seconds between looks whether the service listens."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -43,6 +49,7 @@ def run(
     processes: int,
     proxies: str,
     logging_level: str = "info",
+    listening: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve until told to stop (SIGINT, SIGTERM); told twice, it stops at once.
 
@@ -57,11 +64,16 @@ def run(
         How many serve; all but a store in memory allow several.
     proxies : str
         Addresses (comma-separated) whose word on where a request comes from is taken.
+    logging_level : str
+        The least level that is logged.
+    listening : callable
+        Called once when requests are taken.
     """
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 
     logs.configure(logging_level)
+    threading.Thread(target=_tell_of, args=(taken, listening), daemon=True).start()
     with ExitStack() as stack:
         if processes > 1:
             # Before anything imports the metrics: their processes add up through files here.
@@ -102,6 +114,16 @@ def run(
         signal.signal(signal.SIGTERM, signals.end_quietly)
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[taken])
+
+
+def _tell_of(taken: socket.socket, listening: Callable[[], None]) -> None:
+    """Wait until somebody listens at a socket, in this process or in one that shares it."""
+    try:
+        while not taken.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+            time.sleep(_LOOK)
+    except OSError:
+        return  # closed before: the service has ended
+    listening()
 
 
 def with_address(settings: Settings, taken: socket.socket) -> Settings:

@@ -6,6 +6,8 @@ import json
 import os
 from dataclasses import asdict, dataclass
 
+from askwise.campaign.holding import Holding
+
 VARIABLE = "ASKWISE_SERVICE"
 """Where a process finds the settings of the service that it is part of."""
 
@@ -33,12 +35,19 @@ class Settings:
         Seconds for which a browser stays signed in.
     sweep : float
         Seconds between looks for leases that are over.
+    most_out : int
+        Assignments that a worker's token or page may have out at a time.
+    lease : float or None
+        Seconds until what a worker has taken with their token or page is released, in campaigns
+        without a lease of their own.
     private_hooks : bool
         Whether webhooks may go to private and loopback addresses.
     judges : str
         The file of the operator's judges; none if empty.
     private_judges : bool
         Whether these may be at private and loopback addresses.
+    log : str
+        The least level that is logged; requests are ``info``.
     """
 
     store: str
@@ -51,9 +60,17 @@ class Settings:
     address_burst: float = 2000.0
     session: float = 12 * 3600.0
     sweep: float = 5.0
+    most_out: int = 3
+    lease: float | None = 3600.0
     private_hooks: bool = False
     judges: str = ""
     private_judges: bool = False
+    log: str = "info"
+
+    @property
+    def holding(self) -> Holding:
+        """What workers who ask for themselves may hold."""
+        return Holding(self.most_out, self.lease)
 
     @property
     def https(self) -> bool:

@@ -128,3 +128,13 @@ def test_fields_of_text_make_a_worker_or_a_task() -> None:
     assert task_of_text({"id": "t1", "context": " day "}) == Task("t1", "day")
     with pytest.raises(InvalidProblem, match="a task has no field 'price'"):
         task_of_text({"id": "t1", "price": "1"})
+
+
+def test_a_column_of_text_is_told_from_a_context_and_led_to_the_payload(tmp_path: Path) -> None:
+    file = tmp_path / "items.csv"
+    file.write_text("id,text\n1,hello\n")
+    with pytest.raises(InvalidProblem) as caught:
+        read_tasks(file)
+    assert "did you mean" not in str(caught.value)
+    assert "name the column that workers are shown 'payload'" in str(caught.value)
+    assert caught.value.field == "text"

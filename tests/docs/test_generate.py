@@ -186,7 +186,10 @@ def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(
     site_sources: Path,
 ) -> None:
     settings = site_sources.parent / "mkdocs.yml"
-    settings.write_text(f"INHERIT: {ROOT / 'mkdocs.yml'}\ndocs_dir: docs\nsite_dir: site\n")
+    settings.write_text(
+        f"INHERIT: {ROOT / 'mkdocs.yml'}\ndocs_dir: docs\nsite_dir: site\n"
+        f"hooks: ['{DOCS / 'site_links.py'}']\n"
+    )
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", str(settings)],
         env={"NO_MKDOCS_2_WARNING": "1", "PATH": ""},

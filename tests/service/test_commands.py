@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import socket
+import threading
 from pathlib import Path
 
 import pytest
 
-from askwise.cli.serve import greet
+from askwise.cli import serve
+from askwise.cli.serve import Greeting
+from askwise.service import server
 from askwise.service.auth.identity import Identities
 from askwise.store import MemoryStore
 from tests.cli.helpers import in_this_process
@@ -31,6 +34,9 @@ from tests.cli.helpers import in_this_process
         (("serve", "--proxies", "127.0.0.1,"), "proxies"),
         (("serve", "--port", "0", "--store", "nonsense://x"), "store"),
         (("serve", "--port", "0", "--store", "sqlite:////nowhere/a.sqlite"), "/nowhere"),
+        (("serve", "--port", "0", "--most-out", "0"), "most_out"),
+        (("serve", "--port", "0", "--lease", "-1"), "lease"),
+        (("serve", "--port", "0", "--log", "loud"), "log"),
         (("keys", "new", "admin", "x"), "role"),
         (("keys", "new", "owner", ""), "label"),
         (("keys", "new", "owner", "x", "--days", "0"), "days"),
@@ -68,13 +74,50 @@ def test_a_port_that_is_taken_is_said_before_a_store_is_made(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_is_said_of_the_key_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    greeting = Greeting.make(MemoryStore(), "http://127.0.0.1:1")
+    greeting.say_key()
+    assert capsys.readouterr().out.count("awo_") == 1
+    greeting.say()
+    assert capsys.readouterr().out.startswith("serving at")
+
+
+def test_a_service_says_that_it_serves_when_it_listens() -> None:
+    taken = server.listen("127.0.0.1", 0)
+    place = taken.getsockname()
+    heard: list[bool] = []
+
+    def look() -> None:
+        with socket.create_connection(place, timeout=5):
+            heard.append(True)
+
+    telling = threading.Thread(target=server._tell_of, args=(taken, look))
+    telling.start()
+    telling.join(0.05)
+    assert telling.is_alive()  # bound, but nobody listens yet
+    taken.listen()
+    telling.join(10)
+    taken.close()
+    assert heard == [True]
+
+
+def test_requests_are_logged_unless_a_person_reads_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    for terminal, level in ((True, "warning"), (False, "info")):
+        monkeypatch.setattr("sys.stderr.isatty", lambda terminal=terminal: terminal, raising=False)
+        assert serve._log_level("") == level
+        assert serve._log_level("error") == "error"
+
+
 def test_who_starts_a_service_without_an_owner_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     store = MemoryStore()
-    greet(store, "http://127.0.0.1:1")
-    assert "shown this once" in capsys.readouterr().out
-    greet(store, "http://127.0.0.1:1")
+    Greeting.make(store, "http://127.0.0.1:1").say()
+    frame, key, again, place = capsys.readouterr().out.splitlines()
+    assert key.startswith("the owner's key, shown this once: awo_")
+    assert frame == again == "-" * len(key)
+    assert place.startswith("serving at http://127.0.0.1:1 ")
+    Greeting.make(store, "http://127.0.0.1:1").say()
     assert capsys.readouterr().out.count("\n") == 1
     identities = Identities(store)
     identities.revoke(identities.keys()[0].id)
-    greet(store, "http://127.0.0.1:1")
+    Greeting.make(store, "http://127.0.0.1:1").say()
     assert "askwise keys new owner" in capsys.readouterr().out

@@ -146,6 +146,24 @@ def invite_worker(
     return secret, issued, f"{service.settings.address}/join/{secret}"
 
 
+def revoke_token(service: ServiceState, name: str, id: str) -> Key:
+    """End a worker's token and release what they have out."""
+    campaign = service.campaigns.get(name)
+    ended = service.identities.revoke(id, campaign=name)
+    assert ended.worker is not None
+    # Also the second time: the first may have been cut off in between.
+    campaign.release(ended.worker)
+    return ended
+
+
+def remove_worker(service: ServiceState, name: str, worker: str, key: str | None) -> None:
+    """Let a worker go, release what they have out and end their links."""
+    service.campaigns.get(name).leave(worker, key)
+    for token in service.identities.tokens(name):
+        if token.worker == worker and token.revoked is None:
+            service.identities.revoke(token.id, campaign=name)
+
+
 def _said_before(campaign: Campaign, worker: str) -> dict[str, str]:
     """Kind, family and source of somebody who comes back, as far as they had any."""
     with campaign.reading() as state:

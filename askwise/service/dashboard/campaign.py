@@ -27,6 +27,8 @@ from askwise.service.work.sides import has_sides
 router = pages()
 
 Words = Annotated[str, Field(max_length=200)]
+Number = Annotated[int, Field(ge=1, lt=10**18)]
+"""Of an event: an assignment is known by that of its ASKED."""
 
 
 def _wanted(
@@ -72,7 +74,18 @@ def tasks(visit: Viewing, name: Name, wanted: Asked) -> Response:
 @router.get("/dashboard/{name}/workers")
 def workers(visit: Viewing, name: Name, wanted: Asked) -> Response:
     """The workers of a campaign."""
-    return _tab(visit, name, "workers", wanted)
+    return show_workers(visit, name, wanted)
+
+
+def show_workers(
+    visit: Visit,
+    name: str,
+    wanted: Wanted | None = None,
+    typed: dict[str, str] | None = None,
+    **values: Any,
+) -> Response:
+    """The workers, perhaps with word of what went wrong."""
+    return _tab(visit, name, "workers", wanted or Wanted(), **values)
 
 
 @router.get("/dashboard/{name}/decisions")
@@ -119,8 +132,15 @@ def preview(visit: Viewing, name: Name, id: Words = "") -> Response:
 
 
 @router.get("/dashboard/{name}/asked/{seq}")
-def asked(visit: Viewing, name: Name, seq: Annotated[int, Field(ge=1, lt=10**18)]) -> Response:
+def asked(visit: Viewing, name: Name, seq: Number) -> Response:
     """Why somebody was asked."""
+    return show_asked(visit, name, seq)
+
+
+def show_asked(
+    visit: Visit, name: str, seq: int, typed: dict[str, str] | None = None, **values: Any
+) -> Response:
+    """The page of an assignment, perhaps with word of what went wrong."""
     campaign = visit.service.campaigns.get(name)
     id = f"{name}:{seq}"
     handed, why = campaign.assignment(id), campaign.explain(id)
@@ -129,10 +149,12 @@ def asked(visit: Viewing, name: Name, seq: Annotated[int, Field(ge=1, lt=10**18)
         "dashboard/asked.html",
         **frame(visit, name, "decisions"),
         handed=handed,
+        seq=seq,
         came=rows.settlements(campaign, visit.overviews, [seq]).get(seq),
         why=why,
         time=campaign.log(seq - 1, seq)[0].time,
         details=details,
+        **values,
     )
 
 
@@ -169,7 +191,7 @@ def frame(visit: Visit, name: str, tab: str, glance: Glance | None = None) -> di
 def _tab(visit: Visit, name: str, tab: str, wanted: Wanted, **values: Any) -> Response:
     """A page whose parts are swapped while somebody watches."""
     is_overview = tab == "overview"
-    seen = fragments.look(visit, name, charts=is_overview, now=is_overview and _just_done(visit))
+    seen = fragments.look(visit, name, charts=is_overview, now=tab in ("overview", "workers") and _just_done(visit))
     parts = fragments.MAKERS[tab](visit, visit.service.campaigns.get(name), seen, wanted)
     said = {"of": tab, **wanted._asdict()}
     query = {key: value for key, value in said.items() if value not in ("", None)}

@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from askwise.campaign import Campaign
 from askwise.core.problem import KINDS
-from askwise.service.api.actions import invite_worker
+from askwise.service.api.actions import invite_worker, remove_worker, revoke_token
 from askwise.service.api.shapes import requests
 from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import campaign as shown
@@ -56,9 +56,37 @@ async def revoke(visit: Requesting, name: Name, id: requests.KeyId) -> Response:
     """End a worker's link."""
     return await do(
         visit,
-        lambda form: visit.service.identities.revoke(id, campaign=name),
+        lambda form: revoke_token(visit.service, name, id),
         partial(_manage, visit, name),
         lambda _: back(f"/dashboard/{name}/manage", "token-revoked"),
+    )
+
+
+@router.post("/dashboard/{name}/remove")
+async def remove(visit: Requesting, name: Name) -> Response:
+    """Let a worker go, release what they have out and end their links."""
+    return await do(
+        visit,
+        lambda form: remove_worker(
+            visit.service, name, form.fields.get("worker", ""), form.key
+        ),
+        partial(shown.show_workers, visit, name),
+        lambda _: back(f"/dashboard/{name}/workers", "removed"),
+    )
+
+
+@router.post("/dashboard/{name}/asked/{seq}/release")
+async def release(visit: Requesting, name: Name, seq: shown.Number) -> Response:
+    """Take an assignment back; its question may be asked again."""
+
+    def again(**said: Any) -> Response:
+        return shown.show_asked(visit, name, seq, **said)
+
+    return await do(
+        visit,
+        lambda form: visit.service.campaigns.get(name).expire(f"{name}:{seq}", form.key),
+        again,
+        lambda _: back(f"/dashboard/{name}/asked/{seq}", "released"),
     )
 
 

@@ -203,7 +203,9 @@ class _Visit:
         """Ask for them unless they have something out; the same form again asks the same."""
         if not may_ask(self.campaign, self.worker, time.time()):
             return None
-        choice = self.campaign.ask(1, [self.worker], self._key(when, seen))
+        choice = self.campaign.ask_for_self(
+            self.worker, self.service.settings.holding, self._key(when, seen)
+        )
         return None if isinstance(choice, Batch) else choice
 
     # What they are told.

@@ -50,7 +50,9 @@ def test_a_worker_is_counted_by_what_became_of_his_work() -> None:
     assert (ann.joined, ann.price, ann.limit, ann.asked) == (True, Decimal("0.5"), 5, 5)
     assert (ann.answered, ann.out, ann.expired, ann.declined) == (3, 0, 1, 1)
     assert (ann.paid, ann.share) == (Decimal("1.5"), 1.0)
-    assert (bob.joined, bob.limit, bob.asked, bob.out, bob.paid) == (False, None, 1, 1, 0)
+    assert (bob.joined, bob.limit, bob.asked, bob.paid) == (False, None, 1, 0)
+    # Leaving hands back what is out.
+    assert (bob.out, bob.expired) == (0, 1)
     assert (bob.quality, bob.agreement, bob.share) == (None, None, 0.0)
     assert json.loads(json.dumps(ann.to_json()))["paid"] == "1.5"
 

@@ -127,6 +127,7 @@ PAGES: dict[tuple[str, str], Rule] = {
     ("GET", "/dashboard/{name}/manage"): Rule("requester"),
     ("POST", "/dashboard/{name}/invite"): form("requester", worker="ann", key="d" * 32),
     ("POST", "/dashboard/{name}/tokens/{id}/revoke"): form("requester", key="e" * 32),
+    ("POST", "/dashboard/{name}/asked/{seq}/release"): form("requester", key="ba" * 16),
     ("POST", "/dashboard/{name}/top-up"): form("requester", amount="1", key="f" * 32),
     ("POST", "/dashboard/{name}/add"): form("requester", tasks="t9", key="0" * 32),
     ("POST", "/dashboard/{name}/pause"): form("requester", key="1" * 32),
@@ -144,6 +145,7 @@ PAGES: dict[tuple[str, str], Rule] = {
         "requester", key="8" * 32
     ),
     ("POST", "/dashboard/{name}/hooks/{id}/end"): form("requester", key="6" * 32),
+    ("POST", "/dashboard/{name}/remove"): form("requester", worker="ann", key="cd" * 16),
     ("POST", "/dashboard/{name}/stop"): form("requester", sure="yes", key="9" * 32),
     ("GET", "/work/{name}"): Rule(None, True),
     ("GET", "/work/{name}/{verb}"): Rule(None, True),

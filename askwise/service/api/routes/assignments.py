@@ -45,10 +45,13 @@ async def asked(
 ) -> Batch | Wait | Done:
     """What a campaign decides; where it has to wait, what it decides as soon as it has not."""
     service, clock = call.service, asyncio.get_running_loop().time
+    holding = service.settings.holding if call.caller.role == "worker" else None
 
     async def decide(*, patient: bool) -> Batch | Wait | Done:
         away = await absent(service, campaign) if workers is None else ()
-        write = campaign.asking(wanted.limit, workers, call.key, away=away, patient=patient)
+        write = campaign.asking(
+            wanted.limit, workers, call.key, away=away, patient=patient, holding=holding
+        )
         return await written(campaign, write)
 
     if not wanted.wait or not service.watch.takes_more:

@@ -1,6 +1,6 @@
 """Workers of a campaign: invited, bidding, away, gone."""
 
-from askwise.service.api.actions import invite_worker
+from askwise.service.api.actions import invite_worker, revoke_token
 from askwise.service.api.dependencies import Change, OwnChange, Page, Requester, Serving, group
 from askwise.service.api.shapes import replies, requests
 from askwise.service.idempotency import note_of
@@ -26,7 +26,7 @@ def bid(call: OwnChange, body: requests.BidBody) -> JsonReply:
 
 @router.post("/leave", reply=replies.NamedShape)
 def leave(call: OwnChange, body: requests.WorkerOnly) -> JsonReply:
-    """Let a worker go; what they have out may still be answered."""
+    """Let a worker go; what they have out is released."""
     worker = call.worker(body.worker)
     call.campaign.leave(worker, call.key)
     return JsonReply({"worker": worker})
@@ -53,6 +53,5 @@ def tokens(service: Serving, caller: Requester, name: requests.Name, page: Page)
 
 @router.delete("/tokens/{id}", reply=replies.KeyShape)
 def revoke(call: Change, id: requests.KeyId) -> JsonReply:
-    """End a worker's token."""
-    _ = call.campaign  # complains if there is none
-    return JsonReply(call.service.identities.revoke(id, campaign=call.name).to_json())
+    """End a worker's token; what they have out is released."""
+    return JsonReply(revoke_token(call.service, call.name, id).to_json())

@@ -281,7 +281,16 @@ class NewCampaign(
 class AskBody(Body, example={"limit": 1, "workers": ["ann"]}):
     """Whom to ask: a worker, a set of them, or (no ``workers``) whoever is best."""
 
-    limit: Annotated[int, Field(ge=1, le=1000), Whole] = 1
+    limit: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=1000,
+            description="Assignments, at the most. A worker's token is never given more than the "
+            "service lets a worker have out (`askwise serve --most-out`, 3 by default).",
+        ),
+        Whole,
+    ] = 1
     workers: list[Id] | None = None
     wait: Annotated[
         float,
