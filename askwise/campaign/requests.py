@@ -109,11 +109,6 @@ class Work:
     events: list[Event]
     kept: list[Reply] = field(default_factory=list)
 
-    @property
-    def keys(self) -> list[str]:
-        """The keys of the replies that are to be kept."""
-        return [reply.key for reply in self.kept]
-
     def append_to(self, transaction: Transaction, before: int) -> None:
         """Write it down after the event ``before``."""
         for reply in self.kept:

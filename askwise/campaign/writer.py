@@ -33,7 +33,7 @@ from askwise.campaign.state import CampaignState, version_of
 from askwise.campaign.verbs import Verbs
 from askwise.core.errors import AskwiseError, Conflict, StoreError
 from askwise.core.event_columns import EventColumns
-from askwise.store import Reply, Snapshot, Store, Transaction
+from askwise.store import Reply, Snapshot, Store
 
 T = TypeVar("T")
 
@@ -273,8 +273,7 @@ class Writer:
                 known = self.store.replies(self.name, keys) if keys else {}
                 work = self._work(group, state, known)
                 if work.events or work.kept:
-                    with self.store.write(self.name) as transaction:
-                        self._append_unless_overtaken(work, transaction, before)
+                    self._append_unless_overtaken(work, before)
                 elif trusting and self.store.position(self.name) != before:
                     raise Overtaken
         except BaseException as error:
@@ -290,14 +289,11 @@ class Writer:
             return
         self._maybe_snapshot(state, before)
 
-    def _append_unless_overtaken(self, work: Work, transaction: Transaction, before: int) -> None:
-        if transaction.replies(work.keys) or (not work.events and transaction.tail(before)):
-            raise Overtaken
+    def _append_unless_overtaken(self, work: Work, before: int) -> None:
         try:
-            work.append_to(transaction, before)
+            self.store.append(self.name, work.events, before, work.kept)
         except Conflict as error:
-            if error.reason != "log_moved":
-                raise
+            # Another process has written, or has answered one of the keys.
             raise Overtaken from error
 
     def _work(self, group: list[Request], state: CampaignState, known: dict[str, Reply]) -> Work:

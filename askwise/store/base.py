@@ -166,6 +166,28 @@ class Store(ABC):
             The lock could not be had in time, or the commit failed.
         """
 
+    def append(
+        self, name: str, events: Sequence[Event], expected_seq: int, replies: Sequence[Reply] = ()
+    ) -> None:
+        """Append events and keep replies in a transaction of its own, all or none.
+
+        For a write that has nothing to read in between: where it costs a round trip, it is one for
+        all. It is durable when it returns.
+
+        Raises
+        ------
+        Conflict
+            The log is not at ``expected_seq``, which also holds if there are no events, or a reply
+            is kept under one of the keys already. Nothing is written.
+        StoreError
+            As of ``write``, and as of ``append`` and ``keep`` of its transaction.
+        """
+        with self.write(name) as transaction:
+            transaction.replies([reply.key for reply in replies])
+            for reply in replies:
+                transaction.keep(reply)
+            transaction.append(events, expected_seq)
+
     @abstractmethod
     def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
         """Read the events with ``after < seq <= upto``, in order (None: to the end)."""

@@ -41,7 +41,7 @@ LAST = "SELECT seq FROM {s}events WHERE campaign = {v} ORDER BY seq DESC LIMIT 1
 _ID = "SELECT id FROM {s}campaigns WHERE name = {v}"
 _IDS = "SELECT name, id FROM {s}campaigns"
 _HEAD = "SELECT created, spec FROM {s}campaigns WHERE id = {v}"
-_EVENTS = """
+EVENTS = """
     SELECT seq, kind, time, key, body FROM {s}events
     WHERE campaign = {v} AND seq > {v} AND seq <= {v} ORDER BY seq LIMIT {chunk}
 """
@@ -372,7 +372,7 @@ class SqlStore(Portable):
     ) -> Iterator[Any]:
         """Read a log piece by piece: what is there stays there, so together they are one log."""
         while True:
-            rows = self._run(link, _EVENTS, campaign, after, upto, chunk=chunk)
+            rows = self._run(link, EVENTS, campaign, after, upto, chunk=chunk)
             yield from map(self._as_written, rows)
             if len(rows) < chunk:
                 return

@@ -22,11 +22,12 @@ Statement = tuple[str, Sequence[Any]]
 # A client whose machine has vanished in a transaction lets go of its campaign before others have
 # waited too long for it (PATIENCE), and its session ends after a minute. A server that is set to
 # acknowledge what it has not yet on the disk is overruled, and so is one whose statements
-# give up where ours wait and look again.
+# give up where ours wait and look again. Numbers come back to the last bit, as text too.
 _SETTINGS = """
     SELECT current_setting('server_encoding'),
            set_config('lock_timeout', %s, false),
            set_config('default_transaction_isolation', 'read committed', false),
+           set_config('extra_float_digits', '1', false),
            set_config('tcp_keepalives_idle', '30', false),
            set_config('tcp_keepalives_interval', '10', false),
            set_config('tcp_keepalives_count', '3', false),
@@ -221,6 +222,12 @@ def _set_up(connection: psycopg.Connection[Any], address: Address, patience: flo
             f"{address} has the encoding {encoding}: give a database that was created with "
             "ENCODING 'UTF8'",
         )
+
+
+def clash(error: StoreError) -> str | None:
+    """Name the constraint that refused a row as there is one like it; None for other failures."""
+    cause = error.__cause__
+    return cause.diag.constraint_name if isinstance(cause, psycopg.errors.UniqueViolation) else None
 
 
 def _explain(error: Exception, address: Address, patience: float, lost: bool) -> StoreError:

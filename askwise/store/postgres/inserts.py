@@ -30,6 +30,29 @@ KEEP = """
     AS t (key text, request text, body text)
 """
 
+# A whole transaction as one statement, which is planned once a connection and takes one round trip.
+# The campaign's row is locked before anything is written. A statement sees what was there when it
+# began: if another writer has the row meanwhile, their events are not seen, and the primary keys
+# refuse ours.
+WRITE = """
+    WITH held AS MATERIALIZED (
+        SELECT id FROM askwise.campaigns WHERE id = %s AND name = %s FOR NO KEY UPDATE
+    ), log AS MATERIALIZED (
+        SELECT coalesce(max(seq), 0) AS ended FROM askwise.events WHERE campaign = %s
+    ), grown AS (
+        INSERT INTO askwise.events (campaign, seq, kind, time, key, body)
+        SELECT id, seq, kind, time, key, body FROM held, log, json_to_recordset(%s)
+        AS t (seq bigint, kind text, time double precision, key text, body text)
+        WHERE ended = %s
+    ), kept AS (
+        INSERT INTO askwise.replies (campaign, key, request, body)
+        SELECT id, key, request, body FROM held, log, json_to_recordset(%s)
+        AS t (key text, request text, body text)
+        WHERE ended = %s
+    )
+    SELECT (SELECT count(*) FROM held), ended FROM log
+"""
+
 # Nobody makes a campaign or a record until the transaction ends.
 _ALONE = "LOCK TABLE askwise.campaigns, askwise.records IN SHARE ROW EXCLUSIVE MODE"
 

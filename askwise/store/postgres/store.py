@@ -4,22 +4,26 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, Literal
 
-from askwise.core.errors import StoreError
+from askwise.core.errors import Conflict, StoreError
+from askwise.core.events import Event
 from askwise.store import errors
 from askwise.store.backup.portable import Item
 from askwise.store.base import Reply, Snapshot, Transaction
-from askwise.store.event_rows import EventRow
+from askwise.store.event_rows import EventRow, encode, pack, unpack
 from askwise.store.migrations.on_postgres import pending
 from askwise.store.news import TellsNews, Told
 from askwise.store.postgres import inserts, text
 from askwise.store.postgres.address import read_address
-from askwise.store.postgres.connection import PostgresConnection, connect
+from askwise.store.postgres.connection import PostgresConnection, clash, connect
 from askwise.store.postgres.connections import PostgresConnections
 from askwise.store.postgres.news import PostgresNews
 from askwise.store.records import Change, in_order
-from askwise.store.sql import LAST, LOOK, PATIENCE, SqlStore, SqlTransaction, last_of
+from askwise.store.sql import EVENTS, LAST, LOOK, PATIENCE, SqlStore, SqlTransaction, last_of
 
 _CONNECTIONS = 10
+
+_TAIL = 256
+"""Events of others that come with the lock, at the most; more take another round trip."""
 
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
@@ -40,6 +44,14 @@ class _PostgresTransaction(SqlTransaction):
 
     link: PostgresConnection
     changed = False
+    fetched: tuple[int, list[Any]] | None = None
+    """The rows of all events above a number, if they came with the lock."""
+
+    def tail(self, after: int) -> list[Event]:
+        self.check()
+        if self.fetched is None or self.grown or after < self.fetched[0]:
+            return super().tail(after)
+        return unpack(row for row in self.fetched[1] if row[0] > after)
 
     def _append(self, rows: list[EventRow]) -> None:
         self.link.insert_later(inserts.APPEND, self.campaign, inserts.event_rows(rows))
@@ -104,6 +116,8 @@ class PostgresStore(SqlStore, TellsNews):
         self._patience = patience
         self._connections = PostgresConnections(self._address, patience, connections)
         self._news = PostgresNews(self._address, patience)
+        self._ends: dict[str, int] = {}
+        """Where logs ended that were written here: what is above is another process's."""
         super().__init__()
 
     def __repr__(self) -> str:
@@ -132,7 +146,30 @@ class PostgresStore(SqlStore, TellsNews):
                 # Else it is rolled back: to commit a lock alone would wait for the disk as well.
             finally:
                 transaction.over = True
+        self._ends[name] = transaction.last
         if transaction.grown:
+            self._news.post(name)
+
+    def append(
+        self, name: str, events: Sequence[Event], expected_seq: int, replies: Sequence[Reply] = ()
+    ) -> None:
+        self._connections.check_outside("append")
+        campaign = self._id(name)
+        grown = encode(inserts.event_rows(pack(events, expected_seq)))
+        kept = encode(inserts.reply_rows(replies))
+        values = campaign, text.kept(name, "name"), campaign, grown, expected_seq, kept
+        try:
+            with self._connections.turn(campaign), self._connections.use() as link:
+                found = _committed(link, inserts.WRITE, *values, expected_seq)
+        except StoreError as error:
+            raise self._overtaken(name, expected_seq, replies, error) or error from error.__cause__
+        ((held, ended),) = found
+        if not held:
+            raise self._moved(name)
+        if ended != expected_seq:
+            raise errors.log_moved(name, ended, expected_seq)
+        self._ends[name] = expected_seq + len(events)
+        if events:
             self._news.post(name)
 
     def subscribe(self, told: Told) -> Callable[[], None]:
@@ -195,16 +232,40 @@ class PostgresStore(SqlStore, TellsNews):
     def _begin(self, link: PostgresConnection, name: str, campaign: int) -> _PostgresTransaction:
         link.writing = True
         # The log's end is a statement of its own, so that it is looked up once the row is had.
-        _, found, last = link.run_together(
-            [(_BEGIN, ()), (_LOCK, (campaign,)), (self._say(LAST), (campaign,))]
-        )
+        statements = [(_BEGIN, ()), (_LOCK, (campaign,)), (self._say(LAST), (campaign,))]
+        seen = self._ends.get(name)
+        if seen is not None:
+            events = self._say(EVENTS, chunk=_TAIL)
+            statements.append((events, (campaign, seen, seen + _TAIL)))
+        _, found, last, *more = link.run_together(statements)
+        tail = more[0] if more else []
         if found != [(text.kept(name, "name"),)]:
-            self._ids.pop(name, None)
-            raise StoreError(
-                f"{self._address}: campaign {name!r} is not where it was, as if the database had "
-                "been restored meanwhile: try again"
-            )
-        return _PostgresTransaction(self, link, name, campaign, last_of(last))
+            raise self._moved(name)
+        transaction = _PostgresTransaction(self, link, name, campaign, last_of(last))
+        if seen is not None and len(tail) < _TAIL:
+            transaction.fetched = seen, [*map(self._as_written, tail)]
+        return transaction
+
+    def _moved(self, name: str) -> StoreError:
+        self._ids.pop(name, None)
+        self._ends.pop(name, None)
+        return StoreError(
+            f"{self._address}: campaign {name!r} is not where it was, as if the database had "
+            "been restored meanwhile: try again"
+        )
+
+    def _overtaken(
+        self, name: str, expected: int, replies: Sequence[Reply], error: StoreError
+    ) -> Conflict | None:
+        """What a refused row says: another process has written while ours waited for the lock."""
+        refused = clash(error)
+        if refused == "events_pkey":
+            return errors.log_moved(name, self.position(name), expected)
+        if refused == "replies_pkey":
+            keys = [reply.key for reply in replies]
+            # One key twice among ours is refused too, and then none of them may be kept.
+            return errors.reply_exists(name, next(iter(self.replies(name, keys)), keys[0]))
+        return None
 
 
 def _commit(link: PostgresConnection, remedy: str) -> None:
@@ -215,6 +276,19 @@ def _commit(link: PostgresConnection, remedy: str) -> None:
             raise errors.nothing_kept(error) from error
         message = f"the commit failed ({error}): {remedy} before you retry"
         raise errors.in_doubt(message) from error
+
+
+def _committed(link: PostgresConnection, statement: str, *values: Any) -> list[Any]:
+    """Execute a statement that is a transaction of its own."""
+    try:
+        return link.run(statement, *values)
+    except StoreError as error:
+        if not link.is_connected:
+            message = f"the commit failed ({error}): look up the key, or read the log,"
+            raise errors.in_doubt(f"{message} before you retry") from error
+        if clash(error) or error.reason == "store_busy":
+            raise
+        raise errors.nothing_kept(error) from error
 
 
 @contextmanager

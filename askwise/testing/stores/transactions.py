@@ -3,7 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from askwise.core.errors import Conflict, StoreError
+from askwise.core.errors import Conflict, StoreError, UnknownName
 from askwise.core.events import Event, Kind
 from askwise.store.base import Reply, Snapshot, Store
 from askwise.testing.stores.base import (
@@ -31,6 +31,29 @@ def a_wrong_expected_seq_is_a_conflict(store: Store) -> None:
         transaction.append([], 1)
         transaction.append([second], 1)
     same(store.read("c"), [first, second], "the log")
+
+
+@CHECKS.on("c")
+def events_and_replies_are_appended_in_one_step(store: Store) -> None:
+    """``append`` writes all of it or nothing, and only at the end of the log that it expects."""
+    first, second, third, fourth = sample_events()[:4]
+    reply, other = Reply("k", "request", "body"), Reply("l", "request", "body")
+    store.append("c", [first, second], 0, [reply])
+    refused(Conflict, store.append, "c", [second], 1)
+    refused(Conflict, store.append, "c", [fourth], 3)
+    refused(Conflict, store.append, "c", [], 1, [other])
+    refused(Conflict, store.append, "c", [third], 2, [other, reply])
+    refused(Conflict, store.append, "c", [third], 2, [other, other])
+    refused(StoreError, store.append, "c", [second], 2, [other])
+    same(store.read("c"), [first, second], "the log after refusals")
+    same(store.replies("c", ["k", "l"]), {"k": reply}, "the replies after refusals")
+    store.append("c", [], 2, [other])
+    store.append("c", [third], 2)
+    same(store.read("c"), [first, second, third], "the log")
+    same(store.replies("c", ["k", "l"]), {"k": reply, "l": other}, "the replies")
+    with store.write("c"):
+        refused(StoreError, store.append, "c", [], 3)
+    refused(UnknownName, store.append, "d", [], 0)
 
 
 @CHECKS.on("c")

@@ -7,7 +7,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -19,7 +19,8 @@ from askwise import Campaign
 from askwise.core.choices import Batch, Done
 from askwise.core.errors import StoreError
 from askwise.core.events import Event, Kind
-from askwise.store import Transaction
+from askwise.store import Reply, Transaction
+from askwise.store.errors import in_doubt
 from askwise.store.postgres.store import PostgresStore
 from askwise.testing.referee import Referee
 from askwise.testing.sessions import comparable, spec_of_campaign
@@ -158,12 +159,23 @@ def test_a_campaign_whose_sessions_are_ended_all_the_time_goes_on_to_the_same_lo
                 yield transaction
                 self.maybe_cut()
 
-        def maybe_cut(self) -> None:
-            if chance.random() < 0.05:
+        def append(
+            self, name: str, events: Sequence[Event], seq: int, replies: Sequence[Reply] = ()
+        ) -> None:
+            with self._connections.use():  # what is appended goes over this connection
+                self.maybe_cut()
+                super().append(name, events, seq, replies)
+            if self.maybe_cut():
+                raise in_doubt("the reply was lost")
+
+        def maybe_cut(self) -> bool:
+            cut = chance.random() < 0.05
+            if cut:
                 postgres_raw.execute(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                     "WHERE datname = current_database() AND application_name = 'askwise'"
                 )
+            return cut
 
     create(postgres_url)
     campaign, lost = Campaign.open(Cut(postgres_url), "cats"), 0

@@ -173,10 +173,11 @@ def test_a_campaign_that_retries_with_its_key_is_asked_once(
     )
     line.passes_on = passes_on
     for number in range(3):
-        line.word = b";COMMIT"
+        line.word = b"INSERT INTO askwise.replies"
         with pytest.raises(StoreError, match="the commit failed"):
             campaign.ask(key=f"ask {number}")
-        # The campaign's row is locked until the server is done with the first.
+        # If the server is not done with the first, the second waits for the lock of the campaign's
+        # row and is then refused by the primary key of events: it is worked out again.
         batch = campaign.ask(key=f"ask {number}")
         assert isinstance(batch, Batch)
         campaign.tell(batch[0].id, 0.5)
