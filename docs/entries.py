@@ -10,6 +10,7 @@ from typing import Any
 
 from askwise.aggregation import Aggregator, LabelAggregator, aggregation
 from askwise.cli.catalogue import family_of
+from askwise.core.docstrings import DocEntry, doc_of
 from askwise.core.registry import Registry, from_label
 from askwise.lab.experiment import Experiment, experiments
 from askwise.mechanisms import Mechanism, mechanisms
@@ -25,7 +26,7 @@ from askwise.policies import (
 )
 from askwise.stopping import StoppingRule, stopping
 from askwise.stopping.single import SingleCrowdRule
-from docs.docstrings import Entry, doc_of, example, markdown, table
+from docs.docstrings import example, markdown, table
 
 PAPERS = {
     "000": (
@@ -110,7 +111,7 @@ def _parameters(entry: type) -> str:
     return table(("name", "type", "default", "meaning"), rows) if rows else "None."
 
 
-def _said(entry: type) -> dict[str, Entry]:
+def _said(entry: type) -> dict[str, DocEntry]:
     """What a docstring says of each parameter; "as in" another of its kind is looked up there."""
     said = {}
     for line in doc_of(entry).entries.get("Parameters", ()):
@@ -120,7 +121,7 @@ def _said(entry: type) -> dict[str, Entry]:
                 said[name] = line
                 continue
             there = _said(_registry_of(entry).get(same[1]))[name]
-            said[name] = Entry(name, there.kind, there.text.rstrip(".") + same[2])
+            said[name] = DocEntry(name, there.kind, there.text.rstrip(".") + same[2])
     return said
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from askwise.aggregation import aggregation
+from askwise.core.docstrings import doc_of
 from askwise.figures import Row, source_of
 from askwise.lab.experiment import Experiment, experiments
 from askwise.lab.report import TableCell, tables_of
@@ -21,7 +22,7 @@ from askwise.lab.results import Results
 from askwise.mechanisms import mechanisms
 from askwise.policies import policies
 from askwise.stopping import stopping
-from docs.docstrings import doc_of, markdown, table
+from docs.docstrings import markdown, table
 from docs.entries import (
     aggregator_index,
     aggregator_page,

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from askwise.core import errors
-from docs.docstrings import body, doc_of, markdown, parse, table
+from askwise.core.docstrings import doc_of, parse
+from docs.docstrings import body, markdown, table
 
 WIDTH = 88
 

@@ -13,6 +13,7 @@ import scipy
 
 from askwise.auditing.ballots import Ballots
 from askwise.core.arrays import Array
+from askwise.core.json_types import Count, Share
 from askwise.core.jsonable import Jsonable
 from askwise.core.scoring import TIE
 
@@ -37,20 +38,20 @@ class AgainstHuman(Jsonable):
     tasks : int
         Tasks that the person, the judge and somebody else answered.
     advantage : float
-        On which share of them the judge agrees with the others at least as much as the person.
+        The share of them on which the judge agrees with the others at least as much as the person.
     human_advantage : float
-        On which share the person agrees with the others at least as much as the judge.
+        The share of them on which the person agrees with the others at least as much as the judge.
     p_value : float
-        Of the hypothesis that the judge's advantage is lower by epsilon or more.
+        The p-value of the hypothesis that the judge's advantage is lower by epsilon or more.
     won : bool
-        Whether it is refused, all people considered.
+        Whether that hypothesis is rejected, all people considered.
     """
 
     human: str
-    tasks: int
-    advantage: float
-    human_advantage: float
-    p_value: float
+    tasks: Count
+    advantage: Share
+    human_advantage: Share
+    p_value: Share
     won: bool
 
 
@@ -63,10 +64,10 @@ class AlternativeTest(Jsonable):
     winning_rate : float
         The share of people that the judge wins against.
     passes : bool
-        Whether it is one half at least.
+        Whether that is one half at least.
     advantage : float
-        The mean of the advantages over people: how often the judge is as good as a person drawn
-        at random. What to compare judges by.
+        The mean of the advantages over people: how often the judge is as good as a person drawn at
+        random. Compare judges by it.
     epsilon : float
         What the judge may be worse by, for being cheaper.
     humans : tuple of AgainstHuman
@@ -75,12 +76,12 @@ class AlternativeTest(Jsonable):
         People with fewer than 30 tasks in common with the judge.
     """
 
-    winning_rate: float
+    winning_rate: Share
     passes: bool
-    advantage: float
-    epsilon: float
+    advantage: Share
+    epsilon: Share
     humans: tuple[AgainstHuman, ...]
-    left_out: int
+    left_out: Count
 
 
 def alternative_test(ballots: Ballots, judge: int, *, epsilon: float) -> AlternativeTest | None:

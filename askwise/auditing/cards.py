@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 from askwise.auditing.ballots import FAILED, Ballots, Sources, read_ballots
 from askwise.auditing.cascades import Cascade, Progress, cascade
@@ -17,6 +17,7 @@ from askwise.auditing.remarks import remarks_on
 from askwise.auditing.shares import ClassShare, class_shares
 from askwise.core.checks import between, real, whole
 from askwise.core.errors import InvalidProblem
+from askwise.core.json_types import Count, JsonLimits
 from askwise.core.jsonable import Jsonable
 
 EPSILON = 0.1
@@ -28,20 +29,25 @@ class ReportCard(Jsonable):
 
     Attributes
     ----------
-    tasks, verdicts, failures : int
-        How many were read.
+    tasks : int
+        Tasks that a judge was asked about.
+    verdicts : int
+        What was asked, failures included.
+    failures : int
+        Verdicts without a label.
     labels : tuple of str
         What judges and people say.
     people : PeopleCard
-        Whose majority is taken for the truth.
+        The people whose majority is taken for the truth.
     judges : tuple of JudgeCard
-        Each of them.
+        Each judge.
     panel : PanelCard
-        All of them together.
+        All judges together.
     cascade : Cascade or None
-        What asking the cheap first would cost.
+        What asking the cheap ones first would cost; None with fewer than two judges, two labels or
+        40 tasks.
     shares : tuple of ClassShare
-        Of each label, among all tasks.
+        The share of each label among all tasks.
     needs : tuple of AuditNeed
         How many answers of people would certify the panel's labels; empty if no task has both a
         verdict and an answer.
@@ -49,10 +55,10 @@ class ReportCard(Jsonable):
         What to know before these numbers are believed.
     """
 
-    tasks: int
-    verdicts: int
-    failures: int
-    labels: tuple[str, ...]
+    tasks: Count
+    verdicts: Count
+    failures: Count
+    labels: Annotated[tuple[str, ...], JsonLimits(minItems=1)]
     people: PeopleCard
     judges: tuple[JudgeCard, ...]
     panel: PanelCard

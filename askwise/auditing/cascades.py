@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from askwise.auditing.ballots import Ballots, majority
 from askwise.auditing.intervals import Interval, paired, share
 from askwise.core.arrays import Array
+from askwise.core.json_types import Count, JsonLimits, PartSaved, Quantity, Share
 from askwise.core.jsonable import Jsonable
 from askwise.core.scoring import TIE
 
@@ -35,16 +36,20 @@ class Cascade(Jsonable):
     Attributes
     ----------
     judges : tuple of str
-        Whom to ask, in this order; chosen on all tasks that people answered.
+        The judges to ask, in this order; chosen on all tasks that people answered.
     until : float or None
-        The next is asked while the weights make the leading label less sure than this against the
-        second; None if all of them are always asked.
-    cost, all_cost : float
-        Of a task, with the cascade and by asking all judges.
+        The next judge is asked while the weights make the leading label less sure than this against
+        the second; None if all of them are always asked.
+    cost : float
+        The cost of a task with the cascade.
+    all_cost : float
+        The cost of a task if all judges are asked.
     saved : float or None
         The share of the cost that the cascade saves; None where asking all costs nothing.
-    error, all_error : Interval
-        The share of wrong labels of both, by weighted votes.
+    error : Interval
+        The share of wrong labels of the cascade, by weighted votes.
+    all_error : Interval
+        The same, if all judges are asked.
     change : Interval
         How much larger the cascade's error is, task by task.
     priced : bool
@@ -53,16 +58,16 @@ class Cascade(Jsonable):
         Tasks that it is measured on.
     """
 
-    judges: tuple[str, ...]
-    until: float | None
-    cost: float
-    all_cost: float
-    saved: float | None
+    judges: Annotated[tuple[str, ...], JsonLimits(minItems=1)]
+    until: Share | None
+    cost: Quantity
+    all_cost: Quantity
+    saved: PartSaved | None
     error: Interval
     all_error: Interval
     change: Interval
     priced: bool
-    tasks: int
+    tasks: Count
 
 
 class Stage(NamedTuple):

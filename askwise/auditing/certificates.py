@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from askwise.auditing.climbs import Climb
 from askwise.auditing.draws import AuditDraw, Labels, digest_of
 from askwise.auditing.limits import fewest_audits
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidAnswer, InvalidParameter
+from askwise.core.json_types import Count, Level, Positive
+from askwise.core.jsonable import Jsonable
 
 CertifyOutcome = Literal["certified", "open", "hopeless"]
 
@@ -20,61 +22,75 @@ class AuditedSet(NamedTuple):
     Attributes
     ----------
     size : int
-        It holds so many of the surest labels.
+        How many of the surest labels it holds.
     allowed : int
         The most wrong labels with which the statement about it is true.
-    audited, wrong : int
-        Audits that count for it, and how many of them found a wrong label.
+    audited : int
+        Audits that count for it.
+    wrong : int
+        How many of these audits found a wrong label.
     certified : bool
         Whether the statement may be made.
     """
 
-    size: int
-    allowed: int
-    audited: int
-    wrong: int
+    size: Count
+    allowed: Count
+    audited: Count
+    wrong: Count
     certified: bool
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Jsonable):
     """What may be believed of labels because some of them were drawn at random and audited.
 
     Attributes
     ----------
-    error, confidence : float
-        The share of wrong labels that is allowed, and how sure the statement is.
+    error : float
+        The share of wrong labels that is allowed.
+    confidence : float
+        How sure the statement is.
     escalate : bool
-        Whether the statement is about all labels, those that are not certified being replaced.
+        Whether the statement is about all labels, those that are not certified being replaced by
+        answers of the trusted source.
     tasks : int
         How many labels there were at the draw.
-    audited, wrong : int
-        Audits, and how many of them found a wrong label.
+    audited : int
+        Audits so far.
+    wrong : int
+        Audits that found a wrong label, before any correction.
     certified : tuple of str
         Tasks whose labels are certified, the surest first.
-    outcome : str
+    outcome : CertifyOutcome
         ``certified``: some are (with ``escalate``, the others being replaced); ``open``: none yet,
-        but audits to come may; ``hopeless``: none, and no audits that may still be made can change
-        it.
+        but audits to come may change that; ``hopeless``: none, and no audits that may still be made
+        can change it.
     next : tuple of str
         Tasks to audit next, in this order; none if audits can't certify more.
     sets : tuple of AuditedSet
         The nested sets as far as they were looked at.
     fewest : int
-        Audits without an error that a draw would need at least to certify anything.
+        Audits without an error that a draw needs at least to certify anything.
+    statement : str
+        What may be said, in words for a report.
     """
 
-    error: float
-    confidence: float
+    written: ClassVar = (
+        *("error", "confidence", "escalate", "tasks", "audited", "wrong", "outcome", "certified"),
+        *("next", "fewest", "sets", "statement"),
+    )
+
+    error: Level
+    confidence: Level
     escalate: bool
-    tasks: int
-    audited: int
-    wrong: int
+    tasks: Positive
+    audited: Count
+    wrong: Count
     certified: tuple[str, ...]
     outcome: CertifyOutcome
     next: tuple[str, ...]
     sets: tuple[AuditedSet, ...]
-    fewest: int
+    fewest: Positive
 
     @property
     def statement(self) -> str:
@@ -111,23 +127,6 @@ class Certificate:
                 "replaced by answers of the trusted source,"
             )
         return f"these {kept:,} labels, the surest of {self.tasks:,},"
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "error": self.error,
-            "confidence": self.confidence,
-            "escalate": self.escalate,
-            "tasks": self.tasks,
-            "audited": self.audited,
-            "wrong": self.wrong,
-            "outcome": self.outcome,
-            "certified": list(self.certified),
-            "next": list(self.next),
-            "fewest": self.fewest,
-            "sets": [each._asdict() for each in self.sets],
-            "statement": self.statement,
-        }
 
 
 def certify(

@@ -14,7 +14,17 @@ from askwise.core.scoring import NORMAL, wilson_ends
 
 @dataclass(frozen=True, slots=True)
 class Interval(Jsonable):
-    """An estimate and the ends of its 95% interval."""
+    """An estimate and the ends of its 95% interval.
+
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    low : float
+        The lower end.
+    high : float
+        The upper end.
+    """
 
     value: float
     low: float

@@ -12,6 +12,7 @@ from askwise.auditing.ballots import FAILED, Ballots
 from askwise.auditing.intervals import Interval, share
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidProblem
+from askwise.core.json_types import Count, Quantity
 from askwise.core.jsonable import Jsonable
 from askwise.core.scoring import NORMAL
 
@@ -25,9 +26,9 @@ class ClassRates(Jsonable):
     label : str
         The class.
     tpr : Interval or None
-        Of the tasks that are of the class, the share that the judge says so of.
+        Of the tasks that are of the class, the share that the judge says so of; None without one.
     tnr : Interval or None
-        Of the other tasks, the share that the judge says another class of.
+        Of the other tasks, the share that the judge says another class of; None without one.
     tasks : float
         How many tasks are of the class; a tie of k labels counts 1/k.
     """
@@ -35,7 +36,7 @@ class ClassRates(Jsonable):
     label: str
     tpr: Interval | None
     tnr: Interval | None
-    tasks: float
+    tasks: Quantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +46,16 @@ class Flips(Jsonable):
     Attributes
     ----------
     tasks : int
-        How many there are.
+        How many such tasks there are.
     share : Interval
-        On how many of them the label changes with the order.
-    same_accuracy, changed_accuracy : Interval or None
-        How often verdicts are right where it does not change, and where it does.
+        The share of them on which the label changes with the order.
+    same_accuracy : Interval or None
+        How often verdicts are right where the label does not change; None without such a task.
+    changed_accuracy : Interval or None
+        How often verdicts are right where it changes; None without such a task.
     """
 
-    tasks: int
+    tasks: Count
     share: Interval
     same_accuracy: Interval | None
     changed_accuracy: Interval | None
@@ -65,7 +68,7 @@ class JudgeCard(Jsonable):
     Attributes
     ----------
     judge : str
-        Their name.
+        The name of the judge.
     verdicts : int
         How often they were asked.
     failures : Interval
@@ -73,21 +76,23 @@ class JudgeCard(Jsonable):
     tasks : int
         Tasks with a verdict of theirs and an answer of a person: what follows is measured there.
     accuracy : Interval or None
-        How often they say what most people say; where k labels are tied, 1/k.
+        How often they say what most people say; where k labels are tied, 1/k. None without such a
+        task.
     kappa : Interval or None
-        Cohen's kappa with the majority of people.
+        Cohen's kappa with the majority of people; None where chance alone always agrees.
     classes : tuple of ClassRates
-        By class, in the order of labels.
+        The rates by class, in the order of labels.
     alternative : AlternativeTest or None
-        The alternative annotator test; None without a person to hold the judge against.
+        The alternative annotator test; None without a person who has 30 tasks that the judge and
+        another person answered too.
     flips : Flips or None
         What changes with the order; None without orders.
     """
 
     judge: str
-    verdicts: int
+    verdicts: Count
     failures: Interval
-    tasks: int
+    tasks: Count
     accuracy: Interval | None
     kappa: Interval | None
     classes: tuple[ClassRates, ...]

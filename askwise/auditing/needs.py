@@ -11,6 +11,7 @@ import scipy
 from askwise.auditing.draws import exactly
 from askwise.auditing.limits import fewest_audits
 from askwise.core.arrays import Array
+from askwise.core.json_types import Count, Share
 from askwise.core.jsonable import Jsonable
 
 ALPHAS = (0.05, 0.1, 0.2)
@@ -23,20 +24,20 @@ class AuditNeed(Jsonable):
     Attributes
     ----------
     alpha : float
-        The share.
+        The share of the labels that may be wrong.
     confidence : float
-        With what probability such a certificate is right, at least.
+        The least probability with which such a certificate is right.
     clean : int
         The fewest tasks, drawn at random and all found right, that certify it.
     expected : int or None
-        The fewest that do if as many are wrong as the measured error lets expect; None if no
-        number does, as the error is not below alpha.
+        The fewest that do if as many are wrong as the measured error lets expect; None if no number
+        does, as the error is not below alpha.
     """
 
-    alpha: float
-    confidence: float
-    clean: int
-    expected: int | None
+    alpha: Share
+    confidence: Share
+    clean: Count
+    expected: Count | None
 
 
 def audit_needs(

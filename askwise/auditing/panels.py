@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from askwise.auditing.ballots import Ballots, majority
 from askwise.auditing.intervals import Interval, paired, percentiles, share
 from askwise.core.arrays import Array
+from askwise.core.json_types import Correlation, Count
 from askwise.core.jsonable import Jsonable
 from askwise.core.scoring import TIE
 
@@ -24,6 +25,10 @@ _CELLS = 250_000
 """Numbers that resampling holds at a time."""
 
 
+Effect = Literal["helps", "harms", "nothing", "unclear"]
+"""What a judge does to the vote."""
+
+
 @dataclass(frozen=True, slots=True)
 class Contribution(Jsonable):
     """What one judge adds to the vote of all.
@@ -31,18 +36,18 @@ class Contribution(Jsonable):
     Attributes
     ----------
     judge : str
-        Their name.
+        The name of the judge.
     gain : Interval or None
         Accuracy of the vote with them minus without them, on tasks where another judge has a
         verdict too; None if there is none.
-    effect : str
+    effect : Effect
         ``nothing`` if the interval is within .01 of 0, ``helps`` if it is above 0, ``harms`` if
         below; else ``unclear``.
     """
 
     judge: str
     gain: Interval | None
-    effect: str
+    effect: Effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,34 +57,39 @@ class PanelCard(Jsonable):
     Attributes
     ----------
     accuracy : Interval or None
-        Of the vote of all judges, one vote each; of k tied labels each counts as right 1/k.
+        The accuracy of the vote of all judges, one vote each; of k tied labels each counts as right
+        1/k. None if nothing could be measured.
     ties : int
         Measured tasks on which the vote is tied.
     tasks : int
         Tasks with a verdict and an answer of a person.
     correlation : Interval or None
-        The mean correlation of the errors of two judges.
+        The mean correlation of the errors of two judges; None with fewer than two who are right on
+        some tasks and wrong on others.
     effective : Interval or None
-        How many judges that err independently would be worth as much.
+        How many judges that err independently would be worth as much; None as for ``correlation``.
     counted : int
         Judges of which that is said: those who are right on some tasks and wrong on others.
-    within_families, between_families : float or None
-        The mean correlation of two judges of one family, and of two that do not share one.
-    correlations : tuple of tuples of float or None
-        Of the errors of each two judges, on the tasks that they share.
+    within_families : float or None
+        The mean correlation of two judges of one family; None without families.
+    between_families : float or None
+        The mean correlation of two judges who do not share a family; None without families.
+    correlations : tuple of tuple of float or None
+        The correlation of the errors of each two judges, on the tasks that they share, in the order
+        of ``judges``; None where it is not defined.
     contributions : tuple of Contribution
         What each judge adds.
     """
 
     accuracy: Interval | None
-    ties: int
-    tasks: int
+    ties: Count
+    tasks: Count
     correlation: Interval | None
     effective: Interval | None
-    counted: int
-    within_families: float | None
-    between_families: float | None
-    correlations: tuple[tuple[float | None, ...], ...]
+    counted: Count
+    within_families: Correlation | None
+    between_families: Correlation | None
+    correlations: tuple[tuple[Correlation | None, ...], ...]
     contributions: tuple[Contribution, ...]
 
 
@@ -246,7 +256,7 @@ def contribution(ballots: Ballots, judge: int) -> Contribution:
     return Contribution(name, gain, _word(gain))
 
 
-def _word(gain: Interval) -> str:
+def _word(gain: Interval) -> Effect:
     if gain.low >= -MARGIN and gain.high <= MARGIN:
         return "nothing"
     if gain.low > 0:

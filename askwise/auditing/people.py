@@ -8,6 +8,7 @@ import numpy as np
 
 from askwise.auditing.ballots import Ballots, majority
 from askwise.auditing.intervals import Interval, share
+from askwise.core.json_types import Count
 from askwise.core.jsonable import Jsonable
 
 
@@ -17,8 +18,12 @@ class PeopleCard(Jsonable):
 
     Attributes
     ----------
-    people, answers, tasks : int
-        How many there are, on tasks that a judge was asked about.
+    people : int
+        How many people there are, on tasks that a judge was asked about.
+    answers : int
+        How many answers they gave, one for each person and task.
+    tasks : int
+        How many tasks have an answer of a person.
     tied : int
         Tasks on which their majority is tied: of k labels each counts 1/k.
     alone : int
@@ -29,11 +34,11 @@ class PeopleCard(Jsonable):
         there is no such task.
     """
 
-    people: int
-    answers: int
-    tasks: int
-    tied: int
-    alone: int
+    people: Count
+    answers: Count
+    tasks: Count
+    tied: Count
+    alone: Count
     ceiling: Interval | None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from askwise.auditing.ballots import Ballots, majority
 from askwise.auditing.intervals import Interval, normal
 from askwise.core.arrays import Array
+from askwise.core.json_types import Share
 from askwise.core.jsonable import Jsonable
 from askwise.core.scoring import NORMAL
 
@@ -23,22 +24,22 @@ class ClassShare(Jsonable):
     label : str
         The class.
     naive : Interval
-        Among the panel's labels of all tasks. The interval is for the choice of tasks alone: it
-        knows nothing of wrong labels.
+        The share among the panel's labels of all tasks. The interval is for the choice of tasks
+        alone: it knows nothing of wrong labels.
     human : Interval
-        Among the tasks that people answered, by their majority.
+        The share among the tasks that people answered, by their majority.
     ppi : Interval or None
         By prediction-powered inference from both; None where people answered every task, which
         leaves nothing to infer.
     weight : float or None
-        Its lambda, from 0 (people alone count) to 1.
+        The lambda of that inference, from 0 (people alone count) to 1; None without it.
     """
 
     label: str
     naive: Interval
     human: Interval
     ppi: Interval | None
-    weight: float | None
+    weight: Share | None
 
 
 def class_shares(ballots: Ballots) -> tuple[ClassShare, ...]:

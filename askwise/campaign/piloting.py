@@ -12,7 +12,7 @@ and when somebody else answers, rules decide as always, and the questions that a
 had are skipped.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 from askwise.campaign.askings import Asking, Askings
 from askwise.campaign.certifying import AUDIT_RULES
@@ -21,7 +21,7 @@ from askwise.core.arrays import Array
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidProblem
 from askwise.core.money import NO_CAP, from_micro
-from askwise.core.pilot import MOST_TASKS, PILOT, PilotTerms, affordable_tasks
+from askwise.core.pilot import MOST_TASKS, PILOT, PilotCut, PilotTerms, affordable_tasks
 from askwise.core.problem import Problem
 from askwise.ledger import Book, Ledger, money_left
 from askwise.ledger import columns as c
@@ -38,9 +38,6 @@ OWN_RULES = {
 
 ENDED = (c.SETTLED, c.DECLINED, c.FAILED)
 """What ends a question for good."""
-
-PilotCut = Literal["budget", "tasks"]
-"""What makes a pilot smaller than was asked for."""
 
 UNASKED = -1
 """Stands for the status of a question that was never asked."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from askwise.core.json_types import Count, Positive, Quantity, Share
 from askwise.core.jsonable import Jsonable
 
 
@@ -51,25 +52,43 @@ class Assurance(NamedTuple):
 class Watch(Jsonable):
     """What audits say of answers that are assured.
 
-    ``drawn`` tasks were chosen by chance to be audited; the truths of ``due`` of them are waited
-    for, and ``missing`` were closed without one. Of the answers that the present watch counts,
-    ``judged`` in number, ``wrong`` were wrong (a tie counts half) where the bounds allow
-    ``allowed``. ``alarms`` counts how often that was too many, the first time when ``since`` tasks
-    had been begun; ``widened`` is what is added to every bound on an error for that.
-    ``statement`` says it in words.
+    Attributes
+    ----------
+    state : "holds" or "failed"
+        ``holds``, or ``failed`` after the first alarm.
+    statement : str
+        The same in words.
+    drawn : int
+        Tasks that chance chose to be audited, so far.
+    due : int
+        Those of them whose truth is waited for.
+    missing : int
+        Those of them that were closed without a truth.
+    judged : int
+        Audited answers that the present watch counts.
+    wrong : float
+        How many of these were wrong; a tie counts half.
+    allowed : float
+        How many of these the bounds allow to be wrong, on average.
+    alarms : int
+        How often more were wrong than the bounds allow.
+    since : int or None
+        How many tasks had been begun at the first alarm; None before one.
+    widened : float
+        What is added to every bound on an error since then.
     """
 
     state: Literal["holds", "failed"]
     statement: str
-    drawn: int
-    due: int
-    missing: int
-    judged: int
-    wrong: float
-    allowed: float
-    alarms: int
-    since: int | None
-    widened: float
+    drawn: Count
+    due: Count
+    missing: Count
+    judged: Count
+    wrong: Quantity
+    allowed: Quantity
+    alarms: Count
+    since: Positive | None
+    widened: Share
 
 
 class FixedWorkers:

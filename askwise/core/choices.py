@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal, overload
+from typing import Annotated, Any, Literal, overload
 
+from askwise.core.json_types import AssignmentId, Chance, Id, JsonLimits
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro, to_micro
 
@@ -24,16 +25,33 @@ DoneWhy = Literal[
 class Assignment(Jsonable):
     """One question put to one worker, at a price that is reserved.
 
-    ``payload`` is the task's: what the worker is shown. It goes with the assignment so that nobody
-    has to look it up, and is no part of it: two assignments that differ in nothing else are equal,
-    and ``to_json`` leaves it to the task.
+    ``payload`` is the task's: what the worker is shown. It goes with the assignment so that
+    nobody has to look it up, and is no part of it: two assignments that differ in nothing else
+    are equal, and ``to_json`` leaves it to the task.
+
+    Attributes
+    ----------
+    id : str
+        The campaign and a number; ``tell`` takes it.
+    task : str or None
+        The task; None where units of work are bought.
+    worker : str
+        The worker who is asked.
+    price : Decimal
+        The most that the answer costs; it is reserved until the answer comes.
+    propensity : float or None
+        The probability of this choice; None where it has no closed form.
+    expires : float or None
+        When the lease ends, in seconds since 1970; None without a lease.
+    payload : Any
+        What the worker is shown.
     """
 
-    id: str
-    task: str | None
-    worker: str
+    id: AssignmentId
+    task: Id | None
+    worker: Id
     price: Decimal
-    propensity: float | None
+    propensity: Chance | None
     expires: float | None
     payload: Any = field(default=None, compare=False, repr=False)
 
@@ -77,10 +95,16 @@ class _Choice(Sequence[Assignment]):
 
 @dataclass(frozen=True, slots=True)
 class Wait(_Choice):
-    """Nothing to ask now. ``what`` must come first.
+    """Nothing to ask now; something must come first.
 
-    ``truth``: the truth of a task; ``answers``: answers to what is out; ``workers``: other
-    workers than those on offer; ``resume``: the campaign is paused.
+    Attributes
+    ----------
+    status : "wait"
+        Says that it is this of the three, in JSON.
+    what : WaitFor
+        What must come first. ``truth``: the truth of a task; ``answers``: answers to what
+        is out; ``workers``: other workers than those on offer; ``resume``: the campaign is
+        paused.
     """
 
     what: WaitFor
@@ -89,16 +113,26 @@ class Wait(_Choice):
         """As JSON."""
         return {"status": "wait", "what": self.what}
 
+    @classmethod
+    def json_fields(cls) -> dict[str, Any]:
+        """The type of each property of the JSON."""
+        return {"status": Literal["wait"], "what": WaitFor}
+
 
 @dataclass(frozen=True, slots=True)
 class Done(_Choice):
     """Nothing more to ask, unless tasks, workers or money are added.
 
-    ``budget``: the money left buys nothing; ``limits``: everybody was asked as often as allowed;
-    ``tasks``: no task is left; ``target``: every task is as sure as wanted; ``agreement``: the same
-    by agreement alone, which is no probability, as no truths were told; ``certified``: labels were,
-    as far as audits could show; ``hopeless``: no audits that are left could certify any;
-    ``stopped``: for good.
+    Attributes
+    ----------
+    status : "done"
+        Says that it is this of the three, in JSON.
+    why : DoneWhy
+        ``budget``: the money left buys nothing; ``limits``: everybody was asked as often as
+        allowed; ``tasks``: no task is left; ``target``: every task is as sure as wanted;
+        ``agreement``: the same by agreement alone, which is no probability, as no truths
+        were told; ``certified``: labels were, as far as audits could show; ``hopeless``: no
+        audits that are left could certify any; ``stopped``: for good.
     """
 
     why: DoneWhy
@@ -107,10 +141,23 @@ class Done(_Choice):
         """As JSON."""
         return {"status": "done", "why": self.why}
 
+    @classmethod
+    def json_fields(cls) -> dict[str, Any]:
+        """The type of each property of the JSON."""
+        return {"status": Literal["done"], "why": DoneWhy}
+
 
 @dataclass(frozen=True, slots=True)
 class Batch(_Choice):
-    """The assignments that an ask hands out: never empty."""
+    """The assignments that an ask hands out: never empty.
+
+    Attributes
+    ----------
+    status : "batch"
+        Says that it is this of the three, in JSON.
+    assignments : tuple of Assignment
+        The assignments, in the order in which they were decided.
+    """
 
     assignments: tuple[Assignment, ...]
 
@@ -125,6 +172,12 @@ class Batch(_Choice):
     def to_json(self) -> dict[str, Any]:
         """As JSON."""
         return {"status": "batch", "assignments": [each.to_json() for each in self.assignments]}
+
+    @classmethod
+    def json_fields(cls) -> dict[str, Any]:
+        """The type of each property of the JSON."""
+        several = Annotated[tuple[Assignment, ...], JsonLimits(minItems=1)]
+        return {"status": Literal["batch"], "assignments": several}
 
 
 def read_choice(raw: dict[str, Any]) -> Batch | Wait | Done:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
+from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE
+from askwise.core.json_types import MONEY_SCHEMA, Chance, Count, Id, JsonLimits, Positive, Share
 from askwise.core.labels import RestsOn
 from askwise.core.money import from_micro, to_micro
+
+PlannedRow = tuple[Id | None, Id, Positive, Chance | None]
+"""A line of a decision in JSON: a task, a worker, how often they are asked, the propensity."""
+
+Written = Annotated[int | None, MONEY_SCHEMA]
+"""Money in micro-units, written as a string."""
 
 
 class Kind(IntEnum):
@@ -64,6 +72,8 @@ class PlanRow:
     count: int = 1
     propensity: float | None = None
 
+    json_kind: ClassVar = PlannedRow
+
     def to_json(self) -> list[Any]:
         """As a JSON list: compact, as a plan may be long."""
         return [self.task, self.worker, self.count, self.propensity]
@@ -75,39 +85,101 @@ MONEY = ("price", "cost")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One fact. Which fields are set depends on the kind; see ``docs/reference/json.md``.
+    """One fact. Which fields are set depends on the kind: :mod:`askwise.core.event_fields` says
+    which.
 
-    ``price`` is the money that the event moves: of an ANSWER or FAILED what was booked. ``cost`` is
-    what the call was said to have cost; ``over_ceiling`` marks one above the price it was asked at.
+    Attributes
+    ----------
+    kind : Kind
+        What happened.
+    seq : int
+        The place of the event in the log, from 1.
+    time : float
+        When it happened, in seconds since 1970.
+    key : str or None
+        The key of the write that it belongs to, if that had one.
+    decision : int or None
+        The number of the decision.
+    assignment : int or None
+        The ``seq`` of the ASKED that it is about.
+    task : str or None
+        The task; not set where units of work are bought.
+    worker : str or None
+        The worker.
+    value : float or str or None
+        An answer: an option, or a number. Of a CLOSED the answer at that moment, not set while
+        there is none.
+    propensity : float or None
+        The probability of this choice; not set where it has no closed form.
+    price : Written
+        The money that the event moves: of an ASKED what is reserved, of an ANSWER or FAILED what
+        was booked (the cost that was said, as far as the budget had room, or else the price of its
+        ASKED), of a BID the price asked for, of a DRAWN what is kept back for audits.
+    expires : float or None
+        When the lease ends, in seconds since 1970; not set without a lease.
+    note : str or None
+        What a decision or a draw is for, in a word.
+    outcome : str or None
+        Why a task was closed: the word of the stopping rule, ``closed`` by hand, or ``frozen`` for
+        an audit.
+    confidence : float or None
+        How sure the answer was when the task was closed.
+    rests_on : RestsOn or None
+        What that confidence is; agreement where it is not said.
+    rows : tuple of PlanRow or None
+        Whom to ask about what, as decided. Each row holds a task (or null), a worker, how often
+        they are asked, and the propensity (or null).
+    available : tuple of str or None
+        The workers who could be asked when it was decided.
+    tasks : tuple of dict of str to Any or None
+        The tasks that were added.
+    workers : tuple of dict of str to Any or None
+        The workers who joined, or whose prices were quoted.
+    draw : dict of str to Any or None
+        What was drawn, as put on record beforehand.
+    cost : Written
+        What the call was said to have cost; not set where nothing was said.
+    over_ceiling : bool or None
+        True if the call cost more than the price that was reserved for it; not set where it did
+        not.
+    why : str or None
+        Why a call brought no answer.
+    probabilities : dict of str to float or None
+        How sure the source was, by option; they sum to 1, and options that are not named have 0.
+        They are no part of the vote.
+    rationale : str or None
+        What the source said for its answer.
+    reference : str or None
+        Where the reply comes from, such as a model's request id.
     """
 
     kind: Kind
-    seq: int = 0
+    seq: Positive = 0
     time: float = 0.0
-    key: str | None = None
-    decision: int | None = None
-    assignment: int | None = None
-    task: str | None = None
-    worker: str | None = None
+    key: Id | None = None
+    decision: Count | None = None
+    assignment: Positive | None = None
+    task: Id | None = None
+    worker: Id | None = None
     value: float | str | None = None
-    propensity: float | None = None
-    price: int | None = None
+    propensity: Chance | None = None
+    price: Written = None
     expires: float | None = None
     note: str | None = None
     outcome: str | None = None
-    confidence: float | None = None
+    confidence: Share | None = None
     rests_on: RestsOn | None = None
-    rows: tuple[PlanRow, ...] | None = None
-    available: tuple[str, ...] | None = None
+    rows: Annotated[tuple[PlanRow, ...] | None, JsonLimits(minItems=1)] = None
+    available: tuple[Id, ...] | None = None
     tasks: tuple[dict[str, Any], ...] | None = None
     workers: tuple[dict[str, Any], ...] | None = None
     draw: dict[str, Any] | None = None
-    cost: int | None = None
+    cost: Written = None
     over_ceiling: bool | None = None
     why: str | None = None
-    probabilities: dict[str, float] | None = None
-    rationale: str | None = None
-    reference: str | None = None
+    probabilities: dict[str, Share] | None = None
+    rationale: Annotated[str | None, JsonLimits(maxLength=LONGEST_RATIONALE)] = None
+    reference: Annotated[str | None, JsonLimits(maxLength=LONGEST_REFERENCE)] = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON: kind by name, money as a string, what is not set left out."""

@@ -9,8 +9,13 @@ from typing import Any, ClassVar, Self, get_args, get_type_hints
 class Jsonable:
     """A dataclass whose JSON has its fields, under their names and in their order.
 
-    Money is written as a string, a tuple as a list. A field that does not count in comparisons is
-    no part of the value, and none of its JSON.
+    Money is written as a string, a tuple as a list, a named tuple as an object. A field that does
+    not count in comparisons is no part of the value, and none of its JSON.
+
+    Attributes
+    ----------
+    written : tuple of str
+        Names of the fields and properties that are written, in this order; all fields if empty.
 
     Examples
     --------
@@ -27,6 +32,7 @@ class Jsonable:
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    written: ClassVar[tuple[str, ...]] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as a string."""
@@ -38,23 +44,41 @@ class Jsonable:
 
         A field with a default may be missing: an older version may have written it.
         """
-        wanted = {name: kind for name, kind in cls.json_types().items() if name in raw}
+        known = {field.name for field in fields(cls)}
+        wanted = {
+            name: kind for name, kind in cls.json_types().items() if name in raw and name in known
+        }
         return cls(**{name: _typed(raw[name], kind) for name, kind in wanted.items()})
 
     @classmethod
     @cache
     def json_types(cls) -> dict[str, Any]:
         """The type of each field that is written."""
-        types = get_type_hints(cls)
-        return {field.name: types[field.name] for field in fields(cls) if field.compare}
+        return _written_types(cls, limits=False)
+
+    @classmethod
+    def json_fields(cls) -> dict[str, Any]:
+        """The type of each property of the JSON, with its limits."""
+        return _written_types(cls, limits=True)
+
+
+def _written_types(noun: type[Jsonable], *, limits: bool) -> dict[str, Any]:
+    types = get_type_hints(noun, include_extras=limits)
+    names = noun.written or [field.name for field in fields(noun) if field.compare]
+    for name in names:
+        if name not in types:
+            types[name] = get_type_hints(getattr(noun, name).fget, include_extras=limits)["return"]
+    return {name: types[name] for name in names}
 
 
 def as_json(value: Any) -> Any:
     """A value as JSON: money as a string, a tuple as a list, a Jsonable as it says."""
-    if isinstance(value, tuple):
-        return [as_json(each) for each in value]
-    if isinstance(value, Jsonable):
+    if hasattr(value, "to_json"):
         return value.to_json()
+    if isinstance(value, tuple):
+        if hasattr(value, "_asdict"):
+            return {name: as_json(each) for name, each in value._asdict().items()}
+        return [as_json(each) for each in value]
     return str(value) if isinstance(value, Decimal) else value
 
 

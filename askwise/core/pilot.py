@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
@@ -10,6 +10,9 @@ from askwise.core.problem import Problem, Worker
 
 PILOT = "pilot"
 """The note of the draw of a pilot's tasks, and of the decisions that follow it."""
+
+PilotCut = Literal["budget", "tasks"]
+"""What makes a pilot smaller than was asked for."""
 
 FEWEST_TASKS = 5
 """A pilot of fewer tasks shows nothing."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from askwise.core.certify import CertifyTerms, read_terms
 from askwise.core.errors import InvalidProblem, nearest
@@ -15,6 +15,7 @@ from askwise.core.fields import (
     fields_of,
     is_name,
 )
+from askwise.core.json_types import MONEY_SCHEMA, Id, JsonLimits, Positive, Quantity
 from askwise.core.money import Amount, from_micro, to_micro
 
 UNLIMITED = 2**40
@@ -64,15 +65,15 @@ class Worker:
     Decimal('0.05')
     """
 
-    id: str
-    price: Amount
-    limit: int | None = None
+    id: Id
+    price: Annotated[Amount, MONEY_SCHEMA]
+    limit: Positive | None = None
     rating: float | None = None
-    rating_weight: float | None = None
+    rating_weight: Quantity | None = None
     trusted: bool = False
     kind: WorkerKind | None = None
-    family: str | None = None
-    source: str | None = None
+    family: Id | None = None
+    source: Id | None = None
 
     def __post_init__(self) -> None:
         check_id(self.id, "worker id")
@@ -148,10 +149,10 @@ class Task:
         The only workers who may be asked about it; anyone if not given.
     """
 
-    id: str
+    id: Id
     context: str | None = None
     payload: Any = None
-    workers: tuple[str, ...] | None = None
+    workers: Annotated[tuple[str, ...] | None, JsonLimits(minItems=1)] = None
 
     def __post_init__(self) -> None:
         check_id(self.id, "task id")
@@ -407,8 +408,7 @@ def check_named(task: Task, known: Container[str]) -> None:
     for name in task.workers or ():
         if name not in known:
             raise InvalidProblem(
-                f"task {task.id!r} names the worker {name!r}, who is not in the campaign: add him "
-                "first",
+                f"task {task.id!r} names worker {name!r}, who is not in the campaign: add them",
                 field="workers",
             )
 

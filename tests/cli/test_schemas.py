@@ -153,8 +153,8 @@ def test_the_schemas_know_every_kind_wait_end_and_error() -> None:
     assert [each["$ref"].rpartition("/")[2] for each in event["oneOf"]] == kinds
     ask = schema("ask")["$defs"]
     assert all(faults("ask", Wait(what).to_json()) == [] for what in _words(Wait, "what"))
-    assert ask["wait"]["properties"]["what"]["enum"] == list(_words(Wait, "what"))
-    assert ask["done"]["properties"]["why"]["enum"] == list(_words(Done, "why"))
+    assert ask["Wait"]["properties"]["what"]["enum"] == list(_words(Wait, "what"))
+    assert ask["Done"]["properties"]["why"]["enum"] == list(_words(Done, "why"))
     codes = set(schema("error")["$defs"]["error"]["properties"]["code"]["enum"])
     assert codes == {*_codes(errors.AskwiseError), "file_error", "usage"}
     assert schema("error")["$defs"]["error"]["properties"]["reason"]["enum"] == [*get_args(Reason)]

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from askwise.aggregation import aggregation
+from askwise.core.docstrings import doc_of, parse
 from askwise.lab.experiment import experiments
 from askwise.mechanisms import mechanisms
 from askwise.policies import policies
 from askwise.stopping import stopping
-from docs.docstrings import doc_of, parse, table
+from docs.docstrings import table
 from docs.entries import ours
 
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from askwise.campaign.certifying import FROZEN
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.certificate import Certified, certified_words
+from askwise.core.json_types import Count, Id, JsonLimits, Share
 from askwise.core.jsonable import Jsonable
 from askwise.core.labels import NO_LABEL, RestsOn, told
 from askwise.ledger import columns as c
@@ -15,6 +17,12 @@ from askwise.policies.capabilities import Assures
 
 RAN_OUT = ("over_budget", "low_confidence")
 """Outcomes of tasks that a stopping rule has not closed when there is nothing more to ask."""
+
+OUTCOMES = (
+    *("open", "confident", "low_confidence", "over_budget", "closed", "frozen", "assured"),
+    *("everyone_asked", "not_assured", "assurance_failed", "target_not_reachable"),
+)
+"""What may be said of how a task stands or ended."""
 
 _MARKS = [c.CLOSED, c.TASK_ANSWERED, c.TRUTH]
 """What changes when anything happens to a task that its answer depends on."""
@@ -24,34 +32,50 @@ _MARKS = [c.CLOSED, c.TASK_ANSWERED, c.TRUTH]
 class Answer(Jsonable):
     """What the campaign says about a task so far.
 
-    ``value`` is an option, or the mean utility; None while there is no answer. ``outcome`` is
-    ``open`` or, once closed, the stopping rule's word (``closed`` when closed by hand); under a
-    policy that assures an accuracy also ``assured``, ``everyone_asked``, ``not_assured``,
-    ``target_not_reachable``, or ``assurance_failed`` where audits have shown that answers such as
-    this are wrong more often than was assured. ``assured_error`` is then the probability of a wrong
-    answer at the lower bounds of the qualities of those who answered, by the policy's error
-    function, and ``majority_error`` the same by the exact error of the majority; both with what
-    audits have shown them to be exceeded by. None elsewhere.
-
-    ``rests_on`` says what the confidence is: ``agreement`` of votes under a model of workers, which
-    is no probability; ``calibrated``, agreement that known truths have mapped to a probability;
-    ``certified``, where a certificate vouches for the label, and the confidence is the share of
-    such labels that are right; or ``truth``, where the task's truth was told and is the answer.
-    None where nobody has answered and in utility campaigns.
-
-    ``certificate`` is, once labels were drawn for audits, ``certified``, ``audited`` (the label was
-    wrong or is not among those that are certified, and the audit is the answer), ``escalated`` (to
-    a trusted worker, whose answer it is) or ``uncertified``; None before, and where the truth was
-    known before.
+    Attributes
+    ----------
+    task : str or None
+        The task; None for the one entry of a campaign without tasks.
+    value : str or float or None
+        An option, or the mean utility; None while there is no answer.
+    confidence : float or None
+        How sure the answer is; ``rests_on`` says whether that is a probability. None where
+        nothing is known.
+    outcome : str
+        ``open`` or, once closed, the word of the stopping rule (``closed`` when closed by
+        hand, ``frozen`` when it was open as labels were frozen for their audit). Under a
+        policy that assures an accuracy also ``assured``, ``everyone_asked``,
+        ``not_assured``, ``target_not_reachable``, or ``assurance_failed`` where audits have
+        shown that answers such as this one are wrong more often than was assured.
+    count : int
+        The number of answers received.
+    assured_error : float or None
+        The probability of a wrong answer at the lower bounds of the qualities of those who
+        answered, by the policy's error function, with what audits have shown it to be
+        exceeded by. None where the policy assures nothing.
+    majority_error : float or None
+        The same by the exact error of the majority.
+    rests_on : RestsOn or None
+        What the confidence is: ``agreement`` of votes under a model of workers, which is no
+        probability; ``calibrated``, agreement that known truths have mapped to a
+        probability; ``certified``, where a certificate vouches for the label, and the
+        confidence is the share of such labels that are right; or ``truth``, where the truth
+        of the task was told and is the answer. None where nobody has answered and in
+        utility campaigns.
+    certificate : Certified or None
+        Once labels were drawn for audits: ``certified``; ``audited`` (the label was wrong
+        or is not among those that are certified, and the audit is the answer);
+        ``escalated`` (to a trusted worker, whose answer it is); or ``uncertified``. None
+        before, and where the truth was known before.
     """
 
-    task: str | None
+    task: Id | None
     value: str | float | None
-    confidence: float | None
-    outcome: str
-    count: int
-    assured_error: float | None = None
-    majority_error: float | None = None
+    confidence: Share | None
+    outcome: Annotated[str, JsonLimits(enum=[*OUTCOMES])]
+    count: Count
+    assured_error: Share | None = None
+    majority_error: Share | None = None
     rests_on: RestsOn | None = None
     certificate: Certified | None = None
 

@@ -25,9 +25,17 @@ STATES: tuple[AssignmentState, ...] = get_args(AssignmentState)
 class Handed:
     """An assignment and what has become of it.
 
-    ``state`` is ``out``, ``answered``, ``expired``, ``declined`` or ``failed``. ``value`` is the
-    answer, once there is one; ``cost`` what was booked for an answer or failure. The assignment's
-    ``price`` is what is reserved for it until then; its ASKED in the log has that for good.
+    Attributes
+    ----------
+    assignment : Assignment
+        Its ``price`` is what is reserved for it until it is settled; its ASKED in the log has that
+        for good.
+    state : "out", "answered", "expired", "declined" or "failed"
+        What has become of it.
+    value : str or float or None
+        The answer; None while there is none.
+    cost : Decimal or None
+        What was booked for an answer or a failure; None where nothing was.
     """
 
     assignment: Assignment

@@ -12,6 +12,7 @@ from askwise.campaign.refusals import conflict
 from askwise.campaign.state import CampaignState
 from askwise.core.arrays import Array
 from askwise.core.choices import Done
+from askwise.core.json_types import Count, Id, Level
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
 from askwise.ledger import Ledger
@@ -30,16 +31,26 @@ _NOTHING, _UNCERTIFIED, _CERTIFIED, _AUDITED, _ESCALATED = range(5)
 
 @dataclass(frozen=True, slots=True)
 class CertifiedSet(Jsonable):
-    """What audits show of one of the nested sets of a block: its ``size`` surest labels.
+    """What audits show of one of the nested sets of a block.
 
-    ``allowed`` is the most wrong labels with which the statement about it is true; ``audited`` and
-    ``wrong`` count the audits that bear on it and the wrong labels that they found.
+    Attributes
+    ----------
+    size : int
+        How many of the surest labels it holds.
+    allowed : int
+        The most wrong labels with which the statement about it is true.
+    audited : int
+        Audits that count for it.
+    wrong : int
+        How many of these audits found a wrong label.
+    certified : bool
+        Whether the statement about it is shown to be true.
     """
 
-    size: int
-    allowed: int
-    audited: int
-    wrong: int
+    size: Count
+    allowed: Count
+    audited: Count
+    wrong: Count
     certified: bool
 
 
@@ -47,21 +58,41 @@ class CertifiedSet(Jsonable):
 class CertifiedBlock(Jsonable):
     """What audits show of the labels of one draw.
 
-    ``tasks`` counts them, ``audits`` the most audits, ``audited`` and ``wrong`` the audits so far
-    and the wrong labels that they found, ``certified`` the labels that the statement is about.
-    ``outcome`` is ``certified``, ``open`` (further audits may certify) or ``hopeless``. ``missing``
-    counts the labels that are still to be replaced, with escalation, for the statement to hold.
-    ``digest`` is of tasks, labels and scores as they were drawn from.
+    Attributes
+    ----------
+    tasks : int
+        Labels that were drawn from.
+    audits : int
+        The most audits there may be of this draw.
+    audited : int
+        Audits so far that count.
+    wrong : int
+        How many of these audits found a wrong label.
+    certified : int
+        Labels that the statement is about, including those that were audited.
+    missing : int
+        With escalation, labels that are still to be replaced for the statement to hold.
+    outcome : CertifyOutcome
+        ``certified``; ``open`` (no label is certified yet, but further audits may change
+        that); or ``hopeless`` (they can't).
+    confidence : float
+        How sure the statement about this block is.
+    digest : str
+        A digest of the tasks, labels and scores that were drawn from.
+    sets : tuple of CertifiedSet
+        The nested sets as far as they were looked at.
+    statement : str
+        What may be said of this block, in words.
     """
 
-    tasks: int
-    audits: int
-    audited: int
-    wrong: int
-    certified: int
-    missing: int
+    tasks: Count
+    audits: Count
+    audited: Count
+    wrong: Count
+    certified: Count
+    missing: Count
     outcome: CertifyOutcome
-    confidence: float
+    confidence: Level
     digest: str
     sets: tuple[CertifiedSet, ...]
     statement: str
@@ -97,43 +128,56 @@ class CertifiedBlock(Jsonable):
 
 @dataclass(frozen=True, slots=True)
 class CampaignCertificate(Jsonable):
-    """What may be believed of a campaign's labels because some were drawn at random and audited.
+    """What may be believed of a campaign's labels because some were drawn at random and
+    audited.
 
     Attributes
     ----------
-    error, confidence : float
-        The share of certified labels that may be wrong, and how sure the statement is.
+    error : float
+        The share of certified labels that may be wrong.
+    confidence : float
+        How sure the statement is.
     by : tuple of str
-        Who audits.
+        The workers who audit.
     escalate : bool
         Whether labels that are not certified are replaced by trusted answers.
-    phase : "labelling", "auditing" or "done"
-        Labels are being made; trusted workers are being asked; there is nobody more to ask.
+    phase : CertifyPhase
+        ``labelling`` while labels are made, ``auditing`` while trusted workers are asked,
+        ``done`` when nobody is left to ask.
     audits : int
-        The most audits there may be: before the draw, as many as the money kept back pays.
-    audited, wrong : int
-        Audits, and how many of them found a wrong label.
-    certified, escalated, uncertified : int
-        How many labels are certified, were replaced by trusted answers, and are neither.
-    kept, spent : Decimal
-        Money that is kept back for audits, and that trusted answers have cost.
+        The most audits there may be; before the draw, as many as the money kept back pays
+        for.
+    audited : int
+        Audits so far that count.
+    wrong : int
+        How many of these audits found a wrong label.
+    certified : int
+        Labels that are certified.
+    escalated : int
+        Labels that were replaced by trusted answers.
+    uncertified : int
+        Labels that are neither, and tasks without a label.
+    kept : Decimal
+        Money that is kept back for audits.
+    spent : Decimal
+        What those who audit were paid.
     blocks : tuple of CertifiedBlock
         What was shown of the labels of each draw.
     statement : str
         What may be said, in words for a report.
     """
 
-    error: float
-    confidence: float
-    by: tuple[str, ...]
+    error: Level
+    confidence: Level
+    by: tuple[Id, ...]
     escalate: bool
     phase: CertifyPhase
-    audits: int
-    audited: int
-    wrong: int
-    certified: int
-    escalated: int
-    uncertified: int
+    audits: Count
+    audited: Count
+    wrong: Count
+    certified: Count
+    escalated: Count
+    uncertified: Count
     kept: Decimal
     spent: Decimal
     blocks: tuple[CertifiedBlock, ...]

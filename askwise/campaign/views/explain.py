@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Annotated
 
 from askwise.campaign.askings import Askings
 from askwise.campaign.certifying import AUDIT_RULES
@@ -14,7 +15,8 @@ from askwise.campaign.views.assignments import assignment_id, unknown_assignment
 from askwise.core.allocation import Watch
 from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
-from askwise.core.events import Event, Kind, PlanRow
+from askwise.core.events import Event, Kind, PlannedRow, PlanRow
+from askwise.core.json_types import AssignmentId, Chance, Count, Id, JsonLimits
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import NO_CAP, from_micro
 from askwise.core.pilot import PILOT
@@ -27,11 +29,26 @@ from askwise.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Candidate(Jsonable):
-    """One worker as the policy saw them. ``index`` is what it ranks by, where it does."""
+    """One worker as the policy saw them.
 
-    worker: str
+    Attributes
+    ----------
+    worker : str
+        The worker.
+    available : bool
+        Whether they could be asked then.
+    room : int or None
+        How many more answers money and limit allow; None without limit.
+    index : float or None
+        What the policy ranks by; None where it does not rank, or where the index is beyond
+        all numbers.
+    details : dict of str to float or None
+        Further numbers of the policy, by name.
+    """
+
+    worker: Id
     available: bool
-    room: int | None
+    room: Count | None
     index: float | None
     details: dict[str, float | None]
 
@@ -40,23 +57,52 @@ class Candidate(Jsonable):
 class Explanation(Jsonable):
     """Why an assignment was made, recomputed from the log.
 
-    ``reproduced`` tells that choosing again, at the same place of the log with the same
-    draws, gave the same decision. ``watch`` is what audits said of assured answers at that point,
-    where some are audited.
+    Attributes
+    ----------
+    assignment : str
+        The assignment.
+    task : str or None
+        The task; None where units of work are bought.
+    worker : str
+        The worker who was asked.
+    price : Decimal
+        What was reserved for the answer.
+    propensity : float or None
+        The probability of this choice; None where it has no closed form.
+    decision : int
+        The number of the decision.
+    purpose : str
+        What the decision was for, in the policy's words.
+    policy : str
+        The name of the policy.
+    rule : str
+        How the policy chooses, in words.
+    budget_left : Decimal or None
+        The money left before the decision; None without a cap.
+    rows : tuple of PlannedRow
+        The whole decision. Each row holds a task (or None), a worker, how often they are
+        asked, and the propensity (or None).
+    candidates : tuple of Candidate
+        All workers who had joined, the best first.
+    reproduced : bool
+        Whether choosing again, at the same place of the log with the same draws, gave the
+        same decision.
+    watch : Watch or None
+        What audits said of assured answers at that point; None where none are audited.
     """
 
-    assignment: str
-    task: str | None
-    worker: str
+    assignment: AssignmentId
+    task: Id | None
+    worker: Id
     price: Decimal
-    propensity: float | None
-    decision: int
+    propensity: Chance | None
+    decision: Count
     purpose: str
     policy: str
     rule: str
     budget_left: Decimal | None
-    rows: tuple[tuple[str | None, str, int, float | None], ...]
-    candidates: tuple[Candidate, ...]
+    rows: Annotated[tuple[PlannedRow, ...], JsonLimits(minItems=1)]
+    candidates: Annotated[tuple[Candidate, ...], JsonLimits(minItems=1)]
     reproduced: bool
     watch: Watch | None = None
 

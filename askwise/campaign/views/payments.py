@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from askwise.campaign.state import CampaignState
+from askwise.core.json_types import Count, Id
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
 
@@ -12,16 +13,28 @@ from askwise.core.money import from_micro
 class Payment(Jsonable):
     """What a worker has earned, what is reserved for the work they have out, and why.
 
-    ``paid`` is what their calls were settled at: ``answers`` of them, and ``failures`` that
-    brought none.
+    Attributes
+    ----------
+    worker : str
+        The worker.
+    answers : int
+        The number of their answers that were paid.
+    paid : Decimal
+        What their calls were settled at, failures included.
+    reserved : Decimal
+        What is reserved for the assignments they have out.
+    why : str
+        How the amount comes about, in words.
+    failures : int
+        Calls that brought no answer; what they cost is in ``paid``.
     """
 
-    worker: str
-    answers: int
+    worker: Id
+    answers: Count
     paid: Decimal
     reserved: Decimal
     why: str
-    failures: int = 0
+    failures: Count = 0
 
 
 def payments(state: CampaignState) -> list[Payment]:

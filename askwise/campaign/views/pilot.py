@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,13 +12,15 @@ from askwise.auditing import PanelCard
 from askwise.auditing.ballots import FAILED, Ballots, Sources, majority
 from askwise.auditing.intervals import Interval, paired, share
 from askwise.auditing.panels import panel_card
-from askwise.campaign.piloting import ENDED, UNASKED, PilotCut, last_call, size_of
+from askwise.campaign.piloting import ENDED, UNASKED, last_call, size_of
 from askwise.campaign.refusals import conflict
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.workers import mean_money
 from askwise.core.arrays import Array
+from askwise.core.json_types import Count, Id, JsonLimits, Positive, Share
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
+from askwise.core.pilot import FEWEST_TASKS, PilotCut
 from askwise.core.problem import WorkerKind
 from askwise.ledger import columns as c
 
@@ -29,46 +31,60 @@ class PilotWorker(Jsonable):
 
     Attributes
     ----------
-    id, kind, family
-        Who they are; None where nothing was said.
-    answers, failed, declined, waiting, skipped : int
-        Their questions by what has become of them: ``waiting`` are out or still to be asked,
-        ``skipped`` were not asked before their task was closed.
+    id : str
+        The worker.
+    kind : WorkerKind or None
+        Whether they are a person, a model or a crowd; None where nothing was said.
+    family : str or None
+        A name shared by workers that err together; None where nothing was said.
+    answers : int
+        Questions that they answered.
+    failed : int
+        Questions whose call brought no answer.
+    declined : int
+        Questions that they turned down.
+    waiting : int
+        Questions that are out or still to be asked.
+    skipped : int
+        Questions that were not asked before their task was closed.
     failures : dict of str to int
-        Why calls failed, and how often.
+        How often calls failed, by reason.
     flips : int
         The failures that are ``orders``: the replies to both orders contradict each other.
     paid : Decimal
         What their calls cost, failures included.
-    cost_an_answer, largest_cost : Decimal or None
-        ``paid`` for each answer, and the most that one call cost.
+    cost_an_answer : Decimal or None
+        ``paid`` for each answer; None without one.
+    largest_cost : Decimal or None
+        The most that one call cost; None without one.
     agreement : Interval or None
-        How often they say what most others say; of k tied options each counts 1/k.
+        How often they say what most others say; of k tied options each counts 1/k. None without
+        such a task.
     compared : int
         Their answers to tasks that others answered too: those that ``agreement`` is about.
     accuracy : Interval or None
-        How often they are right, on tasks whose truth is known.
+        How often they are right on tasks whose truth is known; None without such a task.
     truths : int
-        How many tasks these are.
+        How many tasks with a known truth they answered.
     """
 
-    id: str
+    id: Id
     kind: WorkerKind | None
     family: str | None
-    answers: int
-    failed: int
-    declined: int
-    waiting: int
-    skipped: int
-    failures: dict[str, int]
-    flips: int
+    answers: Count
+    failed: Count
+    declined: Count
+    waiting: Count
+    skipped: Count
+    failures: dict[str, Positive]
+    flips: Count
     paid: Decimal
     cost_an_answer: Decimal | None
     largest_cost: Decimal | None
     agreement: Interval | None
-    compared: int
+    compared: Count
     accuracy: Interval | None
-    truths: int
+    truths: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,27 +94,29 @@ class FamilyAgreement(Jsonable):
     Attributes
     ----------
     family : str
-        Their family.
+        The family.
     workers : tuple of str
-        Those of it who are in the pilot.
-    within, across : float
-        Of the pairs of answers to one task, the share that agree: both of the family, and one of
-        it with one of another worker; in the mean over tasks that have both.
+        The workers of the family who are in the pilot.
+    within : float
+        The share of pairs of answers to one task, both of the family, that agree, in the mean over
+        tasks.
+    across : float
+        The same of pairs of one answer of the family and one of another worker.
     excess : Interval
         ``within`` minus ``across``.
     tasks : int
-        How many tasks have both.
+        How many tasks have pairs of both kinds.
     suspicious : bool
         Whether the interval of ``excess`` is above 0: they seem to say the same for the same
         reasons, and so count for less than as many others.
     """
 
     family: str
-    workers: tuple[str, ...]
-    within: float
-    across: float
+    workers: Annotated[tuple[Id, ...], JsonLimits(minItems=2)]
+    within: Share
+    across: Share
     excess: Interval
-    tasks: int
+    tasks: Positive
     suspicious: bool
 
 
@@ -108,18 +126,25 @@ class PilotProgress(Jsonable):
 
     Attributes
     ----------
-    phase : str
+    phase : "waiting", "asking" or "done"
         ``waiting`` until its tasks are drawn, ``asking`` while questions are open, then ``done``.
     policy_decides : bool
         Whether the policy has begun: questions to workers who were away may still be open.
-    wanted, drawn : int
-        How many tasks were asked for, and how many were drawn.
-    cut : str or None
+    wanted : int
+        How many tasks were asked for.
+    drawn : int
+        How many tasks were drawn.
+    cut : PilotCut or None
         Why that is fewer: ``budget`` (more would cost more than a third of it) or ``tasks`` (there
-        are no more). While the pilot waits, what is to be expected.
-    questions, done, waiting, skipped : int
-        Pairs of task and worker: all, ended, out or still to be asked, and left out since their
-        task was closed first.
+        are no more). While the pilot waits, what is to be expected. None where it is not fewer.
+    questions : int
+        Pairs of task and worker.
+    done : int
+        Questions that ended in an answer, a failure or a refusal.
+    waiting : int
+        Questions that are out or still to be asked.
+    skipped : int
+        Questions that were not asked before their task was closed.
     paid : Decimal
         What the pilot has cost.
     statement : str
@@ -128,13 +153,13 @@ class PilotProgress(Jsonable):
 
     phase: Literal["waiting", "asking", "done"]
     policy_decides: bool
-    wanted: int
-    drawn: int
+    wanted: Annotated[int, JsonLimits(minimum=FEWEST_TASKS)]
+    drawn: Count
     cut: PilotCut | None
-    questions: int
-    done: int
-    waiting: int
-    skipped: int
+    questions: Count
+    done: Count
+    waiting: Count
+    skipped: Count
     paid: Decimal
     statement: str
 
@@ -146,20 +171,20 @@ class PilotReport(PilotProgress):
     Attributes
     ----------
     tasks : tuple of str
-        Those drawn, in their order.
+        The tasks that were drawn, in their order.
     with_truth : int
         How many of them have a known truth now.
     workers : tuple of PilotWorker
-        Each of them.
+        What was shown of each worker.
     panel : PanelCard or None
-        All of them together, against known truths; None while no answer is to a task with one.
+        All workers together, against known truths; None while no answer is to a task with one.
     families : tuple of FamilyAgreement
         Families with two workers in the pilot, where others are in it too.
     """
 
-    tasks: tuple[str, ...]
-    with_truth: int
-    workers: tuple[PilotWorker, ...]
+    tasks: tuple[Id, ...]
+    with_truth: Count
+    workers: Annotated[tuple[PilotWorker, ...], JsonLimits(minItems=1)]
     panel: PanelCard | None
     families: tuple[FamilyAgreement, ...]
 

@@ -15,6 +15,7 @@ import scipy
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.answers import Answer
 from askwise.core.arrays import Array
+from askwise.core.json_types import Count
 from askwise.core.jsonable import Jsonable
 from askwise.ledger import columns as c
 
@@ -33,16 +34,27 @@ _BLOCK = 1 << 16
 class Quality(Jsonable):
     """How good a worker seems, with a 95% interval, and what that rests on.
 
-    ``basis`` is ``truth`` (share of right answers to tasks whose truth is known), ``agreement``
-    (share of answers that the other workers' vote agrees with) or ``utility`` (mean of their
-    answers, in the campaign's range); ``answers`` is how many answers were counted.
+    Attributes
+    ----------
+    value : float
+        The estimate: a share from 0 to 1, or a mean utility in the campaign's range.
+    low : float
+        The lower end of the interval.
+    high : float
+        The upper end of the interval.
+    basis : "truth", "agreement" or "utility"
+        ``truth`` (the share of right answers to tasks whose truth is known), ``agreement``
+        (the share of answers that the vote of the other workers agrees with) or ``utility``
+        (the mean of their answers).
+    answers : int
+        How many answers were counted.
     """
 
     value: float
     low: float
     high: float
     basis: Literal["truth", "agreement", "utility"]
-    answers: int
+    answers: Count
 
 
 def judged(

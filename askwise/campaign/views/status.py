@@ -10,6 +10,7 @@ from askwise.campaign.views.certificate import CampaignCertificate, certificate
 from askwise.campaign.views.pilot import PilotProgress, progress
 from askwise.core.allocation import Watch
 from askwise.core.choices import Done
+from askwise.core.json_types import Count, Id, Positive
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c
@@ -20,18 +21,27 @@ from askwise.policies import GoldFor, GoldRequest
 class NeedsGold(Jsonable):
     """Tasks whose truth is wanted, and what for.
 
-    With ``side``, answers alone can't tell who is right in the context, and these truths would.
-    With ``calibration``, confidences rest on agreement alone; the tasks are drawn at random, and
-    their truths turn agreement into a probability. With ``audit``, the tasks were drawn at random
-    when they were begun, and the policy waits for these truths. ``count`` is how many truths are
-    still wanted; there may be more of them than tasks listed, and the next tasks are named as
-    truths come in.
+    Attributes
+    ----------
+    context : str or None
+        The context of the tasks; None where it does not matter.
+    tasks : tuple of str
+        Tasks whose truth is wanted. There may be fewer than ``count``: the next ones are
+        named as truths come in.
+    why : GoldFor
+        With ``side``, answers alone can't tell who is right in the context, and these
+        truths would. With ``calibration``, confidences rest on agreement alone; the tasks
+        are drawn at random, and their truths turn agreement into a probability. With
+        ``audit``, the tasks were drawn at random when they were begun, and the policy waits
+        for these truths.
+    count : int
+        How many truths are still wanted.
     """
 
     context: str | None
-    tasks: tuple[str, ...]
+    tasks: tuple[Id, ...]
     why: GoldFor = "side"
-    count: int = 1
+    count: Positive = 1
 
     @classmethod
     def of(cls, request: GoldRequest) -> Self:
@@ -42,31 +52,74 @@ class NeedsGold(Jsonable):
 
 @dataclass(frozen=True, slots=True)
 class Status(Jsonable):
-    """A campaign at a glance. Money in whole units; ``budget`` and ``left`` None without a cap.
+    """A campaign at a glance.
 
-    ``failures`` counts the calls that brought no answer; what they cost is in ``spent``.
-    ``unbooked`` is what calls were said to cost beyond their ceiling and beyond the budget.
-    ``pilot`` is how far the pilot is, None without one.
-    ``watch`` is what audits say of answers that are assured; None where none are audited.
-    ``because`` is why the policy ``auto`` chose ``policy``; None where the policy was named.
+    Attributes
+    ----------
+    name : str
+        The name of the campaign.
+    state : "running", "paused" or "stopped"
+        ``running``, ``paused`` (nothing is handed out until it is resumed) or ``stopped``
+        for good.
+    policy : str
+        The name of the policy that decides whom to ask.
+    budget : Decimal or None
+        The most that may be spent; None without a cap.
+    spent : Decimal
+        What answers and failed calls have cost.
+    reserved : Decimal
+        What is reserved for assignments that are out or planned.
+    left : Decimal or None
+        The budget less what is spent and reserved; None without a cap.
+    workers : int
+        Workers who may be asked.
+    tasks : int
+        Tasks; 0 where units of work are bought.
+    open_tasks : int
+        Tasks that are not closed.
+    decisions : int
+        Decisions that the policy has made.
+    answers : int
+        Answers received.
+    pending : int
+        Assignments that are out.
+    utility : float or None
+        The sum of all answers; None in a campaign with options.
+    seq : int
+        The number of the last event of the log.
+    failures : int
+        Calls that brought no answer; what they cost is in ``spent``.
+    unbooked : Decimal
+        What calls were said to cost beyond their ceiling and beyond the budget.
+    needs_gold : tuple of NeedsGold
+        Truths that are wanted, and what for.
+    certificate : CampaignCertificate or None
+        What audits have shown; None where nothing is to be certified.
+    watch : Watch or None
+        What audits say of answers that are assured; None where none are audited.
+    because : str or None
+        Why the policy ``auto`` chose ``policy``, and when the campaign ends; None where the
+        policy was named.
+    pilot : PilotProgress or None
+        How far the pilot is; None without one.
     """
 
-    name: str
+    name: Id
     state: Literal["running", "paused", "stopped"]
     policy: str
     budget: Decimal | None
     spent: Decimal
     reserved: Decimal
     left: Decimal | None
-    workers: int
-    tasks: int
-    open_tasks: int
-    decisions: int
-    answers: int
-    pending: int
+    workers: Count
+    tasks: Count
+    open_tasks: Count
+    decisions: Count
+    answers: Count
+    pending: Count
     utility: float | None
-    seq: int
-    failures: int = 0
+    seq: Count
+    failures: Count = 0
     unbooked: Decimal = Decimal(0)
     needs_gold: tuple[NeedsGold, ...] = ()
     certificate: CampaignCertificate | None = None

@@ -11,6 +11,7 @@ from askwise.campaign.views.answers import Answer
 from askwise.campaign.views.answers import answers as answers_of
 from askwise.campaign.views.assignments import STATES
 from askwise.campaign.views.quality import Quality, judged, rated
+from askwise.core.json_types import Count, Id, Positive, Share
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
 from askwise.core.problem import WorkerKind
@@ -22,39 +23,80 @@ from askwise.ledger.entries import Overrun
 class WorkerSummary(Jsonable):
     """One worker: their work, their money, how good they seem.
 
-    ``asked`` counts all that was ever handed to them and is the sum of ``answered``, ``out``,
-    ``expired``, ``declined`` and ``failed``; ``failures`` says for which reasons calls failed, and
-    how often. ``price`` is the most that is reserved for an answer, None while sealed bids are
-    taken. ``paid`` is what their calls were settled at, ``paid_for_failures`` the part of it that
-    brought no answer, ``cost_an_answer`` what is paid for each answer, failures included.
-    ``over_ceiling`` counts calls that cost more than was reserved for them; ``unbooked`` is what of
-    that the budget had no room for. ``share`` is of all answers. ``agreement`` is the share of
-    their answers that are the task's present answer, among tasks that somebody else answered too;
-    None where there is none, and for utilities. ``kind``, ``family`` and ``source`` are None
-    where nothing was said.
+    ``asked`` is the sum of ``answered``, ``out``, ``expired``, ``declined`` and ``failed``.
+
+    Attributes
+    ----------
+    id : str
+        The worker.
+    joined : bool
+        Whether they are in the campaign; false once they have left.
+    trusted : bool
+        Whether their answer is taken for the truth.
+    price : Decimal or None
+        The most that is reserved for one answer; None while sealed bids are taken.
+    limit : int or None
+        The most answers they can give; None without a limit.
+    asked : int
+        All assignments that were ever handed to them.
+    answered : int
+        Assignments that they answered.
+    out : int
+        Assignments that they have out now.
+    expired : int
+        Assignments that were released because nobody answered in time.
+    declined : int
+        Assignments that they turned down.
+    paid : Decimal
+        What their calls were settled at, failures included.
+    share : float
+        Their share of all answers of the campaign.
+    agreement : float or None
+        The share of their answers that are the task's present answer, among tasks that
+        somebody else answered too; None where there is no such task, and for utilities.
+    quality : Quality or None
+        How good they seem; None before an answer that can be judged.
+    kind : WorkerKind or None
+        Whether they are a person, a model or a crowd; None where nothing was said.
+    family : str or None
+        A name shared by workers that err together; None where nothing was said.
+    failed : int
+        Assignments whose call brought no answer.
+    failures : dict of str to int
+        How often calls failed, by reason.
+    paid_for_failures : Decimal
+        The part of ``paid`` that brought no answer.
+    cost_an_answer : Decimal or None
+        ``paid`` for each answer, failures included; None without an answer.
+    over_ceiling : int
+        Calls that cost more than was reserved for them.
+    unbooked : Decimal
+        What such calls cost beyond what the budget had room for.
+    source : str or None
+        What answers for them, by name and digest; None where nothing was said.
     """
 
-    id: str
+    id: Id
     joined: bool
     trusted: bool
     price: Decimal | None
-    limit: int | None
-    asked: int
-    answered: int
-    out: int
-    expired: int
-    declined: int
+    limit: Positive | None
+    asked: Count
+    answered: Count
+    out: Count
+    expired: Count
+    declined: Count
     paid: Decimal
-    share: float
-    agreement: float | None
+    share: Share
+    agreement: Share | None
     quality: Quality | None
     kind: WorkerKind | None = None
     family: str | None = None
-    failed: int = 0
-    failures: dict[str, int] = field(default_factory=dict)
+    failed: Count = 0
+    failures: dict[str, Positive] = field(default_factory=dict)
     paid_for_failures: Decimal = Decimal(0)
     cost_an_answer: Decimal | None = None
-    over_ceiling: int = 0
+    over_ceiling: Count = 0
     unbooked: Decimal = Decimal(0)
     source: str | None = None
 

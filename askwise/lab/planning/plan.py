@@ -5,10 +5,20 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from askwise.campaign.views.quality import clopper_pearson
-from askwise.core.jsonable import Jsonable, as_json
+from askwise.core.json_types import (
+    Count,
+    JsonLimits,
+    Level,
+    NumberOfOptions,
+    Positive,
+    Quantity,
+    Share,
+    Word,
+)
+from askwise.core.jsonable import Jsonable
 from askwise.core.registry import changed_parameters
 from askwise.lab.planning.search import Dial, Value
 from askwise.policies import AsksCrowds, Policy
@@ -17,16 +27,36 @@ from askwise.stopping import StoppingRule
 
 @dataclass(frozen=True, slots=True)
 class Estimate(Jsonable):
-    """An expected value and two ends: of a 95% interval, or between which 8 of 10 lie."""
+    """An expected value and two ends: of a 95% interval, or those between which 8 of 10 values are.
 
-    mean: float
-    low: float
-    high: float
+    Attributes
+    ----------
+    mean : float
+        The expected value.
+    low : float
+        The lower end.
+    high : float
+        The upper end.
+    """
+
+    mean: Quantity
+    low: Quantity
+    high: Quantity
 
 
 @dataclass(frozen=True, slots=True)
 class MoneyRange(Jsonable):
-    """Expected money, and between which ends 8 of 10 campaigns (or questions) lie."""
+    """Expected money, and the ends between which 8 of 10 campaigns (or questions) are.
+
+    Attributes
+    ----------
+    mean : Decimal
+        The expected amount.
+    low : Decimal
+        The lower end.
+    high : Decimal
+        The upper end.
+    """
 
     mean: Decimal
     low: Decimal
@@ -37,72 +67,197 @@ class MoneyRange(Jsonable):
 class KindPart(Jsonable):
     """What questions of one kind take, on average.
 
-    ``best_accuracy`` says from where to where the best crowd's accuracy goes, ``share_of_money``
-    which part of the money goes to these questions.
+    Attributes
+    ----------
+    name : str
+        The kind.
+    share : float
+        The share of the questions that are of this kind.
+    best_accuracy : tuple[float, float]
+        The range of the best crowd's accuracy, from the lowest to the highest.
+    answers : float
+        Expected answers to a question.
+    cost : Decimal
+        The expected cost of a question.
+    share_of_money : float
+        The share of all money that goes to these questions.
+    error : Estimate
+        The share of wrong answers, with its 95% interval.
     """
 
-    name: str
-    share: float
+    name: Word
+    share: Share
     best_accuracy: tuple[float, float]
-    answers: float
+    answers: Quantity
     cost: Decimal
-    share_of_money: float
+    share_of_money: Share
     error: Estimate
 
 
 @dataclass(frozen=True, slots=True)
 class CrowdPart(Jsonable):
-    """What one crowd gets: answers and money a question, and which part of all."""
+    """What one crowd gives and gets, for each question.
 
-    id: str
+    Attributes
+    ----------
+    id : str
+        The crowd.
+    price : Decimal
+        The price of an answer.
+    answers : float
+        Expected answers to a question.
+    cost : Decimal
+        The expected cost of a question.
+    share_of_answers : float
+        Their share of all answers.
+    share_of_money : float
+        Their share of all money.
+    """
+
+    id: Word
     price: Decimal
-    answers: float
+    answers: Quantity
     cost: Decimal
-    share_of_answers: float
-    share_of_money: float
+    share_of_answers: Share
+    share_of_money: Share
 
 
 @dataclass(frozen=True, slots=True)
 class Funds(Jsonable):
-    """How far a budget goes: the chance that it does, and how many questions it finishes."""
+    """How far a budget goes.
+
+    Attributes
+    ----------
+    amount : Decimal
+        The budget.
+    chance : float
+        The chance that it suffices for all questions.
+    finished : Estimate
+        How many questions it finishes: expected, and the 80% range.
+    """
 
     amount: Decimal
-    chance: float
+    chance: Share
     finished: Estimate
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What a campaign will cost and how often it will be wrong, as simulated.
+class PlanPoint(NamedTuple):
+    """What a campaign of fewer questions costs: expected, and the 80% range.
 
-    ``answers`` and ``cost`` are of one question, ``total`` of all; their ranges hold 8 of 10.
-    ``error`` is the share of questions with a wrong option, ``confident_error`` that of questions
-    closed with confidence and wrong, both with 95% intervals; ``unsure`` is the share that ends
-    without confidence. ``path`` is what campaigns of fewer questions cost. ``settings`` are the
-    lines for a campaign's file. ``dial`` says where the rule's dial is, if it has one, and
-    ``searched`` from where to where it was tried, to reach ``target_error``.
+    Attributes
+    ----------
+    questions : int
+        How many questions it has.
+    money : MoneyRange
+        What it costs; written as ``mean``, ``low`` and ``high``.
+    mean : Decimal
+        The expected amount.
+    low : Decimal
+        The lower end.
+    high : Decimal
+        The upper end.
     """
 
     questions: int
-    options: int
+    money: MoneyRange
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON, money as strings."""
+        return {"questions": self.questions, **self.money.to_json()}
+
+    @classmethod
+    def json_fields(cls) -> dict[str, Any]:
+        """The type of each property of the JSON, with its limits."""
+        return {"questions": Positive, **MoneyRange.json_fields()}
+
+
+@dataclass(frozen=True)
+class Plan(Jsonable):
+    """What a campaign will cost and how often it will be wrong, as simulated.
+
+    Attributes
+    ----------
+    questions : int
+        Questions in the campaign.
+    options : int
+        Options of a question.
+    policy : str
+        The label of the policy.
+    rule : str
+        The label of the stopping rule, with the dial.
+    horizon : int or None
+        The most answers to a question; None without a limit.
+    guarantees : bool
+        Whether the rule keeps a stated error on every question.
+    promise : str
+        What exactly the rule guarantees or trades.
+    runs : int
+        Simulated questions.
+    seed : int
+        The seed of all draws.
+    answers : Estimate
+        Answers to a question: expected, and the 80% range.
+    cost : MoneyRange
+        The cost of a question: expected, and the 80% range.
+    total : MoneyRange
+        The cost of all questions: expected, and the 80% range.
+    error : Estimate
+        The share of questions that end with a wrong option, with its 95% interval.
+    confident_error : Estimate
+        The share of questions that are closed with confidence and wrong, with its 95% interval.
+    unsure : float
+        The share of questions that end without confidence.
+    kinds : tuple of KindPart
+        Kinds of questions, as given; else thirds by how good the best crowd is. Empty if all
+        questions are alike.
+    crowds : tuple of CrowdPart
+        What each crowd gives and gets.
+    path : tuple of PlanPoint
+        What campaigns of fewer questions cost.
+    settings : str
+        Policy and rule as lines of a campaign's TOML file.
+    target_error : float or None
+        The error aimed at; None if the rule's label sets the dial and no target was given.
+    dial : Dial or None
+        Where the rule's dial is; None if it has none.
+    searched : tuple[Value, Value] or None
+        The ends between which the dial was tried; None where nothing was searched.
+    funds : Funds or None
+        How far the budget goes; None if none was given.
+    budget
+        How far the budget goes; None if none was given.
+    reached : bool or None
+        Whether the simulated error is at most the target; None without one.
+    remarks : tuple of str
+        What should not be overlooked, in sentences.
+    """
+
+    written: ClassVar = (
+        *("questions", "options", "policy", "rule", "guarantees", "promise", "dial"),
+        *("target_error", "reached", "error", "confident_error", "unsure", "answers", "cost"),
+        *("total", "kinds", "crowds", "budget", "path", "remarks", "settings", "runs", "seed"),
+    )
+
+    questions: Positive
+    options: NumberOfOptions
     policy: str
     rule: str
     horizon: int | None
     guarantees: bool
     promise: str
-    runs: int
-    seed: int
+    runs: Annotated[int, JsonLimits(minimum=100)]
+    seed: Count
     answers: Estimate
     cost: MoneyRange
     total: MoneyRange
     error: Estimate
     confident_error: Estimate
-    unsure: float
+    unsure: Share
     kinds: tuple[KindPart, ...]
-    crowds: tuple[CrowdPart, ...]
-    path: tuple[tuple[int, MoneyRange], ...]
+    crowds: Annotated[tuple[CrowdPart, ...], JsonLimits(minItems=1)]
+    path: Annotated[tuple[PlanPoint, ...], JsonLimits(minItems=1)]
     settings: str
-    target_error: float | None
+    target_error: Level | None
     dial: Dial | None
     searched: tuple[Value, Value] | None
     funds: Funds | None
@@ -125,16 +280,10 @@ class Plan:
         """What a reader should not overlook, in sentences."""
         return tuple(_remarks(self))
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, money as strings."""
-        names = (
-            *("questions", "options", "policy", "rule", "guarantees", "promise", "dial"),
-            *("target_error", "reached", "error", "confident_error", "unsure", "answers", "cost"),
-            *("total", "kinds", "crowds", "funds", "path", "remarks", "settings", "runs", "seed"),
-        )
-        found = {name: as_json(getattr(self, name)) for name in names}
-        found["path"] = [{"questions": at, **money.to_json()} for at, money in self.path]
-        return {"budget" if name == "funds" else name: value for name, value in found.items()}
+    @property
+    def budget(self) -> Funds | None:
+        """How far the budget goes, under the name that it has in JSON."""
+        return self.funds
 
 
 def _remarks(plan: Plan) -> list[str]:

@@ -14,7 +14,7 @@ from askwise.core.registry import from_label, label_of
 from askwise.data import Beliefs
 from askwise.lab.planning import plan as told
 from askwise.lab.planning import search
-from askwise.lab.planning.plan import Funds, MoneyRange, Plan, rate
+from askwise.lab.planning.plan import Funds, MoneyRange, Plan, PlanPoint, rate
 from askwise.lab.planning.questions import Drawn, Sample, draw_questions, problem_of
 from askwise.lab.planning.ranges import MIDDLE, middle
 from askwise.lab.planning.search import Chosen, Dial, Value
@@ -186,7 +186,7 @@ def _plan(
     places, totals = _totals(sample.spent, questions, np.random.default_rng([drawn.seed, 1]))
     path = tuple(
         # One question is what was simulated: nothing need be drawn again.
-        (place, cost if place == 1 else _money(mean * place, column))
+        PlanPoint(place, cost if place == 1 else _money(mean * place, column))
         for place, column in zip(places, totals, strict=True)
     )
     return Plan(

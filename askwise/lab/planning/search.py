@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from askwise.core.errors import InvalidParameter
+from askwise.core.json_types import JsonLimits, Word
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import LARGEST, from_micro
 from askwise.core.registry import from_label, label_of
@@ -27,12 +28,19 @@ HORIZON = 1000
 class Dial(Jsonable):
     """A rule's dial, where it was put, and how.
 
-    ``chosen`` is ``given`` (in the rule's label), ``target`` (the dial is an error itself) or
-    ``searched`` (by simulation).
+    Attributes
+    ----------
+    name : str
+        The parameter of the rule.
+    value : Value
+        Where it was put; a string where the dial is money.
+    chosen : "given", "target" or "searched"
+        ``given`` (in the rule's label), ``target`` (the dial is an error itself) or ``searched``
+        (by simulation).
     """
 
-    name: str
-    value: Value
+    name: Word
+    value: Annotated[Value, JsonLimits(type=["number", "string"])]
     chosen: Literal["given", "target", "searched"]
 
 

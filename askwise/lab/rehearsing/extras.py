@@ -14,6 +14,7 @@ from askwise.auditing.climbs import Climb
 from askwise.auditing.draws import draw_order, exactly
 from askwise.auditing.limits import fewest_audits
 from askwise.auditing.needs import audit_needs
+from askwise.core.json_types import Count, Positive, Share
 from askwise.core.jsonable import Jsonable
 from askwise.kernels.calibration import LEAST_TRUTHS
 from askwise.lab.planning.plan import Estimate, MoneyRange
@@ -34,17 +35,19 @@ class TruthsPart(Jsonable):
     Attributes
     ----------
     told : int
-        How many the plan counts on.
-    least, wanted : int
-        With so many a confidence is called calibrated, and how many the policy asks for.
+        How many truths are known beforehand.
+    least : int
+        How many truths make a confidence calibrated.
+    wanted : int
+        How many truths the policy asks for.
     price : Decimal or None
-        What the wanted cost beyond those told, from the cheapest trusted worker; None if nobody
-        is trusted.
+        What the wanted truths cost beyond those told, from the cheapest trusted worker; None if
+        nobody is trusted.
     """
 
-    told: int
-    least: int
-    wanted: int
+    told: Count
+    least: Count
+    wanted: Count
     price: Decimal | None
 
 
@@ -54,32 +57,35 @@ class CertificatePart(Jsonable):
 
     Attributes
     ----------
-    error, confidence : float
-        "At most this share of the labels is wrong, with this confidence."
+    error : float
+        At most this share of the labels is wrong.
+    confidence : float
+        How sure that statement is.
     by : str
-        Who audits.
+        The worker who audits.
     clean : int
         The fewest audits, all of them right, that certify all labels.
     expected : int or None
-        The fewest if as many labels are wrong as the plan expects; None if no number does.
+        The fewest audits if as many labels are wrong as the plan expects; None if no number does.
     audits : Estimate
-        Made one after the other until nothing more can be shown: mean, and 80% range.
+        Audits made one after the other until nothing more can be shown: expected, and the 80%
+        range.
     share : Estimate
         The share of the labels that is certified then.
     complete : float
-        The chance that all labels are.
+        The chance that all labels are certified.
     price : MoneyRange
-        Of the audits.
+        The cost of the audits.
     """
 
-    error: float
-    confidence: float
+    error: Share
+    confidence: Share
     by: str
-    clean: int
-    expected: int | None
+    clean: Positive
+    expected: Positive | None
     audits: Estimate
     share: Estimate
-    complete: float
+    complete: Share
     price: MoneyRange
 
 
@@ -87,11 +93,17 @@ class CertificatePart(Jsonable):
 class CascadePart(Jsonable):
     """A fixed order, the cheap before the dear, until the weighted votes are sure enough.
 
-    ``truths`` are told to set weights and threshold by; ``total`` and ``error`` are of all other
-    tasks, as many as the campaign has.
+    Attributes
+    ----------
+    truths : int
+        Truths that are told to set weights and threshold by.
+    total : MoneyRange
+        The cost of all other tasks, as many as the campaign has: expected, and the 80% range.
+    error : Estimate
+        The share of wrong labels of these: expected, and the 80% range.
     """
 
-    truths: int
+    truths: Count
     total: MoneyRange
     error: Estimate
 

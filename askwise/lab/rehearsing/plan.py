@@ -5,91 +5,167 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Annotated, ClassVar, Literal
 
-from askwise.core.jsonable import Jsonable, as_json
+from askwise.core.json_types import (
+    Count,
+    JsonLimits,
+    Level,
+    NumberOfOptions,
+    Positive,
+    Quantity,
+    Share,
+    Word,
+)
+from askwise.core.jsonable import Jsonable
 from askwise.lab.planning.plan import Estimate, MoneyRange, amount, amounts, percent
 from askwise.lab.rehearsing.extras import CascadePart, CertificatePart, TruthsPart
 
 Lever = Literal["budget", "target"]
 """What is tuned: how much is spent, or the error at which the policy calls a task done."""
 
-NAMES = (
-    *(
-        "tasks",
-        "options",
-        "policy",
-        "source",
-        "lever",
-        "chosen",
-        "budget",
-        "target",
-        "target_error",
-    ),
-    *("reached", "chance", "error", "answers", "total", "needed", "alternative", "workers"),
-    *("truths", "certificate", "cascade", "tried", "remarks", "cannot_know", "settings"),
-    *("runs", "seed"),
-)
-"""The fields of its JSON, in this order."""
-
 
 @dataclass(frozen=True, slots=True)
 class CampaignSetting(Jsonable):
-    """A budget, or a target of the policy, and what came of it in the simulated campaigns."""
+    """A budget, or a target of the policy, and what came of it in the simulated campaigns.
+
+    Attributes
+    ----------
+    budget : Decimal or None
+        The budget; None if there is none.
+    target : float or None
+        The target of the policy; None if it spends the budget.
+    total : MoneyRange
+        The cost of the campaign: expected, and the 80% range.
+    error : Estimate
+        The share of wrong labels: expected, and the 80% range.
+    """
 
     budget: Decimal | None
-    target: float | None
+    target: Share | None
     total: MoneyRange
     error: Estimate
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerPart(Jsonable):
-    """What one worker gives and gets in a campaign, in the mean."""
+    """What one worker gives and gets in a campaign, in the mean.
 
-    id: str
+    Attributes
+    ----------
+    id : str
+        The worker.
+    price : Decimal
+        The price of an answer.
+    answers : float
+        Expected answers in the campaign.
+    cost : Decimal
+        The expected cost in the campaign.
+    share_of_answers : float
+        Their share of all answers.
+    share_of_money : float
+        Their share of all money.
+    """
+
+    id: Word
     price: Decimal
-    answers: float
+    answers: Quantity
     cost: Decimal
-    share_of_answers: float
-    share_of_money: float
+    share_of_answers: Share
+    share_of_money: Share
 
 
 @dataclass(frozen=True)
-class CampaignPlan:
+class CampaignPlan(Jsonable):
     """What a campaign of people and models will cost and how often it will be wrong, as simulated.
 
-    ``total`` is what it costs and ``error`` the share of wrong labels, each with the range that
-    holds 8 campaigns of 10; ``answers`` are those to a task. ``chance`` is that of an error within
-    the target. ``lever`` says what was tuned, ``chosen`` whether it was ``searched`` or ``given``;
-    ``alternative`` is the best setting of the other lever, ``needed`` the cheapest one where
-    another was given. ``tried`` are all settings that were tried.
+    Attributes
+    ----------
+    tasks : int
+        Tasks in the campaign.
+    options : int
+        Options of a task.
+    policy : str
+        The label of the policy, with its target if that was tuned.
+    source : "guesses" or "answers"
+        What the plan rests on.
+    lever : Lever
+        What was tuned: how much is spent, or the error at which the policy calls a task done.
+    chosen : "searched" or "given"
+        Whether the setting was found by simulation or given.
+    budget : Decimal or None
+        The budget of the campaign; None if it has none.
+    target : float or None
+        The target of the policy; None if it spends the budget.
+    target_error : float or None
+        The error aimed at; None if only a budget was given.
+    chance : float or None
+        The chance of a campaign whose error is at most the target; None without a target.
+    error : Estimate
+        The share of wrong labels: expected, and the 80% range.
+    answers : Estimate
+        Answers to a task: expected, and the 80% range.
+    total : MoneyRange
+        The cost of the campaign: expected, and the 80% range.
+    needed : CampaignSetting or None
+        The cheapest setting that keeps the target, where another one was given.
+    alternative : CampaignSetting or None
+        The best setting of the other lever.
+    workers : tuple of WorkerPart
+        What each worker gives and gets.
+    truths : TruthsPart
+        Known truths that turn agreement into a probability.
+    certificate : CertificatePart or None
+        What it takes to certify the labels; None if nobody is trusted.
+    cascade : CascadePart or None
+        What a cascade would cost; None without a target, or where there is nothing to cascade.
+    tried : tuple of CampaignSetting
+        All settings that the search tried.
+    cannot_know : tuple of str
+        What no plan can know.
+    settings : str
+        Lines for the campaign's file, as TOML.
+    runs : int
+        Simulated campaigns.
+    seed : int
+        The seed of all draws.
+    reached : bool or None
+        Whether the expected error is at most the target; None without one.
+    remarks : tuple of str
+        What should not be overlooked.
     """
 
-    tasks: int
-    options: int
+    written: ClassVar = (
+        *("tasks", "options", "policy", "source", "lever", "chosen", "budget", "target"),
+        *("target_error", "reached", "chance", "error", "answers", "total", "needed"),
+        *("alternative", "workers", "truths", "certificate", "cascade", "tried", "remarks"),
+        *("cannot_know", "settings", "runs", "seed"),
+    )
+
+    tasks: Positive
+    options: NumberOfOptions
     policy: str
     source: Literal["guesses", "answers"]
     lever: Lever
     chosen: Literal["searched", "given"]
     budget: Decimal | None
-    target: float | None
-    target_error: float | None
-    chance: float | None
+    target: Share | None
+    target_error: Level | None
+    chance: Share | None
     error: Estimate
     answers: Estimate
     total: MoneyRange
     needed: CampaignSetting | None
     alternative: CampaignSetting | None
-    workers: tuple[WorkerPart, ...]
+    workers: Annotated[tuple[WorkerPart, ...], JsonLimits(minItems=1)]
     truths: TruthsPart
     certificate: CertificatePart | None
     cascade: CascadePart | None
     tried: tuple[CampaignSetting, ...]
-    cannot_know: tuple[str, ...]
+    cannot_know: tuple[Word, ...]
     settings: str
-    runs: int
-    seed: int
+    runs: Annotated[int, JsonLimits(minimum=10)]
+    seed: Count
 
     @property
     def reached(self) -> bool | None:
@@ -97,13 +173,9 @@ class CampaignPlan:
         return None if self.target_error is None else self.error.mean <= self.target_error
 
     @property
-    def remarks(self) -> tuple[str, ...]:
+    def remarks(self) -> tuple[Word, ...]:
         """What a reader should not overlook, in sentences."""
         return tuple(_remarks(self))
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, money as strings."""
-        return {name: as_json(getattr(self, name)) for name in NAMES}
 
 
 def _remarks(plan: CampaignPlan) -> Iterator[str]:

@@ -3,10 +3,12 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from askwise.core.arrays import Array
+from askwise.core.json_types import JsonLimits, Quantity, Share, Word
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import MICRO
 from askwise.lab.replaying.bench import Grade
@@ -17,33 +19,37 @@ from askwise.lab.replaying.contenders import Contender
 class Measures(Jsonable):
     """What a policy comes to at a budget on the tasks that are measured: means over runs.
 
-    None where there is nothing to measure: calibration and loss without confidences, what is done
-    where neither a rule nor a target says so, its error where nothing is done.
-
     Attributes
     ----------
+    series : str
+        The label of the policy.
+    budget : float
+        The most that might be spent.
     accuracy : float
-        Share of the tasks that are answered right; a tie of k options counts 1/k.
+        The share of the tasks that are answered right; a tie of k options counts 1/k.
     ties : float
         How many tasks are tied.
     ece : float or None
-        Expected calibration error of the confidences, in ten bins of equal width.
+        Expected calibration error of the reported confidences, in ten bins of equal width; None
+        without confidences.
     log_loss : float or None
-        Mean of -ln of the probability of the truth, which counts as 1e-6 at least.
+        Mean of -ln of the probability of the truth, which counts as 1e-6 at least; None without
+        confidences.
     done_share : float or None
-        Share of the tasks that the rule closed as ``confident``, or that reach the policy's target.
+        The share of the tasks that the rule closed as ``confident``, or that reach the policy's
+        target; None where there is neither.
     done_error : float or None
-        Share of these that are wrong, over all runs together.
+        The share of these that are wrong, over all runs together; None if there are none.
     """
 
-    series: str
-    budget: float
-    accuracy: float
-    ties: float
-    ece: float | None
-    log_loss: float | None
-    done_share: float | None
-    done_error: float | None
+    series: Word
+    budget: Annotated[float, JsonLimits(exclusiveMinimum=0)]
+    accuracy: Share
+    ties: Quantity
+    ece: Share | None
+    log_loss: Quantity | None
+    done_share: Share | None
+    done_error: Share | None
 
 
 def by_field(grades: Array) -> dict[str, Array]:

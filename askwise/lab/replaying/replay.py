@@ -1,9 +1,8 @@
 """Replay: what a policy would have cost and got right on answers that were recorded."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,6 @@ from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter, InvalidProblem
-from askwise.core.jsonable import Jsonable, as_json
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.core.problem import Worker
 from askwise.core.registry import from_label, label_of
@@ -19,12 +17,15 @@ from askwise.data.labels import OF_WORKERS, LabelTable
 from askwise.figures import Row
 from askwise.lab.replaying.bench import Bench, Grade, Outcomes
 from askwise.lab.replaying.contenders import Contender, contender
-from askwise.lab.replaying.measures import Measures, by_field, measures_of
+from askwise.lab.replaying.measures import by_field, measures_of
+from askwise.lab.replaying.outcome import Everything, Replay, Saving
 from askwise.lab.replaying.remarks import remarks_on
 from askwise.lab.results import mean_row
 from askwise.lab.simulate import Progress, check_budget, unseen
 from askwise.lab.worlds import Recording
 from askwise.stopping import stopping
+
+__all__ = ["EVERYTHING", "Replay", "Saving", "recording_of", "replay"]
 
 POINTS = 8
 """Budgets at which the curves are measured, evenly up to the one asked for."""
@@ -37,86 +38,6 @@ Doing = Callable[[str], None]
 
 def unheard(what: str) -> None:
     """Words that nobody wants to hear."""
-
-
-@dataclass(frozen=True)
-class Saving(Jsonable):
-    """What a policy costs at the accuracy that another has at its full budget.
-
-    ``cost`` is None where it does not get there within the budget; ``at_most`` tells that it was
-    there at the smallest budget that was looked at.
-    """
-
-    other: str
-    accuracy: float
-    other_cost: Decimal
-    cost: Decimal | None
-    at_most: bool
-
-    @property
-    def share(self) -> float | None:
-        """Share of the other's cost that is saved; negative where it costs more."""
-        if self.cost is None or self.other_cost == 0:
-            return None
-        return float(1 - self.cost / self.other_cost)
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, money as a string."""
-        return {**super().to_json(), "share": self.share}
-
-
-@dataclass(frozen=True)
-class Replay:
-    """What came out: a curve a policy, what all answers give, and what is saved."""
-
-    policy: str
-    budget: Decimal
-    runs: int
-    seed: int
-    tasks: int
-    workers: int
-    answers: int
-    options: int
-    measured: int
-    rows: tuple[Row, ...]
-    everything: tuple[float, Decimal]
-    savings: tuple[Saving, ...]
-    remarks: tuple[str, ...]
-    truths: int = 0
-    stop: str | None = None
-    measures: tuple[Measures, ...] = ()
-
-    def final(self, series: str, metric: str = "accuracy") -> Row:
-        """A series at the full budget."""
-        rows = [row for row in self.rows if (row.series, row.metric) == (series, metric)]
-        return max(rows, key=lambda row: row.x)
-
-    def final_measures(self, series: str) -> Measures:
-        """What a series comes to at the full budget."""
-        mine = [each for each in self.measures if each.series == series]
-        return max(mine, key=lambda each: each.budget)
-
-    @property
-    def series(self) -> list[str]:
-        """The policy, and those it is held against."""
-        return list(dict.fromkeys(row.series for row in self.rows))
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, money as a string."""
-        names = ("series", "budget", "metric", "mean", "low", "high")
-        curve = [
-            (row.series, row.x, row.metric, row.mean, row.ci_low, row.ci_high) for row in self.rows
-        ]
-        accuracy, cost = self.everything
-        shown = {
-            "rows": [dict(zip(names, values, strict=True)) for values in curve],
-            "everything": {"accuracy": accuracy, "cost": str(cost)},
-        }
-        return {
-            "curve" if each.name == "rows" else each.name: shown.get(each.name)
-            or as_json(getattr(self, each.name))
-            for each in fields(self)
-        }
 
 
 def recording_of(
@@ -275,7 +196,7 @@ def replay(
     rows = tuple(_rows(values, budgets, contenders))
     measured = int((recording.truth >= 0).sum()) - truths
     right = float(np.mean(majority)) if truths else recording.majority_accuracy()
-    everything = right, _cost(recording)
+    everything = Everything(right, _cost(recording))
     found = Replay(
         policy=names[0],
         budget=from_micro(micro),
@@ -290,7 +211,7 @@ def replay(
         everything=everything,
         savings=(),
         remarks=tuple(
-            remarks_on(table, gold, contexts, recording, contenders, truths, micro, everything[1])
+            remarks_on(table, gold, contexts, recording, contenders, truths, micro, everything.cost)
         ),
         truths=truths,
         stop=None if rule is None else label_of(rule),

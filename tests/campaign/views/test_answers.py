@@ -178,7 +178,7 @@ def test_answers_from_an_older_service_say_nothing_of_what_they_rest_on() -> Non
 
 
 def test_the_schema_has_every_field() -> None:
-    answer = schema("answers")["$defs"]["answer"]
+    answer = schema("answers")["$defs"]["Answer"]
     fields = set(found(campaign_of()).to_json())
     assert set(answer["properties"]) == set(answer["required"]) == fields
 
