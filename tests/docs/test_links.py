@@ -1,4 +1,4 @@
-"""Links between the pages that are kept in the repository: each leads to a file, and to a heading."""
+"""Links between pages kept in the repository: each leads to a file, and to a heading."""
 
 from __future__ import annotations
 
