@@ -47,8 +47,8 @@ class SigningSecret:
             ) from None
         if len(text) < SHORTEST:
             raise InvalidParameter(
-                f"secret in {file} has {len(text)} characters: write {SHORTEST} random ones or more "
-                "into it, or let askwise serve make the file",
+                f"secret in {file} has {len(text)} characters: write {SHORTEST} random ones or "
+                "more into it, or let askwise serve make the file",
                 field="secret",
             )
         return cls(text)
