@@ -1,7 +1,8 @@
 """Links that lead somewhere in the repository and, on the site, to the generated page instead.
 
 In the repository there are no generated pages, so pages link to ``catalogue.md``, which says where
-the same is found. MkDocs calls :func:`on_page_markdown` for each page (see ``mkdocs.yml``).
+the same is found. MkDocs calls :func:`on_page_markdown` for each page
+(``hooks`` in ``mkdocs.yml``).
 """
 
 from __future__ import annotations

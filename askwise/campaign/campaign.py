@@ -293,7 +293,7 @@ class Campaign(PreparingCampaign):
         self._do("bid", key, Verbs.bid, worker=worker, amount=to_micro(amount, "amount"))
 
     def leave(self, worker: str, key: str | None = None) -> None:
-        """Let a worker go; what they have out is released, and an answer to it is a late one."""
+        """Let a worker go; what they have out is released, and may be answered late."""
         self._do("leave", key, Verbs.leave, worker=worker)
 
     def top_up(self, amount: Amount, key: str | None = None) -> None:

@@ -47,6 +47,12 @@ def serve(
         "When what a worker has taken is released, in campaigns without a lease; 0 is never.",
     ),
     private_hooks: bool = switch("--private-hooks", "Let webhooks go to private addresses too."),
+    secret: str = option(
+        "",
+        "FILE",
+        "The secret that webhooks are signed by, made if it is not there. By default beside an "
+        "SQLite store; with PostgreSQL the same file for all machines, or none.",
+    ),
     judges: str = option(
         "", "FILE", "The judges that campaigns may name, and that the service asks by itself."
     ),
@@ -79,7 +85,9 @@ def serve(
         from askwise.service import app, server  # noqa: F401
         from askwise.service.judges import JudgePanel
         from askwise.service.settings import Settings
+        from askwise.service.webhooks.signing import SigningSecret, file_beside, make_file
 
+        hidden = secret or file_beside(store)
         taken = server.listen(host, port)
         settings = server.with_address(
             Settings(
@@ -88,6 +96,7 @@ def serve(
                 most_out=most_out,
                 lease=lease or None,
                 private_hooks=private_hooks,
+                secret=str(Path(hidden).absolute()) if hidden else "",
                 judges=str(Path(judges).absolute()) if judges else "",
                 private_judges=private_judges,
                 log=_log_level(log),
@@ -96,6 +105,9 @@ def serve(
         )
         _ = settings.holding  # complains of numbers that it can't take
         opened = store_of(store)
+        if settings.secret:
+            make_file(settings.secret)
+            SigningSecret.read(settings.secret)  # said before anybody is told that it serves
         # Before anybody is told that it serves; each process reads them again.
         JudgePanel.read(settings.judges, opened, private=private_judges)
         greeting = Greeting.make(opened, settings.address)

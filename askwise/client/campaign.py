@@ -175,7 +175,7 @@ class RemoteCampaign:
         self._write("bid", {"worker": worker, "amount": money(amount, "amount")}, key)
 
     def leave(self, worker: str, key: str | None = None) -> None:
-        """Let a worker go; what they have out may still be answered."""
+        """Let a worker go; what they have out is released, and may be answered late."""
         self._write("leave", {"worker": worker}, key)
 
     def top_up(self, amount: Amount, key: str | None = None) -> None:

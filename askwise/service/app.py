@@ -26,6 +26,7 @@ from askwise.service.state import ServiceState
 from askwise.service.threads import LoopCrew, Threads
 from askwise.service.webhooks.courier import Courier
 from askwise.service.webhooks.posting import Network
+from askwise.service.webhooks.signing import SigningSecret
 from askwise.service.webhooks.webhooks import Webhooks
 from askwise.service.work import page
 from askwise.store import Store, open_store
@@ -46,7 +47,7 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
     open_campaigns = OpenCampaigns(opened, settings.sweep, crew=crew, lease=settings.lease)
     identities = Identities(opened)
     network = Network(private=settings.private_hooks)
-    told = Webhooks(opened, network)
+    told = Webhooks(opened, network, signing=SigningSecret.read(settings.secret))
     courier = Courier(open_campaigns, told, network)
     panel = JudgePanel.read(settings.judges, opened, private=settings.private_judges)
     runs = JudgeRuns(open_campaigns, panel)

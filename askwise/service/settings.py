@@ -42,6 +42,9 @@ class Settings:
         without a lease of their own.
     private_hooks : bool
         Whether webhooks may go to private and loopback addresses.
+    secret : str
+        The file of the secret that hooks' secrets are derived from; if empty, these are kept in
+        the store.
     judges : str
         The file of the operator's judges; none if empty.
     private_judges : bool
@@ -63,6 +66,7 @@ class Settings:
     most_out: int = 3
     lease: float | None = 3600.0
     private_hooks: bool = False
+    secret: str = ""
     judges: str = ""
     private_judges: bool = False
     log: str = "info"

@@ -1,4 +1,4 @@
-"""Links between pages kept in the repository: each leads to a file, and to a heading."""
+"""Links of the pages that are kept in the repository lead to files, and to headings."""
 
 from __future__ import annotations
 

@@ -32,7 +32,10 @@ class Webhook(Jsonable):
     ended : float or None
         When it was ended.
     secret : str
-        What deliveries are signed with. It has to be kept as it is: a hash can't sign.
+        What deliveries are signed with. It is kept only where the service has no secret of its own
+        to derive it from.
+    nonce : str
+        What it is derived from, together with the service's secret; empty if it is kept.
     """
 
     id: str
@@ -43,6 +46,7 @@ class Webhook(Jsonable):
     created: float
     ended: float | None = None
     secret: str = field(default="", repr=False, compare=False)
+    nonce: str = field(default="", repr=False, compare=False)
     read: str | None = field(default=None, repr=False, compare=False)
     """The record that it was read from: changes begin with what is there, to the letter."""
 
@@ -233,6 +237,11 @@ def unchanged(hook: Webhook) -> Change:
 def _body(kept: Webhook | Delivery) -> str:
     raw = asdict(kept)
     del raw["read"]
+    if isinstance(kept, Webhook):
+        if kept.nonce:
+            raw["secret"] = ""
+        else:
+            del raw["nonce"]
     return json.dumps(raw)
 
 

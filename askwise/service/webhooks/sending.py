@@ -96,14 +96,15 @@ class Sender:
 
     def _post(self, hook: r.Webhook, delivery: r.Delivery) -> PostResult:
         body = delivery.body.encode()
-        headers = {
-            "Content-Type": "application/json",
-            "User-Agent": f"askwise/{__version__}",
-            "Askwise-Event": delivery.event,
-            "Askwise-Delivery": delivery.id,
-            "Askwise-Signature": r.sign(hook.secret, body, self._hooks.clock()),
-        }
         try:
+            secret = self._hooks.secret_of(hook)
+            headers = {
+                "Content-Type": "application/json",
+                "User-Agent": f"askwise/{__version__}",
+                "Askwise-Event": delivery.event,
+                "Askwise-Delivery": delivery.id,
+                "Askwise-Signature": r.sign(secret, body, self._hooks.clock()),
+            }
             return self._network.post(hook.url, body, headers)
         except AskwiseError as error:
             return PostResult(None, str(error))

@@ -17,6 +17,7 @@ from askwise.service.auth.identity import digest
 from askwise.service.idempotency import key_reused
 from askwise.service.webhooks import records as r
 from askwise.service.webhooks.posting import Network
+from askwise.service.webhooks.signing import SigningSecret
 from askwise.store import Change, Store
 
 PREFIX = "awh_"
@@ -33,13 +34,18 @@ class Webhooks:
     """The hooks of a store and their deliveries."""
 
     def __init__(
-        self, store: Store, network: Network, clock: Callable[[], float] = time.time
+        self,
+        store: Store,
+        network: Network,
+        clock: Callable[[], float] = time.time,
+        signing: SigningSecret | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
         self.changed = threading.Event()
         """Set when there is something to do before the next regular look."""
         self._network = network
+        self._signing = signing
 
     # Making and ending them.
 
@@ -60,13 +66,15 @@ class Webhooks:
             What its secret is made of, from :meth:`.Identity.derive`: the same again is answered
             with the same hook.
         """
-        full = PREFIX + (secret or secrets.token_urlsafe(32))
+        full, nonce = self._new_secret(secret or secrets.token_urlsafe(32))
         wanted = tuple(each for each in r.EVENTS if each in set(events))
         if not wanted:
             raise InvalidParameter(
                 f"events is empty: give some of {', '.join(r.EVENTS)}", field="events"
             )
-        hook = r.Webhook(digest(full)[:16], url, campaign, wanted, label, self.clock(), secret=full)
+        hook = r.Webhook(
+            digest(full)[:16], url, campaign, wanted, label, self.clock(), secret=full, nonce=nonce
+        )
         known = self.store.record(r.HOOK, hook.id)
         if known is None:
             self._network.check(url)
@@ -87,12 +95,40 @@ class Webhooks:
             raise key_reused()
         return full, found
 
+    def _new_secret(self, source: str) -> tuple[str, str]:
+        """A hook's secret and its nonce; without a secret of the service it has no nonce."""
+        plain = PREFIX + source
+        # A retry of a hook that was made before the service had a secret finds that hook.
+        if self._signing is None or self.store.record(r.HOOK, digest(plain)[:16]) is not None:
+            return plain, ""
+        nonce = digest(plain)[16:48]
+        return PREFIX + self._signing.derive(nonce), nonce
+
+    def secret_of(self, hook: r.Webhook) -> str:
+        """What deliveries to a hook are signed with.
+
+        Raises
+        ------
+        InvalidParameter
+            The service's secret is not the one that the hook was made with.
+        """
+        if not hook.nonce:
+            return hook.secret
+        full = "" if self._signing is None else PREFIX + self._signing.derive(hook.nonce)
+        if digest(full)[:16] != hook.id:
+            raise InvalidParameter(
+                "secret of the service is not the one that this webhook was made with: bring the "
+                "file back that askwise serve --secret names, or make the webhook anew",
+                field="secret",
+            )
+        return full
+
     def end(self, id: str) -> r.Webhook:
         """End a hook and forget what it has not delivered; the second time changes nothing."""
         while True:
             hook = self._find(id)
             if hook.ended is None:
-                ended = replace(hook, ended=self.clock(), secret="")
+                ended = replace(hook, ended=self.clock(), secret="", nonce="")
                 change = Change(r.HOOK, id, hook.read, ended.record.body)
                 if not self.store.change([change]):
                     continue
