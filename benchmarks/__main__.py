@@ -17,7 +17,8 @@ from askwise.core.compiling import allowed
 
 NAMES = (
     *("simulation", "survey", "labels", "aggregation", "knapsack", "live", "growth", "start"),
-    *("memory", "accuracy", "assured", "cycles", "running", "service", "cold", "scale", "logs"),
+    *("memory", "accuracy", "assured", "cycles", "running", "service", "hosts", "cold", "scale"),
+    "logs",
 )
 
 
