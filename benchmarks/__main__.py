@@ -17,8 +17,8 @@ from askwise.core.compiling import in_bulk
 
 NAMES = (
     *("simulation", "survey", "labels", "aggregation", "knapsack", "live", "growth", "start"),
-    *("memory", "accuracy", "assured", "cycles", "running", "service", "cold", "cold_start"),
-    *("scale", "logs"),
+    *("memory", "accuracy", "assured", "cycles", "running", "service", "hosts", "cold"),
+    *("cold_start", "scale", "logs"),
 )
 
 

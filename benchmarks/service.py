@@ -99,15 +99,16 @@ def started(directory: Path, *command: str) -> Iterator[Server]:
         if key is not None:
             server.key = key[0]
             for policy in MOST_CPU:
-                _create(server, policy)
+                create(server, policy, policy)
         yield server
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait()
 
 
-def _create(server: Server, policy: str) -> None:
-    body = json.dumps({**CAMPAIGN, "name": policy, "policy": policy})
+def create(server: Server, name: str, policy: str) -> None:
+    """Create a campaign, once the server answers."""
+    body = json.dumps({**CAMPAIGN, "name": name, "policy": policy})
     headers = {"Authorization": f"Bearer {server.key}", "Content-Type": "application/json"}
     until = time.monotonic() + 60
     while True:

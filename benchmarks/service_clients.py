@@ -1,6 +1,9 @@
 """Clients of a service: one loop over sockets that sends requests made beforehand.
 
-usage: python -m benchmarks.service_clients PORT KEY CAMPAIGN CLIENTS SECONDS
+usage: python -m benchmarks.service_clients PORT[,...] KEY CAMPAIGN[,...] CLIENTS SECONDS [HOW]
+
+Clients are dealt to the campaigns, and campaigns to the ports. With ``alternate`` for HOW each
+client sends each request to the next port.
 """
 
 from __future__ import annotations
@@ -15,34 +18,54 @@ from dataclasses import dataclass, field
 
 @dataclass(eq=False)
 class Client:
-    """One connection, and where its cycle is."""
+    """A connection to each service that it uses, and where its cycle is."""
 
-    link: socket.socket
+    links: list[socket.socket]
+    ask: bytes
     begun: float = 0.0
     asking: bool = False
     got: bytes = b""
     took: list[float] = field(default_factory=list)
 
+    @property
+    def link(self) -> socket.socket:
+        """The connection that is in use."""
+        return self.links[0]
 
-def load(port: int, key: str, campaign: str, clients: int, length: float) -> None:
+    def send(self, request: bytes) -> None:
+        """Send to the next service."""
+        self.links.append(self.links.pop(0))
+        self.link.sendall(request)
+
+
+def load(
+    ports: list[int],
+    key: str,
+    campaigns: list[str],
+    clients: int,
+    length: float,
+    alternate: bool = False,
+) -> None:
     """Let so many clients ask and answer for so many seconds; print what they saw."""
     common = f"Host: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n".encode()
-    ask = b"POST /campaigns/" + campaign.encode() + b"/ask HTTP/1.1\r\n" + common
-    ask += b"Content-Length: 0\r\n\r\n"
     tail = b"/answer HTTP/1.1\r\n" + common
     tail += b'Content-Type: application/json\r\nContent-Length: 15\r\n\r\n{"value":"yes"}'
     waiting = selectors.DefaultSelector()
     everyone = []
-    for _ in range(clients):
-        link = socket.create_connection(("127.0.0.1", port))
-        link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        client = Client(link)
+    for number in range(clients):
+        at = number % len(campaigns)
+        ask = b"POST /campaigns/" + campaigns[at].encode() + b"/ask HTTP/1.1\r\n" + common
+        used = ports if alternate else [ports[at % len(ports)]]
+        links = [socket.create_connection(("127.0.0.1", port)) for port in used]
+        client = Client(links, ask + b"Content-Length: 0\r\n\r\n")
         everyone.append(client)
-        waiting.register(link, selectors.EVENT_READ, client)
+        for link in links:
+            link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            waiting.register(link, selectors.EVENT_READ, client)
     start = now = time.perf_counter()
     for client in everyone:
         client.begun, client.asking = now, True
-        client.link.sendall(ask)
+        client.send(client.ask)
     while now < start + length or not all(client.took for client in everyone):
         for ready, _ in waiting.select(1.0):
             client = ready.data
@@ -55,11 +78,11 @@ def load(port: int, key: str, campaign: str, clients: int, length: float) -> Non
             if client.asking:
                 at = body.index(b'"id":"') + 6
                 name = body[at : body.index(b'"', at)]
-                client.link.sendall(b"POST /assignments/" + name + tail)
+                client.send(b"POST /assignments/" + name + tail)
             else:
                 client.took.append(now - client.begun)
                 client.begun = now
-                client.link.sendall(ask)
+                client.send(client.ask)
             client.asking = not client.asking
         now = time.perf_counter()
     took = sorted(each for client in everyone for each in client.took)
@@ -82,5 +105,12 @@ def _whole(got: bytes) -> bytes | None:
 
 
 if __name__ == "__main__":
-    place, key, campaign, clients, length = sys.argv[1:]
-    load(int(place), key, campaign, int(clients), float(length))
+    places, key, names, clients, length, *how = sys.argv[1:]
+    load(
+        [int(place) for place in places.split(",")],
+        key,
+        names.split(","),
+        int(clients),
+        float(length),
+        alternate=how == ["alternate"],
+    )

@@ -21,7 +21,7 @@ from askwise.core.compiling import (
     unit_of,
 )
 from askwise.kernels import Array, Draw, Fact
-from askwise.lab.loop import REPLIES, TRUTHS, Course, Streams, never, run_campaign, uncompiled
+from askwise.lab.loop import REPLIES, TRUTHS, LoopState, Streams, never, run_campaign, uncompiled
 from askwise.lab.worlds.base import no_truth
 from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal
@@ -200,7 +200,7 @@ else:
             streams: Streams,
             available: Array,
             out: Proposal,
-            course: Course,
+            course: LoopState,
         ) -> int:
             if not plain.are_over():
                 try:

@@ -67,7 +67,7 @@ class Streams(NamedTuple):
 
 
 @by_reference
-class Course(NamedTuple):
+class LoopState(NamedTuple):
     """Where a simulation is: its counts, answers that are due, one ruling, and what was closed.
 
     As many questions are out at a time as ``due`` has room for answers.
@@ -81,9 +81,9 @@ class Course(NamedTuple):
     limits: Limits
 
 
-def new_course(window: int, tasks: int, ruling: Array, limits: Limits) -> Course:
+def new_course(window: int, tasks: int, ruling: Array, limits: Limits) -> LoopState:
     """A simulation that has not begun."""
-    return Course(
+    return LoopState(
         np.zeros(12, np.int64), np.zeros(3), np.zeros(window), ruling, np.zeros((tasks, 5)), limits
     )
 
@@ -131,7 +131,7 @@ def next_truth(book: Book, whole: Array) -> int:
 
 @step
 def learn_of(
-    course: Course, kind: int, task: int, worker: int, value: float, note: int, at: int
+    course: LoopState, kind: int, task: int, worker: int, value: float, note: int, at: int
 ) -> int:
     """Have the policy learn of an event that the book has taken in."""
     whole = course.whole
@@ -146,7 +146,7 @@ def learn_of(
 
 
 @step
-def end(course: Course, code: int) -> int:
+def end(course: LoopState, code: int) -> int:
     """Say why it is over."""
     course.whole[MOVE] = END
     course.whole[CODE] = code
@@ -154,7 +154,7 @@ def end(course: Course, code: int) -> int:
 
 
 @step
-def take_choice(book: Book, out: Proposal, available: Array, course: Course) -> int:
+def take_choice(book: Book, out: Proposal, available: Array, course: LoopState) -> int:
     """Take what was proposed as the current decision."""
     if fault(book, out, available) != c.FINE:
         return end(course, FAULTY)
@@ -165,7 +165,7 @@ def take_choice(book: Book, out: Proposal, available: Array, course: Course) -> 
 
 
 @step
-def take_truth(book: Book, course: Course) -> int:
+def take_truth(book: Book, course: LoopState) -> int:
     """Take in a truth that the world has revealed, if it has."""
     whole = course.whole
     task, truth = whole[TASK], whole[SAID]
@@ -179,7 +179,7 @@ def take_truth(book: Book, course: Course) -> int:
 
 
 @step
-def close_if_ruled(book: Book, course: Course) -> int:
+def close_if_ruled(book: Book, course: LoopState) -> int:
     """Close the task of an answer if the rule said so, or if it has reached a limit."""
     whole, ruling, closings = course.whole, course.ruling, course.closings
     task, ruled = whole[TASK], whole[SAID]
@@ -198,7 +198,7 @@ def close_if_ruled(book: Book, course: Course) -> int:
 
 
 @step
-def take_answer(book: Book, course: Course) -> int:
+def take_answer(book: Book, course: LoopState) -> int:
     """Book the answer to the question that has been out for longest."""
     whole, assignments = course.whole, book.assignments
     at = book.totals[c.ANSWERS]
@@ -212,7 +212,7 @@ def take_answer(book: Book, course: Course) -> int:
 
 
 @step
-def ask(book: Book, course: Course, row: int) -> int:
+def ask(book: Book, course: LoopState, row: int) -> int:
     """Hand out one question of a plan's row, if there is room for it."""
     totals, plan, whole = book.totals, book.plan, course.whole
     if totals[c.ASSIGNMENTS] == len(book.assignments):
@@ -231,7 +231,7 @@ def ask(book: Book, course: Course, row: int) -> int:
 
 
 @routine
-def next_move(book: Book, out: Proposal, available: Array, course: Course) -> int:
+def next_move(book: Book, out: Proposal, available: Array, course: LoopState) -> int:
     """Take in what came of the last move, and say what is to be done next.
 
     All of a simulation that depends on no policy, world or rule: compiled once for all loops.
@@ -281,7 +281,7 @@ def run_campaign(
     streams: Streams,
     available: Array,
     out: Proposal,
-    course: Course,
+    course: LoopState,
 ) -> int:
     """Ask and answer until the policy has nothing more to ask, or an array is full.
 
