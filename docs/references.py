@@ -370,6 +370,8 @@ def _kind(schema: dict[str, Any] | bool) -> str:
     kind = schema.get("type", "anything")
     if isinstance(kind, list):
         return " or ".join(kind)
+    if "prefixItems" in schema:
+        return "array of " + ", ".join(_kind(each) for each in schema["prefixItems"])
     if kind == "array" and isinstance(schema.get("items"), dict):
         return f"array of {_kind(schema['items'])}"
     return str(kind)
