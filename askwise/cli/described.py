@@ -1,12 +1,15 @@
 """What ``askwise policies --json`` and its likes print of an entry."""
 
-from typing import Annotated, Any, Literal, TypedDict
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
 from askwise.core.catalogue import ParameterInfo
 from askwise.core.json_types import JsonLimits, NumberOfOptions, Word
+from askwise.core.jsonable import Jsonable
 
 
-class DescribedEntry(TypedDict):
+@dataclass(frozen=True)
+class DescribedEntry(Jsonable):
     """What all entries have.
 
     Attributes
@@ -36,6 +39,7 @@ class DescribedEntry(TypedDict):
     description: str
 
 
+@dataclass(frozen=True)
 class DescribedPolicy(DescribedEntry):
     """A policy.
 
@@ -60,6 +64,7 @@ class DescribedPolicy(DescribedEntry):
     rule: str
 
 
+@dataclass(frozen=True)
 class DescribedRule(DescribedEntry):
     """A stopping rule.
 
@@ -81,6 +86,7 @@ class DescribedRule(DescribedEntry):
     dial: str
 
 
+@dataclass(frozen=True)
 class DescribedAggregator(DescribedEntry):
     """An aggregator.
 
@@ -96,6 +102,7 @@ class DescribedAggregator(DescribedEntry):
     uses_contexts: bool
 
 
+@dataclass(frozen=True)
 class DescribedMechanism(DescribedEntry):
     """A mechanism.
 
