@@ -10,7 +10,8 @@ from typing import Any
 
 from askwise.aggregation import Aggregator, LabelAggregator, aggregation
 from askwise.cli.catalogue import family_of
-from askwise.core.docstrings import DocEntry, doc_of
+from askwise.core.catalogue import parameter_docs
+from askwise.core.docstrings import doc_of
 from askwise.core.registry import Registry, from_label
 from askwise.lab.experiment import Experiment, experiments
 from askwise.mechanisms import Mechanism, mechanisms
@@ -106,23 +107,9 @@ def _parameters(entry: type) -> str:
     defaults = {field.name: default_of(field) for field in dataclasses.fields(entry)}
     rows = [
         (f"`{name}`", markdown(said.kind), defaults[name], markdown(said.text))
-        for name, said in _said(entry).items()
+        for name, said in parameter_docs(_registry_of(entry), entry).items()
     ]
     return table(("name", "type", "default", "meaning"), rows) if rows else "None."
-
-
-def _said(entry: type) -> dict[str, DocEntry]:
-    """What a docstring says of each parameter; "as in" another of its kind is looked up there."""
-    said = {}
-    for line in doc_of(entry).entries.get("Parameters", ()):
-        for name in (each.strip() for each in line.names.split(",")):
-            same = re.match(r"As in ``([\w-]+)``(.*)", line.text)
-            if same is None:
-                said[name] = line
-                continue
-            there = _said(_registry_of(entry).get(same[1]))[name]
-            said[name] = DocEntry(name, there.kind, there.text.rstrip(".") + same[2])
-    return said
 
 
 def _registry_of(entry: Any) -> Registry[Any]:

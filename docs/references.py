@@ -123,7 +123,8 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
         "Plan Estimate MoneyRange KindPart CrowdPart Funds",
     ),
     ("How a plan's dial was chosen", "askwise.lab.planning.search", "Dial"),
-    ("Replaying recorded answers", "askwise.lab.replaying.replay", "replay Replay Saving Measures"),
+    ("Replaying recorded answers", "askwise.lab.replaying.replay", "replay Replay Saving"),
+    ("What a replay measures", "askwise.lab.replaying.measures", "Measures"),
     ("Report cards of judges", "askwise.auditing", ""),
     ("Results", "askwise.lab.results", "Results mean_row ratio_row"),
     ("Figures", "askwise.figures", ""),
@@ -370,6 +371,8 @@ def _kind(schema: dict[str, Any] | bool) -> str:
     kind = schema.get("type", "anything")
     if isinstance(kind, list):
         return " or ".join(kind)
+    if "prefixItems" in schema:
+        return "array of " + ", ".join(_kind(each) for each in schema["prefixItems"])
     if kind == "array" and isinstance(schema.get("items"), dict):
         return f"array of {_kind(schema['items'])}"
     return str(kind)

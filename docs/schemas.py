@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,28 @@ from typing import Any
 from askwise.auditing.cards import ReportCard
 from askwise.auditing.certificates import Certificate
 from askwise.campaign import views
+from askwise.cli.described import (
+    DescribedAggregator,
+    DescribedMechanism,
+    DescribedPolicy,
+    DescribedRule,
+)
+from askwise.core import errors
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.event_fields import event_schema
 from askwise.core.schemas import Schema, SchemaMaker
 from askwise.lab.planning.plan import Plan
 from askwise.lab.rehearsing.plan import CampaignPlan
 from askwise.lab.replaying.outcome import Replay
+from askwise.service.api.shapes.replies import ErrorShape, ProblemShape
+from docs.campaign_schema import campaign_schema
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
+
+
+def name_of(kind: Any) -> str:
+    """What a class is called in a schema: an ``ErrorShape`` is an ``Error``."""
+    return str(kind.__name__).removesuffix("Shape")
 
 
 @dataclass(frozen=True)
@@ -38,12 +52,29 @@ class Published:
 
     def schema(self) -> Schema:
         """The schema as a document."""
-        maker = SchemaMaker()
+        maker = SchemaMaker(name_of=name_of)
         said = {"title": self.title, "description": self.description}
         if self.make is not None:
             return maker.document(self.make(maker), **said)
         return maker.document(maker.of(self.kind), **said)
 
+
+def _error(maker: SchemaMaker) -> Schema:
+    made = maker.of(ErrorShape)
+    codes = [*_codes(errors.AskwiseError), *CLI_CODES]
+    maker.named[name_of(ProblemShape)]["properties"]["code"]["enum"] = codes
+    return made
+
+
+def _codes(error: type[errors.AskwiseError]) -> Iterator[str]:
+    yield error.code
+    for below in error.__subclasses__():
+        if below.__module__ == errors.__name__:  # others are of the service and its client
+            yield from _codes(below)
+
+
+CLI_CODES = ("file_error", "usage")
+"""Codes of errors that only commands have."""
 
 PUBLISHED: dict[str, Published] = {
     "answers": Published(
@@ -54,6 +85,9 @@ PUBLISHED: dict[str, Published] = {
     "ask": Published(Batch | Wait | Done, "What ask gives", "Output of `askwise ask NAME --json`."),
     "assignments": Published(
         list[Assignment], "What is out", "Output of `askwise assignments NAME --json`."
+    ),
+    "campaign": Published(
+        None, "A campaign as TOML", "What `askwise new SPEC.toml` takes.", campaign_schema
     ),
     "campaign-certificate": Published(
         views.CampaignCertificate,
@@ -80,6 +114,25 @@ PUBLISHED: dict[str, Published] = {
         list[views.Payment],
         "What each worker has earned",
         "Output of `askwise payments NAME --json`.",
+    ),
+    **{
+        name: Published(
+            list[kind],  # type: ignore[valid-type]
+            title,
+            f"Output of `askwise {name} --json`; `askwise {name} show NAME --json` prints one.",
+        )
+        for name, kind, title in (
+            ("policies", DescribedPolicy, "The policies"),
+            ("rules", DescribedRule, "The stopping rules"),
+            ("aggregators", DescribedAggregator, "The aggregators"),
+            ("mechanisms", DescribedMechanism, "The mechanisms"),
+        )
+    },
+    "error": Published(
+        None,
+        "What went wrong",
+        "The line on stderr of any command with `--json` that fails (exit code 2).",
+        _error,
     ),
     "pilot": Published(
         views.PilotReport,

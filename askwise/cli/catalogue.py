@@ -15,6 +15,7 @@ import typer
 from askwise.cli import output
 from askwise.cli.opening import leave_compiler_out
 from askwise.cli.options import AsJson, argument
+from askwise.core.catalogue import parameters_info
 
 Described = dict[str, Any]
 """An entry as it is printed as JSON."""
@@ -63,6 +64,7 @@ class Catalogue:
             **self.details(entry),
             # As the constructor takes them: an entry's own before those that its base adds.
             "parameters": {name: defaults[name] for name in inspect.signature(entry).parameters},
+            "parameter_details": _details(self._entries(), entry),
             "description": description,
         }
 
@@ -153,6 +155,11 @@ def _default(parameter: dataclasses.Field[Any]) -> Any:
     return None if parameter.default is dataclasses.MISSING else parameter.default
 
 
+def _details(registry: Any, entry: Any) -> list[dict[str, Any]]:
+    """What each parameter takes and means, for JSON."""
+    return [each.to_json() for each in parameters_info(registry, entry)]
+
+
 def _said(facts: output.Columns, found: Described) -> list[tuple[str, Any]]:
     """Headings and what is shown there; nothing where a field is empty."""
     values = ((heading, output.value_of(found, fact)) for heading, fact in facts.items())
@@ -184,6 +191,7 @@ def _auto() -> Described:
     """The policy that stands for a choice."""
     leave_compiler_out()
     from askwise.campaign.choosing import AUTO, PREFERENCES, AutoTerms
+    from askwise.policies import policies
 
     rows = (f"- {row.when}: {row.chosen}" for row in PREFERENCES)
     does = "Choose the policy, and what else was not named, by what a campaign is given."
@@ -196,6 +204,7 @@ def _auto() -> Described:
         **{"family": "-", "needs_budget": False, "plans": False, "purposes": []},
         "rule": "the first row of a table that applies and whose policy takes the campaign",
         "parameters": {each.name: each.default for each in dataclasses.fields(AutoTerms)},
+        "parameter_details": _details(policies, AutoTerms),
         "description": "\n".join(told),
     }
 

@@ -11,6 +11,7 @@ from askwise.campaign.views import Status
 from askwise.client.campaign import RemoteCampaign, money, path_of, worker_json
 from askwise.client.errors import Refused
 from askwise.client.transport import Transport
+from askwise.core.catalogue import EntryInfo
 from askwise.core.certify import CertifyTerms, read_terms
 from askwise.core.content import Content
 from askwise.core.keys import Caller, Key, NewKey
@@ -129,6 +130,29 @@ class Service:
     def judges(self) -> list[dict[str, Any]]:
         """The judges that the service has: id, model, family, price and source."""
         return list(self._transport.pages("/judges"))
+
+    def policies(self) -> list[EntryInfo]:
+        """The policies that a campaign may name, and their parameters."""
+        return self._entries("/policies")
+
+    def rules(self) -> list[EntryInfo]:
+        """The stopping rules that a campaign may name, and their parameters."""
+        return self._entries("/rules")
+
+    def aggregators(self) -> list[EntryInfo]:
+        """The aggregators that a campaign may name, and their parameters."""
+        return self._entries("/aggregators")
+
+    def mechanisms(self) -> list[EntryInfo]:
+        """The mechanisms that a campaign may name, and their parameters."""
+        return self._entries("/mechanisms")
+
+    def sources(self) -> list[EntryInfo]:
+        """The kinds of sources that a judge may have, and their parameters."""
+        return self._entries("/sources")
+
+    def _entries(self, path: str) -> list[EntryInfo]:
+        return [EntryInfo.from_json(raw) for raw in self._transport.pages(path)]
 
     def names(self) -> list[str]:
         """The names of all campaigns, sorted."""

@@ -124,6 +124,9 @@ class KindFields:
     types: Mapping[str, Any] = field(default_factory=dict)
 
 
+ClosedFor = Literal["confident", "low_confidence", "over_budget", "closed", "frozen"]
+"""Why a task was closed."""
+
 _CALL = ("assignment", "worker")
 
 FIELDS: dict[Kind, KindFields] = {
@@ -153,7 +156,7 @@ FIELDS: dict[Kind, KindFields] = {
         ("task", "outcome"),
         ("value", "confidence", "rests_on"),
         {
-            "outcome": Literal["confident", "low_confidence", "over_budget", "closed", "frozen"],
+            "outcome": ClosedFor,
             "rests_on": Literal["calibrated", "truth"],
         },
     ),

@@ -84,7 +84,7 @@ def as_json(value: Any) -> Any:
 
 def _typed(value: Any, kind: Any) -> Any:
     """What ``as_json`` made a value of, as the type that its field has."""
-    if isinstance(value, list):
+    if isinstance(value, list) and get_args(kind):
         return tuple(_typed(each, get_args(kind)[0]) for each in value)
     for one in get_args(kind) or (kind,):
         if one is Decimal and isinstance(value, str):

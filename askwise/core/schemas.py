@@ -11,11 +11,11 @@ import enum
 import re
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache, reduce
-from operator import or_
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from operator import attrgetter, or_
+from typing import Any, Literal, NotRequired, get_args, get_origin, get_type_hints
 
 from askwise.core.docstrings import attributes_of, doc_of
 from askwise.core.json_types import MONEY_SCHEMA
@@ -43,8 +43,8 @@ class SchemaMaker:
     ----------
     place : str
         What a reference to a named schema begins with.
-    names : mapping, optional
-        What classes are called, where that is not the class's own name.
+    name_of : callable, optional
+        What a class is called; by its own name if not given.
 
     Attributes
     ----------
@@ -52,10 +52,12 @@ class SchemaMaker:
         The schemas of the classes that were met, by name.
     """
 
-    def __init__(self, place: str = "#/$defs/", names: Mapping[Any, str] | None = None) -> None:
+    def __init__(
+        self, place: str = "#/$defs/", name_of: Callable[[Any], str] = attrgetter("__name__")
+    ) -> None:
         self.place = place
         self.named: dict[str, Schema] = {}
-        self._names = names or {}
+        self._name_of = name_of
         self._met: dict[str, Any] = {}
 
     def of(self, kind: Any) -> Schema:
@@ -97,7 +99,7 @@ class SchemaMaker:
         return {"$schema": DIALECT, **said, **{**made, **said}, **parts}
 
     def _name(self, kind: Any) -> str:
-        name = self._names.get(kind, kind.__name__)
+        name = self._name_of(kind)
         if self._met.setdefault(name, kind) is not kind:
             raise TypeError(f"{kind!r} and {self._met[name]!r} are both called {name}")
         if name not in self.named:
@@ -152,8 +154,9 @@ def written_fields(kind: Any) -> tuple[dict[str, Any], list[str]]:
     tuple write all of it; another dataclass leaves out what is not set.
     """
     if typing.is_typeddict(kind):
-        types_ = {name: _bare(each) for name, each in _hints(kind).items()}
-        return types_, [name for name in types_ if name in kind.__required_keys__]
+        hints = _hints(kind)
+        needed = [name for name, each in hints.items() if get_origin(each) is not NotRequired]
+        return {name: _bare(each) for name, each in hints.items()}, needed
     if hasattr(kind, "json_fields"):
         written = kind.json_fields()
         return written, list(written)
@@ -195,7 +198,7 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 def _bare(kind: Any) -> Any:
     """The type of a key that need not be there."""
-    return get_args(kind)[0] if get_origin(kind) in (typing.NotRequired, typing.Required) else kind
+    return get_args(kind)[0] if get_origin(kind) is NotRequired else kind
 
 
 def _has_no_default(field: dataclasses.Field[Any]) -> bool:

@@ -9,7 +9,15 @@ from starlette.staticfiles import StaticFiles
 from askwise.service import logs, signals
 from askwise.service.api import reference
 from askwise.service.api.description import Description
-from askwise.service.api.routes import assignments, campaigns, health, judges, keys, workers
+from askwise.service.api.routes import (
+    assignments,
+    campaigns,
+    catalogue,
+    health,
+    judges,
+    keys,
+    workers,
+)
 from askwise.service.api.routes import webhooks as webhook_routes
 from askwise.service.auth.identity import Identities
 from askwise.service.availability import Availability
@@ -89,7 +97,7 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
         opened.close()
         middleware.log.write()
 
-    api = (campaigns, workers, assignments, judges, webhook_routes, keys, health)
+    api = (campaigns, workers, assignments, judges, catalogue, webhook_routes, keys, health)
     pages = (sign_in, reference, page, home, campaign, manage, webhook_pages)
     routes = [route for module in (*api, *pages) for route in module.router.routes]
     app = Application(

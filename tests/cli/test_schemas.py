@@ -155,9 +155,11 @@ def test_the_schemas_know_every_kind_wait_end_and_error() -> None:
     assert all(faults("ask", Wait(what).to_json()) == [] for what in _words(Wait, "what"))
     assert ask["Wait"]["properties"]["what"]["enum"] == list(_words(Wait, "what"))
     assert ask["Done"]["properties"]["why"]["enum"] == list(_words(Done, "why"))
-    codes = set(schema("error")["$defs"]["error"]["properties"]["code"]["enum"])
+    codes = set(schema("error")["$defs"]["Problem"]["properties"]["code"]["enum"])
     assert codes == {*_codes(errors.AskwiseError), "file_error", "usage"}
-    assert schema("error")["$defs"]["error"]["properties"]["reason"]["enum"] == [*get_args(Reason)]
+    assert schema("error")["$defs"]["Problem"]["properties"]["reason"]["enum"] == [
+        *get_args(Reason)
+    ]
 
 
 @pytest.mark.parametrize("kind", NOT_YET, ids=lambda kind: kind.name)

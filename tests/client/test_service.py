@@ -12,9 +12,15 @@ from typing import Any
 import pytest
 
 from askwise import Batch
+from askwise.aggregation import aggregation
 from askwise.client import Refused, Service, Unreachable, connect
+from askwise.core.catalogue import entries_of
 from askwise.core.content import Content
 from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.mechanisms import mechanisms
+from askwise.policies import policies
+from askwise.sources import sources
+from askwise.stopping import stopping
 from tests.client.twins import CATS, twins, without_times
 from tests.service.local import Local
 
@@ -35,6 +41,22 @@ def test_keys_are_made_listed_and_revoked(service: Service, local: Local) -> Non
             viewer.names()
         assert caught.value.status == 401
         assert made.secret not in str(caught.value)
+
+
+def test_what_can_be_named_is_listed_as_it_is_here(service: Service, local: Local) -> None:
+    lists = {
+        service.policies: policies,
+        service.rules: stopping,
+        service.aggregators: aggregation,
+        service.mechanisms: mechanisms,
+        service.sources: sources,
+    }
+    for listed, registry in lists.items():
+        assert listed() == entries_of(registry)
+    invited = service.create(**CATS).invite("eve", price="0.2")
+    with connect(local.address, invited.secret) as worker, pytest.raises(Refused) as caught:
+        worker.policies()
+    assert caught.value.status == 403
 
 
 def test_a_campaign_without_a_policy_gets_the_same_one_here_and_there(service: Service) -> None:

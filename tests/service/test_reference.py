@@ -121,7 +121,7 @@ def test_every_example_is_a_request_that_is_understood(
     client: TestClient, reference: Reference
 ) -> None:
     key = client.headers["X-Test-Key"]
-    for each in sorted(operations(reference), key=lambda each: each.id != "campaigns-create"):
+    for each in sorted(operations(reference), key=lambda each: each.id != "createCampaign"):
         words = shlex.split(each.curl("").replace("$KEY", key).replace("\\\n", " "))
         assert words[0] == "curl"
         headers, body, method, place = {}, None, "GET", words[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import socket
 from collections.abc import Sequence
 from typing import Any
@@ -16,16 +17,18 @@ from askwise.service.app import make_app
 from askwise.service.auth.identity import Identities
 from askwise.service.routing.application import Application
 from askwise.service.settings import Settings
+from askwise.service.webhooks.records import EVENTS, PING
 from askwise.store import Store, open_store
+from tests.schemas import undescribed
 
 NO_LIMIT: dict[str, Any] = dict.fromkeys(
     ("key_rate", "key_burst", "address_rate", "address_burst"), 1e9
 )
 
 DECIDED_BY_CAMPAIGNS = (
-    "campaigns-create", "campaigns-add", "campaigns-top-up", "campaigns-truth",
-    "workers-invite", "workers-bid", "workers-leave", "workers-availability",
-    "asking-answer", "webhooks-new-hook",
+    "createCampaign", "addTasksAndWorkers", "topUpCampaign", "tellTruth",
+    "createInvitation", "bidPrice", "leaveCampaign", "setAvailability",
+    "answerAssignment", "createHook",
 )  # fmt: skip
 """Operations of which a schema can't say all: which options a campaign has, which policies fit it,
 how fine an amount is, whether a host exists. Schemathesis' check that data which fit the schema
@@ -140,6 +143,43 @@ def test_the_description_is_a_valid_one_and_every_example_fits_its_schema(app: A
             Draft202012Validator(whole).validate(example)
         if name.endswith(("Body", "Only", "Campaign")):
             assert schema.get("additionalProperties") is False, name
+
+
+def test_every_property_parameter_and_operation_is_described(app: Application) -> None:
+    described = app.openapi()
+    assert list(undescribed(described)) == []
+    operations = [
+        operation
+        for part in (described["paths"], described["webhooks"])
+        for methods in part.values()
+        for operation in methods.values()
+    ]
+    for operation in operations:
+        assert re.fullmatch("[a-z]+([A-Z][a-z]*)+", operation["operationId"])
+        assert operation["description"], operation["operationId"]
+        for parameter in operation.get("parameters", ()):
+            assert parameter.get("description"), (operation["operationId"], parameter["name"])
+
+
+def test_every_body_has_an_example(app: Application) -> None:
+    schemas = app.openapi()["components"]["schemas"]
+    bodies = [
+        operation["requestBody"]["content"]["application/json"]["schema"]
+        for methods in app.openapi()["paths"].values()
+        for operation in methods.values()
+        if "requestBody" in operation
+    ]
+    assert len(bodies) > 10
+    for body in bodies:
+        (name,) = [
+            each["$ref"].rpartition("/")[2] for each in body.get("anyOf", [body]) if "$ref" in each
+        ]
+        assert schemas[name]["examples"], name
+
+
+def test_every_event_of_a_webhook_is_described(app: Application) -> None:
+    described = app.openapi()
+    assert set(described["webhooks"]) == {*EVENTS, PING}
 
 
 def test_every_write_takes_an_idempotency_key_and_every_list_a_page(app: Application) -> None:

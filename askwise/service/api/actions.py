@@ -12,7 +12,7 @@ from askwise.campaign import Campaign
 from askwise.campaign.spec import check_name, make_spec
 from askwise.core.errors import Conflict, UnknownName
 from askwise.core.keys import Key
-from askwise.service.api.shapes import requests
+from askwise.service.api.shapes import creation, requests
 from askwise.service.api.toml import read_toml
 from askwise.service.auth.identity import Identity
 from askwise.service.errors import RequestRefused, bad_shape
@@ -43,7 +43,7 @@ def fields_of(media: str, body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise RequestRefused("bad_request", f"the body can't be read: {error}") from None
     try:
-        made = requests.NewCampaign.model_validate(raw)
+        made = creation.NewCampaign.model_validate(raw)
     except ValidationError as error:
         raise bad_shape(error.errors(include_url=False)[0], "body") from None
     return made.model_dump(exclude_unset=True)
@@ -94,7 +94,7 @@ def create_once(service: ServiceState, fields: dict[str, Any], key: str | None) 
 
 
 def additions_of(
-    service: ServiceState, campaign: Campaign, body: requests.AdditionsBody
+    service: ServiceState, campaign: Campaign, body: creation.AdditionsBody
 ) -> dict[str, Any]:
     """What is added to a campaign; judges get their price from its tasks and the new ones."""
     fields = body.model_dump(exclude_unset=True)

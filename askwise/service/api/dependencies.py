@@ -29,7 +29,9 @@ def _header(text: str, **shape: Any) -> dict[str, Any]:
 
 _WHEN = {"Retry-After": _header("Seconds to wait.", pattern="^[0-9]+$")}
 _ETAG = {"ETag": _header("Send it as If-None-Match with the next poll.")}
-_ERROR = {"application/json": {"schema": {"$ref": f"{replies.REF}{replies.ErrorShape.__name__}"}}}
+_ERROR = {
+    "application/json": {"schema": {"$ref": f"{replies.REF}{replies.name_of(replies.ErrorShape)}"}}
+}
 _HEADERS = {401: {"WWW-Authenticate": _header("Bearer")}, 429: _WHEN, 503: _WHEN}
 
 ERRORS: dict[int, dict[str, Any]] = {

@@ -10,11 +10,14 @@ from typing import Any
 from pydantic import TypeAdapter
 from starlette.responses import Response
 
+from askwise.core.schemas import SchemaMaker
 from askwise.core.version import __version__
-from askwise.service.api.shapes.replies import REF, ErrorShape
-from askwise.service.api.shapes.requests import NewCampaign
+from askwise.service.api.shapes.creation import NewCampaign
+from askwise.service.api.shapes.messages import DATA, message_of
+from askwise.service.api.shapes.replies import REF, ErrorShape, name_of
 from askwise.service.routing.plans import REQUIRED, Parameter
 from askwise.service.routing.routes import Route
+from askwise.service.webhooks.records import PING
 
 PUBLIC = ("/healthz", "/readyz")
 """Described addresses that take no key."""
@@ -55,30 +58,30 @@ class Description:
             return self._made
 
     def _make(self) -> dict[str, Any]:
-        adapters = {
-            ("shape", shape.__name__): ("validation", TypeAdapter(shape))
-            for shape in (NewCampaign, ErrorShape)
-        }
+        taken: dict[str, TypeAdapter[Any]] = {"": TypeAdapter(NewCampaign)}
         for at, route in enumerate(self._routes):
-            if route.reply is not None:
-                adapters["reply", str(at)] = "serialization", TypeAdapter(route.reply)
             if route.plan.body is not None:
-                adapters["body", str(at)] = "validation", TypeAdapter(route.plan.body.model)
-        inputs = [(key, mode, adapter) for key, (mode, adapter) in adapters.items()]
+                taken[str(at)] = TypeAdapter(route.plan.body.model)
+        inputs = [(key, "validation", adapter) for key, adapter in taken.items()]
         made, whole = TypeAdapter.json_schemas(inputs, ref_template=REF + "{model}")  # type: ignore[arg-type]
-        schemas = {key: schema for (key, _), schema in made.items()}
+        bodies = {key: schema for (key, _), schema in made.items()}
+        replies = SchemaMaker(REF, name_of)
+        replies.of(ErrorShape)
         paths: dict[str, dict[str, Any]] = {}
         for at, route in enumerate(self._routes):
-            operation = self._operation(
-                route, schemas.get(("reply", str(at))), schemas.get(("body", str(at)))
-            )
+            reply = None if route.reply is None else replies.of(route.reply)
+            operation = self._operation(route, reply, bodies.get(str(at)))
             paths.setdefault(route.path, {})[route.method.lower()] = operation
+        webhooks = {event: _webhook(event, replies.of(message_of(event))) for event in DATA}
+        both = set(replies.named) & set(whole["$defs"])
+        assert not both, f"requests and replies are both called {both}"
         return {
             "openapi": "3.1.0",
             "info": _INFO,
             "paths": paths,
+            "webhooks": webhooks,
             "components": {
-                "schemas": _plain(whole["$defs"]),
+                "schemas": {**_plain(whole["$defs"]), **replies.named},
                 "securitySchemes": {"key": _KEY},
             },
             "security": [{"key": []}],
@@ -90,10 +93,9 @@ class Description:
         name = route.function.__name__
         said: dict[str, Any] = {
             "tags": [route.group.tag],
-            "summary": name.replace("_", " ").title(),
+            "summary": name.replace("_", " ").capitalize(),
             "description": inspect.getdoc(route.function),
-            # By group and function: it does not change with paths.
-            "operationId": f"{route.group.tag}-{name.replace('_', '-')}",
+            "operationId": operation_id(name),
         }
         parameters = [self._parameter(each) for each in _in_order(route.plan.parameters)]
         if parameters:
@@ -134,6 +136,41 @@ class Description:
         if "description" in schema:
             said["description"] = schema["description"]
         return said
+
+
+def operation_id(function: str) -> str:
+    """What a function is called in the description, where names are written together.
+
+    Examples
+    --------
+    >>> operation_id("create_campaign")
+    'createCampaign'
+    """
+    first, *rest = function.split("_")
+    return first + "".join(each.capitalize() for each in rest)
+
+
+def _webhook(event: str, message: dict[str, Any]) -> dict[str, Any]:
+    """What is posted to a webhook that is told of an event."""
+    words = "You asked for a test." if event == PING else (DATA[event].__doc__ or "").split("\n")[0]
+    signature = {
+        "name": "Askwise-Signature",
+        "in": "header",
+        "required": True,
+        "description": "The time of sending and a signature of it and the body.",
+        "schema": {"type": "string", "pattern": "^t=[0-9]+,v1=[0-9a-f]{64}$"},
+    }
+    operation = {
+        "summary": words.rstrip("."),
+        "description": words,
+        "operationId": operation_id("receive_" + event.replace(".", "_")),
+        "parameters": [signature],
+        "requestBody": {"required": True, "content": {"application/json": {"schema": message}}},
+        "responses": {
+            "2XX": {"description": "The message was taken; anything else, and it comes again."}
+        },
+    }
+    return {"post": operation}
 
 
 def caller_of(route: Route) -> str:

@@ -23,6 +23,8 @@ GROUPS = {
     "campaigns": "Campaigns: made, changed, read.",
     "workers": "The workers of a campaign: invited, bidding, away, gone.",
     "asking": "Asking and answering.",
+    "judges": "The judges of this service, and who runs a campaign.",
+    "catalogue": "What a campaign or a judge may name, and the parameters that it takes.",
     "webhooks": "Messages to a server of yours when something happens.",
     "keys": "Keys of people and programs.",
     "operation": "Whether and how the service runs.",
@@ -109,9 +111,15 @@ class Reference:
         for key in ("anyOf", "oneOf"):
             if key in schema:
                 return Markup(" or ").join(self.type_of(each) for each in schema[key])
+        if "prefixItems" in schema:
+            return Markup("list of {}").format(
+                Markup(", ").join(self.type_of(each) for each in schema["prefixItems"])
+            )
         if schema.get("type") == "array":
             return Markup("list of {}").format(self.type_of(schema.get("items", {})))
         kind = schema.get("type", "any JSON")
+        if isinstance(kind, list):
+            return Markup(" or ").join(kind)
         return Markup("{}{}").format(kind, _bounds(schema))
 
     def example(self, schema: dict[str, Any]) -> Any:

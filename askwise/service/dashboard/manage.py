@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from askwise.campaign import Campaign
 from askwise.core.problem import KINDS
 from askwise.service.api.actions import invite_worker, remove_worker, revoke_token
-from askwise.service.api.shapes import requests
+from askwise.service.api.shapes import creation, requests
 from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import campaign as shown
 from askwise.service.dashboard.home import PageNumber
@@ -216,7 +216,7 @@ def _tasks(form: Form) -> list[Any]:
             continue
         try:
             raw = read_json(line.encode())
-            found.append(requests.TaskBody.model_validate(raw).model_dump(exclude_unset=True))
+            found.append(creation.TaskBody.model_validate(raw).model_dump(exclude_unset=True))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             raise refuse_form(f"line {at}: {first['loc'][0]}: {first['msg']}") from None

@@ -49,7 +49,7 @@ RARELY = 20.0
 class Notice:
     """Something to be told, to whoever wants to know."""
 
-    event: str
+    event: r.EventName
     seq: int
     time: float
     data: dict[str, Any]

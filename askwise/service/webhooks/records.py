@@ -4,14 +4,16 @@ import hashlib
 import hmac
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from askwise.core.jsonable import Jsonable
 from askwise.store import Change, Record
 
 EventName = Literal["answer.settled", "task.closed", "campaign.done", "budget.used"]
 EVENTS: tuple[EventName, ...] = get_args(EventName)
-PING = "ping"
+MessageName = Literal[EventName, "ping"]
+DeliveryState = Literal["waiting", "delivered", "given_up"]
+PING: Literal["ping"] = "ping"
 """The event of a test."""
 
 HOOK, CURSOR, LANE = "hook", "hook-cursor", "hook-lane"
@@ -25,17 +27,28 @@ class Webhook(Jsonable):
 
     Attributes
     ----------
-    campaign : str or None
-        Of which campaign; None for all, also those to come.
+    id : str
+        Its id, by which it can be ended and tested.
     url : str
-        Where; it may hold a secret of the receiver's, so show :attr:`host` to those who only look.
+        Where messages are posted. It may hold a secret of the receiver's, so show :attr:`host` to
+        those who only look.
+    campaign : str or None
+        The campaign that it is told of; None for all, also those to come.
+    events : tuple of EventName
+        The events that it is told of.
+    label : str
+        What it is called.
+    created : float
+        When it was made, in seconds since 1970.
     ended : float or None
-        When it was ended.
+        When it was ended, in seconds since 1970; None while it lasts.
     secret : str
         What deliveries are signed with. It is kept only where the service has no secret of its own
         to derive it from.
     nonce : str
         What it is derived from, together with the service's secret; empty if it is kept.
+    read : str or None
+        The record that it was read from: changes begin with what is there, to the letter.
     """
 
     id: str
@@ -48,7 +61,6 @@ class Webhook(Jsonable):
     secret: str = field(default="", repr=False, compare=False)
     nonce: str = field(default="", repr=False, compare=False)
     read: str | None = field(default=None, repr=False, compare=False)
-    """The record that it was read from: changes begin with what is there, to the letter."""
 
     @property
     def host(self) -> str:
@@ -66,56 +78,70 @@ class Webhook(Jsonable):
 
 
 @dataclass(frozen=True)
-class Delivery:
-    """One message for one hook.
+class Delivery(Jsonable):
+    """A message to a webhook, and what has become of it.
 
     Attributes
     ----------
     id : str
-        The same at every attempt; ids sort in the order in which deliveries were made.
-    state : str
-        ``waiting``, ``delivered`` or ``given_up``.
-    attempts : int
-        So far; from 0 again if somebody asks for another try.
-    due : float or None
-        When the next attempt is, while it waits.
+        Its id, the same at every attempt; ids sort in the order in which deliveries were made.
+    hook : str
+        The webhook that it is for.
+    event : EventName or Literal["ping"]
+        What it tells of; ``ping`` is a test.
+    campaign : str or None
+        The campaign that it is about; None for a ``ping``.
+    made : float
+        When it was made, in seconds since 1970.
     since : float
         When the first attempt was due: a day later it is given up.
-    tried, status, said
-        When the last attempt was, the status of the receiver's answer (None: there was none), and
-        the beginning of it, or what went wrong.
+    due : float or None
+        When the next attempt is, in seconds since 1970; None unless it waits.
+    body : str
+        What is sent, to the letter.
+    state : DeliveryState
+        ``waiting``, ``delivered`` or ``given_up``.
+    attempts : int
+        How often it was tried; from 0 again if somebody asks for another try.
+    tried : float or None
+        When the last attempt was, in seconds since 1970; None before the first.
+    status : int or None
+        The status of the receiver's answer to the last attempt; None if there was none.
+    said : str or None
+        The beginning of that answer, or what went wrong; None before the first attempt.
     key : str or None
-        Of the request that made it or asked for another try, hashed.
+        A hash of the key of the request that made it or asked for another try.
+    read : str or None
+        The record that it was read from.
+    payload : dict of str to Any
+        What is sent, read.
     """
+
+    written: ClassVar = (
+        *("id", "hook", "event", "campaign", "made", "due", "state", "attempts", "tried"),
+        *("status", "said", "payload"),
+    )
 
     id: str
     hook: str
-    event: str
+    event: MessageName
     campaign: str | None
     made: float
     since: float
     due: float | None
     body: str = field(repr=False)
-    state: str = "waiting"
+    state: DeliveryState = "waiting"
     attempts: int = 0
     tried: float | None = None
     status: int | None = None
     said: str | None = None
     key: str | None = None
     read: str | None = field(default=None, repr=False, compare=False)
-    """As of a hook."""
 
     @property
     def payload(self) -> dict[str, Any]:
         """What is sent, read."""
         return json.loads(self.body)
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON."""
-        raw = {**asdict(self), "payload": self.payload}
-        for name in ("body", "since", "key", "read"):
-            del raw[name]
-        return raw
 
     @property
     def record(self) -> Record:
@@ -181,7 +207,12 @@ class Lane(Kept):
 
 
 def make_delivery(
-    hook: Webhook, event: str, campaign: str | None, about: dict[str, Any], micros: int, unique: str
+    hook: Webhook,
+    event: MessageName,
+    campaign: str | None,
+    about: dict[str, Any],
+    micros: int,
+    unique: str,
 ) -> Delivery:
     """Make a delivery that is due at once.
 

@@ -113,6 +113,7 @@ class Sender:
         """The delivery after an attempt."""
         attempts = delivery.attempts + 1
         due: float | None = None
+        state: r.DeliveryState
         if outcome.taken:
             state = "delivered"
         elif attempts > len(BACKOFF) or now - delivery.since >= LONGEST:

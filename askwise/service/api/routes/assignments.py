@@ -6,7 +6,7 @@ from typing import Any
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from askwise.campaign import Campaign
+from askwise.campaign import Campaign, views
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import OverBudget, UnknownName
 from askwise.service.api import dependencies as d
@@ -23,9 +23,9 @@ router = d.group("asking")
 
 @router.post(
     "/campaigns/{name}/ask",
-    reply=replies.AskedShape | replies.WaitShape | replies.DoneShape,
+    reply=replies.ChoiceShape,
 )
-async def ask(call: d.OwnChange, body: requests.AskBody | None = None) -> Response:
+async def ask_workers(call: d.OwnChange, body: requests.AskBody | None = None) -> Response:
     """Decide whom to ask next: a worker, a set of them, or whoever is best."""
     wanted = body or requests.AskBody()
     workers = offered(call.caller, wanted.workers)
@@ -78,7 +78,9 @@ async def asked(
 
 
 @router.get("/campaigns/{name}/assignments", reply=replies.QuestionsShape, responses=d.POLLED)
-def assignments(call: d.OwnLook, page: d.Page, worker: requests.Id | None = None) -> Response:
+def list_assignments(
+    call: d.OwnLook, page: d.Page, worker: requests.OneWorker | None = None
+) -> Response:
     """What is out: handed out, neither answered nor released."""
     campaign = call.campaign
     if call.caller.role == "worker":
@@ -93,7 +95,7 @@ def assignments(call: d.OwnLook, page: d.Page, worker: requests.Id | None = None
 
 
 @router.get("/assignments/{id}", reply=replies.HandedShape)
-def assignment(service: d.Serving, caller: d.ViewerOrWorker, id: AssignmentId) -> Response:
+def get_assignment(service: d.Serving, caller: d.ViewerOrWorker, id: AssignmentId) -> Response:
     """One assignment, and what has become of it."""
     handed = campaign_of(service, caller, id).assignment(id)
     shown = question(caller, handed.assignment)
@@ -101,7 +103,7 @@ def assignment(service: d.Serving, caller: d.ViewerOrWorker, id: AssignmentId) -
 
 
 @router.post("/assignments/{id}/answer", reply=replies.SettledShape)
-async def answer(
+async def answer_assignment(
     service: d.Serving,
     caller: d.RequesterOrWorker,
     key: d.RetryKey,
@@ -134,7 +136,7 @@ async def answer(
 
 
 @router.post("/assignments/{id}/fail", reply=replies.SettledShape)
-async def fail(
+async def fail_assignment(
     service: d.Serving,
     caller: d.Requester,
     key: d.RetryKey,
@@ -148,7 +150,7 @@ async def fail(
 
 
 @router.post("/assignments/{id}/decline", reply=replies.SettledShape)
-async def decline(
+async def decline_assignment(
     service: d.Serving, caller: d.RequesterOrWorker, key: d.RetryKey, id: AssignmentId
 ) -> Response:
     """Turn an assignment down; the pair is not offered again."""
@@ -158,7 +160,7 @@ async def decline(
 
 
 @router.post("/assignments/{id}/expire", reply=replies.SettledShape)
-async def expire(
+async def expire_assignment(
     service: d.Serving, caller: d.Requester, key: d.RetryKey, id: AssignmentId
 ) -> Response:
     """Release an assignment that will not be answered."""
@@ -168,7 +170,7 @@ async def expire(
 
 
 @router.post("/assignments/{id}/renew", reply=replies.SettledShape)
-async def renew(
+async def renew_assignment(
     service: d.Serving, caller: d.Requester, key: d.RetryKey, id: AssignmentId
 ) -> Response:
     """Begin the lease of an assignment that is out anew."""
@@ -177,8 +179,8 @@ async def renew(
     return JsonReply({"assignment": id, "state": "out"})
 
 
-@router.get("/assignments/{id}/explanation", reply=replies.ExplanationShape)
-def explanation(service: d.Serving, caller: d.Viewer, id: AssignmentId) -> Response:
+@router.get("/assignments/{id}/explanation", reply=views.Explanation)
+def explain_assignment(service: d.Serving, caller: d.Viewer, id: AssignmentId) -> Response:
     """Why an assignment was made, recomputed from the log."""
     return JsonReply(campaign_of(service, caller, id).explain(id).to_json())
 

@@ -6,9 +6,10 @@ from pydantic import Field
 from starlette.responses import Response
 
 from askwise.campaign import Campaign, views
+from askwise.core.problem import Task
 from askwise.service.api import dependencies as d
 from askwise.service.api.actions import additions_of, create_once, fields_of, status_of
-from askwise.service.api.shapes import replies, requests
+from askwise.service.api.shapes import creation, replies, requests
 from askwise.service.exports import EXPORTS, sent_as_file
 from askwise.service.incoming_request import IncomingRequest
 from askwise.service.json_reply import JsonReply
@@ -37,8 +38,8 @@ What = Annotated[
 ]
 
 
-@router.post("", status=201, reply=replies.StatusShape, request_body=_BODY)
-async def create(
+@router.post("", status=201, reply=views.Status, request_body=_BODY)
+async def create_campaign(
     request: IncomingRequest, service: d.Serving, caller: d.Requester, key: d.RetryKey
 ) -> Response:
     """Create a campaign from JSON, or from TOML (`Content-Type: application/toml`)."""
@@ -53,7 +54,7 @@ async def create(
 
 
 @router.get("", reply=replies.CampaignsShape)
-def campaigns(service: d.Serving, caller: d.Viewer, page: d.NamedPage) -> Response:
+def list_campaigns(service: d.Serving, caller: d.Viewer, page: d.NamedPage) -> Response:
     """List the campaigns by name."""
     names = [name for name in service.campaigns.store.names() if name > page.after]
     made = page.cut_named(names, str, str)
@@ -62,7 +63,7 @@ def campaigns(service: d.Serving, caller: d.Viewer, page: d.NamedPage) -> Respon
 
 
 @router.get("/{name}", reply=replies.CampaignShape, responses=d.POLLED)
-def status(call: d.Look) -> Response:
+def get_campaign(call: d.Look) -> Response:
     """A campaign at a glance, and what its workers are asked and shown."""
     content = call.campaign.content  # complains if there is none, or it can't be opened
     shown = {"content": None if content is None else content.to_json()}
@@ -70,101 +71,101 @@ def status(call: d.Look) -> Response:
 
 
 @router.get("/{name}/spec", reply=replies.SpecShape)
-def spec(call: d.Look) -> Response:
+def get_spec(call: d.Look) -> Response:
     """The campaign as it was created."""
     return JsonReply(call.campaign.spec)
 
 
-@router.post("/{name}/pause", reply=replies.StatusShape)
-def pause(call: d.Change) -> Response:
+@router.post("/{name}/pause", reply=views.Status)
+def pause_campaign(call: d.Change) -> Response:
     """Hand out nothing until it is resumed; answers are still taken."""
     call.campaign.pause(call.key)
     return call.status()
 
 
-@router.post("/{name}/resume", reply=replies.StatusShape)
-def resume(call: d.Change) -> Response:
+@router.post("/{name}/resume", reply=views.Status)
+def resume_campaign(call: d.Change) -> Response:
     """Go on after a pause."""
     call.campaign.resume(call.key)
     return call.status()
 
 
-@router.post("/{name}/stop", reply=replies.StatusShape)
-def stop(call: d.Change) -> Response:
+@router.post("/{name}/stop", reply=views.Status)
+def stop_campaign(call: d.Change) -> Response:
     """End a campaign for good; answers to what is out are still taken."""
     call.campaign.stop(call.key)
     return call.status()
 
 
-@router.post("/{name}/top-up", reply=replies.StatusShape)
-def top_up(call: d.Change, body: requests.AmountBody) -> Response:
+@router.post("/{name}/top-up", reply=views.Status)
+def top_up_campaign(call: d.Change, body: requests.AmountBody) -> Response:
     """Add money to the budget."""
     call.campaign.top_up(body.amount, call.key)
     return call.status()
 
 
-@router.post("/{name}/add", reply=replies.StatusShape)
-def add(call: d.Change, body: requests.AdditionsBody) -> Response:
+@router.post("/{name}/add", reply=views.Status)
+def add_tasks_and_workers(call: d.Change, body: creation.AdditionsBody) -> Response:
     """Add tasks and workers, all or none."""
     call.campaign.add(**additions_of(call.service, call.campaign, body), key=call.key)
     return call.status()
 
 
-@router.post("/{name}/close", reply=replies.StatusShape)
-def close(call: d.Change, body: requests.TaskOnly) -> Response:
+@router.post("/{name}/close", reply=views.Status)
+def close_task(call: d.Change, body: requests.TaskOnly) -> Response:
     """Ask no more about a task."""
     call.campaign.close(body.task, call.key)
     return call.status()
 
 
-@router.post("/{name}/truth", reply=replies.StatusShape)
-def truth(call: d.Change, body: requests.TruthBody) -> Response:
+@router.post("/{name}/truth", reply=views.Status)
+def tell_truth(call: d.Change, body: requests.TruthBody) -> Response:
     """Reveal the true option of a task."""
     call.campaign.truth(body.task, body.option, call.key)
     return call.status()
 
 
 @router.get("/{name}/over", reply=replies.OverShape)
-def over(call: d.Look) -> Response:
+def get_end(call: d.Look) -> Response:
     """Why there is nothing more to ask, if so, and nothing is out."""
     done = call.campaign.over()
     return JsonReply({"why": None if done is None else done.why})
 
 
 @router.get("/{name}/answers", reply=replies.AnswersShape, responses=d.POLLED)
-def answers(call: d.Look, page: d.Page) -> Response:
+def list_answers(call: d.Look, page: d.Page) -> Response:
     """Every task's answer so far, in the order in which tasks were added."""
     return call.listed("answers", Campaign.answers, page)
 
 
-@router.get("/{name}/certificate", reply=replies.CertificateShape, responses=d.POLLED)
-def certificate(call: d.Look) -> Response:
+@router.get("/{name}/certificate", reply=views.CampaignCertificate, responses=d.POLLED)
+def get_certificate(call: d.Look) -> Response:
     """What audits have shown of the labels so far, in a campaign that certifies them."""
     campaign = call.campaign
     return call.polled(call.position, lambda: campaign.certificate().to_json())
 
 
-@router.get("/{name}/pilot", reply=replies.PilotShape, responses=d.POLLED)
-def pilot(call: d.Look) -> Response:
+@router.get("/{name}/pilot", reply=views.PilotReport, responses=d.POLLED)
+def get_pilot(call: d.Look) -> Response:
     """What the pilot has shown of its workers so far, in a campaign that has one."""
     campaign = call.campaign
     return call.polled(call.position, lambda: campaign.pilot().to_json())
 
 
-@router.get("/{name}/task", reply=replies.TaskShape)
-def task(call: d.Look, id: requests.Id) -> Response:
+@router.get("/{name}/task", reply=Task)
+def get_task(call: d.Look, id: requests.TaskId) -> Response:
     """A task as it was added, with its payload."""
     return JsonReply(call.campaign.task(id).to_json())
 
 
 @router.get("/{name}/payments", reply=replies.PaymentsShape, responses=d.POLLED)
-def payments(call: d.Look, page: d.Page) -> Response:
+def list_payments(call: d.Look, page: d.Page) -> Response:
     """What each worker has earned and what is reserved for them."""
     return call.listed("payments", Campaign.payments, page)
 
 
 @router.get("/{name}/workers", reply=replies.WorkersShape)
-def workers(call: d.Look, page: d.Page) -> Response:
+def list_workers(call: d.Look, page: d.Page) -> Response:
     """The workers in the order in which they joined: their work, their money, how good they seem.
 
     A quality comes with a 95% interval and with what it rests on: known truths, or agreement
@@ -179,7 +180,7 @@ def workers(call: d.Look, page: d.Page) -> Response:
 
 
 @router.get("/{name}/log", reply=replies.LogShape, responses=d.POLLED)
-def log(call: d.Look, page: d.Page) -> Response:
+def read_log(call: d.Look, page: d.Page) -> Response:
     """The events of a campaign, from the first on."""
     campaign, position = call.campaign, call.position
 

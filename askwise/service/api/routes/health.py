@@ -22,13 +22,13 @@ _ERRORS: dict[int, dict[str, Any]] = {code: ERRORS[code] for code in (401, 429)}
 
 
 @router.get("/healthz", reply=replies.HealthShape, responses=_ERRORS)
-async def healthz() -> Response:
+async def check_health() -> Response:
     """Whether the process lives."""
     return JsonReply({"status": "ok"})
 
 
 @router.get("/readyz", reply=replies.HealthShape, responses={**_ERRORS, 503: ERRORS[503]})
-async def readyz(service: Serving) -> Response:
+async def check_readiness(service: Serving) -> Response:
     """Whether it can serve: the store answers."""
     with suppress(AskwiseError, TimeoutError):
         # Neither in a thread nor on a connection that requests use: they may all wait.
@@ -38,7 +38,7 @@ async def readyz(service: Serving) -> Response:
 
 
 @router.get("/metrics", responses={**ERRORS, 200: {"content": {"text/plain": {}}}})
-def show_metrics(caller: Viewer) -> Response:
+def get_metrics(caller: Viewer) -> Response:
     """Counts and times in Prometheus' text format."""
     text, media = metrics.as_text()
     return Response(text, media_type=media)

@@ -1,5 +1,6 @@
 """Keys of people and programs."""
 
+from askwise.core.keys import Caller, Key, NewKey
 from askwise.service.api.dependencies import Anybody, Owner, Page, RetryKey, Serving, group
 from askwise.service.api.shapes import replies, requests
 from askwise.service.idempotency import note_of
@@ -8,20 +9,20 @@ from askwise.service.json_reply import JsonReply
 router = group("keys")
 
 
-@router.get("/me", reply=replies.MeShape)
-async def me(caller: Anybody) -> JsonReply:
+@router.get("/me", reply=Caller)
+async def get_me(caller: Anybody) -> JsonReply:
     """Who you are to this service."""
     return JsonReply(caller.to_json())
 
 
 @router.get("/keys", reply=replies.KeysShape)
-def keys(service: Serving, caller: Owner, page: Page) -> JsonReply:
+def list_keys(service: Serving, caller: Owner, page: Page) -> JsonReply:
     """The keys, without their secrets, newest first."""
     return JsonReply(page.cut(service.identities.keys()))
 
 
-@router.post("/keys", status=201, reply=replies.NewKeyShape)
-def new_key(service: Serving, caller: Owner, key: RetryKey, body: requests.KeyBody) -> JsonReply:
+@router.post("/keys", status=201, reply=NewKey)
+def create_key(service: Serving, caller: Owner, key: RetryKey, body: requests.KeyBody) -> JsonReply:
     """Make a key; its secret is in this reply and nowhere else."""
     secret, issued = service.identities.issue(
         body.role,
@@ -33,7 +34,7 @@ def new_key(service: Serving, caller: Owner, key: RetryKey, body: requests.KeyBo
     return JsonReply({**issued.to_json(), "secret": secret}, 201)
 
 
-@router.delete("/keys/{id}", reply=replies.KeyShape)
-def revoke(service: Serving, caller: Owner, key: RetryKey, id: requests.KeyId) -> JsonReply:
+@router.delete("/keys/{id}", reply=Key)
+def revoke_key(service: Serving, caller: Owner, key: RetryKey, id: requests.KeyId) -> JsonReply:
     """End a key, at once."""
     return JsonReply(service.identities.revoke(id).to_json())

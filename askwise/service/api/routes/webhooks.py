@@ -7,19 +7,19 @@ from askwise.service.api.shapes import replies
 from askwise.service.api.shapes.requests import DeliveryId, HookBody, HookId
 from askwise.service.json_reply import JsonReply
 from askwise.service.state import ServiceState
-from askwise.service.webhooks.records import Webhook
+from askwise.service.webhooks.records import Delivery, Webhook
 
 router = group("webhooks", "/hooks")
 
 
 @router.get("", reply=replies.HooksShape)
-def hooks(service: Serving, caller: Requester, page: Page) -> JsonReply:
+def list_hooks(service: Serving, caller: Requester, page: Page) -> JsonReply:
     """The webhooks, without their secrets, newest first."""
     return JsonReply(page.cut(service.webhooks.list(), lambda each: _shown(service, each)))
 
 
 @router.post("", status=201, reply=replies.NewHookShape)
-def new_hook(service: Serving, caller: Requester, key: RetryKey, body: HookBody) -> JsonReply:
+def create_hook(service: Serving, caller: Requester, key: RetryKey, body: HookBody) -> JsonReply:
     """Be told what happens in a campaign, or in all; the secret is in this reply alone."""
     secret, hook = service.webhooks.make(
         body.url,
@@ -38,14 +38,14 @@ def end_hook(service: Serving, caller: Requester, key: RetryKey, id: HookId) -> 
 
 
 @router.get("/{id}/deliveries", reply=replies.DeliveriesShape)
-def deliveries(service: Serving, caller: Requester, id: HookId, page: NamedPage) -> JsonReply:
+def list_deliveries(service: Serving, caller: Requester, id: HookId, page: NamedPage) -> JsonReply:
     """The deliveries of a webhook, newest first: all that wait, and the last settled ones."""
     found = service.webhooks.deliveries(id, page.limit + 1, page.after)
     return JsonReply(page.cut_named(found, lambda each: each.id))
 
 
-@router.post("/{id}/deliveries/{delivery}/retry", status=202, reply=replies.DeliveryShape)
-def retry(
+@router.post("/{id}/deliveries/{delivery}/retry", status=202, reply=Delivery)
+def retry_delivery(
     service: Serving,
     caller: Requester,
     key: RetryKey,
@@ -56,8 +56,8 @@ def retry(
     return JsonReply(service.webhooks.retry(id, delivery, key).to_json(), 202)
 
 
-@router.post("/{id}/test", status=202, reply=replies.DeliveryShape)
-def test(service: Serving, caller: Requester, key: RetryKey, id: HookId) -> JsonReply:
+@router.post("/{id}/test", status=202, reply=Delivery)
+def test_hook(service: Serving, caller: Requester, key: RetryKey, id: HookId) -> JsonReply:
     """Send a `ping`, to try a webhook; the list of deliveries tells what came of it."""
     return JsonReply(service.webhooks.ping(id, key).to_json(), 202)
 

@@ -1,6 +1,8 @@
 """Workers of a campaign: invited, bidding, away, gone."""
 
-from askwise.service.api.actions import invite_worker, revoke_token
+from askwise.core.keys import Invitation, Key
+from askwise.service.api import actions
+from askwise.service.api.actions import invite_worker
 from askwise.service.api.dependencies import Change, OwnChange, Page, Requester, Serving, group
 from askwise.service.api.shapes import replies, requests
 from askwise.service.idempotency import note_of
@@ -9,15 +11,15 @@ from askwise.service.json_reply import JsonReply
 router = group("workers", "/campaigns/{name}")
 
 
-@router.post("/invite", status=201, reply=replies.InvitationShape)
-def invite(call: Change, body: requests.InviteBody) -> JsonReply:
+@router.post("/invite", status=201, reply=Invitation)
+def create_invitation(call: Change, body: requests.InviteBody) -> JsonReply:
     """Make a worker's link; with a price, add them first if they are not in the campaign yet."""
     secret, issued, link = invite_worker(call.service, call.caller, call.key, call.name, body)
     return JsonReply({**issued.to_json(), "secret": secret, "link": link}, 201)
 
 
 @router.post("/bid", reply=replies.NamedShape)
-def bid(call: OwnChange, body: requests.BidBody) -> JsonReply:
+def bid_price(call: OwnChange, body: requests.BidBody) -> JsonReply:
     """Name a worker's price, sealed; the first ask closes the bidding."""
     worker = call.worker(body.worker)
     call.campaign.bid(worker, body.amount, call.key)
@@ -25,7 +27,7 @@ def bid(call: OwnChange, body: requests.BidBody) -> JsonReply:
 
 
 @router.post("/leave", reply=replies.NamedShape)
-def leave(call: OwnChange, body: requests.WorkerOnly) -> JsonReply:
+def leave_campaign(call: OwnChange, body: requests.WorkerOnly) -> JsonReply:
     """Let a worker go; what they have out is released."""
     worker = call.worker(body.worker)
     call.campaign.leave(worker, call.key)
@@ -33,7 +35,7 @@ def leave(call: OwnChange, body: requests.WorkerOnly) -> JsonReply:
 
 
 @router.post("/availability", reply=replies.AvailabilityShape)
-def availability(call: OwnChange, body: requests.AvailabilityBody) -> JsonReply:
+def set_availability(call: OwnChange, body: requests.AvailabilityBody) -> JsonReply:
     """Say whether a worker takes questions; those who ask for themselves are always given them."""
     worker = call.worker(body.worker)
     with call.campaign.reading() as state:
@@ -45,13 +47,13 @@ def availability(call: OwnChange, body: requests.AvailabilityBody) -> JsonReply:
 
 
 @router.get("/tokens", reply=replies.KeysShape)
-def tokens(service: Serving, caller: Requester, name: requests.Name, page: Page) -> JsonReply:
+def list_tokens(service: Serving, caller: Requester, name: requests.Name, page: Page) -> JsonReply:
     """The workers' tokens, without their secrets."""
     service.campaigns.get(name)
     return JsonReply(page.cut(service.identities.tokens(name)))
 
 
-@router.delete("/tokens/{id}", reply=replies.KeyShape)
-def revoke(call: Change, id: requests.KeyId) -> JsonReply:
+@router.delete("/tokens/{id}", reply=Key)
+def revoke_token(call: Change, id: requests.KeyId) -> JsonReply:
     """End a worker's token; what they have out is released."""
-    return JsonReply(revoke_token(call.service, call.name, id).to_json())
+    return JsonReply(actions.revoke_token(call.service, call.name, id).to_json())

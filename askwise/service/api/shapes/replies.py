@@ -1,89 +1,96 @@
-"""Replies. Those that tell a view are made of it, field by field."""
+"""Replies: the views that they tell, and the shapes of those that tell none."""
 
-import inspect
 from decimal import Decimal
-from functools import reduce
-from operator import or_
-from types import GenericAlias, UnionType
-from typing import Annotated, Any, Literal, get_args, get_origin
-
-from pydantic import BaseModel, ConfigDict, Field, create_model
-from pydantic.fields import FieldInfo
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from askwise.campaign import views
 from askwise.campaign.views.assignments import AssignmentState
 from askwise.core import keys
-from askwise.core.choices import Assignment, DoneWhy, WaitFor
-from askwise.core.jsonable import Jsonable
-from askwise.core.problem import WorkerKind
+from askwise.core.catalogue import EntryInfo
+from askwise.core.choices import Assignment, Done, DoneWhy, Wait
+from askwise.core.docstrings import attributes_of
+from askwise.core.events import Event
+from askwise.core.json_types import MONEY_SCHEMA, AssignmentId, Count, Id, JsonLimits, Positive
+from askwise.core.problem import Task, Worker
 from askwise.core.reasons import Reason
+from askwise.core.schemas import in_json_words, written_fields
 from askwise.service.webhooks import records
 
 REF = "#/components/schemas/"
 """Where the OpenAPI description has the shapes, by their names."""
 
-Money = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]*)(\.[0-9]{1,6})?$", examples=["0.05"])]
-"""Exact, so a string."""
+NAMES: dict[Any, str] = {
+    views.CampaignCertificate: "Certificate",
+    views.PilotReport: "Pilot",
+    views.Quality: "Estimate",
+    views.WorkerSummary: "Insight",
+    keys.Caller: "Me",
+}
+"""What clients know views by, where that is not the name of the class."""
 
 
-class Shape(BaseModel):
-    """A reply: nothing in it that is not described."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        # Clients hold the names in the OpenAPI description: there, an AnswerShape is an Answer.
-        cls.__name__ = cls.__qualname__ = cls.__name__.removesuffix("Shape")
-        super().__init_subclass__(**kwargs)
+def name_of(kind: Any) -> str:
+    """The name of a shape in the description: there, a ``RunShape`` is a ``Run``."""
+    return NAMES.get(kind, kind.__name__.removesuffix("Shape"))
 
 
-_SHAPES: dict[type, type[Shape]] = {}
-"""The shapes of views, by the view: one may be a part of another."""
+def said(kind: Any, description: str) -> Any:
+    """A type with a description, for a field whose class does not describe it."""
+    return Annotated[kind, JsonLimits(description=description)]
 
 
-def shape_of(
-    view: type[Jsonable], name: str | None = None, doc: str | None = None, **fields: Any
-) -> type[Shape]:
-    """The shape of a view: what its ``to_json`` writes, and all of that.
+def shape_of(name: str, doc: str, *bases: Any, optional: tuple[str, ...] = (), **more: Any) -> Any:
+    """The shape of an object that holds the fields of views and further ones.
 
     Parameters
     ----------
-    name, doc : str, optional
-        As the API calls and describes it; as the view does by default.
-    **fields
-        A ``Field`` to say more about a field of the view, or a type and a default (or a ``Field``)
-        for a further one.
+    name, doc : str
+        What it is called, and what it is.
+    *bases
+        Views, or other shapes, all of whose fields it has.
+    optional : tuple of str
+        Fields that may be missing.
+    **more
+        The types of further fields; each is described (see ``said``).
     """
-    made: dict[str, Any] = {each: (_in_json(kind), ...) for each, kind in view.json_types().items()}
-    for each, more in fields.items():
-        made[each] = (made[each][0], more) if isinstance(more, FieldInfo) else more
-    words = doc or (inspect.getdoc(view) or "").replace("None", "null")
-    shape = create_model(name or view.__name__, __base__=Shape, __doc__=words, **made)
-    _SHAPES[view] = shape
-    return shape
+    fields: dict[str, Any] = {}
+    for base in bases:
+        words, (found, needed) = attributes_of(base), written_fields(base)
+        optional += tuple(each for each in found if each not in needed)
+        for each, kind in found.items():
+            fields[each] = said(kind, in_json_words(words[each])) if each in words else kind
+    fields |= more
+    given = {each: NotRequired[kind] if each in optional else kind for each, kind in fields.items()}
+    made: Any = TypedDict(name, given)  # type: ignore[misc]
+    made.__doc__ = doc
+    return made
 
 
-def _in_json(kind: Any) -> Any:
-    """The type that a value has in JSON: money is a string, a tuple a list."""
-    if kind is Decimal:
-        return Money
-    if isinstance(kind, type) and issubclass(kind, Jsonable):
-        return _SHAPES.get(kind) or shape_of(kind)
-    parts = [part if part is ... else _in_json(part) for part in get_args(kind)]
-    if isinstance(kind, UnionType):
-        return reduce(or_, parts)
-    return GenericAlias(tuple, tuple(parts)) if get_origin(kind) is tuple else kind
+def page_of(name: str, item: Any, doc: str | None = None, **more: Any) -> Any:
+    """The shape of a page of a list."""
+    return shape_of(
+        name,
+        doc or f"A page of {name.lower()}.",
+        next=said(str | None, "Pass as `after` for the next page; null at the end."),
+        items=said(list[item], "The entries of this page."),
+        **more,
+    )
 
 
-def page_of(name: str, item: type, doc: str | None = None, **fields: Any) -> type[Shape]:
-    """The shape of a page of a list; an item is a shape, or a view."""
-    place = Field(description="Pass as `after` for the next page; null at the end.")
-    fields = {"next": (str | None, place), "items": (list[_in_json(item)], ...), **fields}  # type: ignore[misc]
-    return create_model(name, __base__=Shape, __doc__=doc or f"A page of {name.lower()}.", **fields)
+class ProblemShape(TypedDict):
+    """What went wrong.
 
-
-class ProblemShape(Shape):
-    """What went wrong."""
+    Attributes
+    ----------
+    code : str
+        The kind of error.
+    reason : str
+        Why, for programs: decide by it, never by the message.
+    message : str
+        What went wrong and what to do, for people.
+    field : str or None
+        The input at fault; None where there is none.
+    """
 
     code: str
     reason: Reason
@@ -91,252 +98,314 @@ class ProblemShape(Shape):
     field: str | None
 
 
-class ErrorShape(Shape):
-    """The one shape of errors."""
+class ErrorShape(TypedDict):
+    """The one shape of errors.
+
+    Attributes
+    ----------
+    error : ProblemShape
+        What went wrong.
+    """
 
     error: ProblemShape
 
 
-CertificateShape = shape_of(views.CampaignCertificate, "Certificate")
-StatusShape = shape_of(views.Status)
-CampaignShape = create_model(
+CampaignShape = shape_of(
     "Campaign",
-    __base__=StatusShape,
-    __doc__="A campaign at a glance, and its content.",
-    content=(
-        dict[str, Any] | None,
-        Field(description="What workers are asked and shown; null if that was not given."),
+    "A campaign at a glance, and its content.",
+    views.Status,
+    content=said(
+        dict[str, Any] | None, "What workers are asked and shown; null if that was not given."
     ),
 )
-PilotShape = shape_of(views.PilotReport, "Pilot")
 CampaignsShape = page_of(
     "Campaigns",
-    StatusShape,
-    unreadable=(
-        list[str],
-        Field(
-            [], description="Campaigns that can't be opened, as a plug-in is missing: see the log."
-        ),
+    views.Status,
+    optional=("unreadable",),
+    unreadable=said(
+        list[str], "Campaigns that can't be opened because a plug-in is missing: see the log."
     ),
 )
 AnswersShape = page_of("Answers", views.Answer)
 PaymentsShape = page_of("Payments", views.Payment)
-shape_of(views.Quality, "Estimate")
-InsightShape = shape_of(
-    views.WorkerSummary, "Insight", price=Field(description="Null while sealed bids are taken.")
-)
-WorkersShape = page_of("Workers", InsightShape)
-ExplanationShape = shape_of(views.Explanation)
+WorkersShape = page_of("Workers", views.WorkerSummary)
+LogShape = page_of("Log", Event, "A page of the log.")
 
 QuestionShape = shape_of(
-    Assignment,
     "Question",
     "An assignment, with what its worker is shown.",
-    propensity=Field(None, description="Not shown to workers."),
-    payload=(Any, None),
+    Assignment,
+    optional=("propensity", "payload"),
+    payload=said(Any, "What the worker is shown: any JSON."),
 )
 QuestionsShape = page_of("Questions", QuestionShape, "A page of what is out.")
-HandedShape = create_model(
+HandedShape = shape_of(
     "Handed",
-    __base__=QuestionShape,
-    __doc__="An assignment, and what has become of it.",
-    state=(AssignmentState, ...),
-    value=(str | float | None, ...),
-    cost=(Money | None, Field(description="What was booked for an answer or a failure.")),
+    "An assignment, and what has become of it.",
+    QuestionShape,
+    state=said(AssignmentState, "What has become of it."),
+    value=said(str | float | None, "The answer; null while there is none."),
+    cost=said(Decimal | None, "What was booked for an answer or a failure; null before."),
 )
 
 
-class AskedShape(Shape):
-    """Assignments that are handed out."""
+class AskedShape(TypedDict):
+    """Assignments that are handed out.
+
+    Attributes
+    ----------
+    status : "batch"
+        Says that assignments are handed out.
+    assignments : list of QuestionShape
+        The assignments, in the order in which they were decided.
+    """
 
     status: Literal["batch"]
     assignments: list[QuestionShape]  # type: ignore[valid-type]
 
 
-class WaitShape(Shape):
-    """Nothing to ask now."""
-
-    status: Literal["wait"]
-    what: WaitFor
+ChoiceShape = AskedShape | Wait | Done
 
 
-class DoneShape(Shape):
-    """Nothing more to ask."""
+class OverShape(TypedDict):
+    """Whether a campaign is over.
 
-    status: Literal["done"]
-    why: DoneWhy
-
-
-class OverShape(Shape):
-    """Whether a campaign is over: why, or null while something can be asked or is out."""
+    Attributes
+    ----------
+    why : str or None
+        Why nothing more can be asked; None while something can be asked or is out.
+    """
 
     why: DoneWhy | None
 
 
-class SettledShape(Shape):
-    """What has become of an assignment."""
+class SettledShape(TypedDict):
+    """What has become of an assignment.
 
-    assignment: str
+    Attributes
+    ----------
+    assignment : str
+        The assignment.
+    state : str
+        What has become of it.
+    """
+
+    assignment: AssignmentId
     state: Literal["answered", "declined", "expired", "failed", "out"]
 
 
-class EventShape(Shape):
-    """One event of the log; the further fields of each kind are in the reference of JSON."""
+class JudgeShape(TypedDict):
+    """A judge of this service.
 
-    model_config = ConfigDict(extra="allow")
+    Attributes
+    ----------
+    id : str
+        The judge; name it among the workers of a campaign as ``{"judge": ID}``.
+    model : str or None
+        The model that answers; None where the source has none.
+    family : str or None
+        A name shared by judges that err together; None without one.
+    price : str or dict of str to str
+        The price of an answer; or the prices of input, cached and output tokens, and for how many.
+    source : str
+        What answers, by name and digest.
+    """
 
-    kind: str
-    seq: int = Field(ge=1)
-    time: float
-    key: str | None = Field(None, description="The caller's id and their Idempotency-Key.")
-
-
-LogShape = page_of("Log", EventShape, "A page of the log.")
-
-
-class WorkerShape(Shape):
-    """A worker as they joined."""
-
-    id: str
-    price: Money
-    limit: int | None = None
-    rating: float | None = None
-    rating_weight: float | None = None
-    trusted: bool | None = None
-    kind: WorkerKind | None = None
-    family: str | None = None
-    source: str | None = None
-
-
-class JudgeShape(Shape):
-    """A judge of this service."""
-
-    id: str
+    id: Id
     model: str | None
     family: str | None
-    price: Money | dict[str, str] = Field(
-        description="For an answer; or for input, cached and output tokens, per so many."
-    )
-    source: str = Field(description="What answers, by name and digest.")
+    price: Annotated[str, MONEY_SCHEMA] | dict[str, str]
+    source: str
 
 
 JudgesShape = page_of("Judges", JudgeShape, "A page of the judges of this service.")
 
 
-class OutageShape(Shape):
-    """Why a worker can't be asked."""
+class OutageShape(TypedDict):
+    """Why a worker can't be asked.
 
-    worker: str
+    Attributes
+    ----------
+    worker : str
+        The worker.
+    why : str
+        Why, in words.
+    """
+
+    worker: Id
     why: str
 
 
-class RunShape(Shape):
-    """Who runs a campaign, or ran it last; nulls if nobody ever did."""
+class RunShape(TypedDict):
+    """Who runs a campaign, or ran it last.
+
+    Attributes
+    ----------
+    running : bool
+        Whether it is run now.
+    host : str or None
+        The machine that runs it or ran it last; None if nobody ever did.
+    pid : int or None
+        The process on that machine; None if nobody ever ran it.
+    since : float or None
+        When the run began, in seconds since 1970; None if nobody ever ran it.
+    outages : list of OutageShape
+        Workers who can't be asked, and why.
+    in_flight : int or None
+        Calls whose reply is waited for.
+    answered : int or None
+        Answers in this run.
+    failed : int or None
+        Calls of this run that brought no answer.
+    cost : Decimal or None
+        What this run has cost.
+    """
 
     running: bool
     host: str | None
     pid: int | None
     since: float | None
     outages: list[OutageShape]
-    in_flight: int | None = None
-    answered: int | None = Field(None, description="In this run.")
-    failed: int | None = None
-    cost: Money | None = None
+    in_flight: NotRequired[Count | None]
+    answered: NotRequired[Count | None]
+    failed: NotRequired[Count | None]
+    cost: NotRequired[Decimal | None]
 
 
-class TaskShape(Shape):
-    """A task as it was added."""
+class RangeShape(TypedDict):
+    """The range of answers that are numbers.
 
-    id: str
-    context: str | None = None
-    payload: Any = None
-    workers: list[str] | None = None
-
-
-class RangeShape(Shape):
-    """The range of a number that answers."""
+    Attributes
+    ----------
+    kind : "utility"
+        Says that answers are numbers.
+    low : float
+        The lowest answer.
+    high : float
+        The highest answer.
+    """
 
     kind: Literal["utility"]
     low: float
     high: float
 
 
-class SpecShape(Shape):
-    """A campaign as it was created."""
+class SpecShape(TypedDict):
+    """A campaign as it was created.
 
-    format: int
-    workers: list[WorkerShape]
-    tasks: list[TaskShape] = Field(default_factory=list)
-    options: list[str] = Field(default_factory=list)
-    outcome: RangeShape | None = None
-    budget: Money | None
+    Attributes
+    ----------
+    format : int
+        The version of this shape.
+    workers : list of Worker
+        The workers of the start.
+    tasks : list of Task
+        The tasks of the start; missing where units of work are bought.
+    options : list of str
+        The possible answers; missing where answers are numbers.
+    outcome : RangeShape
+        The range of answers that are numbers; missing where there are options.
+    budget : Decimal or None
+        The most that may be spent; None without a cap.
+    repeat : bool
+        Whether a worker may be asked the same task again.
+    certify : dict
+        What is to be certified and who audits; missing where nothing is.
+    pilot : dict
+        How many tasks are put to which workers first; missing without a pilot.
+    content : dict
+        What workers are asked and shown; missing if that was not given.
+    policy : dict
+        The policy: its ``name`` and its parameters.
+    auto : dict
+        ``because``: why the policy was chosen; missing where it was named.
+    stopping : dict or None
+        The stopping rule: its ``name`` and its parameters; None without one.
+    aggregation : dict or None
+        The aggregator: its ``name`` and its parameters; None where the policy labels tasks itself.
+    mechanism : dict
+        The mechanism: its ``name`` and its parameters.
+    seed : int
+        The seed of all draws.
+    lease : float or None
+        Seconds in which an answer is due; None without a limit.
+    """
+
+    format: Positive
+    workers: list[Worker]
+    tasks: NotRequired[list[Task]]
+    options: NotRequired[list[Id]]
+    outcome: NotRequired[RangeShape]
+    budget: Decimal | None
     repeat: bool
-    certify: dict[str, Any] | None = None
-    pilot: dict[str, Any] | None = None
-    content: dict[str, Any] | None = None
+    certify: NotRequired[dict[str, Any]]
+    pilot: NotRequired[dict[str, Any]]
+    content: NotRequired[dict[str, Any]]
     policy: dict[str, Any]
-    auto: dict[str, Any] | None = Field(
-        None, description="`because`: why `policy` was chosen, where no policy was named."
-    )
+    auto: NotRequired[dict[str, Any]]
     stopping: dict[str, Any] | None
     aggregation: dict[str, Any] | None
     mechanism: dict[str, Any]
-    seed: int
+    seed: Count
     lease: float | None
 
 
-class NamedShape(Shape):
-    """The worker that it was about."""
+class NamedShape(TypedDict):
+    """The worker whom the request was about.
 
-    worker: str
+    Attributes
+    ----------
+    worker : str
+        The worker.
+    """
+
+    worker: Id
 
 
-class HealthShape(Shape):
-    """All is well."""
+class HealthShape(TypedDict):
+    """The service is well.
+
+    Attributes
+    ----------
+    status : "ok"
+        Says so.
+    """
 
     status: Literal["ok"]
 
 
-class AvailabilityShape(Shape):
-    """Whether a worker takes questions."""
+class AvailabilityShape(TypedDict):
+    """Whether a worker takes questions.
 
-    worker: str
+    Attributes
+    ----------
+    worker : str
+        The worker.
+    available : bool
+        Whether they take questions now.
+    until : float or None
+        When an absence ends, in seconds since 1970; None without an end.
+    """
+
+    worker: Id
     available: bool
     until: float | None
 
 
-MeShape = shape_of(keys.Caller, "Me", "Who you are to this service.")
-KeyShape = shape_of(keys.Key)
-KeysShape = page_of("Keys", KeyShape)
-NewKeyShape = shape_of(keys.NewKey)
-InvitationShape = shape_of(keys.Invitation)
+EntriesShape = page_of("Entries", EntryInfo, "A page of what can be named.")
+KeysShape = page_of("Keys", keys.Key)
 
-_WAITING = int, Field(description="Deliveries that wait.")
-HookShape = shape_of(records.Webhook, "Hook", "A webhook, without its secret.", waiting=_WAITING)
-HooksShape = page_of("Hooks", HookShape, "A page of webhooks.")
-NewHookShape = create_model(
-    "NewHook",
-    __base__=HookShape,
-    __doc__="A webhook as made: the only time that its secret is shown.",
-    secret=(str, ...),
+HookShape = shape_of(
+    "Hook",
+    "A webhook, without its secret.",
+    records.Webhook,
+    waiting=said(Count, "How many deliveries wait."),
 )
-
-
-class DeliveryShape(Shape):
-    """A message to a webhook, and what has become of it."""
-
-    id: str = Field(description="The same at every attempt.")
-    hook: str
-    event: Literal[records.EventName, "ping"]
-    campaign: str | None
-    state: Literal["waiting", "delivered", "given_up"]
-    made: float
-    attempts: int
-    due: float | None = Field(description="When the next attempt is.")
-    tried: float | None = Field(description="When the last attempt was.")
-    status: int | None = Field(description="Of the receiver's answer, if there was one.")
-    said: str | None = Field(description="The beginning of it, or what went wrong.")
-    payload: dict[str, Any]
-
-
-DeliveriesShape = page_of("Deliveries", DeliveryShape, "A page of deliveries, newest first.")
+HooksShape = page_of("Hooks", HookShape, "A page of webhooks.")
+NewHookShape = shape_of(
+    "NewHook",
+    "A webhook as made: the only time that its secret is shown.",
+    HookShape,
+    secret=said(str, "What deliveries are signed with; it can't be read again."),
+)
+DeliveriesShape = page_of("Deliveries", records.Delivery, "A page of deliveries, newest first.")

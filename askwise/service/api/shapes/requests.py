@@ -17,10 +17,9 @@ from pydantic import (
 )
 
 from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE, FailureWhy
-from askwise.core.certify import MOST_BLOCKS
-from askwise.core.pilot import FEWEST_TASKS, MOST_TASKS
-from askwise.core.problem import WorkerKind
-from askwise.service.api.shapes.content import ContentBody
+from askwise.core.docstrings import attributes_of
+from askwise.core.problem import Worker, WorkerKind
+from askwise.core.schemas import in_json_words
 from askwise.service.webhooks import posting, records
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
@@ -46,6 +45,8 @@ DeliveryId = Annotated[
 ]
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
+TaskId = Annotated[Id, Field(description="The task.")]
+OneWorker = Annotated[Id, Field(description="A worker; without, all of them.")]
 
 
 def _amount(value: object) -> str | int | float:
@@ -135,163 +136,39 @@ class Body(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
-    def __init_subclass__(cls, example: dict[str, Any] | None = None, **kwargs: Any) -> None:
+    def __init_subclass__(
+        cls, example: dict[str, Any] | None = None, of: type | None = None, **kwargs: Any
+    ) -> None:
         super().__init_subclass__(**kwargs)
-        if example is not None:
-            cls.model_config["json_schema_extra"] = {"examples": [example]}
+        words = {} if of is None else attributes_of(of)
 
+        def say(schema: dict[str, Any]) -> None:
+            # What is said of a field by the class that the request is about is not said again.
+            for name, part in schema["properties"].items():
+                if name in words:
+                    part.setdefault("description", in_json_words(words[name]))
+            if example is not None:
+                schema["examples"] = [example]
 
-class WorkerBody(Body):
-    """Somebody who answers at a price."""
-
-    id: Id
-    price: Amount
-    limit: Limit | None = None
-    rating: Real | None = None
-    rating_weight: Annotated[float, Field(ge=0, le=1e300)] | None = None
-    trusted: bool = False
-    kind: WorkerKind | None = Field(
-        None, description="A person or model is asked about a task at most once."
-    )
-    family: Id | None = Field(None, description="Shared by workers that err together.")
-    source: Id | None = Field(None, description="What answers for them, by name and digest.")
-
-
-class JudgeBody(Body):
-    """A judge of this service, as `GET /judges` lists them, as a worker.
-
-    The price is the most that any of the tasks can cost; family and source are the judge's.
-    """
-
-    judge: Id
-    id: Id | None = Field(None, description="The worker; by default called as the judge.")
-    limit: Limit | None = None
-
-
-def _who(value: object) -> str | None:
-    if not isinstance(value, dict | BaseModel):
-        return None
-    judge = "judge" in value if isinstance(value, dict) else isinstance(value, JudgeBody)
-    return "(judge)" if judge else "(object)"
-
-
-WorkerOrJudge = Annotated[
-    Annotated[WorkerBody, Tag("(object)")] | Annotated[JudgeBody, Tag("(judge)")],
-    Discriminator(_who, custom_error_type="kind", custom_error_message="Give an object"),
-]
-
-
-class TaskBody(Body):
-    """One thing to be judged."""
-
-    id: Id
-    context: Annotated[str, Field(max_length=200)] | None = None
-    payload: Any = Field(None, description="What the worker is shown: any JSON.")
-    workers: list[Id] | None = Field(None, min_length=1)
-
-
-TaskOrId = Annotated[
-    Annotated[Id, Tag("(name)")] | Annotated[TaskBody, Tag("(object)")], NameOrObject
-]
-
-
-class CertifyBody(Body, example={"error": 0.05, "confidence": 0.9, "by": ["vet"]}):
-    """What is to be certified, who audits, and what that may cost."""
-
-    error: Share = Field(description="The share of certified labels that may be wrong.")
-    confidence: Share = Field(description="How sure the statement is to be.")
-    by: list[Id] = Field(min_length=1, description="The trusted workers who audit.")
-    share: Share = Field(0.2, description="The part of the budget that is kept back for audits.")
-    escalate: bool = Field(False, description="Replace labels that are not certified.")
-    audits: Limit | None = Field(None, description="The most audits.")
-    blocks: Annotated[int, Field(ge=1, le=MOST_BLOCKS), Whole] = Field(
-        1, description="How often labels are frozen and drawn from."
-    )
-
-
-PilotTasks = Annotated[int, Field(ge=FEWEST_TASKS, le=MOST_TASKS), Whole]
-
-
-class PilotBody(Body, example={"tasks": 30, "workers": ["gpt", "mini"]}):
-    """How many tasks are put to which workers before the policy decides anything."""
-
-    tasks: PilotTasks = Field(description="How many tasks are drawn at random.")
-    workers: list[Id] | None = Field(
-        None, min_length=1, description="Who is asked about each of them; all models by default."
-    )
-
-
-def _pilot_kind(value: object) -> str | None:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return "(number)"
-    return "(object)" if isinstance(value, dict | BaseModel) else None
-
-
-Pilot = Annotated[
-    Annotated[PilotTasks, Tag("(number)")] | Annotated[PilotBody, Tag("(object)")],
-    Discriminator(
-        _pilot_kind,
-        custom_error_type="kind",
-        custom_error_message="Give a number of tasks, or an object",
-    ),
-]
-
-
-class NewCampaign(
-    Body,
-    example={
-        "name": "cats",
-        "workers": [{"id": "ann", "price": "0.05"}, {"id": "bob", "price": "0.10"}],
-        "tasks": [{"id": "photo-1", "payload": {"text": "Is it a cat?"}}, {"id": "photo-2"}],
-        "options": ["yes", "no"],
-        "budget": "10",
-        "policy": "random-pairs",
-        "lease": 600,
-    },
-):
-    """A campaign as created; the same fields as in a TOML file."""
-
-    name: Annotated[str, Field(pattern=NAME)] | None = None
-    workers: Annotated[list[WorkerOrJudge], Field(fail_fast=True)]
-    tasks: Annotated[list[TaskOrId], Field(fail_fast=True)] | None = None
-    options: list[Id] | None = Field(None, min_length=2)
-    outcome: Part | None = Field(None, examples=["utility"])
-    budget: Amount | None = None
-    policy: Part | None = Field(
-        None,
-        description="Who decides whom to ask; `auto`, a choice by what else is given, by default.",
-        examples=["random-pairs"],
-    )
-    stopping: Part | None = None
-    aggregation: Part | None = None
-    mechanism: Part | None = None
-    certify: CertifyBody | None = None
-    pilot: Pilot | None = Field(None, examples=[30])
-    content: ContentBody | None = Field(
-        None,
-        description="What workers are asked and shown: question, options, instructions, fields, "
-        "examples. Its options are the campaign's, if `options` is not given.",
-        examples=[{"question": "Is it a cat?", "options": ["yes", "no"]}],
-    )
-    repeat: bool | None = None
-    lease: Seconds | None = Field(None, description="Seconds in which an answer is due.")
-    seed: Annotated[int, Field(ge=0, lt=2**63), Whole] | None = None
+        cls.model_config["json_schema_extra"] = say
 
 
 class AskBody(Body, example={"limit": 1, "workers": ["ann"]}):
-    """Whom to ask: a worker, a set of them, or (no ``workers``) whoever is best."""
+    """Whom to ask: a worker, a set of them, or (without ``workers``) the best ones."""
 
     limit: Annotated[
         int,
         Field(
             ge=1,
             le=1000,
-            description="Assignments, at the most. A worker's token is never given more than the "
-            "service lets a worker have out (`askwise serve --most-out`, 3 by default).",
+            description="The most assignments to hand out. A worker's token is never given more "
+            "than the service lets a worker have out (`askwise serve --most-out`, 3 by default).",
         ),
         Whole,
     ] = 1
-    workers: list[Id] | None = None
+    workers: Annotated[
+        list[Id] | None, Field(description="The workers on offer; without, all who can be asked.")
+    ] = None
     wait: Annotated[
         float,
         Field(
@@ -316,61 +193,56 @@ Reference = Annotated[
 class AnswerBody(Body, example={"value": "yes"}):
     """An answer: an option, or a number; and what a call brought beside it."""
 
-    value: Given
+    value: Given = Field(description="The answer: an option, or a number.")
     cost: Cost = None
     probabilities: dict[Id, Annotated[float, Field(ge=0, le=1)]] | None = Field(
         None, description="How sure the source was, by option; they sum to 1."
     )
-    rationale: Annotated[str, Field(max_length=LONGEST_RATIONALE)] | None = None
+    rationale: Annotated[str, Field(max_length=LONGEST_RATIONALE)] | None = Field(
+        None, description="What the source said for its answer."
+    )
     reference: Reference = None
 
 
 class FailureBody(Body, example={"why": "refused", "cost": "0.002"}):
     """Why a call brought no answer, and what it cost nevertheless."""
 
-    why: FailureWhy
-    cost: Amount = "0"
+    why: FailureWhy = Field(description="Why there is no answer.")
+    cost: Amount = Field("0", description="What the call cost nevertheless.")
     reference: Reference = None
-
-
-class AdditionsBody(
-    Body, example={"tasks": ["photo-3"], "workers": [{"id": "eve", "price": "0.08"}]}
-):
-    """Tasks and workers to add, all or none."""
-
-    tasks: list[TaskOrId] = Field(default_factory=list, fail_fast=True)
-    workers: list[WorkerOrJudge] = Field(default_factory=list, fail_fast=True)
 
 
 class AmountBody(Body, example={"amount": "5"}):
     """Money."""
 
-    amount: Amount
+    amount: Amount = Field(description="How much is added to the budget.")
 
 
 class WorkerOnly(Body, example={"worker": "ann"}):
     """A worker; a worker's token needs no name."""
 
-    worker: Id | None = None
+    worker: Id | None = Field(None, description="The worker; a worker's token may leave it out.")
 
 
 class BidBody(WorkerOnly, example={"worker": "ann", "amount": "0.07"}):
     """A worker's price; a worker's token needs no name."""
 
-    amount: Amount
+    amount: Amount = Field(description="What they ask for one answer.")
 
 
 class AvailabilityBody(WorkerOnly, example={"worker": "ann", "available": False}):
     """Whether a worker takes questions now; ``until`` (seconds since 1970) ends an absence."""
 
-    available: bool
-    until: Annotated[float, Field(ge=0, le=1e11)] | None = None
+    available: bool = Field(description="Whether they take questions now.")
+    until: Annotated[float, Field(ge=0, le=1e11)] | None = Field(
+        None, description="When an absence ends, in seconds since 1970; without, it does not end."
+    )
 
 
-class InviteBody(Body, example={"worker": "ann", "lasts": 604800}):
+class InviteBody(Body, example={"worker": "ann", "lasts": 604800}, of=Worker):
     """A worker to invite; with a price they are added first, if they are not there yet."""
 
-    worker: Id
+    worker: Id = Field(description="The worker.")
     price: Amount | None = None
     limit: Limit | None = None
     lasts: Seconds | None = Field(None, description="Seconds; without, for good.")
@@ -381,20 +253,23 @@ class InviteBody(Body, example={"worker": "ann", "lasts": 604800}):
 class TaskOnly(Body, example={"task": "photo-1"}):
     """A task."""
 
-    task: Id
+    task: Id = Field(description="The task.")
 
 
 class TruthBody(TaskOnly, example={"task": "photo-1", "option": "yes"}):
     """The true option of a task."""
 
-    option: Id
+    option: Id = Field(description="The option that is true.")
 
 
 class KeyBody(Body, example={"role": "viewer", "label": "the board", "lasts": 2592000}):
     """A key to be made."""
 
-    role: Literal["owner", "requester", "viewer"]
-    label: str = Field(min_length=1, max_length=100)
+    role: Literal["owner", "requester", "viewer"] = Field(
+        description="What it allows: `viewer` looks, `requester` also runs campaigns, `owner` also "
+        "makes keys."
+    )
+    label: str = Field(min_length=1, max_length=100, description="What it is called.")
     lasts: Seconds | None = Field(None, description="Seconds; without, for good.")
 
 
@@ -418,5 +293,7 @@ class HookBody(
     campaign: Annotated[str, Field(pattern=NAME)] | None = Field(
         None, description="Of which campaign; null for all, also those to come."
     )
-    events: list[records.EventName] = Field(min_length=1)
-    label: str = Field("", max_length=100)
+    events: list[records.EventName] = Field(
+        min_length=1, description="The events that it is told of."
+    )
+    label: str = Field("", max_length=100, description="What it is called.")
