@@ -21,7 +21,10 @@ from tests.client.twins import CATS, twins, without_times
 ELSEWHERE = {"create", "open"}
 """Of the service, which holds the store."""
 
-NOT_REMOTE = {"ask_around", "busy", "events", "reading", "release", "store", "sweep", "settle"}
+NOT_REMOTE = {"ask_around", "ask_for_self", "busy", "events", "reading", "release", "store"} | {
+    "sweep",
+    "settle",
+}
 """They lend the state in memory, or are what a service does by itself."""
 
 PREPARED = {"asking", "telling", "failing", "expiring", "renewing", "declining", "submit"}
