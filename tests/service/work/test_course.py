@@ -103,14 +103,14 @@ def test_waiting_asks_again_only_when_something_has_happened(bench: Bench) -> No
     ann.send("answer", value="yes")
     assert "There is no question for you" in ann.page
     calls = 0
-    ask = campaign.ask
+    ask = campaign.ask_for_self
 
     def counted(*arguments: Any) -> Any:
         nonlocal calls
         calls += 1
         return ask(*arguments)
 
-    campaign.ask = counted  # type: ignore[method-assign]
+    campaign.ask_for_self = counted  # type: ignore[method-assign]
     for _ in range(5):
         ann.send("next")
         assert "There is no question for you" in ann.page
@@ -200,7 +200,7 @@ def test_what_a_store_says_of_itself_is_not_shown(
     def broken(*_: object) -> None:
         raise StoreError("host db.internal refuses the password")
 
-    monkeypatch.setattr(campaign, "ask", broken)
+    monkeypatch.setattr(campaign, "ask_for_self", broken)
     ann.send("next")
     assert ann.status == 503
     assert "db.internal" not in ann.page

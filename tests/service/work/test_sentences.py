@@ -132,7 +132,7 @@ def test_a_wait_is_told_by_what_must_come_first(
     campaign = bench.campaign()
     ann = bench.visitor()
     ann.look()
-    monkeypatch.setattr(campaign, "ask", lambda *_: Wait(what))
+    monkeypatch.setattr(campaign, "ask_for_self", lambda *_: Wait(what))
     ann.send("next")
     assert (ann.status, ann.heading()) == (200, "Please wait")
     assert wait_of(what) in ann.page
@@ -143,7 +143,7 @@ def test_an_end_is_told_by_why(bench: Bench, monkeypatch: pytest.MonkeyPatch, wh
     campaign = bench.campaign()
     ann = bench.visitor()
     ann.look()
-    monkeypatch.setattr(campaign, "ask", lambda *_: Done(why))
+    monkeypatch.setattr(campaign, "ask_for_self", lambda *_: Done(why))
     ann.send("next")
     assert (ann.status, ann.heading()) == (200, "Thank you")
     assert end_of(why) in ann.page
