@@ -9,6 +9,7 @@ import typer
 from askwise.cli import output
 from askwise.cli.options import Port, option
 from askwise.cli.outputs import extra
+from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter
 
 
@@ -28,17 +29,25 @@ def demo(
         ),
     ] = Shown.labels,
     out: Path = option(Path("demo-out"), "DIR", "Where the files go."),
+    seed: int | None = option(None, "S", "Random seed of the messages; 1 by default."),
 ) -> None:
     """Run a demonstration on this machine and write its report."""
+    if seed is not None:
+        whole(seed, "seed", least=0, most=2**31 - 1)
     with extra(), extra("judges"):
         if what == Shown.market:
+            if seed is not None:
+                raise InvalidParameter(
+                    "seed draws the messages of the labelling demo: leave it out of market",
+                    field="seed",
+                )
             from askwise.demo.market import run_market_demo
 
             run_market_demo(out, output.console())
         else:
-            from askwise.demo.label_demo import run_label_demo
+            from askwise.demo.label_demo import SEED, run_label_demo
 
-            run_label_demo(out, output.console())
+            run_label_demo(out, output.console(), seed=SEED if seed is None else seed)
 
 
 def demo_live(

@@ -263,3 +263,9 @@ def test_with_json_an_error_is_an_object(
     result = call(*words, "--json", code=2)
     assert result.stdout == ""
     assert json.loads(result.stderr) == {"error": expected}
+
+
+def test_a_demo_that_can_not_be_drawn_leaves_no_files(workplace: Path, refusal: Refusal) -> None:
+    assert "seed is -1: give a whole number from 0" in refusal("demo", "--seed", "-1")
+    assert "leave it out of market" in refusal("demo", "market", "--seed", "2")
+    assert list(workplace.iterdir()) == []
