@@ -78,9 +78,7 @@ async def asked(
 
 
 @router.get("/campaigns/{name}/assignments", reply=replies.QuestionsShape, responses=d.POLLED)
-def list_assignments(
-    call: d.OwnLook, page: d.Page, worker: requests.OneWorker | None = None
-) -> Response:
+def list_assignments(call: d.OwnLook, page: d.Page, worker: requests.OneWorker = None) -> Response:
     """What is out: handed out, neither answered nor released."""
     campaign = call.campaign
     if call.caller.role == "worker":

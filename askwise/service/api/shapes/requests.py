@@ -46,7 +46,7 @@ DeliveryId = Annotated[
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 TaskId = Annotated[Id, Field(description="The task.")]
-OneWorker = Annotated[Id, Field(description="A worker; without, all of them.")]
+OneWorker = Annotated[Id | None, Field(description="A worker; without, all of them.")]
 
 
 def _amount(value: object) -> str | int | float:
