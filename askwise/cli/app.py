@@ -8,6 +8,7 @@ import typer
 from askwise import __version__
 from askwise.cli import ask_tell, campaigns, catalogue, lab, serve, show
 from askwise.cli.aggregate import aggregate
+from askwise.cli.archive import archive
 from askwise.cli.backup import backup, restore
 from askwise.cli.certify import certify
 from askwise.cli.check import check
@@ -43,7 +44,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         *(show.status, ask_tell.assignments, show.answers, show.certificate, show.payments),
         *(pilot, show.log, show.explain),
     ),
-    "Serve": (serve.serve, demo_live, warm, backup, restore),
+    "Serve": (serve.serve, demo_live, warm, backup, restore, archive),
     "Recorded answers": (aggregate, check, certify, replay),
 }
 """Commands by the heading that help shows them below, named as their functions."""

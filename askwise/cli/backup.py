@@ -54,7 +54,7 @@ def backup(
 
 
 def restore(
-    file: str = argument("FILE", "A file that backup wrote; - is standard input."),
+    file: str = argument("FILE", "A file that backup or archive wrote; - is a backup's input."),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
@@ -62,9 +62,12 @@ def restore(
 
     The file is checked before anything is written, and each campaign's log is folded before it is
     kept. It may be of another kind of store: this is also the way from SQLite to PostgreSQL and
-    back.
+    back. A file that archive wrote brings its one campaign back; the store need not be empty.
     """
     leave_compiler_out()
+    if file != STREAM and _is_archive(Path(file)):
+        _bring_back(file, store, as_json=as_json)
+        return
     from askwise.campaign.checking import folded
     from askwise.store.backup.file import restore as read
 
@@ -75,6 +78,21 @@ def restore(
     ):
         counts = read(opened, source, partial(tell, "check"), partial(tell, "restore"), folded)
     _say(file, counts, as_json=as_json)
+
+
+def _is_archive(path: Path) -> bool:
+    from askwise.store.archive.parquet import is_archive
+
+    return path.is_file() and is_archive(path)
+
+
+def _bring_back(file: str, store: str, *, as_json: bool) -> None:
+    from askwise.campaign.archiving import bring_back
+    from askwise.store.backup.file import Counts
+
+    with closing(open_store(store)) as opened:
+        found = bring_back(opened, Path(file))
+    _say(file, Counts(1, found.events, found.replies, 0), as_json=as_json)
 
 
 def _say(file: str, counts: Counts, *, as_json: bool) -> None:

@@ -15,6 +15,7 @@ from askwise.core.errors import AskwiseError, InvalidProblem
 
 if TYPE_CHECKING:
     from askwise.campaign import Campaign
+    from askwise.store import Store
 
 COLUMNS: output.Columns = {
     "campaign": "name",
@@ -75,8 +76,21 @@ def list_campaigns(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> 
         except Exception as error:
             # One that can't be read must not hide the others, whatever is wrong with it.
             found.append({"name": name, "error": _unreadable(name, error)._asdict()})
+    found += _archived(opened)
     nothing = f"no campaigns in {store}; make one with: askwise new SPEC.toml"
     output.show_objects(found, as_json, COLUMNS, nothing=nothing)
+
+
+def _archived(store: Store) -> list[dict[str, Any]]:
+    """Campaigns whose logs were moved to files, as they were then."""
+    from askwise.store.archive.base import Archiving
+
+    if not isinstance(store, Archiving):
+        return []
+    return [
+        {**note.status, "state": "archived", "archived": note.file}
+        for _, note in sorted(store.archived().items())
+    ]
 
 
 def _unreadable(name: str, error: Exception) -> Trouble:

@@ -41,6 +41,7 @@ Reason = Literal[
     "worker_limit_reached",  # it expired, and the worker's limit is used up otherwise
     # The state of a campaign and of what is in it.
     "campaign_exists",
+    "campaign_archived",  # its log was moved to a file
     "campaign_stopped",
     "campaign_paused",
     "campaign_not_paused",

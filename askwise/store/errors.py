@@ -24,6 +24,15 @@ def campaign_exists(name: str) -> Conflict:
     )
 
 
+def campaign_archived(name: str, file: str) -> Conflict:
+    """Build the error for using a campaign whose log was moved to a file."""
+    return Conflict(
+        f"campaign {name!r} is archived in {file}: bring it back with askwise restore {file}",
+        field="name",
+        reason="campaign_archived",
+    )
+
+
 def log_moved(name: str, last: int, expected: int) -> Conflict:
     """Build the error for appending to a log that is not where it was thought to be."""
     return Conflict(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from typing import Any, ClassVar
 
-from askwise.core.errors import UnknownName
+from askwise.core.errors import Conflict, UnknownName
 from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event
 from askwise.store import errors
@@ -38,9 +39,9 @@ _END = 2**62
 
 # {s} is what names of tables begin with, {v} stands for a value.
 LAST = "SELECT seq FROM {s}events WHERE campaign = {v} ORDER BY seq DESC LIMIT 1"
-_ID = "SELECT id FROM {s}campaigns WHERE name = {v}"
-_IDS = "SELECT name, id FROM {s}campaigns"
-_HEAD = "SELECT created, spec FROM {s}campaigns WHERE id = {v}"
+_ID = "SELECT id, archived FROM {s}campaigns WHERE name = {v}"
+_IDS = "SELECT name, id FROM {s}campaigns WHERE archived IS NULL"
+_HEAD = "SELECT created, spec, archived FROM {s}campaigns WHERE id = {v}"
 EVENTS = """
     SELECT seq, kind, time, key, body FROM {s}events
     WHERE campaign = {v} AND seq > {v} AND seq <= {v} ORDER BY seq LIMIT {chunk}
@@ -172,7 +173,9 @@ class SqlStore(Portable):
     def spec(self, name: str) -> str:
         campaign = self._id(name)
         with self._connections.use() as link:
-            ((_, spec),) = self._run(link, _HEAD, campaign)
+            ((_, spec, note),) = self._run(link, _HEAD, campaign)
+        if note is not None:
+            raise self._archived(name, note)
         return self._given(spec)
 
     def names(self) -> list[str]:
@@ -182,7 +185,10 @@ class SqlStore(Portable):
     def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
         campaign = self._id(name)
         with self._connections.use() as link:
-            return self.read_on(link, campaign, after, upto)
+            found = self.read_on(link, campaign, after, upto)
+            if after <= 0 and not found:
+                self.check_here(name)
+            return found
 
     def columns(
         self, name: str, after: int = 0, upto: int | None = None, *, timed: bool = False
@@ -192,7 +198,10 @@ class SqlStore(Portable):
             if timed:
                 rows = self._rows(link, campaign, after, end, TOGETHER)
                 return columns_of([EventRow(row[0], row[1], row[2], None, row[4]) for row in rows])
-            return put_together([*self._joined(link, campaign, after, end)])
+            found = put_together([*self._joined(link, campaign, after, end)])
+            if after <= 0 and not len(found):
+                self.check_here(name)
+            return found
 
     def pick(self, name: str, seqs: Iterable[int]) -> list[Event]:
         campaign = self._id(name)
@@ -319,15 +328,27 @@ class SqlStore(Portable):
             yield from run(self._say(statement, among=among), campaign, *values)
 
     def _id(self, name: str) -> int:
-        """Look up the number of a campaign; campaigns are never removed, so once is enough."""
+        """Look up the number of a campaign; its row is never removed, so once is enough."""
         if name not in self._ids:
             kept = self._kept(name, "name")
             with self._look() as link:
                 found = [] if link is None else self._run(link, _ID, kept)
             if not found:
                 raise self._unknown(name)
-            self._ids[name] = int(found[0][0])
+            number, note = found[0]
+            if note is not None:
+                raise self._archived(name, note)
+            self._ids[name] = int(number)
         return self._ids[name]
+
+    def check_here(self, name: str) -> None:
+        """Complain about a campaign whose log is empty if that is because it was archived."""
+        self._ids.pop(name, None)
+        self._id(name)
+
+    def _archived(self, name: str, note: str) -> Conflict:
+        self._ids.pop(name, None)
+        return errors.campaign_archived(name, json.loads(self._given(note))["file"])
 
     def _all_ids(self, link: Connection) -> dict[str, int]:
         return {self._given(name): int(number) for name, number in self._run(link, _IDS)}
@@ -382,16 +403,19 @@ class SqlStore(Portable):
         """The row of an event with its key as it was before it was kept."""
         return row if row[3] is None else (*row[:3], self._given(row[3]), row[4])
 
+    def _campaign_items(self, link: Connection, name: str, campaign: int) -> Iterator[Item]:
+        ((created, spec, _),) = self._run(link, _HEAD, campaign)
+        yield Head(name, created, self._given(spec))
+        yield from map(EventRow._make, self._rows(link, campaign, 0, _END, CHUNK))
+        rows = self._run(link, _FIRST_REPLIES, campaign, chunk=CHUNK)
+        while rows:
+            yield from (Reply(*map(self._given, row)) for row in rows)
+            rows = self._run(link, _NEXT_REPLIES, campaign, rows[-1][0], chunk=CHUNK)
+
     def _items(self, link: Connection, campaigns: dict[str, int]) -> Iterator[Item]:
         given, in_order = self._given, self._given_in_order
         for name, campaign in sorted(campaigns.items()):
-            ((created, spec),) = self._run(link, _HEAD, campaign)
-            yield Head(name, created, given(spec))
-            yield from map(EventRow._make, self._rows(link, campaign, 0, _END, CHUNK))
-            rows = self._run(link, _FIRST_REPLIES, campaign, chunk=CHUNK)
-            while rows:
-                yield from (Reply(*map(given, row)) for row in rows)
-                rows = self._run(link, _NEXT_REPLIES, campaign, rows[-1][0], chunk=CHUNK)
+            yield from self._campaign_items(link, name, campaign)
         # No id is empty, so this is below all of them.
         place = ("", "")
         while rows := self._run(link, _ALL_RECORDS, *place, chunk=CHUNK):

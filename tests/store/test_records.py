@@ -113,7 +113,7 @@ def test_a_file_of_the_first_schema_gets_records(tmp_path: Path, monkeypatch: An
         with closing(SqliteStore(file)) as old:
             old.create("cats", "{}", 0.0)
     with closing(SqliteStore(file)) as store:
-        assert store.pending() == ["0002_records"]
+        assert store.pending() == ["0002_records", "0003_archived"]
         assert store.records("key") == []
         assert store.change([Change("key", "a", None, "{}")])
         assert store.names() == ["cats"]

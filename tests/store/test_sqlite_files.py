@@ -223,7 +223,7 @@ def test_an_older_schema_is_brought_up_to_date_step_by_step(
 
 def test_a_dry_run_names_the_steps_and_creates_nothing(tmp_path: Path) -> None:
     file = tmp_path / "campaigns.sqlite"
-    assert pending_steps(f"sqlite:///{file}") == ["0001_campaigns", "0002_records"]
+    assert pending_steps(f"sqlite:///{file}") == ["0001_campaigns", "0002_records", "0003_archived"]
     assert list(tmp_path.iterdir()) == []
 
 

@@ -30,6 +30,7 @@ SENTENCES: dict[str, str] = {
     "unknown_assignment": "that question is not there",
     # Of the campaign.
     "campaign_stopped": "the campaign has ended",
+    "campaign_archived": "the campaign has ended",
     "unknown_campaign": "this campaign is not there",
     "unknown_worker": "you are not part of this campaign",
     "worker_left": "you are no longer part of this campaign",

@@ -36,7 +36,8 @@ KEEP = """
 # refuse ours.
 WRITE = """
     WITH held AS MATERIALIZED (
-        SELECT id FROM askwise.campaigns WHERE id = %s AND name = %s FOR NO KEY UPDATE
+        SELECT id FROM askwise.campaigns
+        WHERE id = %s AND name = %s AND archived IS NULL FOR NO KEY UPDATE
     ), log AS MATERIALIZED (
         SELECT coalesce(max(seq), 0) AS ended FROM askwise.events WHERE campaign = %s
     ), grown AS (
@@ -106,9 +107,11 @@ def changes_of(changes: Sequence[Change]) -> list[Statement]:
 class PostgresFiller(Filler):
     """Writes on the connection of its thread, on which a transaction is open."""
 
-    def __init__(self, link: PostgresConnection) -> None:
+    def __init__(self, link: PostgresConnection, campaign: int = 0, *, alone: bool = True) -> None:
         self._link = link
-        self._campaign = 0
+        self._campaign = campaign
+        if not alone:
+            return
         link.run(_ALONE)
         if link.run(_ANY) != [(False,)]:
             raise errors.not_empty()

@@ -7,7 +7,8 @@ from typing import Any, Literal
 from askwise.core.errors import Conflict, StoreError
 from askwise.core.events import Event
 from askwise.store import errors
-from askwise.store.backup.portable import Item
+from askwise.store.archive.sql import SqlArchiving
+from askwise.store.backup.portable import Filler, Item
 from askwise.store.base import Reply, Snapshot, Transaction
 from askwise.store.event_rows import EventRow, encode, pack, unpack
 from askwise.store.migrations.on_postgres import pending
@@ -18,7 +19,7 @@ from askwise.store.postgres.connection import PostgresConnection, clash, connect
 from askwise.store.postgres.connections import PostgresConnections
 from askwise.store.postgres.news import PostgresNews
 from askwise.store.records import Change, in_order
-from askwise.store.sql import EVENTS, LAST, LOOK, PATIENCE, SqlStore, SqlTransaction, last_of
+from askwise.store.sql import EVENTS, LAST, LOOK, PATIENCE, SqlTransaction, last_of
 
 _CONNECTIONS = 10
 
@@ -31,7 +32,8 @@ _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _TAKE_TIME = "SET LOCAL idle_in_transaction_session_timeout = 0"
 
 # Not FOR UPDATE: that would also hold up snapshots, which refer to the row.
-_LOCK = "SELECT name FROM askwise.campaigns WHERE id = %s FOR NO KEY UPDATE"
+_LOCKING = " FOR NO KEY UPDATE"
+_LOCK = f"SELECT name FROM askwise.campaigns WHERE id = %s AND archived IS NULL{_LOCKING}"
 
 _SAVE = """
     INSERT INTO askwise.snapshots (campaign, version, seq, blob) VALUES (%s, %s, %s, %b)
@@ -62,7 +64,7 @@ class _PostgresTransaction(SqlTransaction):
         self.changed = True
 
 
-class PostgresStore(SqlStore, TellsNews):
+class PostgresStore(SqlArchiving, TellsNews):
     """Campaigns in a PostgreSQL database, which any number of processes may use at a time.
 
     The tables are in a schema of their own, ``askwise``; nothing else of the database is touched.
@@ -96,6 +98,7 @@ class PostgresStore(SqlStore, TellsNews):
     """
 
     schema, mark, most = "askwise.", "%s", 10_000
+    locking = _LOCKING
     reach: Literal["process", "store"] = "store"
     moment = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", _TAKE_TIME)
     _connections: PostgresConnections
@@ -194,13 +197,21 @@ class PostgresStore(SqlStore, TellsNews):
             return all(found)
 
     def fill(self, items: Iterable[Item]) -> None:
-        with self._connections.use_outside("fill the store") as link:
+        with self._alone("fill the store", "look whether the store is still empty") as link:
+            inserts.PostgresFiller(link).take(items)
+
+    @contextmanager
+    def _alone(self, verb: str, remedy: str = "look") -> Iterator[PostgresConnection]:
+        with self._connections.use_outside(verb) as link:
             link.make_schema()
             link.writing = True
             link.run(_BEGIN)
             link.run(_TAKE_TIME)
-            inserts.PostgresFiller(link).take(items)
-            _commit(link, "look whether the store is still empty")
+            yield link
+            _commit(link, remedy)
+
+    def _filler(self, link: PostgresConnection, campaign: int | None) -> Filler:
+        return inserts.PostgresFiller(link, campaign or 0, alone=False)
 
     def pending(self) -> list[str]:
         """Name the steps that the next use would apply to the schema; nothing is changed."""
@@ -247,8 +258,9 @@ class PostgresStore(SqlStore, TellsNews):
         return transaction
 
     def _moved(self, name: str) -> StoreError:
-        self._ids.pop(name, None)
         self._ends.pop(name, None)
+        self.check_here(name)
+        self._ids.pop(name, None)
         return StoreError(
             f"{self._address}: campaign {name!r} is not where it was, as if the database had "
             "been restored meanwhile: try again"

@@ -11,13 +11,14 @@ from typing import Any
 
 from askwise.core.errors import StoreError, UnknownName
 from askwise.store import errors
+from askwise.store.archive.sql import SqlArchiving
 from askwise.store.backup.portable import Filler, Head, Item
 from askwise.store.base import Reply, Snapshot, Transaction
 from askwise.store.event_rows import EventRow
 from askwise.store.migrations.on_sqlite import pending
 from askwise.store.news import News, TellsNews, Told
 from askwise.store.records import Change, Record, in_order
-from askwise.store.sql import LAST, LOOK, PATIENCE, SqlStore, SqlTransaction, last_of
+from askwise.store.sql import LAST, LOOK, PATIENCE, SqlTransaction, last_of
 from askwise.store.sqlite.connections import SqliteConnection, SqliteConnections
 
 _CREATE = "INSERT INTO campaigns (name, created, spec) VALUES (?, ?, ?)"
@@ -37,7 +38,7 @@ class _SqliteTransaction(SqlTransaction):
         self.link.run(_KEEP, self.campaign, *astuple(reply))
 
 
-class SqliteStore(SqlStore, TellsNews):
+class SqliteStore(SqlArchiving, TellsNews):
     """Campaigns in one SQLite file, which several threads and processes may use at a time.
 
     A commit is on the disk when it returns (write-ahead log, ``synchronous=FULL``). All campaigns
@@ -94,6 +95,8 @@ class SqliteStore(SqlStore, TellsNews):
         campaign = self._id(name)
         with self._connections.use_outside("write") as link, _exclusive(link):
             last = last_of(self._run(link, LAST, campaign))
+            if last == 0:
+                self.check_here(name)
             transaction = _SqliteTransaction(self, link, name, campaign, last)
             try:
                 yield transaction
@@ -150,6 +153,12 @@ class SqliteStore(SqlStore, TellsNews):
         message = f"campaign {name!r} is not known: there is no store {self.file} yet"
         return UnknownName(message, field="name", reason="unknown_campaign")
 
+    def _alone(self, verb: str) -> AbstractContextManager[SqliteConnection]:
+        return self._exclusive(verb)
+
+    def _filler(self, link: SqliteConnection, campaign: int | None) -> Filler:
+        return SqliteFiller(link, campaign or 0, alone=False)
+
     @contextmanager
     def _exclusive(self, verb: str) -> Iterator[SqliteConnection]:
         """Hold the write lock for what can't be done inside a write block."""
@@ -161,10 +170,10 @@ class SqliteStore(SqlStore, TellsNews):
 class SqliteFiller(Filler):
     """Writes on the connection of its thread, on which a transaction is open."""
 
-    def __init__(self, link: SqliteConnection) -> None:
+    def __init__(self, link: SqliteConnection, campaign: int = 0, *, alone: bool = True) -> None:
         self._link = link
-        self._campaign = 0
-        for table in ("campaigns", "records"):
+        self._campaign = campaign
+        for table in ("campaigns", "records") if alone else ():
             if link.run(f"SELECT 1 FROM {table} LIMIT 1"):
                 raise errors.not_empty()
 

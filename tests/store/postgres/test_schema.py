@@ -26,7 +26,7 @@ def test_looking_into_an_empty_database_creates_nothing(
             store.read("cats")
         with pytest.raises(UnknownName), store.write("cats"):
             pass
-        assert pending_steps(postgres_url) == ["0001_campaigns", "0002_records"]
+        assert pending_steps(postgres_url) == ["0001_campaigns", "0002_records", "0003_archived"]
         assert value(postgres_raw, "SELECT to_regnamespace('askwise')") is None
         # Once another process has made it, it is there.
         with closing(open_store(postgres_url)) as other:

@@ -1,0 +1,1 @@
+"""Logs of finished campaigns that were moved out of a store, each into a Parquet file."""
