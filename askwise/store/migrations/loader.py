@@ -21,7 +21,7 @@ def steps(database: str) -> tuple[Step, ...]:
     Examples
     --------
     >>> [step.name for step in steps("postgres")]
-    ['0001_campaigns', '0002_records']
+    ['0001_campaigns', '0002_records', '0003_archived']
     """
     folder = resources.files(__package__) / database
     found = sorted(
