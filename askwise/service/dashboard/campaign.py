@@ -191,7 +191,9 @@ def frame(visit: Visit, name: str, tab: str, glance: Glance | None = None) -> di
 def _tab(visit: Visit, name: str, tab: str, wanted: Wanted, **values: Any) -> Response:
     """A page whose parts are swapped while somebody watches."""
     is_overview = tab == "overview"
-    seen = fragments.look(visit, name, charts=is_overview, now=tab in ("overview", "workers") and _just_done(visit))
+    seen = fragments.look(
+        visit, name, charts=is_overview, now=tab in ("overview", "workers") and _just_done(visit)
+    )
     parts = fragments.MAKERS[tab](visit, visit.service.campaigns.get(name), seen, wanted)
     said = {"of": tab, **wanted._asdict()}
     query = {key: value for key, value in said.items() if value not in ("", None)}

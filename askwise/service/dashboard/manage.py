@@ -67,9 +67,7 @@ async def remove(visit: Requesting, name: Name) -> Response:
     """Let a worker go, release what they have out and end their links."""
     return await do(
         visit,
-        lambda form: remove_worker(
-            visit.service, name, form.fields.get("worker", ""), form.key
-        ),
+        lambda form: remove_worker(visit.service, name, form.fields.get("worker", ""), form.key),
         partial(shown.show_workers, visit, name),
         lambda _: back(f"/dashboard/{name}/workers", "removed"),
     )

@@ -106,6 +106,48 @@
     });
   }
 
+  // A file is sent as soon as it is chosen; one that is too large is not sent at all.
+  for (const form of document.querySelectorAll("form.file")) {
+    const input = form.querySelector("input[type=file]"), error = form.querySelector(".wrong");
+    const largest = Number(form.dataset.largest) - 2 ** 14;
+    form.querySelector("button").hidden = true;
+    input.addEventListener("change", () => {
+      const [file] = input.files;
+      if (!file) return;
+      if (file.size > largest) {
+        const most = Math.floor(largest / 2 ** 20);
+        error.textContent = `${file.name} is larger than ${most} MB. Create the campaign with: askwise new ${file.name}`;
+        input.value = "";
+        return;
+      }
+      error.textContent = "";
+      form.requestSubmit();
+    });
+    input.addEventListener("dragover", () => input.classList.add("over"));
+    for (const name of ["dragleave", "drop"]) input.addEventListener(name, () => input.classList.remove("over"));
+  }
+
+  // What a campaign can cost follows what is typed.
+  for (const form of document.querySelectorAll("form[data-cost]")) {
+    const place = document.getElementById(form.dataset.cost);
+    let asked = 0, later = 0;
+    form.addEventListener("input", () => {
+      clearTimeout(later);
+      later = setTimeout(async () => {
+        const mine = ++asked, body = new URLSearchParams(new FormData(form));
+        body.set("do", "cost");
+        try {
+          const reply = await fetch(form.action, {
+            method: "POST", body, redirect: "manual", signal: AbortSignal.timeout(PATIENCE),
+          });
+          if (reply.type === "opaqueredirect" || !reply.ok || mine !== asked) return;
+          const fresh = new DOMParser().parseFromString(await reply.text(), "text/html");
+          place.replaceChildren(...fresh.body.children);
+        } catch { /* The button shows the cost too. */ }
+      }, 400);
+    });
+  }
+
   // One click, one request: the server would see through a second one anyway.
   document.addEventListener("submit", (event) => {
     if (event.target.method !== "post") return;

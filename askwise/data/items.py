@@ -15,6 +15,7 @@ from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.problem import Task
 from askwise.data.columns import Columns, read_columns
+from askwise.data.tables import HeldFile
 
 ID = "id"
 
@@ -23,6 +24,10 @@ LIKELY_TEXTS = (
     *("question", "prompt", "input", "description", "title", "tweet", "post", "abstract"),
 )
 """Names of columns that hold what is to be judged, the likeliest first."""
+
+LIKELY_TRUTHS = ("truth", "gold")
+LIKELY_KINDS = ("kind", "context")
+"""Names of columns that hold what is known of an item, and what kind of item it is."""
 
 FAR_LONGER = 3.0
 """A column is taken for the text if its cells are so many times longer than any other's."""
@@ -48,6 +53,8 @@ class Items:
         The columns that are put to judges and people.
     truths : mapping of an id to an option
         What is known beforehand.
+    kinds : mapping of an id to a context
+        What kind of item each is, where that was said.
     """
 
     source: str
@@ -55,6 +62,7 @@ class Items:
     columns: Mapping[str, Sequence[Any]]
     shown: tuple[str, ...]
     truths: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -80,7 +88,7 @@ class Items:
                 raise InvalidProblem(
                     f"{self.source}, item {id!r}: {error}", field=error.field
                 ) from None
-            made.append(Task(id, payload=payload))
+            made.append(Task(id, context=self.kinds.get(id), payload=payload))
         return made
 
     def digest(self) -> str:
@@ -96,14 +104,15 @@ def read_items(
     text: str | Sequence[str] | None = None,
     id: str | None = None,
     truth: str | None = None,
+    kind: str | None = None,
     options: Sequence[str] = (),
 ) -> Items:
     """Read items from a file, a list of texts or mappings, or a data frame.
 
     Parameters
     ----------
-    given : path, iterable or data frame
-        A file that ends in .csv, .jsonl (both also .gz) or .parquet.
+    given : path, HeldFile, iterable or data frame
+        A file that ends in .csv, .tsv, .jsonl (these also .gz) or .parquet.
     text : str or sequence of str, optional
         The columns that are shown. If not given, the column is found: by its name, as the only one
         there is, or as the one with by far the longest text.
@@ -111,6 +120,8 @@ def read_items(
         The column of ids; by default ``id`` if there is one. Without, ids are made.
     truth : str, optional
         The column that holds the truth of some items; empty cells are unknown.
+    kind : str, optional
+        The column that says of which kind an item is; empty cells are of no kind.
     options : sequence of str
         What a truth may be.
 
@@ -126,15 +137,20 @@ def read_items(
     (('item-1', 'item-2'), 'Lovely!')
     """
     source, columns, places = _columns_of(given)
-    names = list(columns)
-    for named in (*([id] if id else []), *([truth] if truth else []), *_listed(text)):
-        if named not in columns:
+    names, listed = list(columns), _listed(text)
+    for place, named in (
+        ("id", id),
+        ("truth", truth),
+        ("kind", kind),
+        *(("text", each) for each in listed),
+    ):
+        if named and named not in columns:
             raise InvalidProblem(
-                f"{source} has no column {named!r}: {nearest(named, names)}", field=named
+                f"{source} has no column {named!r}: {nearest(named, names)}", field=place
             )
     key = id or (ID if ID in columns else None)
     ids = _ids(source, columns.pop(key), places) if key else _made_ids(len(places))
-    shown = tuple(_listed(text)) or (_text_column(source, columns, truth),)
+    shown = tuple(listed) or (_text_column(source, columns, (truth, kind)),)
     for name in shown:
         if name == key:
             raise InvalidProblem(
@@ -144,7 +160,8 @@ def read_items(
     _refuse_empty(source, columns, shown, places)
     _refuse_unwritable(columns, places)
     truths = {} if truth is None else _truths(source, columns[truth], ids, places, options)
-    return Items(source, ids, columns, shown, truths)
+    kinds = {} if kind is None else _kinds(columns[kind], ids)
+    return Items(source, ids, columns, shown, truths, kinds)
 
 
 def _listed(text: str | Sequence[str] | None) -> list[str]:
@@ -156,8 +173,10 @@ def _columns_of(given: Any) -> tuple[str, dict[str, Sequence[Any]], list[str]]:
     if isinstance(given, Items):
         columns = {ID: given.ids, **given.columns}
         return given.source, columns, [f"item {each!r}" for each in given.ids]
-    if isinstance(given, str | os.PathLike):
-        found = read_columns(Path(given), (), every=True)
+    if isinstance(given, str | os.PathLike | HeldFile):
+        path = Path(given.name if isinstance(given, HeldFile) else given)
+        raw = given.raw if isinstance(given, HeldFile) else None
+        found = read_columns(path, (), every=True, raw=raw)
         return found.source.name, dict(found.cells), _places(found)
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
         rows = given.to_dict("records")
@@ -224,8 +243,10 @@ def _made_ids(count: int) -> tuple[str, ...]:
     return tuple(f"item-{number:0{width}}" for number in range(1, count + 1))
 
 
-def _text_column(source: str, columns: Mapping[str, Sequence[Any]], truth: str | None) -> str:
-    candidates = [name for name in columns if name != truth]
+def _text_column(
+    source: str, columns: Mapping[str, Sequence[Any]], others: Sequence[str | None]
+) -> str:
+    candidates = [name for name in columns if name not in others]
     if len(candidates) == 1:
         return candidates[0]
     by_name = {name.strip().lower(): name for name in candidates}
@@ -275,6 +296,11 @@ def _refuse_unwritable(columns: Mapping[str, Sequence[Any]], places: Sequence[st
                 ) from None
 
 
+def _kinds(cells: Sequence[Any], ids: Sequence[str]) -> dict[str, str]:
+    said = ("" if cell is None else str(cell).strip() for cell in cells)
+    return {id: word for id, word in zip(ids, said, strict=True) if word}
+
+
 def _truths(
     source: str,
     cells: Sequence[Any],
@@ -294,3 +320,59 @@ def _truths(
             )
         found[ids[at]] = said
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class TablePreview:
+    """The first rows of a table, and which of its columns seem to be what.
+
+    Attributes
+    ----------
+    source : str
+        The file's name.
+    names : tuple of str
+        Its columns.
+    rows : list of list of str
+        The first rows, a cell for each column.
+    count : int
+        How many rows there are.
+    id, text, truth, kind : str or None
+        The columns that seem to hold the ids, the text, the truth and the kind of each item.
+    """
+
+    source: str
+    names: tuple[str, ...]
+    rows: list[list[str]]
+    count: int
+    id: str | None
+    text: str | None
+    truth: str | None
+    kind: str | None
+
+
+def preview_table(given: Any, rows: int = 5) -> TablePreview:
+    """Look at the first rows of a table, and guess which column is what.
+
+    Examples
+    --------
+    >>> seen = preview_table(HeldFile("a.csv", b"id,review\\n7,Lovely\\n8,It broke\\n"), rows=1)
+    >>> seen.rows, seen.count, seen.id, seen.text
+    ([['7', 'Lovely']], 2, 'id', 'review')
+    """
+    source, columns, places = _columns_of(given)
+    by_name = {name.strip().lower(): name for name in reversed(columns)}
+
+    def named(words: Sequence[str]) -> str | None:
+        return next((by_name[word] for word in words if word in by_name), None)
+
+    id, truth, kind = named((ID,)), named(LIKELY_TRUTHS), named(LIKELY_KINDS)
+    rest = {name: cells for name, cells in columns.items() if name != id}
+    try:
+        text = _text_column(source, rest, (truth, kind))
+    except InvalidProblem:
+        text = None
+    first = [
+        ["" if cells[at] is None else str(cells[at]) for cells in columns.values()]
+        for at in range(min(rows, len(places)))
+    ]
+    return TablePreview(source, tuple(columns), first, len(places), id, text, truth, kind)
