@@ -25,10 +25,6 @@ LIKELY_TEXTS = (
 )
 """Names of columns that hold what is to be judged, the likeliest first."""
 
-LIKELY_TRUTHS = ("truth", "gold")
-LIKELY_KINDS = ("kind", "context")
-"""Names of columns that hold what is known of an item, and what kind of item it is."""
-
 FAR_LONGER = 3.0
 """A column is taken for the text if its cells are so many times longer than any other's."""
 
@@ -73,17 +69,18 @@ class Items:
             return self.columns[self.shown[0]][at]
         return {name: self.columns[name][at] for name in self.shown}
 
-    def tasks(self, content: Content) -> list[Task]:
-        """As tasks; what can't be shown is refused by name."""
+    def tasks(self, content: Content | None) -> list[Task]:
+        """As tasks; what can't be shown as the content says is refused by name."""
         made = []
         # Content that names fields wants an object, also of one field.
-        whole = bool(content.fields)
+        whole = content is not None and bool(content.fields)
         for at, id in enumerate(self.ids):
             payload = self.payload(at)
             if whole and not isinstance(payload, dict):
                 payload = {self.shown[0]: payload}
             try:
-                content.parts(payload)
+                if content is not None:
+                    content.parts(payload)
             except InvalidProblem as error:
                 raise InvalidProblem(
                     f"{self.source}, item {id!r}: {error}", field=error.field
@@ -117,7 +114,8 @@ def read_items(
         The columns that are shown. If not given, the column is found: by its name, as the only one
         there is, or as the one with by far the longest text.
     id : str, optional
-        The column of ids; by default ``id`` if there is one. Without, ids are made.
+        The column of ids; by default ``id`` if there is one and it is nothing else. Without (or
+        with an empty name), ids are made.
     truth : str, optional
         The column that holds the truth of some items; empty cells are unknown.
     kind : str, optional
@@ -136,7 +134,7 @@ def read_items(
     >>> items.ids, items.payload(1)
     (('item-1', 'item-2'), 'Lovely!')
     """
-    source, columns, places = _columns_of(given)
+    source, columns, places = columns_of_items(given)
     names, listed = list(columns), _listed(text)
     for place, named in (
         ("id", id),
@@ -148,9 +146,10 @@ def read_items(
             raise InvalidProblem(
                 f"{source} has no column {named!r}: {nearest(named, names)}", field=place
             )
-    key = id or (ID if ID in columns else None)
+    used = (*listed, truth, kind)
+    key = (ID if ID in columns and ID not in used else None) if id is None else id
     ids = _ids(source, columns.pop(key), places) if key else _made_ids(len(places))
-    shown = tuple(listed) or (_text_column(source, columns, (truth, kind)),)
+    shown = tuple(listed) or (text_column(source, columns, (truth, kind)),)
     for name in shown:
         if name == key:
             raise InvalidProblem(
@@ -168,7 +167,7 @@ def _listed(text: str | Sequence[str] | None) -> list[str]:
     return [] if text is None else [text] if isinstance(text, str) else list(text)
 
 
-def _columns_of(given: Any) -> tuple[str, dict[str, Sequence[Any]], list[str]]:
+def columns_of_items(given: Any) -> tuple[str, dict[str, Sequence[Any]], list[str]]:
     """Columns, what messages call their source, and the place of each row in it."""
     if isinstance(given, Items):
         columns = {ID: given.ids, **given.columns}
@@ -243,7 +242,7 @@ def _made_ids(count: int) -> tuple[str, ...]:
     return tuple(f"item-{number:0{width}}" for number in range(1, count + 1))
 
 
-def _text_column(
+def text_column(
     source: str, columns: Mapping[str, Sequence[Any]], others: Sequence[str | None]
 ) -> str:
     candidates = [name for name in columns if name not in others]
@@ -320,59 +319,3 @@ def _truths(
             )
         found[ids[at]] = said
     return found
-
-
-@dataclass(frozen=True, eq=False)
-class TablePreview:
-    """The first rows of a table, and which of its columns seem to be what.
-
-    Attributes
-    ----------
-    source : str
-        The file's name.
-    names : tuple of str
-        Its columns.
-    rows : list of list of str
-        The first rows, a cell for each column.
-    count : int
-        How many rows there are.
-    id, text, truth, kind : str or None
-        The columns that seem to hold the ids, the text, the truth and the kind of each item.
-    """
-
-    source: str
-    names: tuple[str, ...]
-    rows: list[list[str]]
-    count: int
-    id: str | None
-    text: str | None
-    truth: str | None
-    kind: str | None
-
-
-def preview_table(given: Any, rows: int = 5) -> TablePreview:
-    """Look at the first rows of a table, and guess which column is what.
-
-    Examples
-    --------
-    >>> seen = preview_table(HeldFile("a.csv", b"id,review\\n7,Lovely\\n8,It broke\\n"), rows=1)
-    >>> seen.rows, seen.count, seen.id, seen.text
-    ([['7', 'Lovely']], 2, 'id', 'review')
-    """
-    source, columns, places = _columns_of(given)
-    by_name = {name.strip().lower(): name for name in reversed(columns)}
-
-    def named(words: Sequence[str]) -> str | None:
-        return next((by_name[word] for word in words if word in by_name), None)
-
-    id, truth, kind = named((ID,)), named(LIKELY_TRUTHS), named(LIKELY_KINDS)
-    rest = {name: cells for name, cells in columns.items() if name != id}
-    try:
-        text = _text_column(source, rest, (truth, kind))
-    except InvalidProblem:
-        text = None
-    first = [
-        ["" if cells[at] is None else str(cells[at]) for cells in columns.values()]
-        for at in range(min(rows, len(places)))
-    ]
-    return TablePreview(source, tuple(columns), first, len(places), id, text, truth, kind)

@@ -12,8 +12,8 @@ from starlette.responses import RedirectResponse, Response
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.core.errors import AskwiseError
 from askwise.data.columns import ENDINGS
-from askwise.data.items import TablePreview, preview_table
 from askwise.data.orders import options_of_text
+from askwise.data.table_preview import TablePreview, preview_table
 from askwise.data.tables import HeldFile
 from askwise.service.api.actions import create_once, fields_of, invite_worker
 from askwise.service.api.shapes import requests

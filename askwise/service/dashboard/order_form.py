@@ -10,9 +10,9 @@ from typing import Any
 
 from askwise.core.money import to_micro
 from askwise.core.problem import Worker, as_worker
-from askwise.data.items import TablePreview
 from askwise.data.order_costs import OrderCeiling, ceiling_of
 from askwise.data.orders import ItemsOrder, options_of_text, people_of_text, read_order
+from askwise.data.table_preview import TablePreview
 from askwise.data.tables import HeldFile
 from askwise.service.pages.base import refuse_form
 from askwise.service.state import ServiceState
@@ -58,18 +58,26 @@ class OrderedForm:
 def first_typed(seen: TablePreview) -> dict[str, str]:
     """What the form holds at first: what the table itself suggests."""
     stem = Path(seen.source).stem
-    typed = {"title": stem.replace("_", " ").replace("-", " ").strip().capitalize()}
-    for at, name in enumerate(seen.names[:MOST_COLUMNS]):
-        guessed = {seen.truth: "truth", seen.kind: "kind", seen.text: "show", seen.id: "id"}
-        typed[f"role-{at}"] = guessed.get(name, "")
-    return typed
+    title = stem.replace("_", " ").replace("-", " ").strip().capitalize()
+    return {"title": title, **guessed_roles(seen)}
+
+
+def guessed_roles(seen: TablePreview, shown: Sequence[str] = ()) -> dict[str, str]:
+    """What each column seems to be; ``shown`` are those that are known to be shown."""
+    guessed = {seen.truth: "truth", seen.kind: "kind", seen.text: "show", seen.id: "id"}
+    if known := [name for name in shown if name in seen.names]:
+        guessed.pop(seen.text, None)
+        guessed |= dict.fromkeys(known, "show")
+    return {
+        f"role-{at}": guessed.get(name, "") for at, name in enumerate(seen.names[:MOST_COLUMNS])
+    }
 
 
 def read_form(
     service: ServiceState, file: HeldFile, names: Sequence[str], typed: Mapping[str, str]
 ) -> OrderedForm:
     """What was typed, as a campaign; an error names the field of the form (see `place_of`)."""
-    columns = _columns(names, typed)
+    columns = chosen_columns(names, typed)
     said = {name: value.replace("\r\n", "\n").strip() for name, value in typed.items()}
     judges = [said[f"judge-{at}"] for at in range(MOST_JUDGES) if said.get(f"judge-{at}")]
     people = people_of_text(said.get("people", ""), said.get("price", ""), said.get("limit", ""))
@@ -134,12 +142,14 @@ def place_of(field: str, names: Sequence[str]) -> str:
     """
     if field in names and field not in ("name", "title", "question", "price", "limit"):
         return "columns"
-    if field in ("by", "certify.by"):
-        return "by"
+    if field.startswith("certify."):
+        return {"certify.by": "by", "certify.error": "target", "certify.share": "budget"}.get(
+            field, "confidence"
+        )
     return _FIELDS.get(re.split(r"[.\[]", field)[0], "")
 
 
-def _columns(names: Sequence[str], typed: Mapping[str, str]) -> dict[str, Any]:
+def chosen_columns(names: Sequence[str], typed: Mapping[str, str]) -> dict[str, Any]:
     """Which columns are what, as :func:`read_order` takes them."""
     chosen: dict[str, list[str]] = {role: [] for role in ROLES}
     for at, name in enumerate(names[:MOST_COLUMNS]):
@@ -156,7 +166,8 @@ def _columns(names: Sequence[str], typed: Mapping[str, str]) -> dict[str, Any]:
     if not chosen["show"]:
         raise refuse_form("choose a column that is shown to workers", field="columns")
     single = {role: chosen[role][0] if chosen[role] else None for role in ("id", "kind", "truth")}
-    return {"text": chosen["show"], **single}
+    # An empty name has ids made: a column that is called id may be something else.
+    return {"text": chosen["show"], **single, "id": single["id"] or ""}
 
 
 def _percent(said: Mapping[str, str], name: str, what: str) -> float | None:

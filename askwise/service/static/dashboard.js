@@ -24,6 +24,8 @@
     const before = state();
     for (const fresh of new DOMParser().parseFromString(text, "text/html").querySelectorAll(".part")) {
       const old = document.getElementById(fresh.id);
+      // The first answer: a list of first steps makes room for everything else.
+      if (!old && document.getElementById("part-begin")) { location.reload(); return false; }
       if (!old || old.dataset.tag === fresh.dataset.tag) continue;
       if (isBusy(old)) { all = false; continue; }
       const open = [...old.querySelectorAll("details[open][id]")].map((each) => each.id);

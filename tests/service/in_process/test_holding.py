@@ -103,9 +103,7 @@ def test_to_leave_releases_what_is_out_and_late_answers_are_taken(caller: Caller
     first, _ = caller.ask(limit=2)["assignments"]
     caller.call(caller.ann, "POST", f"/campaigns/{caller.name}/leave", {})
     assert caller.out == 0
-    late = caller.call(
-        caller.ann, "POST", f"/assignments/{first['id']}/answer", {"value": "yes"}
-    )
+    late = caller.call(caller.ann, "POST", f"/assignments/{first['id']}/answer", {"value": "yes"})
     assert late["state"] == "answered"
 
 
