@@ -16,6 +16,7 @@ from askwise.cli.demo import demo, demo_live
 from askwise.cli.errors import Frame
 from askwise.cli.init import init
 from askwise.cli.label import label
+from askwise.cli.new import new
 from askwise.cli.pilot import pilot
 from askwise.cli.plan import plan
 from askwise.cli.replay import replay
@@ -32,7 +33,7 @@ app = typer.Typer(
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Label": (label, init),
     "Make and change a campaign": (
-        *(plan, campaigns.new, campaigns.list_campaigns, campaigns.add, campaigns.leave),
+        *(plan, new, campaigns.list_campaigns, campaigns.add, campaigns.leave),
         *(campaigns.bid, campaigns.top_up, campaigns.close, campaigns.pause, campaigns.resume),
         campaigns.stop,
     ),

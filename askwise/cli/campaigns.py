@@ -1,9 +1,8 @@
-"""The life of a stored campaign: made, changed, paused, stopped."""
+"""The life of a stored campaign: listed, changed, paused, stopped."""
 
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,41 +25,6 @@ COLUMNS: output.Columns = {
 }
 
 
-def new(
-    spec: Path = argument("SPEC.toml", "The campaign as TOML."),
-    name: str | None = option(None, "NAME", "Its name, if not as in the file."),
-    store: StoreUrl = DEFAULT_STORE,
-    as_json: AsJson = False,
-) -> None:
-    """Create a campaign from a TOML file and print its name."""
-    from askwise.data import read_campaign
-
-    fields = read_campaign(spec)
-    if name is not None:
-        fields["name"] = name
-    leave_compiler_out()
-    from askwise.campaign import Campaign
-
-    if fields.get("workers") is None:
-        raise InvalidProblem(
-            f"{spec}: workers is missing: give tables [[workers]] with id and price, or the name "
-            "of a CSV file",
-            field="workers",
-        )
-    campaign = Campaign.create(store=open_store(store), **fields)
-    status = campaign.status()
-    if as_json:
-        output.show_json(status.to_json())
-        return
-    if status.because is not None:
-        # Not in the pipe: a script takes the one line there for the name.
-        print(status.because, file=sys.stdout if output.for_people() else sys.stderr)
-    if output.for_people():
-        print(f"created {campaign.name}; next: askwise ask {campaign.name}")
-    else:
-        print(campaign.name)
-
-
 def list_campaigns(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """List the campaigns of a store."""
     opened = open_store(store)
@@ -77,7 +41,7 @@ def list_campaigns(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> 
             # One that can't be read must not hide the others, whatever is wrong with it.
             found.append({"name": name, "error": _unreadable(name, error)._asdict()})
     found += _archived(opened)
-    nothing = f"no campaigns in {store}; make one with: askwise new SPEC.toml"
+    nothing = f"no campaigns in {store}; make one with: askwise new FILE"
     output.show_objects(found, as_json, COLUMNS, nothing=nothing)
 
 

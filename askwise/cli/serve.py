@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
 import sys
+import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from ipaddress import ip_network
@@ -63,12 +67,18 @@ def serve(
         "What is logged: info (every request), warning or error. By default warning on a "
         "terminal, where requests would bury the key, and info elsewhere.",
     ),
+    demo: bool = switch(
+        "--demo",
+        "Serve an example campaign from a store of its own, which is deleted when you stop.",
+    ),
     dry_run: bool = switch("--dry-run", "Name the changes that the store needs, and do nothing."),
 ) -> None:
     """Serve campaigns over HTTP: the API, the workers' page, the dashboard."""
     from askwise.store import open_store as store_of
     from askwise.store import pending_steps
 
+    if demo:
+        store = _demo_store(store)
     if dry_run:
         steps = pending_steps(store)
         print("\n".join(steps) if steps else "the store is up to date")
@@ -111,6 +121,8 @@ def serve(
         # Before anybody is told that it serves; each process reads them again.
         JudgePanel.read(settings.judges, opened, private=private_judges)
         greeting = Greeting.make(opened, settings.address)
+        if demo:
+            greeting.example = _make_example(opened, settings.address)
         try:
             server.run(
                 settings,
@@ -132,6 +144,8 @@ class Greeting:
     key: str
     """About the owner's key; empty if there is nothing to say."""
     place: str
+    example: str = ""
+    """About the example campaign, if there is one."""
 
     @classmethod
     def make(cls, store: Store, address: str) -> Greeting:
@@ -154,6 +168,8 @@ class Greeting:
         """Print all of it, when the service listens."""
         self.say_key()
         print(self.place, flush=True)
+        if self.example:
+            print(self.example, flush=True)
 
     def say_key(self) -> None:
         """Print what is said of the key, once: also where the service could not begin."""
@@ -208,6 +224,31 @@ def revoke_key(
     """End a key."""
     revoked = _identities(store).revoke(id)
     output.say(revoked.to_json(), as_json, f"{revoked.label}'s key is revoked")
+
+
+def _demo_store(store: str) -> str:
+    """Make a store that is deleted when the process ends."""
+    if store not in (DEFAULT_STORE, os.environ.get("ASKWISE_STORE")):
+        raise InvalidParameter(
+            "--demo has a store of its own, which is deleted: leave --store out", field="store"
+        )
+    folder = tempfile.mkdtemp(prefix="askwise-demo-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return f"sqlite:///{folder}/demo.sqlite"
+
+
+def _make_example(store: Store, address: str) -> str:
+    """Make the example campaign, and say where it is."""
+    from askwise.demo.example import YOU, make_example
+    from askwise.service.auth.identity import Identities
+
+    campaign = make_example(store)
+    secret, _ = Identities(store).issue("worker", YOU, campaign=campaign.name, worker=YOU)
+    return (
+        f"example campaign: {address}/dashboard/{campaign.name}\n"
+        f"answer in it yourself: {address}/join/{secret}\n"
+        "it is in a temporary store, which is deleted when you stop the service"
+    )
 
 
 def _identities(store: str) -> Identities:

@@ -1,4 +1,4 @@
-"""Columns of text from and to files: CSV and JSON Lines (also gzipped), and Parquet."""
+"""Columns of text from and to files: CSV, TSV and JSON Lines (also gzipped), and Parquet."""
 
 import csv
 import gzip
@@ -17,7 +17,7 @@ from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.files import atomic_file
 from askwise.data.tables import columns_of, csv_rows, read_text
 
-ENDINGS = (".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet")
+ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
 Wanted = Callable[[Sequence[str]], list[str]]
 """Says which of a file's columns are read."""
@@ -61,11 +61,12 @@ def read_columns(
     only: bool = False,
     every: bool = False,
     blank: Sequence[str] = (),
+    raw: bytes | None = None,
 ) -> Columns:
     """Read the named columns of a file; others are passed over, or refused with ``only``.
 
     With ``every``, all other columns are read as well. Of the needed columns, those in ``blank``
-    may have empty cells.
+    may have empty cells. If the bytes of the file are given (``raw``), only its name is used.
 
     Raises
     ------
@@ -82,11 +83,11 @@ def read_columns(
         return columns_of(file, names, needed, more, only=only)
 
     if ending == ".parquet":
-        found = _read_parquet(file, wanted)
+        found = _read_parquet(file, wanted, raw)
     elif ending.startswith(".jsonl"):
-        found = _read_json_lines(file, needed, wanted, only=only, every=every)
+        found = _read_json_lines(file, needed, wanted, raw, only=only, every=every)
     else:
-        found = _read_csv(file, needed, wanted)
+        found = _read_csv(file, needed, wanted, raw)
     if not found.lines:
         raise InvalidProblem(
             f"{file} has no row below its columns: give at least one", field="file"
@@ -117,8 +118,8 @@ def ending_of(path: Path) -> str:
     )
 
 
-def _read_csv(path: Path, needed: Sequence[str], wanted: Wanted) -> Columns:
-    rows = csv_rows(path, needed)
+def _read_csv(path: Path, needed: Sequence[str], wanted: Wanted, raw: bytes | None) -> Columns:
+    rows = csv_rows(path, needed, raw)
     _, names = next(rows)
     found: dict[str, list[str]] = {name: [] for name in wanted(names)}
     places = [(column.append, names.index(name)) for name, column in found.items()]
@@ -131,11 +132,17 @@ def _read_csv(path: Path, needed: Sequence[str], wanted: Wanted) -> Columns:
 
 
 def _read_json_lines(
-    path: Path, needed: Sequence[str], wanted: Wanted, *, only: bool, every: bool
+    path: Path,
+    needed: Sequence[str],
+    wanted: Wanted,
+    raw: bytes | None,
+    *,
+    only: bool,
+    every: bool,
 ) -> Columns:
     lists: dict[str, list[str]] = {}
     lines = array("q")
-    for number, record in json_rows(path, read_text(path).split("\n"), needed):
+    for number, record in json_rows(path, read_text(path, raw).split("\n"), needed):
         if not lists:
             # The first line says which of the optional fields there are.
             lists = {name: [] for name in wanted(list(record))}
@@ -183,8 +190,8 @@ def json_rows(
         )
 
 
-def _read_parquet(path: Path, wanted: Wanted) -> Columns:
-    with parquet_file(path) as file:
+def _read_parquet(path: Path, wanted: Wanted, raw: bytes | None) -> Columns:
+    with parquet_file(path, raw) as file:
         read = wanted(list(file.schema_arrow.names))
         table = file.read(columns=read)
     cells = {
@@ -198,11 +205,11 @@ def _read_parquet(path: Path, wanted: Wanted) -> Columns:
 
 
 @contextmanager
-def parquet_file(path: Path) -> Iterator[Any]:
-    """Open a file of Parquet; what can't be read of it is refused."""
+def parquet_file(path: Path, raw: bytes | None = None) -> Iterator[Any]:
+    """Open a file of Parquet, or its bytes; what can't be read of it is refused."""
     arrow, parquet = arrow_modules()
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path if raw is None else io.BytesIO(raw)) as file:
             yield file
     except arrow.lib.ArrowException as error:
         raise InvalidProblem(
@@ -290,7 +297,10 @@ def column_writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Rows], Non
         text = io.TextIOWrapper(raw, "utf-8", newline="")
         # Else it would close the file, which has still to be moved to its place.
         stack.callback(text.detach)
-        yield (_json_writer if ending.startswith(".jsonl") else _csv_writer)(text)
+        if ending.startswith(".jsonl"):
+            yield _json_writer(text)
+        else:
+            yield _csv_writer(text, "\t" if ending.startswith(".tsv") else ",")
 
 
 def _json_writer(text: IO[str]) -> Callable[[Rows], None]:
@@ -302,8 +312,8 @@ def _json_writer(text: IO[str]) -> Callable[[Rows], None]:
     return add
 
 
-def _csv_writer(text: IO[str]) -> Callable[[Rows], None]:
-    writer = csv.writer(_UnixLines(text))
+def _csv_writer(text: IO[str], separator: str) -> Callable[[Rows], None]:
+    writer = csv.writer(_UnixLines(text), delimiter=separator)
     begun = False
 
     def add(columns: Rows) -> None:

@@ -26,7 +26,7 @@ from askwise.data.columns import (
     refuse_empty,
     said,
 )
-from askwise.data.tables import columns_of, decoded, parsed_rows
+from askwise.data.tables import columns_of, decoded, parsed_rows, separator_of
 
 BLOCK = 2**24
 """Bytes of text that are parsed together."""
@@ -128,6 +128,10 @@ class _Text:
         self.used_up = not self.block
         return bool(self.block)
 
+    def beginning(self) -> str:
+        """The block as text; what is not UTF-8 is complained of when its line is read."""
+        return self.block.decode("utf-8", "replace")
+
     def lines(self) -> Iterator[str]:
         """All lines from the beginning of the block on, to the end of the file."""
         while True:
@@ -154,7 +158,8 @@ def _opened(path: Path) -> Iterator[_Text]:
 def _csv_chunks(text: _Text, needed: Sequence[str], *, arrow: bool) -> Iterator[Columns | Cells]:
     """Chunks, each of one block or a few; the first line names the columns."""
     text.fill()
-    rows = parsed_rows(text.path, text.lines(), needed, text.line)
+    separator = separator_of(text.beginning())
+    rows = parsed_rows(text.path, text.lines(), needed, text.line, separator=separator)
     _, head = next(rows)
     columns_of(text.path, head, needed, ())
     places = {name: head.index(name) for name in needed}
@@ -173,14 +178,17 @@ def _csv_chunks(text: _Text, needed: Sequence[str], *, arrow: bool) -> Iterator[
             yield _filled(Columns(text.path, cells, lines))
         if not text.fill():
             return
-        while arrow and (parsed := _by_arrow(text.block, len(head), places)) is not None:
+        while arrow:
+            parsed = _by_arrow(text.block, len(head), places, separator)
+            if parsed is None:
+                break
             yield parsed
             if not text.fill():
                 return
-        rows = parsed_rows(text.path, text.lines(), needed, text.line, head)
+        rows = parsed_rows(text.path, text.lines(), needed, text.line, head, separator)
 
 
-def _by_arrow(block: bytes, width: int, places: Mapping[str, int]) -> Cells | None:
+def _by_arrow(block: bytes, width: int, places: Mapping[str, int], separator: str) -> Cells | None:
     """The columns of a block without the header; None if it has to be parsed in Python."""
     if b'"' in block or block.count(b"\r") != block.count(b"\r\n"):
         return None
@@ -194,7 +202,7 @@ def _by_arrow(block: bytes, width: int, places: Mapping[str, int]) -> Cells | No
         table = csv.read_csv(
             arrow.BufferReader(block),
             csv.ReadOptions(column_names=names, block_size=len(block) + 1, use_threads=False),
-            csv.ParseOptions(quote_char=False),
+            csv.ParseOptions(quote_char=False, delimiter=separator),
             csv.ConvertOptions(
                 include_columns=read,
                 column_types=dict.fromkeys(read, text),

@@ -4,11 +4,12 @@ import csv
 import gzip
 import io
 import os
+import re
 import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,6 +28,9 @@ _KINDS: dict[str, tuple[Callable[[str], Any], str]] = {
     "trusted": (lambda text: _FLAGS[text.lower()], "true or false"),
 }
 """Fields of a worker that are not text; the price stays text, as money is read exactly."""
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+"""What may separate the columns of a table, and what messages call it."""
 
 _PAYLOAD_HINT = "; name the column that workers are shown 'payload', and leave other columns out"
 
@@ -84,9 +88,28 @@ def value_of(text: str, kind: Callable[[str], V], wanted: str, label: str, field
         raise InvalidProblem(f"{label} is {text!r}: give {wanted}", field=field) from None
 
 
-def read_text(path: Path) -> str:
-    """Read a file as UTF-8, with or without a byte order mark; ``.gz`` is unpacked."""
-    raw = path.read_bytes()
+@dataclass(frozen=True, eq=False)
+class HeldFile:
+    """A file that is held in memory, such as one that a browser has sent.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it; its ending names the format.
+    raw : bytes
+        What is in it.
+    """
+
+    name: str
+    raw: bytes
+
+
+def read_text(path: Path, raw: bytes | None = None) -> str:
+    """Read a file as UTF-8, with or without a byte order mark; ``.gz`` is unpacked.
+
+    If its bytes are given, only its name is used.
+    """
+    raw = path.read_bytes() if raw is None else raw
     if path.name.lower().endswith(".gz"):
         try:
             raw = gzip.decompress(raw)
@@ -133,12 +156,32 @@ def read_toml(path: Path, noun: str, known: Sequence[str]) -> dict[str, Any]:
     return raw
 
 
-def csv_rows(path: Path, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
+def csv_rows(
+    path: Path, names: Sequence[str], raw: bytes | None = None
+) -> Iterator[tuple[int, list[str]]]:
     """Rows that are not blank, each with the line it begins in; the first names the columns.
 
-    ``names`` are the columns that a file should have, for those who gave an empty one.
+    Columns are separated by commas, by semicolons as spreadsheets write them where the comma is
+    the decimal point, or by tabs. ``names`` are the columns that a file should have, for those who
+    gave an empty one.
     """
-    return parsed_rows(path, io.StringIO(read_text(path), newline=""), names)
+    text = read_text(path, raw)
+    separator = separator_of(text)
+    return parsed_rows(path, io.StringIO(text, newline=""), names, separator=separator)
+
+
+def separator_of(text: str) -> str:
+    """What separates the columns of a table: what its first line has most of, outside quotes.
+
+    Examples
+    --------
+    >>> separator_of('id;"text, as written"\\n1;Fine')
+    ';'
+    """
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    plain = re.sub(r'"[^"]*"', "", first)
+    # The first of the most frequent: a comma where there is none of the others.
+    return max(SEPARATORS, key=plain.count)
 
 
 def parsed_rows(
@@ -147,12 +190,14 @@ def parsed_rows(
     names: Sequence[str],
     line: int = 1,
     head: Sequence[str] = (),
+    separator: str = ",",
 ) -> Iterator[tuple[int, list[str]]]:
     """The same of lines of a file, the first of which is ``line``.
 
     If ``head`` has its columns already, no line names them.
     """
-    reader = csv.reader(lines, strict=True)
+    reader = csv.reader(lines, strict=True, delimiter=separator)
+    word = SEPARATORS[separator]
     before = line
     try:
         for cells in reader:
@@ -162,14 +207,14 @@ def parsed_rows(
                 if len(cells) != len(head):
                     raise InvalidProblem(
                         f"{path}, line {line}: {len(cells)} values for the {len(head)} columns "
-                        f"{', '.join(head)}; give one for each, text with commas in quotes",
+                        f"{', '.join(head)}; give one for each, text with {word} in quotes",
                         field="file",
                     )
                 yield line, cells
             line = before + reader.line_num
     except csv.Error as error:
         raise InvalidProblem(
-            f"{path}, line {line}: {error}; separate columns by commas and put text with commas, "
+            f"{path}, line {line}: {error}; separate columns by {word} and put text with {word}, "
             'quotes or line breaks into "quotes"',
             field="file",
         ) from None

@@ -1,7 +1,7 @@
 """Items in, labels out: what is asked of whom, what it may cost, and what may be believed."""
 
+from askwise.data.items import Items, read_items
 from askwise.labelling.costs import CostForecast, forecast
-from askwise.labelling.items import Items, read_items
 from askwise.labelling.job import LabelJob, kept_command
 from askwise.labelling.labels import ItemLabel, LabelledItems, MoreMoney
 from askwise.labelling.one_call import label

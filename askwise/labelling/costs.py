@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from askwise.core.money import from_micro, to_micro
+from askwise.core.money import from_micro
+from askwise.data.order_costs import OrderCeiling, ceiling_of
 from askwise.labelling.orders import LabelOrder
 
 SAMPLE = 200
@@ -60,61 +61,27 @@ class CostForecast:
 
 def forecast(order: LabelOrder) -> CostForecast:
     """Work out what an order is likely to cost, from prices and the length of its items."""
-    budget = None if order.budget is None else to_micro(order.budget, "budget")
-    costs = list(_workers(order))
-    everybody = sum(to_micro(each.everything, "cost") for each in costs)
-    ceiling = sum(to_micro(each.most, "price") * len(order.items) for each in costs)
-    audits = _audits(order, budget)
-    trusted = max(audits, _replacements(order))
-    most = ceiling + trusted if budget is None else min(budget, ceiling + trusted)
-    likely = min(everybody + audits, most)
+    ceiling = ceiling_of(order, order.workers)
+    costs = tuple(_workers(order, ceiling))
+    everybody = sum((each.everything for each in costs), Decimal(0))
     return CostForecast(
-        workers=tuple(costs),
-        everybody=from_micro(everybody),
-        budget=None if budget is None else from_micro(budget),
-        likely=from_micro(likely),
-        most=from_micro(most),
-        audits=from_micro(audits),
-        replacements=from_micro(_replacements(order)),
+        workers=costs,
+        everybody=everybody,
+        budget=ceiling.budget,
+        likely=min(everybody + ceiling.audits, ceiling.most),
+        most=ceiling.most,
+        audits=ceiling.audits,
+        replacements=ceiling.replacements,
     )
 
 
-def _workers(order: LabelOrder) -> Iterator[WorkerCost]:
+def _workers(order: LabelOrder, ceiling: OrderCeiling) -> Iterator[WorkerCost]:
     """Those who label; those who audit are paid from what is kept back."""
-    total = len(order.items)
     questions = order.questions()
-    step = max(1, total // SAMPLE)
-    sample = questions[::step]
-    auditors = order.certify.by if order.certify is not None else ()
-    for worker in order.workers:
-        if worker.id in auditors:
-            continue
-        source = order.sources.get(worker.id)
-        likely = worker.micro
+    sample = questions[:: max(1, len(questions) // SAMPLE)]
+    for each in ceiling.workers:
+        source = order.sources.get(each.worker)
+        likely = each.price
         if source is not None:
-            likely = -(-sum(source.estimate(each) for each in sample) // len(sample))
-        answers = total if worker.limit is None else min(total, worker.limit)
-        yield WorkerCost(
-            worker.id, from_micro(likely), from_micro(worker.micro), from_micro(likely * answers)
-        )
-
-
-def _audits(order: LabelOrder, budget: int | None) -> int:
-    """What audits may cost: the share of the budget that is kept back, or so many audits."""
-    terms = order.certify
-    if terms is None:
-        return 0
-    dearest = max(worker.micro for worker in order.workers if worker.id in terms.by)
-    if budget is not None:
-        kept = terms.kept_back(budget)
-        return kept if terms.audits is None else min(kept, terms.audits * dearest)
-    return dearest * (len(order.items) if terms.audits is None else terms.audits)
-
-
-def _replacements(order: LabelOrder) -> int:
-    """What trusted answers in place of all labels cost, where labels may be replaced."""
-    terms = order.certify
-    if terms is None or not terms.escalate:
-        return 0
-    dearest = max(worker.micro for worker in order.workers if worker.id in terms.by)
-    return dearest * len(order.items)
+            likely = from_micro(-(-sum(map(source.estimate, sample)) // len(sample)))
+        yield WorkerCost(each.worker, likely, each.price, likely * each.answers)

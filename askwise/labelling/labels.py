@@ -16,7 +16,7 @@ from askwise.core.choices import Done, Wait
 from askwise.core.jsonable import Jsonable
 from askwise.core.labels import RestsOn
 from askwise.data.columns import write_columns
-from askwise.labelling.items import Items
+from askwise.data.items import Items
 from askwise.ledger import columns as c
 
 FIRST = ("id", "label", "confidence", "rests_on")

@@ -15,8 +15,13 @@ RUNS = "runs"
 MODEL_REPLIES = "model-replies"
 """The kind of records that keep the replies of models."""
 
-NOT_BACKED_UP = frozenset({RUNS, MODEL_REPLIES})
-"""Kinds that are left out of backups: a run is not part of a copy, and replies are a cache."""
+DRAFTS = "drafts"
+DRAFT_FILES = "draft-files"
+"""The kinds of records that keep files from which a campaign is about to be created."""
+
+NOT_BACKED_UP = frozenset({RUNS, MODEL_REPLIES, DRAFTS, DRAFT_FILES})
+"""Kinds that are left out of backups: a run is not part of a copy, replies are a cache, and a
+draft is given up within a day."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def test_a_line_separator_inside_text_starts_no_line(tmp_path: Path) -> None:
         ("", "is empty: the first line names the columns (id, price, ", "file"),
         ("\n\n", "is empty", "file"),
         ("id\nann\n", "has no column 'price': it has id, and needs id, price", "price"),
-        ("id;price\nann;1\n", "has no column 'id': it has id;price, and needs id, price", "id"),
+        ("id|price\nann|1\n", "has no column 'id': it has id|price, and needs id, price", "id"),
         ("id,price,limt\nann,1,2\n", "has a column 'limt': did you mean 'limit'?", "limt"),
         ("id,price,price\nann,1,2\n", "has two columns 'price'", "price"),
         ("id,price\nann,1\nbob,1,2\n", "line 3: 3 values for the 2 columns id, price", "file"),

@@ -123,6 +123,8 @@ def _part(visit: Visit, seen: Seen, id: str, label: str, **values: Any) -> Marku
 def overview(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:
     """The parts of the overview below its head."""
     facts, status = seen.facts, seen.glance.status
+    if not status.decisions and not status.answers and seen.glance.over is None:
+        return [_checklist(visit, campaign, seen)]
     assert seen.series is not None
     recent, _ = rows.decisions(campaign, 1, SHORT)
     top, shown = rows.workers(facts.workers, 1, "share", True)
@@ -143,6 +145,27 @@ def overview(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> li
         _part(visit, seen, "workers", "Workers", **workers, cut=None),
         _part(visit, seen, "decisions", "Decisions", asked=recent, cut=None),
     ]
+
+
+def _checklist(visit: Visit, campaign: Campaign, seen: Seen) -> Markup:
+    """What is to be done before the first answer, in place of parts that would be empty."""
+    with campaign.reading() as state:
+        taskless = state.spec.problem.taskless
+        workers = list(state.ledger.workers)
+    models = sum(each.kind == "model" for each in workers)
+    links = {
+        each.worker
+        for each in visit.service.identities.tokens(campaign.name)
+        if each.revoked is None
+    }
+    return _part(
+        visit, seen, "begin", "First steps",
+        taskless=taskless,
+        models=models,
+        people=len(workers) - models,
+        invited=len(links),
+        asks=bool(visit.service.judges),
+    )  # fmt: skip
 
 
 def tasks(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:

@@ -5,24 +5,21 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
-from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from askwise.campaign import Campaign
 from askwise.core.problem import KINDS
 from askwise.service.api.actions import invite_worker, remove_worker, revoke_token
-from askwise.service.api.shapes import creation, requests
+from askwise.service.api.shapes import requests
 from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import campaign as shown
+from askwise.service.dashboard.added_tasks import PastedTable, add_tasks, pasted_again
 from askwise.service.dashboard.home import PageNumber
-from askwise.service.dashboard.visit import Form, Requesting, Visit, back, cut, do
+from askwise.service.dashboard.order_form import MOST_COLUMNS, ROLES
+from askwise.service.dashboard.visit import Form, Requesting, Visit, back, cut, do, do_with, sent
 from askwise.service.pages.base import pages, refuse_form
-from askwise.service.routing.bodies import read_json
 
 router = pages()
-
-MOST_TASKS = 10_000
-"""Tasks added by one form; the API takes more."""
 
 
 @router.get("/dashboard/{name}/manage")
@@ -99,11 +96,21 @@ async def top_up(visit: Requesting, name: Name) -> Response:
 
 @router.post("/dashboard/{name}/add")
 async def add(visit: Requesting, name: Name) -> Response:
-    """Add tasks."""
-    return await _change(
-        visit, name, "manage", "added",
-        lambda campaign, form: campaign.add(tasks=_tasks(form), key=form.key),
-    )  # fmt: skip
+    """Add tasks; a table is shown first, so that its columns can be chosen."""
+    form = await sent(visit)
+
+    def then(pasted: PastedTable | None) -> Response:
+        if pasted is None:
+            return back(f"/dashboard/{name}/manage", "added")
+        return _manage(visit, name, typed=dict(form.fields), pasted=pasted)
+
+    def again(typed: dict[str, str], **said: Any) -> Response:
+        pasted = pasted_again(visit.service.campaigns.get(name), typed)
+        return _manage(visit, name, typed=typed, pasted=pasted, **said)
+
+    return await do_with(
+        visit, form, lambda form: add_tasks(visit.service.campaigns.get(name), form), again, then
+    )
 
 
 @router.post("/dashboard/{name}/pause")
@@ -201,30 +208,6 @@ def _task(form: Form) -> str:
     return form.fields.get("task", "")
 
 
-def _tasks(form: Form) -> list[Any]:
-    """One task a line: an id, or a JSON object with an id, a payload and so on."""
-    text = form.text("tasks", longest=2**24)
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if len(lines) > MOST_TASKS:
-        raise refuse_form(
-            f"these are {len(lines)} tasks: add up to {MOST_TASKS} at a time here, or use the API"
-        )
-    found: list[Any] = []
-    for at, line in enumerate(lines, 1):
-        if not line.startswith("{"):
-            found.append(line)
-            continue
-        try:
-            raw = read_json(line.encode())
-            found.append(creation.TaskBody.model_validate(raw).model_dump(exclude_unset=True))
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            raise refuse_form(f"line {at}: {first['loc'][0]}: {first['msg']}") from None
-        except ValueError as error:
-            raise refuse_form(f"line {at} is not JSON: {error}") from None
-    return found
-
-
 def _manage(visit: Visit, name: str, *, page: int = 1, **values: Any) -> Response:
     frame = shown.frame(visit, name, "manage")
     tokens = visit.service.identities.tokens(name)
@@ -233,6 +216,9 @@ def _manage(visit: Visit, name: str, *, page: int = 1, **values: Any) -> Respons
         "made": None,
         "typed": {},
         "kinds": KINDS,
+        "pasted": None,
+        "column_roles": ROLES,
+        "most_columns": MOST_COLUMNS,
         **values,
         "tokens": tokens[part.start : part.end],
     }

@@ -3,7 +3,7 @@
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -150,13 +150,13 @@ class Form:
         return None if days is None else 86400.0 * days
 
 
-async def sent(visit: Visit) -> Form:
-    """Read the form that a page of the dashboard has sent.
+async def sent(visit: Visit, take: Callable[[object], Awaitable[None]] | None = None) -> Form:
+    """Read the form that a page of the dashboard has sent; ``take`` is handed its file.
 
     The key is of the form and of what was typed: a second click, or a reload, does nothing
     more, and who goes back and types something else is heard.
     """
-    fields = await form_of(visit.request, visit.request.cookies.get(SESSION, ""))
+    fields = await form_of(visit.request, visit.request.cookies.get(SESSION, ""), take)
     nonce = fields.pop("key", "")
     if not nonce:
         raise refuse_form("this form is out of date: go back, reload the page and try again")
@@ -174,9 +174,21 @@ async def do(
 ) -> Response:
     """Do what a form asks for, ``then`` go on, or ``show`` the page again with what was ``made``.
 
-    What is refused shows it with the reason (``alert``), its ``status`` and what was ``typed``.
+    What is refused shows it with the reason (``alert``), its ``status``, the ``field`` that it is
+    about and what was ``typed``.
     """
     form = await sent(visit)
+    return await do_with(visit, form, work, show, then)
+
+
+async def do_with(
+    visit: Visit,
+    form: Form,
+    work: Callable[[Form], T],
+    show: Callable[..., Response],
+    then: Callable[[T], Response] | None = None,
+) -> Response:
+    """Do what a form asks for that was read before, as :func:`do` does."""
     try:
         done = await visit.service.threads.run(work, form)
     except (AskwiseError, ValidationError) as error:
@@ -184,7 +196,12 @@ async def do(
         status = status_of(refused)
         if status >= 500:
             raise
-        said = {"alert": str(refused), "status": status, "typed": dict(form.fields)}
+        said = {
+            "alert": str(refused),
+            "status": status,
+            "field": refused.field,
+            "typed": dict(form.fields),
+        }
         return await visit.service.threads.run(lambda: show(**said))
     return show(made=done) if then is None else then(done)
 
@@ -192,7 +209,7 @@ async def do(
 def _first_flaw(errors: Sequence[Any]) -> AskwiseError:
     """Build the refusal of what somebody typed, by the first flaw that its shape has."""
     where = ".".join(str(part) for part in errors[0]["loc"])
-    return refuse_form(f"{where}: {errors[0]['msg']}")
+    return refuse_form(f"{where}: {errors[0]['msg']}", field=where)
 
 
 def back(path: str, code: str) -> Response:

@@ -2,7 +2,7 @@
 
 import hmac
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -118,14 +118,21 @@ async def signed_in(request: IncomingRequest) -> Identity:
     return found
 
 
-async def form_of(request: Request, secret: str | None) -> dict[str, str]:
+async def form_of(
+    request: Request,
+    secret: str | None,
+    take: Callable[[object], Awaitable[None]] | None = None,
+) -> dict[str, str]:
     """The fields of a form that a page of ours has sent, and no other site's.
 
     ``secret`` is the cookie whose token the form must carry; None where there is none yet.
+    ``take`` is handed the field ``file`` of a form that has one, while it can be read.
     """
     check_origin(request)
-    async with request.form(max_files=0, max_fields=100) as sent:
+    async with request.form(max_files=0 if take is None else 1, max_fields=100) as sent:
         fields = {name: value for name, value in sent.items() if isinstance(value, str)}
+        if take is not None:
+            await take(sent.get("file"))
     if secret is not None:
         token = fields.pop("csrf", "")
         if not hmac.compare_digest(token.encode(), csrf_token(secret).encode()):
@@ -162,6 +169,6 @@ def set_cookie(
     )
 
 
-def refuse_form(message: str) -> RequestRefused:
+def refuse_form(message: str, field: str | None = None) -> RequestRefused:
     """Build the refusal of what somebody typed."""
-    return RequestRefused("invalid_form", message)
+    return RequestRefused("invalid_form", message, field=field)

@@ -24,6 +24,8 @@
     const before = state();
     for (const fresh of new DOMParser().parseFromString(text, "text/html").querySelectorAll(".part")) {
       const old = document.getElementById(fresh.id);
+      // The first answer: a list of first steps makes room for everything else.
+      if (!old && document.getElementById("part-begin")) { location.reload(); return false; }
       if (!old || old.dataset.tag === fresh.dataset.tag) continue;
       if (isBusy(old)) { all = false; continue; }
       const open = [...old.querySelectorAll("details[open][id]")].map((each) => each.id);
@@ -103,6 +105,48 @@
         document.execCommand("copy");
       }
       button.textContent = "Copied";
+    });
+  }
+
+  // A file is sent as soon as it is chosen; one that is too large is not sent at all.
+  for (const form of document.querySelectorAll("form.file")) {
+    const input = form.querySelector("input[type=file]"), error = form.querySelector(".wrong");
+    const largest = Number(form.dataset.largest) - 2 ** 14;
+    form.querySelector("button").hidden = true;
+    input.addEventListener("change", () => {
+      const [file] = input.files;
+      if (!file) return;
+      if (file.size > largest) {
+        const most = Math.floor(largest / 2 ** 20);
+        error.textContent = `${file.name} is larger than ${most} MB. Create the campaign with: askwise new ${file.name}`;
+        input.value = "";
+        return;
+      }
+      error.textContent = "";
+      form.requestSubmit();
+    });
+    input.addEventListener("dragover", () => input.classList.add("over"));
+    for (const name of ["dragleave", "drop"]) input.addEventListener(name, () => input.classList.remove("over"));
+  }
+
+  // What a campaign can cost follows what is typed.
+  for (const form of document.querySelectorAll("form[data-cost]")) {
+    const place = document.getElementById(form.dataset.cost);
+    let asked = 0, later = 0;
+    form.addEventListener("input", () => {
+      clearTimeout(later);
+      later = setTimeout(async () => {
+        const mine = ++asked, body = new URLSearchParams(new FormData(form));
+        body.set("do", "cost");
+        try {
+          const reply = await fetch(form.action, {
+            method: "POST", body, redirect: "manual", signal: AbortSignal.timeout(PATIENCE),
+          });
+          if (reply.type === "opaqueredirect" || !reply.ok || mine !== asked) return;
+          const fresh = new DOMParser().parseFromString(await reply.text(), "text/html");
+          place.replaceChildren(...fresh.body.children);
+        } catch { /* The button shows the cost too. */ }
+      }, 400);
     });
   }
 

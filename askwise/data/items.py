@@ -15,6 +15,7 @@ from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.problem import Task
 from askwise.data.columns import Columns, read_columns
+from askwise.data.tables import HeldFile
 
 ID = "id"
 
@@ -48,6 +49,8 @@ class Items:
         The columns that are put to judges and people.
     truths : mapping of an id to an option
         What is known beforehand.
+    kinds : mapping of an id to a context
+        What kind of item each is, where that was said.
     """
 
     source: str
@@ -55,6 +58,7 @@ class Items:
     columns: Mapping[str, Sequence[Any]]
     shown: tuple[str, ...]
     truths: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -65,22 +69,23 @@ class Items:
             return self.columns[self.shown[0]][at]
         return {name: self.columns[name][at] for name in self.shown}
 
-    def tasks(self, content: Content) -> list[Task]:
-        """As tasks; what can't be shown is refused by name."""
+    def tasks(self, content: Content | None) -> list[Task]:
+        """As tasks; what can't be shown as the content says is refused by name."""
         made = []
         # Content that names fields wants an object, also of one field.
-        whole = bool(content.fields)
+        whole = content is not None and bool(content.fields)
         for at, id in enumerate(self.ids):
             payload = self.payload(at)
             if whole and not isinstance(payload, dict):
                 payload = {self.shown[0]: payload}
             try:
-                content.parts(payload)
+                if content is not None:
+                    content.parts(payload)
             except InvalidProblem as error:
                 raise InvalidProblem(
                     f"{self.source}, item {id!r}: {error}", field=error.field
                 ) from None
-            made.append(Task(id, payload=payload))
+            made.append(Task(id, context=self.kinds.get(id), payload=payload))
         return made
 
     def digest(self) -> str:
@@ -96,21 +101,25 @@ def read_items(
     text: str | Sequence[str] | None = None,
     id: str | None = None,
     truth: str | None = None,
+    kind: str | None = None,
     options: Sequence[str] = (),
 ) -> Items:
     """Read items from a file, a list of texts or mappings, or a data frame.
 
     Parameters
     ----------
-    given : path, iterable or data frame
-        A file that ends in .csv, .jsonl (both also .gz) or .parquet.
+    given : path, HeldFile, iterable or data frame
+        A file that ends in .csv, .tsv, .jsonl (these also .gz) or .parquet.
     text : str or sequence of str, optional
         The columns that are shown. If not given, the column is found: by its name, as the only one
         there is, or as the one with by far the longest text.
     id : str, optional
-        The column of ids; by default ``id`` if there is one. Without, ids are made.
+        The column of ids; by default ``id`` if there is one and it is nothing else. Without (or
+        with an empty name), ids are made.
     truth : str, optional
         The column that holds the truth of some items; empty cells are unknown.
+    kind : str, optional
+        The column that says of which kind an item is; empty cells are of no kind.
     options : sequence of str
         What a truth may be.
 
@@ -125,16 +134,22 @@ def read_items(
     >>> items.ids, items.payload(1)
     (('item-1', 'item-2'), 'Lovely!')
     """
-    source, columns, places = _columns_of(given)
-    names = list(columns)
-    for named in (*([id] if id else []), *([truth] if truth else []), *_listed(text)):
-        if named not in columns:
+    source, columns, places = columns_of_items(given)
+    names, listed = list(columns), _listed(text)
+    for place, named in (
+        ("id", id),
+        ("truth", truth),
+        ("kind", kind),
+        *(("text", each) for each in listed),
+    ):
+        if named and named not in columns:
             raise InvalidProblem(
-                f"{source} has no column {named!r}: {nearest(named, names)}", field=named
+                f"{source} has no column {named!r}: {nearest(named, names)}", field=place
             )
-    key = id or (ID if ID in columns else None)
+    used = (*listed, truth, kind)
+    key = (ID if ID in columns and ID not in used else None) if id is None else id
     ids = _ids(source, columns.pop(key), places) if key else _made_ids(len(places))
-    shown = tuple(_listed(text)) or (_text_column(source, columns, truth),)
+    shown = tuple(listed) or (text_column(source, columns, (truth, kind)),)
     for name in shown:
         if name == key:
             raise InvalidProblem(
@@ -144,20 +159,23 @@ def read_items(
     _refuse_empty(source, columns, shown, places)
     _refuse_unwritable(columns, places)
     truths = {} if truth is None else _truths(source, columns[truth], ids, places, options)
-    return Items(source, ids, columns, shown, truths)
+    kinds = {} if kind is None else _kinds(columns[kind], ids)
+    return Items(source, ids, columns, shown, truths, kinds)
 
 
 def _listed(text: str | Sequence[str] | None) -> list[str]:
     return [] if text is None else [text] if isinstance(text, str) else list(text)
 
 
-def _columns_of(given: Any) -> tuple[str, dict[str, Sequence[Any]], list[str]]:
+def columns_of_items(given: Any) -> tuple[str, dict[str, Sequence[Any]], list[str]]:
     """Columns, what messages call their source, and the place of each row in it."""
     if isinstance(given, Items):
         columns = {ID: given.ids, **given.columns}
         return given.source, columns, [f"item {each!r}" for each in given.ids]
-    if isinstance(given, str | os.PathLike):
-        found = read_columns(Path(given), (), every=True)
+    if isinstance(given, str | os.PathLike | HeldFile):
+        path = Path(given.name if isinstance(given, HeldFile) else given)
+        raw = given.raw if isinstance(given, HeldFile) else None
+        found = read_columns(path, (), every=True, raw=raw)
         return found.source.name, dict(found.cells), _places(found)
     if hasattr(given, "to_dict") and hasattr(given, "columns"):
         rows = given.to_dict("records")
@@ -224,8 +242,10 @@ def _made_ids(count: int) -> tuple[str, ...]:
     return tuple(f"item-{number:0{width}}" for number in range(1, count + 1))
 
 
-def _text_column(source: str, columns: Mapping[str, Sequence[Any]], truth: str | None) -> str:
-    candidates = [name for name in columns if name != truth]
+def text_column(
+    source: str, columns: Mapping[str, Sequence[Any]], others: Sequence[str | None]
+) -> str:
+    candidates = [name for name in columns if name not in others]
     if len(candidates) == 1:
         return candidates[0]
     by_name = {name.strip().lower(): name for name in candidates}
@@ -273,6 +293,11 @@ def _refuse_unwritable(columns: Mapping[str, Sequence[Any]], places: Sequence[st
                 raise InvalidProblem(
                     f"{places[at]}: column {name!r} has half a character; leave it out", field=name
                 ) from None
+
+
+def _kinds(cells: Sequence[Any], ids: Sequence[str]) -> dict[str, str]:
+    said = ("" if cell is None else str(cell).strip() for cell in cells)
+    return {id: word for id, word in zip(ids, said, strict=True) if word}
 
 
 def _truths(

@@ -1,0 +1,176 @@
+"""``askwise new``: a campaign from a table of items, or from a TOML file."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from askwise.cli import output
+from askwise.cli.opening import leave_compiler_out, open_store
+from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option, switch
+from askwise.cli.outputs import extra
+from askwise.core.errors import InvalidParameter, InvalidProblem
+
+if TYPE_CHECKING:
+    from askwise.campaign import Campaign
+    from askwise.core.problem import Worker
+    from askwise.labelling import LabelOrder
+    from askwise.store import Store
+
+NOT_OF_TABLES = ("source", "name", "store", "as_json")
+"""What `askwise new` takes beside a TOML file, too."""
+
+
+def new(
+    source: Path = argument(
+        "FILE", "What is labelled (CSV, TSV, JSON Lines or Parquet), or a campaign as TOML."
+    ),
+    question: str | None = option(None, "TEXT", "What is asked about each item."),
+    options: str | None = option(None, "A,B[,C]", "The possible answers."),
+    option_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", metavar="NAME:WHEN", help="An answer and when to choose it (repeat it)."
+        ),
+    ] = None,
+    title: str = option("", "TEXT", "What the campaign is about, in a few words."),
+    instructions: Path | None = option(None, "FILE.md", "How to judge, in Markdown."),
+    people: str | None = option(
+        None, "ANN,BEN", "Who answers: names, or a table id,price and perhaps limit."
+    ),
+    price: str = option("", "MONEY", "What an answer is paid, of people without a price."),
+    limit: str = option("", "N", "How many answers each may give, of people without a limit."),
+    judges: Path | None = option(None, "judges.toml", "Models and programs that answer."),
+    budget: str | None = option(None, "MONEY", "The most that is spent."),
+    currency: str = option("", "CODE", "What prices are in, as EUR."),
+    target_error: float | None = option(
+        None, "SHARE", "The share of labels that may be wrong: stop when that is reached."
+    ),
+    certify: float | None = option(
+        None, "CONFIDENCE", "Certify the target by random audits, with this confidence: 0.9."
+    ),
+    by: list[str] | None = option(None, "WHO", "Who of the people audits (repeat it)."),
+    escalate: bool = switch("--escalate", "Let auditors replace labels that can't be certified."),
+    text: list[str] | None = option(
+        None, "COLUMN", "The column that is shown (repeat it); found if not given."
+    ),
+    id: str | None = option(None, "COLUMN", "The column of ids."),
+    kind: str | None = option(None, "COLUMN", "The column that says of which kind an item is."),
+    truth: str | None = option(None, "COLUMN", "The column that holds the truth of some items."),
+    policy: str = option("auto", "POLICY", "Decides who is asked next."),
+    seed: int | None = option(None, "S", "Random seed."),
+    name: str | None = option(None, "NAME", "Its name; by default as in the TOML, or the table's."),
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Create a campaign from a table of items, or from a TOML file, and print its name."""
+    said = {key: value for key, value in locals().items() if key not in NOT_OF_TABLES}
+    leave_compiler_out()
+    if source.name.lower().endswith(".toml"):
+        _refuse_beside_toml(source, said)
+        campaign = _of_toml(source, open_store(store), name)
+        remarks: list[str] = []
+    else:
+        campaign, remarks = _of_table(source, open_store(store), name, said)
+    status = campaign.status()
+    if as_json:
+        output.show_json(status.to_json())
+        return
+    # Not in the pipe: a script takes the one line there for the name.
+    aside = sys.stdout if output.for_people() else sys.stderr
+    for remark in (*([status.because] if status.because is not None else []), *remarks):
+        print(remark, file=aside)
+    if output.for_people():
+        following = "askwise serve" if remarks else f"askwise ask {campaign.name}"
+        print(f"created {campaign.name}; next: {following}")
+    else:
+        print(campaign.name)
+
+
+def _of_toml(source: Path, store: Store, name: str | None) -> Campaign:
+    from askwise.campaign import Campaign
+    from askwise.data import read_campaign
+
+    fields = read_campaign(source)
+    if name is not None:
+        fields["name"] = name
+    if fields.get("workers") is None:
+        raise InvalidProblem(
+            f"{source}: workers is missing: give tables [[workers]] with id and price, or the name "
+            "of a CSV file",
+            field="workers",
+        )
+    return Campaign.create(store=store, **fields)
+
+
+def _of_table(
+    source: Path, store: Store, name: str | None, said: dict[str, Any]
+) -> tuple[Campaign, list[str]]:
+    """Create a campaign of a table; also what is said of it."""
+    from askwise.campaign import Campaign
+    from askwise.data.order_costs import ceiling_of
+    from askwise.labelling.words import money
+
+    order = _ordered(source, store, said)
+    named = name or re.sub(r"[^A-Za-z0-9._-]+", "-", source.name.partition(".")[0]).strip("-._")
+    campaign = Campaign.create(store=store, name=named or None, **order.campaign_fields())
+    for task, true in order.items.truths.items():
+        campaign.truth(task, true)
+    most = money(ceiling_of(order, order.workers).most, order.content.currency)
+    return campaign, [f"{len(order.tasks)} tasks; it can't cost more than {most}"]
+
+
+def _ordered(source: Path, store: Store, said: dict[str, Any]) -> LabelOrder:
+    from askwise.data.orders import options_of_text
+    from askwise.data.tables import read_text
+    from askwise.labelling import make_order
+
+    cache = None
+    if said["judges"] is not None:
+        with extra("judges"):
+            import httpx  # noqa: F401
+            import jinja2  # noqa: F401
+        from askwise.sources.cache import StoreCache
+
+        cache = StoreCache(store)
+    if said["option_"] and said["options"]:
+        raise InvalidParameter("give options or option, not both", field="options")
+    guide = said["instructions"]
+    same = ("question", "title", "currency", "judges", "budget", "target_error", "certify")
+    more = ("escalate", "id", "kind", "truth", "policy", "seed")
+    return make_order(
+        source,
+        options=options_of_text("\n".join(said["option_"])) if said["option_"] else said["options"],
+        instructions="" if guide is None else read_text(guide),
+        people=_people(said["people"], said["price"], said["limit"]),
+        by=said["by"] or None,
+        text=said["text"] or None,
+        cache=cache,
+        **{key: said[key] for key in (*same, *more)},
+    )
+
+
+def _people(given: str | None, price: str, limit: str) -> list[Worker] | None:
+    """People by name, or those of a file."""
+    from askwise.data.orders import people_of_text
+    from askwise.data.tables import read_text
+
+    if given is None:
+        return None
+    is_file = given.lower().endswith((".csv", ".tsv", ".txt"))
+    return people_of_text(read_text(Path(given)) if is_file else given, price, limit)
+
+
+def _refuse_beside_toml(source: Path, said: dict[str, Any]) -> None:
+    """Refuse what a TOML file says itself."""
+    for key, value in said.items():
+        if value and not (key == "policy" and value == "auto"):
+            flag = key.strip("_").replace("_", "-")
+            raise InvalidParameter(
+                f"--{flag} is for a table of items, and {source} is a campaign: say it in the file",
+                field=key.strip("_"),
+            )

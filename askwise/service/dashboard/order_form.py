@@ -1,0 +1,194 @@
+"""The form of a new campaign of a table: what was typed, as an order, and where it is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from askwise.core.money import to_micro
+from askwise.core.problem import Worker, as_worker
+from askwise.data.order_costs import OrderCeiling, ceiling_of
+from askwise.data.orders import ItemsOrder, options_of_text, people_of_text, read_order
+from askwise.data.table_preview import TablePreview
+from askwise.data.tables import HeldFile
+from askwise.service.pages.base import refuse_form
+from askwise.service.state import ServiceState
+
+ROLES = {
+    "show": "shown to workers",
+    "id": "the id",
+    "kind": "its kind",
+    "truth": "the right answer, where known",
+    "": "not used",
+}
+"""What a column may be."""
+
+MOST_COLUMNS = 40
+"""Columns that the form has a choice for; those beyond are not used."""
+
+MOST_JUDGES = 20
+"""Judges that the form has a box for."""
+
+MOST_ITEMS = 100_000
+"""Items of a campaign that is created in the browser."""
+
+_FIELDS = {
+    **{name: name for name in ("name", "title", "question", "options", "instructions")},
+    **{name: name for name in ("people", "price", "limit", "budget", "currency", "by", "file")},
+    **dict.fromkeys(("text", "kind", "truth", "payload", "tasks", "context"), "columns"),
+    **{"target_error": "target", "target": "target", "judges": "people", "workers": "people"},
+    **{"confidence": "confidence", "certify": "confidence", "judge": "judges", "id": "people"},
+    **{"columns": "columns", "error": "target"},
+}
+"""The field of the form beside which an error is shown, by the field that it names."""
+
+
+@dataclass(frozen=True)
+class OrderedForm:
+    """A form that can be ordered: the campaign's fields, and what it can cost."""
+
+    order: ItemsOrder
+    fields: dict[str, Any]
+    ceiling: OrderCeiling
+
+
+def first_typed(seen: TablePreview) -> dict[str, str]:
+    """What the form holds at first: what the table itself suggests."""
+    stem = Path(seen.source).stem
+    title = stem.replace("_", " ").replace("-", " ").strip().capitalize()
+    return {"title": title, **guessed_roles(seen)}
+
+
+def guessed_roles(seen: TablePreview, shown: Sequence[str] = ()) -> dict[str, str]:
+    """What each column seems to be; ``shown`` are those that are known to be shown."""
+    guessed = {seen.truth: "truth", seen.kind: "kind", seen.text: "show", seen.id: "id"}
+    if known := [name for name in shown if name in seen.names]:
+        guessed.pop(seen.text, None)
+        guessed |= dict.fromkeys(known, "show")
+    return {
+        f"role-{at}": guessed.get(name, "") for at, name in enumerate(seen.names[:MOST_COLUMNS])
+    }
+
+
+def read_form(
+    service: ServiceState, file: HeldFile, names: Sequence[str], typed: Mapping[str, str]
+) -> OrderedForm:
+    """What was typed, as a campaign; an error names the field of the form (see `place_of`)."""
+    columns = chosen_columns(names, typed)
+    said = {name: value.replace("\r\n", "\n").strip() for name, value in typed.items()}
+    judges = [said[f"judge-{at}"] for at in range(MOST_JUDGES) if said.get(f"judge-{at}")]
+    people = people_of_text(said.get("people", ""), said.get("price", ""), said.get("limit", ""))
+    if not people and not judges:
+        raise refuse_form("name at least one person who answers", field="people")
+    target = _percent(said, "target", "the share of labels that may be wrong")
+    confidence = _percent(said, "confidence", "how sure the certificate is to be")
+    if confidence is not None and target is None:
+        raise refuse_form("say what share of the labels may be wrong", field="target")
+    by = [name.strip() for name in re.split("[,;\n]", said.get("by", "")) if name.strip()]
+    if confidence is not None and not by:
+        raise refuse_form("name the people who audit", field="by")
+    if confidence is None and by:
+        raise refuse_form("say how sure the certificate is to be", field="confidence")
+    budget = said.get("budget") or None
+    if budget is not None:
+        to_micro(budget, "budget")
+    options = options_of_text(said.get("options", ""))
+    if len(options) < 2:
+        raise refuse_form("name at least two options, one a line", field="options")
+    order = read_order(
+        file,
+        question=said.get("question"),
+        options=options,
+        title=said.get("title", ""),
+        instructions=said.get("instructions", ""),
+        currency=said.get("currency", ""),
+        people=people,
+        budget=budget,
+        target_error=target,
+        certify=confidence,
+        by=by or None,
+        escalate=bool(confidence is not None and said.get("escalate")),
+        **columns,
+    )
+    if len(order.items) > MOST_ITEMS:
+        raise refuse_form(
+            f"these are {len(order.items)} rows: up to {MOST_ITEMS} can be created here; for more, "
+            f"run askwise new {file.name}",
+            field="columns",
+        )
+    order.check_workers(judges)
+    fields = _plain(order.fields_with([{"judge": each} for each in judges], judges))
+    if said.get("name"):
+        fields["name"] = said["name"]
+    listed = service.judges.resolve(fields["workers"], order.content, order.tasks)
+    workers: list[Worker] = [as_worker(each) for each in listed]
+    return OrderedForm(order, fields, ceiling_of(order, workers))
+
+
+def place_of(field: str, names: Sequence[str]) -> str:
+    """Where in the form an error about a field is shown; empty if there is no such place.
+
+    ``names`` are the columns of the table: an error may name one of them.
+
+    Examples
+    --------
+    >>> place_of("options[1].name", ["id", "text"])
+    'options'
+    >>> place_of("review", ["id", "review"])
+    'columns'
+    """
+    if field in names and field not in ("name", "title", "question", "price", "limit"):
+        return "columns"
+    if field.startswith("certify."):
+        return {"certify.by": "by", "certify.error": "target", "certify.share": "budget"}.get(
+            field, "confidence"
+        )
+    return _FIELDS.get(re.split(r"[.\[]", field)[0], "")
+
+
+def chosen_columns(names: Sequence[str], typed: Mapping[str, str]) -> dict[str, Any]:
+    """Which columns are what, as :func:`read_order` takes them."""
+    chosen: dict[str, list[str]] = {role: [] for role in ROLES}
+    for at, name in enumerate(names[:MOST_COLUMNS]):
+        role = typed.get(f"role-{at}", "")
+        if role not in ROLES:
+            raise refuse_form(f"column {name!r} can't be {role!r}: choose again", field="columns")
+        chosen[role].append(name)
+    for role in ("id", "kind", "truth"):
+        if len(chosen[role]) > 1:
+            named = " and ".join(map(repr, chosen[role][:2]))
+            raise refuse_form(
+                f"{named} are both {ROLES[role].partition(',')[0]}: choose one", field="columns"
+            )
+    if not chosen["show"]:
+        raise refuse_form("choose a column that is shown to workers", field="columns")
+    single = {role: chosen[role][0] if chosen[role] else None for role in ("id", "kind", "truth")}
+    # An empty name has ids made: a column that is called id may be something else.
+    return {"text": chosen["show"], **single, "id": single["id"] or ""}
+
+
+def _percent(said: Mapping[str, str], name: str, what: str) -> float | None:
+    text = said.get(name, "").removesuffix("%").strip()
+    if not text:
+        return None
+    try:
+        share = float(text) / 100
+    except ValueError:
+        share = -1.0
+    if not 0 < share < 1:
+        raise refuse_form(f"{what} is {text[:20]!r}: give a number between 0 and 100", field=name)
+    return share
+
+
+def _plain(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a campaign as JSON, what is not set left out."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return [plain(each) for each in value]
+        return value.to_json() if hasattr(value, "to_json") else value
+
+    return {name: plain(value) for name, value in fields.items() if value is not None}
