@@ -146,8 +146,7 @@ def read_items(
             raise InvalidProblem(
                 f"{source} has no column {named!r}: {nearest(named, names)}", field=place
             )
-    used = (*listed, truth, kind)
-    key = (ID if ID in columns and ID not in used else None) if id is None else id
+    key = (ID if ID in columns and ID not in (truth, kind) else None) if id is None else id
     ids = _ids(source, columns.pop(key), places) if key else _made_ids(len(places))
     shown = tuple(listed) or (text_column(source, columns, (truth, kind)),)
     for name in shown:

@@ -33,7 +33,7 @@ def test_a_table_becomes_a_campaign_named_after_it(
 ) -> None:
     made = call("new", reviews, *ASKED, *PAID, "--truth", "gold", "--kind", "stars")
     assert made.stdout == "my-reviews\n"
-    assert "3 tasks; it can't cost more than 0.30" in made.stderr
+    assert "3 tasks; it can't cost more than 0.3" in made.stderr
     campaign = opened(workplace, "my-reviews")
     task = campaign.task("r2")
     assert (task.payload, task.context) == ("It broke", "1")

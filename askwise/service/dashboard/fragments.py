@@ -123,16 +123,17 @@ def _part(visit: Visit, seen: Seen, id: str, label: str, **values: Any) -> Marku
 def overview(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:
     """The parts of the overview below its head."""
     facts, status = seen.facts, seen.glance.status
-    if not status.decisions and not status.answers and seen.glance.over is None:
-        return [_checklist(visit, campaign, seen)]
     assert seen.series is not None
     recent, _ = rows.decisions(campaign, 1, SHORT)
     top, shown = rows.workers(facts.workers, 1, "share", True)
+    workers = {"workers": top[:SHORT], "total": shown.total, "sort": None, "down": True}
+    workers_part = _part(visit, seen, "workers", "Workers", **workers, cut=None)
+    if _is_new(seen.glance):
+        return [_checklist(visit, campaign, seen), workers_part]
     saved = visit.overviews.savings(campaign.name, wanted.fixed)
     numbers = {"forecast": seen.forecast, "saved": saved, "fixed": wanted.fixed}
     charts = {"charts": seen.charts, "points": points(seen.series), "read": seen.read}
     behind = seen.read + PIECE < status.seq
-    workers = {"workers": top[:SHORT], "total": shown.total, "sort": None, "down": True}
     made = [
         _part(visit, seen, "numbers", "Numbers", **numbers),
         _part(visit, seen, "charts", "Charts", **charts, behind=behind),
@@ -142,9 +143,16 @@ def overview(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> li
         made.append(_part(visit, seen, "contested", "Contested tasks", contested=contested))
     return [
         *made,
-        _part(visit, seen, "workers", "Workers", **workers, cut=None),
+        workers_part,
         _part(visit, seen, "decisions", "Decisions", asked=recent, cut=None),
     ]
+
+
+def _is_new(glance: Glance) -> bool:
+    """Whether nobody was asked yet, though somebody can be."""
+    status = glance.status
+    nothing = not status.decisions and not status.answers
+    return nothing and glance.over is None and not glance.bidding and status.state != "stopped"
 
 
 def _checklist(visit: Visit, campaign: Campaign, seen: Seen) -> Markup:
@@ -161,6 +169,7 @@ def _checklist(visit: Visit, campaign: Campaign, seen: Seen) -> Markup:
     return _part(
         visit, seen, "begin", "First steps",
         taskless=taskless,
+        asks_question=campaign.content is not None,
         models=models,
         people=len(workers) - models,
         invited=len(links),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.browser.driving import ENTER, WIDE, Browser, serving
+from tests.service.browser.working import click
 
 PHONE = (390, 844)
 
@@ -58,7 +59,8 @@ def test_six_actions_lead_from_a_csv_to_the_first_answer(
         browser.shows("Does the writer recommend the lamp?")
         browser.find(".primary").click()
         actions += 1
-        browser.find(".options button").click()
+        browser.shows("Question 1", "h1")
+        click(browser, ".options button")
         actions += 1
         browser.shows("1", "#given")
         assert site.service.campaigns.get("lamp-reviews").status().answers == 1

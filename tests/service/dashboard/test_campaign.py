@@ -264,3 +264,58 @@ def test_the_overview_and_the_tasks_say_what_is_certified(site: Site) -> None:
     assert "certified as far as audits could show" in said
     assert "8 labels certified, 0 not" in said
     assert "Certificate certified" in words_of(site.page("/dashboard/cats/task?id=t0"))
+
+
+def test_a_new_campaign_lists_the_first_steps_until_somebody_is_asked(site: Site) -> None:
+    campaign = site.create(workers=[Worker("ann", "0.10"), Worker("gpt", "0.01", kind="model")])
+    page = site.page("/dashboard/cats")
+    said = words_of(page)
+    assert "Before the first answer" in said
+    assert "✓ Add tasks (done) 3 tasks · Add more" in said
+    assert "○ Invite people (to do) 1 person, 0 with a link · Make a link" in said
+    assert "○ Let the judges run (to do) 1 judge: start the service with" in said
+    assert "✓ Set the budget (done) 10.00 may be spent · Top up" in said
+    assert "part-charts" not in page
+    for place in re.findall(r'href="(/dashboard/cats/manage)#([\w-]+)"', page):
+        assert f'id="{place[1]}"' in site.page(place[0])
+    site.service.identities.issue("worker", "ann", campaign="cats", worker="ann")
+    assert "✓ Invite people (done) 1 person, 1 with a link" in words_of(
+        site.page("/dashboard/cats?done=x")
+    )
+    site.sign_in("viewer")
+    assert "Make a link" not in words_of(site.page("/dashboard/cats"))
+    site.sign_in()
+    work(campaign, "yes")
+    page = site.page("/dashboard/cats?done=x")
+    assert "Before the first answer" not in page
+    assert "part-charts" in page
+
+
+def test_a_pasted_table_is_shown_before_it_is_added(site: Site) -> None:
+    campaign = site.create()
+    form = form_of(site.page("/dashboard/cats/manage"), "/add")
+    pasted = "id;text;gold\nnew-1;A tail;yes\nnew-2;A dog;\n"
+    page = site.send(form, tasks=pasted).text
+    said = words_of(page)
+    assert "This is a table of 2 rows. Nothing is added yet" in said
+    assert "new-1 A tail yes" in said
+    assert campaign.status().tasks == 3
+    assert site.send(form, tasks=pasted, how="table").status_code == 422  # no column is shown
+    roles = {"role-0": "id", "role-1": "show", "role-2": "truth"}
+    refused = site.send(form, tasks=pasted.replace("yes", "maybe"), how="table", **roles)
+    assert refused.status_code == 422
+    assert "the truth is &#39;maybe&#39;" in refused.text
+    assert re.search(r'<select name="role-1".*?value="show" selected', refused.text, re.S)
+    reply = site.send(form, tasks=pasted, how="table", **roles)
+    assert (reply.status_code, campaign.status().tasks) == (303, 5)
+    assert campaign.task("new-2").payload == "A dog"
+    assert campaign.log()[-1].to_json()["kind"] == "TRUTH"
+
+
+def test_lines_with_commas_may_be_ids_after_all(site: Site) -> None:
+    campaign = site.create()
+    form = form_of(site.page("/dashboard/cats/manage"), "/add")
+    places = "Paris, France\nRome, Italy"
+    assert "This is a table of 1 row." in words_of(site.send(form, tasks=places).text)
+    assert site.send(form, tasks=places, how="lines").status_code == 303
+    assert campaign.task("Rome, Italy").payload is None

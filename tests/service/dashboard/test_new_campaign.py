@@ -310,6 +310,8 @@ def test_an_error_in_toml_names_its_line(site: Site) -> None:
     form = form_of(site.page("/dashboard/-/new"), "/new")
     toml = 'tasks = ["t"]\nbudget = "lots"\n[[workers]]\nid = "w"\nprice = "0.1"\n'
     reply = site.send(form, toml=toml, question="Is it?", options="a\nb", title="", instructions="")
-    assert re.search(r'id="toml-error">Line 2: budget is', reply.text), words_of(reply.text)
+    assert re.search(r'id="toml-error" class="alert" role="alert">Line 2: budget is', reply.text), (
+        words_of(reply.text)
+    )
     toml = 'tasks = ["t"]\n[[workers]]\nid = "w"\nprice = "much"\n'
     assert "Line 4: workers.0.price" in site.send(form, toml=toml, question="Is it?").text

@@ -88,6 +88,7 @@ def tags_of(text: str) -> dict[str, str]:
 @pytest.mark.usefixtures("one_moment")
 def test_only_what_has_changed_has_another_tag(site: Site) -> None:
     campaign = site.create()
+    work(campaign, "yes")
     page = site.page("/dashboard/cats?done=x")
     first = tags_of(page)
     assert tags_of(site.client.get("/dashboard/cats/live").text) == first
