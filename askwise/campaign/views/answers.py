@@ -9,11 +9,12 @@ import numpy as np
 from askwise.campaign.certifying import FROZEN
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.certificate import Certified, certified_words
+from askwise.core.arrays import Array
 from askwise.core.json_types import Count, Id, JsonLimits, Share
 from askwise.core.jsonable import Jsonable
 from askwise.core.labels import NO_LABEL, RestsOn, told
 from askwise.ledger import columns as c
-from askwise.policies.capabilities import Assures
+from askwise.policies.capabilities import Assures, Settles
 
 RAN_OUT = ("over_budget", "low_confidence")
 """Outcomes of tasks that a stopping rule has not closed when there is nothing more to ask."""
@@ -21,6 +22,7 @@ RAN_OUT = ("over_budget", "low_confidence")
 OUTCOMES = (
     *("open", "confident", "low_confidence", "over_budget", "closed", "frozen", "assured"),
     *("everyone_asked", "not_assured", "assurance_failed", "target_not_reachable"),
+    "sure_enough",
 )
 """What may be said of how a task stands or ended."""
 
@@ -42,8 +44,10 @@ class Answer(Jsonable):
         How sure the answer is; ``rests_on`` says whether that is a probability. None where
         nothing is known.
     outcome : str
-        ``open`` or, once closed, the word of the stopping rule (``closed`` when closed by
-        hand, ``frozen`` when it was open as labels were frozen for their audit). Under a
+        ``open``; ``sure_enough`` where it is at its target, so that the policy asks no more
+        about it though nothing has closed it; or, once closed, the word of the stopping rule
+        (``closed`` when closed by hand, ``frozen`` when it was open as labels were frozen for
+        their audit). Under a
         policy that assures an accuracy also ``assured``, ``everyone_asked``,
         ``not_assured``, ``target_not_reachable``, or ``assurance_failed`` where audits have
         shown that answers such as this one are wrong more often than was assured.
@@ -96,6 +100,7 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
     ledger = state.ledger
     ran_out = state.ran_out()
     places = np.asarray(tasks, np.int64)
+    sure_enough = _sure_enough(state)
     named = []
     for task, truth in zip(tasks, ledger.book.tasks[places, c.TRUTH].tolist(), strict=True):
         label, outcome = ledger.closings.get(task, (NO_LABEL, ran_out))
@@ -103,6 +108,8 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
             label = told(truth)
         elif label.value is None and outcome in RAN_OUT:
             label = state.guess(task)
+        if sure_enough[task]:
+            outcome = "sure_enough"
         named.append((label, outcome))
     # All at once: an aggregator may have to learn from every answer there is.
     rest = [at for at, (label, _) in enumerate(named) if label.value is None]
@@ -142,6 +149,17 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
     return found
 
 
+def _sure_enough(state: CampaignState) -> Array:
+    """The open tasks that the policy is as sure of as was wanted; their truths are not known.
+
+    A policy that assures an accuracy has words of its own for them.
+    """
+    rows, policy = state.ledger.book.tasks[: state.ledger.total(c.TASKS)], state.spec.policy
+    if not isinstance(policy, Settles) or isinstance(policy, Assures):
+        return np.zeros(len(rows), np.bool_)
+    return state.settled() & (rows[:, c.CLOSED] == 0) & (rows[:, c.TRUTH] < 0)
+
+
 class KeptAnswers:
     """The answers of one campaign, worked out again where something has changed since.
 
@@ -171,8 +189,9 @@ class KeptAnswers:
         in_all = spec.problem.certify is not None or isinstance(spec.policy, Assures)
         if state.lineage is self._lineage and known <= len(marks) and not in_all:
             changed[:known] = (marks[:known] != self._marks).any(axis=1) | self._unnamed
-            if said != ("open", True) or said != self._said:
-                # What a rule would name is drawn anew at each event.
+            learns = isinstance(spec.policy, Settles)
+            if learns or said != ("open", True) or said != self._said:
+                # What a rule would name is drawn anew at each event; a policy grows surer.
                 changed |= marks[:, 0] == 0
         tasks = np.flatnonzero(changed).tolist()
         found = [*self._found[: len(marks)], *[_UNKNOWN] * (len(marks) - len(self._found))]
