@@ -26,6 +26,7 @@ from askwise.core.registry import spec_of
 from askwise.kernels import Array, Draw
 from askwise.ledger import Ledger, Proposal, queries
 from askwise.ledger import columns as c
+from askwise.ledger.entries import TEACHES_NOTHING
 from askwise.ledger.stretches import OWN, StretchReader
 from askwise.policies.base import KernelPolicy
 from askwise.policies.capabilities import (
@@ -120,8 +121,8 @@ class CampaignState:
         kind = event.kind
         if event.expires is not None:
             self._lease(event.expires, event.assignment or event.seq, fact.assignment)
-        if kind == Kind.RENEWED:
-            return  # nothing to learn from
+        if kind in TEACHES_NOTHING:
+            return
         if kind == Kind.DECIDED and event.note not in OWN_RULES:
             fact = fact._replace(note=self.spec.policy.notes.index(event.note or ""))
         # Only larger arrays, or more tasks or workers, need larger beliefs.
@@ -245,7 +246,8 @@ class CampaignState:
     def settled(self) -> Array:
         """Whether each task has its answer, a cell a task: nobody has to be asked about it again.
 
-        It is closed, its truth was told, or the policy is as sure of it as was wanted.
+        It is closed, as it is once its label was set, its truth was told, or the policy is as sure
+        of it as was wanted.
         """
         rows, policy = self.ledger.book.tasks[: self.ledger.total(c.TASKS)], self.spec.policy
         found = (rows[:, c.CLOSED] == 1) | (rows[:, c.TRUTH] >= 0)

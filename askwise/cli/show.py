@@ -62,6 +62,8 @@ def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
         columns |= {"certificate": "certificate"}
     if any(each.assured_error is not None for each in found):
         columns |= {">assured error": "assured_error", ">majority error": "majority_error"}
+    if any(each.decided_by is not None for each in found):
+        columns |= {"decided by": "decided_by"}
     output.show_objects(found, as_json, columns)
     if any(each.outcome == "assurance_failed" for each in found) and not as_json:
         watch = campaign.status().watch

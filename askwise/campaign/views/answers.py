@@ -14,6 +14,7 @@ from askwise.core.json_types import Count, Id, JsonLimits, Share
 from askwise.core.jsonable import Jsonable
 from askwise.core.labels import NO_LABEL, RestsOn, told
 from askwise.ledger import columns as c
+from askwise.ledger.entries import SetLabel
 from askwise.policies.capabilities import Assures, Settles
 
 RAN_OUT = ("over_budget", "low_confidence")
@@ -22,7 +23,7 @@ RAN_OUT = ("over_budget", "low_confidence")
 OUTCOMES = (
     *("open", "confident", "low_confidence", "over_budget", "closed", "frozen", "assured"),
     *("everyone_asked", "not_assured", "assurance_failed", "target_not_reachable"),
-    "sure_enough",
+    *("sure_enough", "labelled"),
 )
 """What may be said of how a task stands or ended."""
 
@@ -47,7 +48,7 @@ class Answer(Jsonable):
         ``open``; ``sure_enough`` where it is at its target, so that the policy asks no more
         about it though nothing has closed it; or, once closed, the word of the stopping rule
         (``closed`` when closed by hand, ``frozen`` when it was open as labels were frozen for
-        their audit). Under a
+        their audit); or ``labelled``, where the label was set by hand. Under a
         policy that assures an accuracy also ``assured``, ``everyone_asked``,
         ``not_assured``, ``target_not_reachable``, or ``assurance_failed`` where audits have
         shown that answers such as this one are wrong more often than was assured.
@@ -70,7 +71,9 @@ class Answer(Jsonable):
         Once labels were drawn for audits: ``certified``; ``audited`` (the label was wrong
         or is not among those that are certified, and the audit is the answer);
         ``escalated`` (to a trusted worker, whose answer it is); or ``uncertified``. None
-        before, and where the truth was known before.
+        before, and where the truth was known before or the label was set by hand.
+    decided_by : str or None
+        Who set the label by hand; None where it was not.
     """
 
     task: Id | None
@@ -82,6 +85,7 @@ class Answer(Jsonable):
     majority_error: Share | None = None
     rests_on: RestsOn | None = None
     certificate: Certified | None = None
+    decided_by: Id | None = None
 
 
 _UNKNOWN = Answer(None, None, None, "open", 0)
@@ -133,6 +137,12 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
         word, share = words[at]
         if word == "certified" and rests_on != "truth":
             sure, rests_on = share, "certified"
+        label = ledger.labels.get(task)
+        if label is not None:
+            # Nothing says how sure somebody was; only a truth is certain.
+            is_true = ledger.book.tasks[task, c.TRUTH] == label.value
+            value, sure, rests_on = told(int(label.value)) if is_true else (label.value, None, None)
+            outcome, worth, word = "labelled", None, None
         found.append(
             Answer(
                 task=ledger.task_id(task),
@@ -144,6 +154,7 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
                 majority_error=None if worth is None else worth.majority,
                 rests_on=rests_on,
                 certificate=word,
+                decided_by=None if label is None else label.by,
             )
         )
     return found
@@ -163,8 +174,8 @@ def _sure_enough(state: CampaignState) -> Array:
 class KeptAnswers:
     """The answers of one campaign, worked out again where something has changed since.
 
-    An answer stays what it is while nobody answers, closes or tells the truth of its task, if
-    nothing but that can change it. Where a policy or an aggregator learns from all answers, that
+    An answer stays what it is while nobody answers, closes, labels or tells the truth of its task,
+    if nothing but that can change it. Where a policy or an aggregator learns from all answers, that
     holds for the tasks that are closed; where audits or assurances speak of all tasks, for none.
     """
 
@@ -176,6 +187,7 @@ class KeptAnswers:
         self._unnamed = np.empty(0, np.bool_)
         """Tasks that were closed without a name for their answer."""
         self._found: list[Answer] = []
+        self._labels: dict[int, SetLabel] = {}
 
     def of(self, state: CampaignState) -> list[Answer]:
         """The answers now; the list is the caller's own."""
@@ -193,6 +205,8 @@ class KeptAnswers:
             if learns or said != ("open", True) or said != self._said:
                 # What a rule would name is drawn anew at each event; a policy grows surer.
                 changed |= marks[:, 0] == 0
+            for task, label in ledger.labels.items():
+                changed[task] |= self._labels.get(task) != label
         tasks = np.flatnonzero(changed).tolist()
         found = [*self._found[: len(marks)], *[_UNKNOWN] * (len(marks) - len(self._found))]
         self._unnamed = np.append(self._unnamed[: len(marks)], changed[len(self._unnamed) :])
@@ -200,5 +214,6 @@ class KeptAnswers:
             found[task] = answer
             closing = ledger.closings.get(task)
             self._unnamed[task] = closing is not None and closing[0].value is None
+        self._labels = dict(ledger.labels)
         self._lineage, self._said, self._marks, self._found = state.lineage, said, marks, found
         return list(found)

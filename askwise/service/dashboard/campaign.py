@@ -100,11 +100,14 @@ def task(visit: Viewing, name: Name, id: Words) -> Response:
     return show_task(visit, name, id)
 
 
-def show_task(visit: Visit, name: str, id: str, **values: Any) -> Response:
+def show_task(
+    visit: Visit, name: str, id: str, typed: dict[str, str] | None = None, **values: Any
+) -> Response:
     """A task's page, perhaps with word of what went wrong."""
     campaign = visit.service.campaigns.get(name)
     found = rows.task_page(campaign, visit.overviews, id, now=_just_done(visit))
-    return visit.page("dashboard/task.html", **frame(visit, name, "tasks"), found=found, **values)
+    values = {**frame(visit, name, "tasks"), "found": found, "typed": typed or {}, **values}
+    return visit.page("dashboard/task.html", **values)
 
 
 @router.get("/dashboard/{name}/preview")
@@ -191,7 +194,9 @@ def frame(visit: Visit, name: str, tab: str, glance: Glance | None = None) -> di
 def _tab(visit: Visit, name: str, tab: str, wanted: Wanted, **values: Any) -> Response:
     """A page whose parts are swapped while somebody watches."""
     is_overview = tab == "overview"
-    seen = fragments.look(visit, name, charts=is_overview, now=tab in ("overview", "workers") and _just_done(visit))
+    seen = fragments.look(
+        visit, name, charts=is_overview, now=tab in ("overview", "workers") and _just_done(visit)
+    )
     parts = fragments.MAKERS[tab](visit, visit.service.campaigns.get(name), seen, wanted)
     said = {"of": tab, **wanted._asdict()}
     query = {key: value for key, value in said.items() if value not in ("", None)}

@@ -25,6 +25,7 @@ OUTCOMES = {
     "frozen": "frozen for audits",
     "target_not_reachable": "target out of reach",
     "sure_enough": "sure enough",
+    "labelled": "set by hand",
 }
 """Words of stopping rules and policies; one that is not here is shown as it is."""
 
@@ -54,6 +55,7 @@ NOTICES = {
     "key-revoked": "The key works no longer.",
     "closed": "Closed: nobody will be asked about this task any more.",
     "truth": "The truth is noted.",
+    "labelled": "The label is set.",
     "hook-removed": "The webhook is gone.",
     "hook-tested": "A test is on its way: see the deliveries.",
     "retried": "It will be sent again at once.",

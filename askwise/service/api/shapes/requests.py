@@ -16,7 +16,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE, FailureWhy
+from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE, LONGEST_REMARK, FailureWhy
 from askwise.core.certify import MOST_BLOCKS
 from askwise.core.pilot import FEWEST_TASKS, MOST_TASKS
 from askwise.core.problem import WorkerKind
@@ -388,6 +388,17 @@ class TruthBody(TaskOnly, example={"task": "photo-1", "option": "yes"}):
     """The true option of a task."""
 
     option: Id
+
+
+class LabelBody(
+    TaskOnly, example={"task": "photo-1", "value": "yes", "why": "The tail is a cat's."}
+):
+    """A label that is set by hand."""
+
+    value: Given
+    by: Id | None = Field(None, description="Who decides; by default what the key is called.")
+    why: str | None = Field(None, max_length=LONGEST_REMARK, description="The reason.")
+    truth: bool = Field(False, description="Whether it is also the truth of the task.")
 
 
 class KeyBody(Body, example={"role": "viewer", "label": "the board", "lasts": 2592000}):
