@@ -13,7 +13,7 @@ from askwise.service.api.routes import assignments, campaigns, health, judges, k
 from askwise.service.api.routes import webhooks as webhook_routes
 from askwise.service.auth.identity import Identities
 from askwise.service.availability import Availability
-from askwise.service.dashboard import campaign, home, manage, sign_in
+from askwise.service.dashboard import campaign, home, manage, review, sign_in
 from askwise.service.dashboard import webhooks as webhook_pages
 from askwise.service.dashboard.overview import Overviews
 from askwise.service.judges import JudgePanel, JudgeRuns
@@ -89,7 +89,7 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
         middleware.log.write()
 
     api = (campaigns, workers, assignments, judges, webhook_routes, keys, health)
-    pages = (sign_in, reference, page, home, campaign, manage, webhook_pages)
+    pages = (sign_in, reference, page, home, campaign, review, manage, webhook_pages)
     routes = [route for module in (*api, *pages) for route in module.router.routes]
     app = Application(
         routes,

@@ -118,6 +118,7 @@ PAGES: dict[tuple[str, str], Rule] = {
     ("POST", "/dashboard/-/keys/{id}/revoke"): form("owner", key="c" * 32),
     ("GET", "/dashboard/{name}"): Rule("viewer"),
     ("GET", "/dashboard/{name}/tasks"): Rule("viewer"),
+    ("GET", "/dashboard/{name}/review"): Rule("viewer"),
     ("GET", "/dashboard/{name}/workers"): Rule("viewer"),
     ("GET", "/dashboard/{name}/decisions"): Rule("viewer"),
     ("GET", "/dashboard/{name}/task"): Rule("viewer", query="id=t1"),
