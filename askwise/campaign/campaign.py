@@ -8,13 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 from askwise.campaign.holding import Holding
-from askwise.campaign.preparing import PreparingCampaign
+from askwise.campaign.preparing import PreparingCampaign, as_number
 from askwise.campaign.requests import Crew
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.verbs import Verbs
-from askwise.core.calls import (
-    FailureWhy,
-)
+from askwise.core.calls import LONGEST_REMARK, FailureWhy, check_by, check_said
 from askwise.core.certify import CertifyTerms
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.content import Content
@@ -247,6 +245,43 @@ class Campaign(PreparingCampaign):
     def truth(self, task: str, option: str, key: str | None = None) -> None:
         """Reveal the true option of a task; the same again changes nothing, another is refused."""
         self._do("truth", key, Verbs.truth, task=task, option=option)
+
+    def set_label(
+        self,
+        task: str,
+        value: float | str,
+        *,
+        by: str,
+        why: str | None = None,
+        truth: bool = False,
+        key: str | None = None,
+    ) -> None:
+        """Set a task's label by hand: it is the task's answer from now on.
+
+        It wins over answers, over the label that a task was closed with and over a truth, and takes
+        the place of one that was set before. Nobody is asked about the task any more. The log has
+        who set it and why (event LABELLED).
+
+        Parameters
+        ----------
+        value : str or float
+            An option, or a number in the campaign's range.
+        by : str
+            Who decides; ``Answer.decided_by`` has it.
+        why : str, optional
+            The reason, in up to 2,000 characters.
+        truth : bool
+            Whether it is also the truth of the task, from which policies and aggregators learn.
+            A truth that was told before stays: another one is refused.
+        key : str, optional
+            A retry with the same key changes nothing.
+        """
+        said: dict[str, Any] = {"task": task, "value": as_number(value), "by": check_by(by)}
+        if why is not None:
+            said["why"] = check_said(why, "why", LONGEST_REMARK)
+        if truth:
+            said["truth"] = True
+        self._do("set_label", key, Verbs.set_label, **said)
 
     def expire(self, assignment_id: str, key: str | None = None) -> None:
         """Release an assignment that will not be answered."""

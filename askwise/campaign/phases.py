@@ -108,7 +108,7 @@ def _freeze(write: Write) -> bool:
     for at, answer in enumerate(answers(state)):
         # What was closed before has the label that it was closed with.
         label = answer.value
-        if at in ledger.closings:
+        if at in ledger.closings and at not in ledger.labels:
             label = state.named(ledger.closings[at][0].value)
         else:
             open_tasks.append((at, answer))

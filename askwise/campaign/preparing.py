@@ -32,7 +32,9 @@ T = TypeVar("T")
 _canonical = json_encoder(separators=(", ", ": "), sort_keys=True, allow_nan=True, default=str)
 """As in every store so far: a retry is known by this text."""
 
-_REFUSALS: dict[str, type[AskwiseError]] = dict.fromkeys(("tell", "fail", "truth"), InvalidAnswer)
+_REFUSALS: dict[str, type[AskwiseError]] = dict.fromkeys(
+    ("tell", "fail", "truth", "set_label"), InvalidAnswer
+)
 """What is raised if a verb is given text that no store can keep."""
 
 
@@ -87,10 +89,7 @@ class PreparingCampaign(ReadableCampaign):
     ) -> PreparedWrite[None]:
         """Prepare to hand in an answer."""
         seq = self._seq_of(assignment_id)
-        if isinstance(value, Real) and not isinstance(value, bool):
-            # One number is one request, however it is typed.
-            value = float(value)
-        said: dict[str, Any] = {"assignment": seq, "value": value}
+        said: dict[str, Any] = {"assignment": seq, "value": as_number(value)}
         if cost is not None:
             said["cost"] = to_micro(cost, "cost")
         if probabilities is not None:
@@ -136,6 +135,11 @@ class PreparingCampaign(ReadableCampaign):
         """Prepare a write that returns nothing; its verb and arguments tell it from others."""
         action = Action(partial(act, **arguments), lambda _: {}, lambda _, kept: None)
         return _prepared(verb, arguments, key, action)
+
+
+def as_number(value: float | str) -> float | str:
+    """An answer as a request has it: one number is one request, however it is typed."""
+    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
 
 
 def _prepared(

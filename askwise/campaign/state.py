@@ -26,6 +26,7 @@ from askwise.core.registry import spec_of
 from askwise.kernels import Array, Draw
 from askwise.ledger import Ledger, Proposal, queries
 from askwise.ledger import columns as c
+from askwise.ledger.entries import TEACHES_NOTHING
 from askwise.ledger.stretches import OWN, StretchReader
 from askwise.policies.base import KernelPolicy
 from askwise.policies.capabilities import (
@@ -34,12 +35,16 @@ from askwise.policies.capabilities import (
     GoldRequest,
     LabelsItself,
     Score,
+    Settles,
     SuggestsGold,
 )
 from askwise.stopping.base import StoppingRule, Verdict
 
 FORMAT = 10
 """Of the ledger's arrays: raised when their layout or meaning changes."""
+
+AS_WANTED = (Done("target"), Done("agreement"))
+"""The ends of a campaign in which every task is settled."""
 
 SLOW, SLOW_IN_ALL = 0.02, 5.0
 """Seconds in plain kernels, a decision and in all: above both, the process says so."""
@@ -116,8 +121,8 @@ class CampaignState:
         kind = event.kind
         if event.expires is not None:
             self._lease(event.expires, event.assignment or event.seq, fact.assignment)
-        if kind == Kind.RENEWED:
-            return  # nothing to learn from
+        if kind in TEACHES_NOTHING:
+            return
         if kind == Kind.DECIDED and event.note not in OWN_RULES:
             fact = fact._replace(note=self.spec.policy.notes.index(event.note or ""))
         # Only larger arrays, or more tasks or workers, need larger beliefs.
@@ -234,7 +239,21 @@ class CampaignState:
         choice = policy.choose(self.spec.problem, self.beliefs, self.ledger, draw, available)
         if isinstance(policy, KernelPolicy) and policy.name not in _told:
             _tell_if_slow(policy)
+        if choice in AS_WANTED and isinstance(policy, Settles) and not self.settled().all():
+            return Done("tasks")
         return choice
+
+    def settled(self) -> Array:
+        """Whether each task has its answer, a cell a task: nobody has to be asked about it again.
+
+        It is closed, as it is once its label was set, its truth was told, or the policy is as sure
+        of it as was wanted.
+        """
+        rows, policy = self.ledger.book.tasks[: self.ledger.total(c.TASKS)], self.spec.policy
+        found = (rows[:, c.CLOSED] == 1) | (rows[:, c.TRUTH] >= 0)
+        if isinstance(policy, Settles):
+            found |= policy.settled(self.spec.problem, self.beliefs, self.ledger)
+        return found
 
     def scores(self, available: Array) -> list[Score]:
         """What the policy thinks of each worker at this point."""

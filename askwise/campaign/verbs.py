@@ -203,25 +203,40 @@ class Verbs(Write):
             **fields,
         )
 
-    def truth(self, task: str, option: str) -> None:
+    def truth(self, task: str, option: str, field: str = "option") -> None:
         """Record a task's truth; the same again changes nothing, another is refused."""
         problem, ledger = self.state.spec.problem, self.ledger
         if not problem.options:
-            raise InvalidAnswer("a utility campaign has no true option", field="option")
+            raise InvalidAnswer("a utility campaign has no true option", field=field)
         at = ledger.task_at(task)
         if option not in problem.options:
             valid = ", ".join(problem.options)
-            message = f"option is {option!r}: give one of {valid}"
-            raise invalid_answer("invalid_value", "option", message)
+            message = f"{field} is {option!r}: give one of {valid}"
+            raise invalid_answer("invalid_value", field, message)
         known = int(ledger.book.tasks[at, c.TRUTH])
         if known < 0:
             self.emit(Kind.TRUTH, task=task, value=option)
         elif problem.options[known] != option:
             message = (
-                f"option is {option!r}, but the truth of task {task!r} was told to be "
+                f"{field} is {option!r}, but the truth of task {task!r} was told to be "
                 f"{problem.options[known]!r}: the first truth stays; check which one is right"
             )
-            raise conflict("truth_known", "option", message)
+            raise conflict("truth_known", field, message)
+
+    def set_label(
+        self, task: str, value: float | str, by: str, why: str | None = None, truth: bool = False
+    ) -> None:
+        """Set a task's label by hand; nobody is asked about it any more."""
+        if self.state.spec.problem.taskless:
+            message = "this campaign has no tasks: there is nothing to label"
+            raise conflict("no_tasks", "task", message)
+        at = self.ledger.task_at(task)
+        value = settling.valid_answer(self.state, value)
+        if truth:
+            self.truth(task, str(value), "value")
+        if not self.ledger.book.tasks[at, c.CLOSED]:
+            self.close_with(at, self.state.label(at), "closed")
+        self.emit(Kind.LABELLED, task=task, value=value, by=by, why=why)
 
     # Leases.
 

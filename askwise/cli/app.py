@@ -38,8 +38,8 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         campaigns.stop,
     ),
     "Ask and tell": (
-        *(ask_tell.ask, ask_tell.tell, ask_tell.fail, ask_tell.truth, ask_tell.expire),
-        *(ask_tell.renew, ask_tell.decline),
+        *(ask_tell.ask, ask_tell.tell, ask_tell.fail, ask_tell.truth, ask_tell.set_label),
+        *(ask_tell.expire, ask_tell.renew, ask_tell.decline),
     ),
     "Look at a campaign": (
         *(show.status, ask_tell.assignments, show.answers, show.certificate, show.payments),
@@ -52,7 +52,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
 
 LEARNING = "Policies, rules and experiments"
 
-TAKE_MINUS = ("bid", "tell", "top-up", "truth")
+TAKE_MINUS = ("bid", "set-label", "tell", "top-up", "truth")
 """An argument of these may begin with a minus sign and is no option then."""
 
 

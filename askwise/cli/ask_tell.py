@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 from typing import TYPE_CHECKING
 
 import typer
@@ -18,6 +19,7 @@ from askwise.cli.options import (
     StoreUrl,
     argument,
     option,
+    switch,
 )
 from askwise.core.calls import FAILURES, check_failure
 from askwise.core.errors import InvalidAnswer
@@ -115,6 +117,22 @@ def truth(
     option: str = argument("OPTION", "Its true option."),
 ) -> None:
     """Reveal the true option of a task."""
+
+
+@change
+def set_label(
+    campaign: Campaign,
+    key: str | None,
+    task: str = argument("TASK", "The task."),
+    value: str = argument("VALUE", "An option's name, or a number."),
+    by: str | None = option(None, "NAME", "Who decides; your name on this machine by default."),
+    why: str | None = option(None, "TEXT", "The reason, in up to 2,000 characters."),
+    truth: bool = switch("--truth", "It is also the truth of the task: policies learn from it."),
+) -> str:
+    """Set the label of a task by hand; it wins over answers, and can be set again."""
+    who = getpass.getuser() if by is None else by
+    campaign.set_label(task, _answer(campaign, value), by=who, why=why, truth=truth, key=key)
+    return f"the label of {task} is {value}"
 
 
 @verb("{assignment} is released")

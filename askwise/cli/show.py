@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from askwise.cli import output
 from askwise.cli.opening import open_campaign, open_campaign_of, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, AssignmentId, Name, StoreUrl, option
+from askwise.core.choices import WHY_DONE
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
         columns |= {"certificate": "certificate"}
     if any(each.assured_error is not None for each in found):
         columns |= {">assured error": "assured_error", ">majority error": "majority_error"}
+    if any(each.decided_by is not None for each in found):
+        columns |= {"decided by": "decided_by"}
     output.show_objects(found, as_json, columns)
     if any(each.outcome == "assurance_failed" for each in found) and not as_json:
         watch = campaign.status().watch
@@ -214,7 +217,8 @@ def _details(event: Event) -> str:
 def _show_status(found: Status, content: Content | None) -> None:
     from rich.text import Text
 
-    output.console().print(Text(found.name, style="bold"), Text(found.state))
+    why = "" if found.why in (None, found.state) else f": {WHY_DONE.get(found.why, found.why)}"
+    output.console().print(Text(found.name, style="bold"), Text(f"{found.state}{why}"))
     spent = f"{found.spent} spent, {found.reserved} reserved"
     money: Any = Text(f"{spent}, no cap")
     if found.budget is not None:
@@ -235,7 +239,8 @@ def _show_status(found: Status, content: Content | None) -> None:
         facts.append(("unbooked", f"{found.unbooked} that calls cost beyond the budget"))
     facts.append(("workers", found.workers))
     if found.tasks:
-        facts.append(("tasks", f"{found.open_tasks} open of {found.tasks}"))
+        settled = f"{found.settled} of {found.tasks} settled, {found.open_tasks} open"
+        facts.append(("tasks", settled))
     if found.utility is not None:
         facts.append(("utility", found.utility))
     if found.certificate is not None:

@@ -142,6 +142,23 @@ class RemoteCampaign:
         """Reveal the true option of a task; the same again changes nothing, another is refused."""
         self._write("truth", {"task": task, "option": option}, key)
 
+    def set_label(
+        self,
+        task: str,
+        value: float | str,
+        *,
+        by: str | None = None,
+        why: str | None = None,
+        truth: bool = False,
+        key: str | None = None,
+    ) -> None:
+        """Set a task's label by hand: it is the task's answer from now on.
+
+        Without ``by``, what your key is called is on record as who decided.
+        """
+        body = {"task": task, "value": value, "by": by, "why": why, "truth": truth}
+        self._write("label", body, key)
+
     def expire(self, assignment_id: str, key: str | None = None) -> None:
         """Release an assignment that will not be answered."""
         self._settle(assignment_id, "expire", key)

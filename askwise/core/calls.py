@@ -25,6 +25,10 @@ LONGEST_RATIONALE: Final = 10_000
 LONGEST_REFERENCE: Final = 500
 """Characters of a rationale and of a reference, at the most."""
 
+LONGEST_REMARK: Final = 2_000
+LONGEST_NAME: Final = 200
+"""Characters of what people write about a task, and of their names, at the most."""
+
 _ONE: Final = 1e-6
 """How far from 1 the sum of probabilities may be."""
 
@@ -64,6 +68,23 @@ def check_said(text: object, field: str, longest: int) -> str:
         field=field,
         reason="invalid_value",
     )
+
+
+def check_by(by: object) -> str:
+    """Check who has done something by hand: a name.
+
+    Examples
+    --------
+    >>> check_by("ann")
+    'ann'
+    """
+    if not isinstance(by, str) or not by.strip() or len(by) > LONGEST_NAME:
+        raise InvalidAnswer(
+            f"by is {by!r}: give the name of who decides, in up to {LONGEST_NAME} characters",
+            field="by",
+            reason="invalid_value",
+        )
+    return by
 
 
 def check_probabilities(given: object, options: Sequence[str]) -> dict[str, float]:

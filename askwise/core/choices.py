@@ -21,6 +21,19 @@ DoneWhy = Literal[
 ]
 
 
+WHY_DONE: dict[str, str] = {
+    "budget": "the money is used up",
+    "limits": "everybody was asked as often as allowed",
+    "tasks": "no task is left to ask about",
+    "target": "the target is reached",
+    "agreement": "sure enough by agreement alone",
+    "certified": "the labels are certified as far as audits could show",
+    "hopeless": "no audits that are left could certify any label",
+    "stopped": "it was stopped",
+}
+"""Why nothing more is asked, in words, by the word of ``Done``."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assignment(Jsonable):
     """One question put to one worker, at a price that is reserved.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypedDict
 
-from askwise.core.calls import FailureWhy
+from askwise.core.calls import LONGEST_REMARK, FailureWhy
 from askwise.core.events import Event, Kind
 from askwise.core.json_types import Chance, Count, Id, JsonLimits, Level, Positive
 from askwise.core.pilot import FEWEST_TASKS, PilotCut
@@ -204,6 +204,12 @@ FIELDS: dict[Kind, KindFields] = {
     ),
     Kind.RENEWED: KindFields(
         "The lease of an assignment that is out began anew.", (*_CALL, "expires"), ("task",)
+    ),
+    Kind.LABELLED: KindFields(
+        "Somebody set the label of a task by hand, in place of one that was set before.",
+        ("task", "value", "by"),
+        ("why",),
+        {"value": str | float, "why": Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]},
     ),
 }
 """What each kind of event has."""

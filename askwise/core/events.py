@@ -42,6 +42,7 @@ class Kind(IntEnum):
     DRAWN = 18
     FAILED = 19
     RENEWED = 20
+    LABELLED = 21
 
 
 class Fact(NamedTuple):
@@ -143,7 +144,7 @@ class Event:
         True if the call cost more than the price that was reserved for it; not set where it did
         not.
     why : str or None
-        Why a call brought no answer.
+        Why a call brought no answer, or why a label was set.
     probabilities : dict of str to float or None
         How sure the source was, by option; they sum to 1, and options that are not named have 0.
         They are no part of the vote.
@@ -151,6 +152,8 @@ class Event:
         What the source said for its answer.
     reference : str or None
         Where the reply comes from, such as a model's request id.
+    by : str or None
+        Who set the label.
     """
 
     kind: Kind
@@ -180,6 +183,7 @@ class Event:
     probabilities: dict[str, Share] | None = None
     rationale: Annotated[str | None, JsonLimits(maxLength=LONGEST_RATIONALE)] = None
     reference: Annotated[str | None, JsonLimits(maxLength=LONGEST_REFERENCE)] = None
+    by: Id | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON: kind by name, money as a string, what is not set left out."""

@@ -26,6 +26,19 @@ class Entry(NamedTuple):
     cost: int
 
 
+TEACHES_NOTHING = frozenset((Kind.RENEWED, Kind.LABELLED))
+"""Events from which policies and rules learn nothing; a label that is true comes with a TRUTH."""
+
+
+class SetLabel(NamedTuple):
+    """A label that was set by hand: an option's index or a utility, and the event that says so."""
+
+    value: float
+    by: str
+    why: str | None
+    seq: int
+
+
 class Overrun(NamedTuple):
     """A worker's calls above their ceiling, and what the budget had no room to book of them."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -20,9 +18,16 @@ from askwise.core.problem import KINDS, UNLIMITED, Problem, Task, Worker
 from askwise.core.reasons import Reason
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger import transitions
+from askwise.ledger import snapshots, transitions
 from askwise.ledger.columns import Book
-from askwise.ledger.entries import ABOUT_ASSIGNMENTS, BRINGS_NAMES, Entry, Overrun, PlanRows
+from askwise.ledger.entries import (
+    ABOUT_ASSIGNMENTS,
+    BRINGS_NAMES,
+    Entry,
+    Overrun,
+    PlanRows,
+    SetLabel,
+)
 from askwise.ledger.pilots import PilotRecord
 
 _SMALLEST = 16
@@ -76,6 +81,8 @@ class Ledger:
         """Who declined a unit of work since the last answer (those who may be asked again)."""
         self.closings: dict[int, tuple[Label, str]] = {}
         """What a task was closed with, and the outcome."""
+        self.labels: dict[int, SetLabel] = {}
+        """The labels that were set by hand, by task."""
         self.draws: list[dict[str, Any]] = []
         """The draws of audits, as they were put on record."""
         self.pilot: PilotRecord | None = None
@@ -238,6 +245,9 @@ class Ledger:
             label = (event.value, event.confidence, event.rests_on)
             value = self.note_closing(task, *label, event.outcome)
             note = int(event.outcome == "confident")
+        elif kind == k.LABELLED:
+            value = self.number(event.value)
+            self.labels[task] = SetLabel(value, event.by or "", event.why, event.seq)
         return Entry(kind, task, worker, number, note, value, cost)
 
     def pass_over(self, worker: int) -> None:
@@ -441,31 +451,7 @@ class Ledger:
 
         What is returned writes the copy down as JSON, whenever it is called.
         """
-        workers, tasks = list(self.workers), self.tasks[len(self.problem.tasks) :]
-        closings = list(self.closings.items())
-        rest = {
-            "seq": self.seq,
-            "utility": self.utility,
-            "passed_over": sorted(self.passed_over),
-            "families": list(self.families),
-            "draws": list(self.draws),
-            "pilot": None if self.pilot is None else copy.deepcopy(self.pilot.to_json()),
-            "failures": [[at, dict(whys)] for at, whys in self.failures.items()],
-            "at_cost": sorted(self.at_cost),
-            "overruns": [[at, *overrun] for at, overrun in self.overruns.items()],
-        }
-
-        def write() -> str:
-            return json.dumps(
-                {
-                    **rest,
-                    "workers": [worker.to_json() for worker in workers],
-                    "tasks": [task.to_json() for task in tasks],
-                    "closings": [[task, *label, why] for task, (label, why) in closings],
-                }
-            )
-
-        return write
+        return snapshots.freeze_names(self)
 
     @classmethod
     def restore(cls, problem: Problem, arrays: Mapping[str, Array], names: str) -> Ledger:
@@ -473,25 +459,10 @@ class Ledger:
         # Not by way of a new ledger: it would fill the arrays that are replaced here.
         ledger = cls.__new__(cls)
         ledger.problem, ledger._found = problem, 0
-        raw = json.loads(names)
-        ledger.seq, ledger.utility = raw["seq"], raw["utility"]
-        ledger.passed_over = set(raw["passed_over"])
-        ledger.draws = raw["draws"]
-        # A snapshot from before there were pilots does not have one.
-        pilot = raw.get("pilot")
-        ledger.pilot = None if pilot is None else PilotRecord.from_json(pilot)
-        ledger.families = {family: at for at, family in enumerate(raw["families"])}
-        ledger.failures = {at: Counter(whys) for at, whys in raw["failures"]}
-        ledger.at_cost = set(raw["at_cost"])
-        ledger.overruns = {at: Overrun(*overrun) for at, *overrun in raw["overruns"]}
-        ledger.workers = [Worker(**each) for each in raw["workers"]]
-        ledger.tasks = [*problem.tasks, *(Task(**each) for each in raw["tasks"])]
+        snapshots.restore_names(ledger, names)
         ledger.contexts = {}
         for task in ledger.tasks or [_NAMELESS]:
             ledger.contexts.setdefault(task.context, len(ledger.contexts))
-        ledger.worker_places = {worker.id: at for at, worker in enumerate(ledger.workers)}
-        ledger.task_places = {task.id: at for at, task in enumerate(ledger.tasks)}
-        ledger.closings = {task: (Label(*label), why) for task, *label, why in raw["closings"]}
         held = {}
         for name, array in arrays.items():
             # With spare rows: the first write should not have to copy everything once more.

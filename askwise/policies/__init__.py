@@ -15,6 +15,7 @@ from askwise.policies.capabilities import (
     NeedsStopping,
     PlansForAll,
     Score,
+    Settles,
     SuggestsGold,
     TakesPilot,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "Policy",
     "Score",
     "SetsCriticalBids",
+    "Settles",
     "SuggestsGold",
     "TakesBids",
     "TakesPilot",

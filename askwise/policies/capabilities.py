@@ -97,6 +97,18 @@ class Assures(metaclass=ABCMeta):
         return None
 
 
+class Settles(metaclass=ABCMeta):
+    """Asks no more about a task that is as sure as wanted, though no rule closes it.
+
+    Where such a policy says ``Done("target")`` or ``Done("agreement")`` before every task is
+    settled, the campaign says ``Done("tasks")`` instead.
+    """
+
+    @abstractmethod
+    def settled(self, problem: Problem, state: Any, ledger: Ledger) -> Array:
+        """Whether each task is as sure as wanted, a cell a task; quick also with many tasks."""
+
+
 class LimitsSize(metaclass=ABCMeta):
     """Takes longer than a few seconds for one decision, without the compiler, at some size."""
 

@@ -33,7 +33,7 @@ _FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20'")
 
 ANSWER_COLUMNS = (
     *("task", "value", "confidence", "rests_on", "certificate", "outcome", "count"),
-    *("assured_error", "majority_error"),
+    *("assured_error", "majority_error", "decided_by"),
 )
 CALL_COLUMNS = (
     *("assignment", "time", "task", "worker", "state", "value", "why", "ceiling", "booked"),
@@ -221,8 +221,8 @@ _payments = _table("worker answers paid reserved why failures", Campaign.payment
 EXPORTS: dict[str, tuple[Maker, str]] = {
     "answers.csv": (
         _answers,
-        "Every task's answer, its confidence, what that rests on, what a certificate says, and "
-        "outcome.",
+        "Every task's answer, its confidence, what that rests on, what a certificate says, "
+        "outcome, and who has set the label, if somebody has.",
     ),
     "answers.jsonl": (_answer_lines, "The same, as JSON Lines."),
     "calls.csv": (

@@ -193,6 +193,9 @@ class Referee:
         elif kind == Kind.TRUTH:
             assert event.task not in self.truths, f"the truth of {event.task} is told twice"
             self.truths.add(event.task)
+        elif kind == Kind.LABELLED:
+            assert event.task not in self.open_tasks, f"{event.task} is labelled, and open"
+            assert event.by, f"nobody has set the label of {event.task}"
         elif kind == Kind.CLOSED:
             del self.open_tasks[event.task]
             self._drop(lambda task, worker: task == event.task or not self.open_tasks)

@@ -95,6 +95,7 @@ def test_a_whole_campaign_gives_the_same_results_here_and_there(service: Service
     for campaign in (here, there):
         campaign.truth("t2", "yes")
         campaign.close("t1")
+        campaign.set_label("t3", "no", by="vet", why="No tail.")
         campaign.leave("eve")
     assert here.status() == there.status()
     assert here.answers() == there.answers()

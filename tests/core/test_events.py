@@ -113,4 +113,5 @@ def test_the_numbers_of_kinds_do_not_change() -> None:
         ("DRAWN", 18),
         ("FAILED", 19),
         ("RENEWED", 20),
+        ("LABELLED", 21),
     ]

@@ -9,11 +9,13 @@ import numpy as np
 from askwise.campaign.certifying import FROZEN
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.certificate import Certified, certified_words
+from askwise.core.arrays import Array
 from askwise.core.json_types import Count, Id, JsonLimits, Share
 from askwise.core.jsonable import Jsonable
 from askwise.core.labels import NO_LABEL, RestsOn, told
 from askwise.ledger import columns as c
-from askwise.policies.capabilities import Assures
+from askwise.ledger.entries import SetLabel
+from askwise.policies.capabilities import Assures, Settles
 
 RAN_OUT = ("over_budget", "low_confidence")
 """Outcomes of tasks that a stopping rule has not closed when there is nothing more to ask."""
@@ -21,6 +23,7 @@ RAN_OUT = ("over_budget", "low_confidence")
 OUTCOMES = (
     *("open", "confident", "low_confidence", "over_budget", "closed", "frozen", "assured"),
     *("everyone_asked", "not_assured", "assurance_failed", "target_not_reachable"),
+    *("sure_enough", "labelled"),
 )
 """What may be said of how a task stands or ended."""
 
@@ -42,8 +45,10 @@ class Answer(Jsonable):
         How sure the answer is; ``rests_on`` says whether that is a probability. None where
         nothing is known.
     outcome : str
-        ``open`` or, once closed, the word of the stopping rule (``closed`` when closed by
-        hand, ``frozen`` when it was open as labels were frozen for their audit). Under a
+        ``open``; ``sure_enough`` where it is at its target, so that the policy asks no more
+        about it though nothing has closed it; or, once closed, the word of the stopping rule
+        (``closed`` when closed by hand, ``frozen`` when it was open as labels were frozen for
+        their audit); or ``labelled``, where the label was set by hand. Under a
         policy that assures an accuracy also ``assured``, ``everyone_asked``,
         ``not_assured``, ``target_not_reachable``, or ``assurance_failed`` where audits have
         shown that answers such as this one are wrong more often than was assured.
@@ -66,7 +71,9 @@ class Answer(Jsonable):
         Once labels were drawn for audits: ``certified``; ``audited`` (the label was wrong
         or is not among those that are certified, and the audit is the answer);
         ``escalated`` (to a trusted worker, whose answer it is); or ``uncertified``. None
-        before, and where the truth was known before.
+        before, and where the truth was known before or the label was set by hand.
+    decided_by : str or None
+        Who set the label by hand; None where it was not.
     """
 
     task: Id | None
@@ -78,6 +85,7 @@ class Answer(Jsonable):
     majority_error: Share | None = None
     rests_on: RestsOn | None = None
     certificate: Certified | None = None
+    decided_by: Id | None = None
 
 
 _UNKNOWN = Answer(None, None, None, "open", 0)
@@ -96,6 +104,7 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
     ledger = state.ledger
     ran_out = state.ran_out()
     places = np.asarray(tasks, np.int64)
+    sure_enough = _sure_enough(state)
     named = []
     for task, truth in zip(tasks, ledger.book.tasks[places, c.TRUTH].tolist(), strict=True):
         label, outcome = ledger.closings.get(task, (NO_LABEL, ran_out))
@@ -103,6 +112,8 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
             label = told(truth)
         elif label.value is None and outcome in RAN_OUT:
             label = state.guess(task)
+        if sure_enough[task]:
+            outcome = "sure_enough"
         named.append((label, outcome))
     # All at once: an aggregator may have to learn from every answer there is.
     rest = [at for at, (label, _) in enumerate(named) if label.value is None]
@@ -126,6 +137,12 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
         word, share = words[at]
         if word == "certified" and rests_on != "truth":
             sure, rests_on = share, "certified"
+        label = ledger.labels.get(task)
+        if label is not None:
+            # Nothing says how sure somebody was; only a truth is certain.
+            is_true = ledger.book.tasks[task, c.TRUTH] == label.value
+            value, sure, rests_on = told(int(label.value)) if is_true else (label.value, None, None)
+            outcome, worth, word = "labelled", None, None
         found.append(
             Answer(
                 task=ledger.task_id(task),
@@ -137,16 +154,28 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
                 majority_error=None if worth is None else worth.majority,
                 rests_on=rests_on,
                 certificate=word,
+                decided_by=None if label is None else label.by,
             )
         )
     return found
 
 
+def _sure_enough(state: CampaignState) -> Array:
+    """The open tasks that the policy is as sure of as was wanted; their truths are not known.
+
+    A policy that assures an accuracy has words of its own for them.
+    """
+    rows, policy = state.ledger.book.tasks[: state.ledger.total(c.TASKS)], state.spec.policy
+    if not isinstance(policy, Settles) or isinstance(policy, Assures):
+        return np.zeros(len(rows), np.bool_)
+    return state.settled() & (rows[:, c.CLOSED] == 0) & (rows[:, c.TRUTH] < 0)
+
+
 class KeptAnswers:
     """The answers of one campaign, worked out again where something has changed since.
 
-    An answer stays what it is while nobody answers, closes or tells the truth of its task, if
-    nothing but that can change it. Where a policy or an aggregator learns from all answers, that
+    An answer stays what it is while nobody answers, closes, labels or tells the truth of its task,
+    if nothing but that can change it. Where a policy or an aggregator learns from all answers, that
     holds for the tasks that are closed; where audits or assurances speak of all tasks, for none.
     """
 
@@ -158,6 +187,7 @@ class KeptAnswers:
         self._unnamed = np.empty(0, np.bool_)
         """Tasks that were closed without a name for their answer."""
         self._found: list[Answer] = []
+        self._labels: dict[int, SetLabel] = {}
 
     def of(self, state: CampaignState) -> list[Answer]:
         """The answers now; the list is the caller's own."""
@@ -171,9 +201,12 @@ class KeptAnswers:
         in_all = spec.problem.certify is not None or isinstance(spec.policy, Assures)
         if state.lineage is self._lineage and known <= len(marks) and not in_all:
             changed[:known] = (marks[:known] != self._marks).any(axis=1) | self._unnamed
-            if said != ("open", True) or said != self._said:
-                # What a rule would name is drawn anew at each event.
+            learns = isinstance(spec.policy, Settles)
+            if learns or said != ("open", True) or said != self._said:
+                # What a rule would name is drawn anew at each event; a policy grows surer.
                 changed |= marks[:, 0] == 0
+            for task, label in ledger.labels.items():
+                changed[task] |= self._labels.get(task) != label
         tasks = np.flatnonzero(changed).tolist()
         found = [*self._found[: len(marks)], *[_UNKNOWN] * (len(marks) - len(self._found))]
         self._unnamed = np.append(self._unnamed[: len(marks)], changed[len(self._unnamed) :])
@@ -181,5 +214,6 @@ class KeptAnswers:
             found[task] = answer
             closing = ledger.closings.get(task)
             self._unnamed[task] = closing is not None and closing[0].value is None
+        self._labels = dict(ledger.labels)
         self._lineage, self._said, self._marks, self._found = state.lineage, said, marks, found
         return list(found)

@@ -45,7 +45,7 @@ def contested(state: CampaignState, answers: Sequence[Answer], limit: int = 20) 
         return []
     votes = ledger.book.votes[: ledger.total(c.TASKS)]
     counts = ledger.book.tasks[: len(votes), c.TASK_ANSWERED]
-    leads, order = _leads(votes), least_sure(answers, votes)
+    ahead, order = leads(votes), least_sure(answers, votes)
     found = []
     for at in order[counts[order] > 0][:limit].tolist():
         answer, truth = answers[at], int(ledger.book.tasks[at, c.TRUTH])
@@ -56,7 +56,7 @@ def contested(state: CampaignState, answers: Sequence[Answer], limit: int = 20) 
                 confidence=answer.confidence,
                 outcome=answer.outcome,
                 answers=answer.count,
-                lead=int(leads[at]),
+                lead=int(ahead[at]),
                 votes=dict(zip(options, votes[at].tolist(), strict=True)),
                 truth=None if truth < 0 else options[truth],
                 rests_on=answer.rests_on,
@@ -72,7 +72,7 @@ def least_sure(answers: Sequence[Answer], votes: Array) -> Array:
     answers first, then as they were added. Tasks without a confidence or an answer come last.
     """
     counts = np.array([each.count for each in answers], np.int64)
-    return np.lexsort((-counts, _leads(votes), confidences(answers)))
+    return np.lexsort((-counts, leads(votes), confidences(answers)))
 
 
 def confidences(answers: Sequence[Answer]) -> Array:
@@ -81,7 +81,7 @@ def confidences(answers: Sequence[Answer]) -> Array:
     return np.array([np.nan if each is None else each for each in sure])
 
 
-def _leads(votes: Array) -> Array:
+def leads(votes: Array) -> Array:
     """By how many votes each task's first option leads its second; 0 where there is one column."""
     second = -min(2, votes.shape[1])
     best = np.partition(votes, second, axis=1)

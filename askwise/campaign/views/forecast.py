@@ -6,23 +6,26 @@ from decimal import Decimal
 import numpy as np
 
 from askwise.campaign.state import CampaignState
+from askwise.campaign.views.status import over
 from askwise.campaign.views.timeline import Timeline
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
 from askwise.core.problem import UNLIMITED
 from askwise.ledger import columns as c
 from askwise.ledger import queries
+from askwise.policies.capabilities import Settles
 
 RECENT = 5
 """The pace is that of the last fifth of the answers,"""
 
 FEWEST = 20
-"""but of so many at least, or of all if there are fewer."""
+"""but of so many at least; with fewer there is no forecast."""
 
 _HOUR = 3600.0
 
 _BY_CLOSING = "tasks go on being closed as fast as of late"
 _BY_ASKING = "all that may be asked is asked"
+_BY_TARGET = "the other tasks take as many answers as those that are sure enough"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,14 @@ def forecast(timeline: Timeline, state: CampaignState, now: float | None = None)
     asked for), up to ``now``, so that it falls while nobody answers. The money ends when what is
     left of the budget is spent at that pace. The work ends when the open tasks are closed, at the
     pace at which tasks were closed in that time; without a stopping rule, when every worker has
-    answered all that they may be asked within their limit. It assumes that workers, prices and
+    answered all that they may be asked within their limit, or, if that is sooner, when each task
+    has had as many answers as those took on average that are as sure as the policy was told to make
+    them. It assumes that workers, prices and
     habits stay as they are, that nothing is added, and of closings that they come evenly: a policy
     that asks about all tasks in turn closes them late and all at once, which shows only when it
     happens.
 
-    None without an answer yet, while paused, when stopped, and when nothing more can be asked.
+    None before 20 answers, while paused, and once the campaign is done or stopped.
 
     Parameters
     ----------
@@ -70,7 +75,7 @@ def forecast(timeline: Timeline, state: CampaignState, now: float | None = None)
         The present time; that of the last event if not given.
     """
     ledger, series = state.ledger, timeline.series()
-    if timeline.answers == 0 or _stands(state):
+    if timeline.answers < FEWEST or _stands(state):
         return None
     now = max(timeline.now, timeline.now if now is None else now)
     came, spent, closed, since = timeline.answers, timeline.spent, timeline.closed, timeline.began
@@ -92,7 +97,9 @@ def forecast(timeline: Timeline, state: CampaignState, now: float | None = None)
         money_ends = now + (budget - ledger.total(c.SPENT)) * (passed / spent)
     assumes = _BY_CLOSING if state.spec.rule else _BY_ASKING
     if state.spec.rule is None:
-        work = _answers_left(state)
+        work, wanted = _answers_left(state), _answers_to_target(state)
+        if wanted is not None and (work is None or wanted < work):
+            work, assumes = wanted, _BY_TARGET
         work_ends = None if work is None else now + work * (passed / came)
     elif closed:
         work_ends = now + ledger.total(c.OPEN) * (passed / closed)
@@ -118,11 +125,27 @@ def forecast(timeline: Timeline, state: CampaignState, now: float | None = None)
 
 
 def _stands(state: CampaignState) -> bool:
-    """Whether nothing is to be asked: paused, stopped, or nothing and nobody left."""
+    """Whether nothing is to be asked: paused, stopped, done, or nothing and nobody left."""
     ledger = state.ledger
-    if ledger.total(c.STOPPED) or ledger.total(c.PAUSED):
+    if ledger.total(c.STOPPED) or ledger.total(c.PAUSED) or over(state) is not None:
         return True
     return int(queries.idle(ledger.book, state.available())) <= c.DONE_BUDGET
+
+
+def _answers_to_target(state: CampaignState) -> int | None:
+    """How many more answers bring every task to the target; None while nothing tells.
+
+    A task that is not there takes what those took that are, and one answer at the least.
+    """
+    if not isinstance(state.spec.policy, Settles) or state.spec.problem.taskless:
+        return None
+    ledger = state.ledger
+    answered = ledger.book.tasks[: ledger.total(c.TASKS), c.TASK_ANSWERED]
+    settled = state.settled()
+    there = answered[settled & (answered > 0)]
+    if len(there) == 0:
+        return None
+    return int(np.ceil(np.maximum(there.mean() - answered[~settled], 1.0)).sum())
 
 
 def _answers_left(state: CampaignState) -> int | None:

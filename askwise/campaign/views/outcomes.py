@@ -14,8 +14,9 @@ BINS = 10
 """Of confidence, from 0 to 1."""
 
 _ORDER = (
-    *("confident", "assured", "everyone_asked", "not_assured", "low_confidence"),
-    *("assurance_failed", "target_not_reachable", "over_budget", "closed", "open"),
+    *("labelled", "confident", "assured", "sure_enough", "everyone_asked", "not_assured"),
+    *("low_confidence", "assurance_failed", "target_not_reachable", "over_budget", "closed"),
+    "open",
 )
 
 

@@ -5,16 +5,19 @@ from decimal import Decimal
 from typing import Literal, Self
 
 from askwise.campaign.piloting import would_pilot
-from askwise.campaign.state import CampaignState
+from askwise.campaign.state import AS_WANTED, CampaignState
 from askwise.campaign.views.certificate import CampaignCertificate, certificate
 from askwise.campaign.views.pilot import PilotProgress, progress
 from askwise.core.allocation import Watch
-from askwise.core.choices import Done
+from askwise.core.choices import Done, DoneWhy
 from askwise.core.json_types import Count, Id, Positive
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c
 from askwise.policies import GoldFor, GoldRequest
+
+CampaignPhase = Literal["running", "done", "paused", "stopped"]
+"""The states of a campaign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +61,12 @@ class Status(Jsonable):
     ----------
     name : str
         The name of the campaign.
-    state : "running", "paused" or "stopped"
-        ``running``, ``paused`` (nothing is handed out until it is resumed) or ``stopped``
-        for good.
+    state : CampaignPhase
+        ``running``; ``done`` (there is nothing more to ask, and nothing is out); ``paused``
+        (nothing is handed out until it is resumed); or ``stopped`` for good.
+    why : DoneWhy or None
+        Why nothing more is asked, by the words of ``Done``; None while something is to be
+        asked or is out. A campaign that is paused may have a reason too: resumed, it is done.
     policy : str
         The name of the policy that decides whom to ask.
     budget : Decimal or None
@@ -77,6 +83,10 @@ class Status(Jsonable):
         Tasks; 0 where units of work are bought.
     open_tasks : int
         Tasks that are not closed.
+    settled : int
+        Tasks that have their answer: they are closed, their truth was told, or they are as
+        sure as the policy was told to make them. They are all tasks if ``why`` is ``target``
+        or ``agreement``.
     decisions : int
         Decisions that the policy has made.
     answers : int
@@ -105,7 +115,7 @@ class Status(Jsonable):
     """
 
     name: Id
-    state: Literal["running", "paused", "stopped"]
+    state: CampaignPhase
     policy: str
     budget: Decimal | None
     spent: Decimal
@@ -126,6 +136,8 @@ class Status(Jsonable):
     watch: Watch | None = None
     because: str | None = None
     pilot: PilotProgress | None = None
+    why: DoneWhy | None = None
+    settled: Count = 0
 
 
 def status(name: str, state: CampaignState) -> Status:
@@ -133,9 +145,10 @@ def status(name: str, state: CampaignState) -> Status:
     ledger, problem, policy = state.ledger, state.spec.problem, state.spec.policy
     total = ledger.total
     budget, spent = ledger.budget, total(c.SPENT)
+    done = Done("stopped") if total(c.STOPPED) else over(state)
     return Status(
         name=name,
-        state="stopped" if total(c.STOPPED) else "paused" if total(c.PAUSED) else "running",
+        state=_phase(state, done),
         policy=policy.name,
         budget=None if budget is None else from_micro(budget),
         spent=from_micro(spent),
@@ -156,7 +169,28 @@ def status(name: str, state: CampaignState) -> Status:
         watch=state.watch(),
         because=state.spec.because,
         pilot=progress(state),
+        why=None if done is None else done.why,
+        settled=0 if problem.taskless else settled_tasks(state, done),
     )
+
+
+def _phase(state: CampaignState, done: Done | None) -> CampaignPhase:
+    """What is to be said of a campaign in a word: what was done by hand comes first."""
+    if state.ledger.total(c.STOPPED):
+        return "stopped"
+    if state.ledger.total(c.PAUSED):
+        return "paused"
+    return "running" if done is None else "done"
+
+
+def settled_tasks(state: CampaignState, done: Done | None) -> int:
+    """How many tasks have their answer.
+
+    A policy that can't tell of which tasks it is sure is taken at its word when it is done.
+    """
+    if done in AS_WANTED:
+        return state.ledger.total(c.TASKS)
+    return int(state.settled().sum())
 
 
 def over(state: CampaignState) -> Done | None:

@@ -33,7 +33,14 @@ from askwise.policies.assured.sets.inputs import solver_of
 from askwise.policies.assured.sets.kernels import meets
 from askwise.policies.assured.watching import lowered
 from askwise.policies.base import Axes, KernelPolicy, Kernels
-from askwise.policies.capabilities import Assures, AwaitsTruth, Explains, PlansForAll, Score
+from askwise.policies.capabilities import (
+    Assures,
+    AwaitsTruth,
+    Explains,
+    PlansForAll,
+    Score,
+    Settles,
+)
 
 # How a task stands: not begun or answers out, all there, all there of all who could be asked.
 UNDER_WAY, COMPLETE, EVERYONE = range(3)
@@ -58,7 +65,7 @@ def standing(book: Book, state: State, task: int, members: Array, allowed: Array
 
 
 @dataclass(frozen=True)
-class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorkers):
+class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorkers, Settles):
     """Base of the family: a set of workers for each task, by bounds on their qualities."""
 
     alpha: float = 0.1
@@ -205,6 +212,13 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
             params = params._replace(check=target_of(error, "auto", float(self.alpha)))
         bound(state, params, lower, upper)
         return lower, upper
+
+    def settled(self, problem: Problem, state: State, ledger: Ledger) -> Array:
+        """The tasks whose set has answered, unless no set could reach the target."""
+        total = ledger.total(c.TASKS)
+        rows, note = ledger.book.tasks[:total], state.tasks[:total, a.NOTE]
+        came = (rows[:, c.TASK_ANSWERED] > 0) & (rows[:, c.TASK_ANSWERED] == rows[:, c.TASK_ASKED])
+        return came & (note > 0) & (note != a.UNREACHABLE + 1)
 
     def scores(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array

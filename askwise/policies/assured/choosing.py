@@ -147,7 +147,7 @@ def end(book: Book, state: State) -> int:
             limited = limited or not can_be_asked(book, worker)
     if not joined:
         return c.WAIT_WORKERS
-    return c.DONE_LIMITS if limited else c.DONE_TARGET
+    return c.DONE_LIMITS if limited else c.DONE_TASKS
 
 
 @step

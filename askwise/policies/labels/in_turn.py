@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from askwise.core.compiling import bind, kernel, step
+from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, Fact
 from askwise.ledger import Book, Ledger, Proposal
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.queries import asked_before, can_be_asked, may_answer, money_left
 from askwise.policies.base import Axes, Kernels
+from askwise.policies.capabilities import Settles
 from askwise.policies.labels.common import LabelPolicy, out_for
 
 # Columns of `shown`: how many answers of a worker were judged, and how many agreed with the vote.
@@ -72,7 +74,7 @@ def at_end(book: Book, done: Array, first: int) -> int:
             if is_left(book, task, worker):
                 return c.DONE_BUDGET
         task = next_turn(book, done, task + 1)
-    return c.DONE_LIMITS if limited else c.DONE_TARGET
+    return c.DONE_LIMITS if limited else c.DONE_TASKS
 
 
 def _unbound(*_: Any) -> Any:
@@ -150,7 +152,7 @@ def turn_kernels(label: str, *steps: Any) -> Kernels:
 
 
 @dataclass(frozen=True)
-class InTurnPolicy(LabelPolicy):
+class InTurnPolicy(LabelPolicy, Settles):
     """Base of those that take tasks one after the other and say when one is done."""
 
     axes: ClassVar[Axes] = {"task": "done", "worker": "shown"}
@@ -158,3 +160,7 @@ class InTurnPolicy(LabelPolicy):
     def turn(self, state: Any, ledger: Ledger) -> int:
         """The task whose turn it is; the number of tasks if none is left."""
         return int(next_turn(ledger.book, state.done, int(state.head[0])))
+
+    def settled(self, problem: Problem, state: Any, ledger: Ledger) -> Array:
+        """The tasks whose turn is over."""
+        return state.done[: ledger.total(c.TASKS)] == 1

@@ -100,11 +100,14 @@ def task(visit: Viewing, name: Name, id: Words) -> Response:
     return show_task(visit, name, id)
 
 
-def show_task(visit: Visit, name: str, id: str, **values: Any) -> Response:
+def show_task(
+    visit: Visit, name: str, id: str, typed: dict[str, str] | None = None, **values: Any
+) -> Response:
     """A task's page, perhaps with word of what went wrong."""
     campaign = visit.service.campaigns.get(name)
     found = rows.task_page(campaign, visit.overviews, id, now=_just_done(visit))
-    return visit.page("dashboard/task.html", **frame(visit, name, "tasks"), found=found, **values)
+    values = {**frame(visit, name, "tasks"), "found": found, "typed": typed or {}, **values}
+    return visit.page("dashboard/task.html", **values)
 
 
 @router.get("/dashboard/{name}/preview")

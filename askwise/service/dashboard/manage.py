@@ -172,6 +172,35 @@ async def truth(visit: Requesting, name: Name) -> Response:
     )  # fmt: skip
 
 
+@router.post("/dashboard/{name}/label")
+async def label(visit: Requesting, name: Name) -> Response:
+    """Set the label of a task; it can be set again."""
+
+    def work(campaign: Campaign, form: Form) -> None:
+        why = form.fields.get("why", "").replace("\r\n", "\n").strip()
+        campaign.set_label(
+            _task(form),
+            _value(campaign, form),
+            by=visit.caller.label,
+            why=why or None,
+            truth=form.fields.get("truth") == "yes",
+            key=form.key,
+        )
+
+    return await _change_task(visit, name, "labelled", work)
+
+
+def _value(campaign: Campaign, form: Form) -> float | str:
+    """The label that a form sets; what is no number is left to the campaign to refuse."""
+    text = form.fields.get("value", "")
+    if "options" in campaign.spec:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 Work = Callable[[Campaign, Form], None]
 
 
@@ -198,7 +227,7 @@ async def _change_task(visit: Visit, name: str, code: str, work: Work) -> Respon
         return RedirectResponse(f"/dashboard/{name}/task?{query}", 303)
 
     def again(typed: dict[str, str], **said: Any) -> Response:
-        return shown.show_task(visit, name, typed.get("task", ""), **said)
+        return shown.show_task(visit, name, typed.get("task", ""), typed, **said)
 
     return await do(visit, run, again, then)
 

@@ -22,7 +22,6 @@ from typing import Any, Generic, TypeVar
 from askwise.campaign import Campaign, views
 from askwise.campaign.state import CampaignState
 from askwise.core.arrays import Array
-from askwise.core.choices import Done
 from askwise.ledger import columns as c
 from askwise.service.open_campaigns import OpenCampaigns
 
@@ -59,7 +58,6 @@ class Glance:
     """A campaign in a line: cheap, and always of the present."""
 
     status: views.Status
-    over: Done | None
     last: float | None
     """Time of the last event."""
     bidding: bool = False
@@ -216,10 +214,10 @@ class Overviews:
 
         def look(campaign: Campaign) -> Glance:
             with campaign.reading() as state:
-                status, over = views.status(name, state), views.over(state)
-                bidding = state.bidding and over is None
+                status = views.status(name, state)
+                bidding = state.bidding and status.why is None
             last = campaign.log(status.seq - 1, status.seq) if status.seq else []
-            return Glance(status, over, last[0].time if last else None, bidding)
+            return Glance(status, last[0].time if last else None, bidding)
 
         return self._campaigns.view(name, "glance", look)[1]
 
@@ -348,6 +346,7 @@ def copied(state: CampaignState) -> CampaignState:
     ledger.book = c.Book(*(array.copy() for array in ledger.book))
     ledger.workers, ledger.tasks = ledger.workers.copy(), ledger.tasks.copy()
     ledger.closings, ledger.contexts = ledger.closings.copy(), ledger.contexts.copy()
+    ledger.labels = ledger.labels.copy()
     return made
 
 

@@ -1,5 +1,6 @@
 """Rows of the dashboard's tables: read off a campaign for one page at a time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from askwise.core.events import Event
 from askwise.core.problem import Task
 from askwise.core.prompts import item_text
 from askwise.ledger import columns as c
+from askwise.ledger.entries import SetLabel
 from askwise.service.dashboard.overview import Facts, Overviews
 from askwise.service.dashboard.visit import Cut, cut
 
@@ -51,6 +53,8 @@ class TaskPage:
     options: tuple[str, ...]
     votes: list[tuple[str, int]]
     truth: str | None
+    label: SetLabel | None
+    """The label that was set by hand."""
     closed: bool
     asked: list[AssignmentRow]
     more: int
@@ -112,13 +116,21 @@ def tasks(
         wanted = np.array([each.outcome == outcome for each in answers], bool)
         order = order[wanted[order]]
     shown = cut(len(order), page)
-    found = []
+    return task_rows(campaign, facts, order[shown.start : shown.end].tolist()), shown
+
+
+def task_rows(campaign: Campaign, facts: Facts, places: Sequence[int]) -> list[TaskRow]:
+    """The tasks at these places."""
     with campaign.reading() as state:
-        options = state.spec.problem.options
-        for at in order[shown.start : shown.end].tolist():
-            payload = _gist(state.spec.content, state.ledger.payload(at))
-            found.append(TaskRow(answers[at], _votes(options, facts.votes[at]), payload))
-    return found, shown
+        options, content, ledger = state.spec.problem.options, state.spec.content, state.ledger
+        return [
+            TaskRow(
+                facts.answers[at],
+                _votes(options, facts.votes[at]),
+                _gist(content, ledger.payload(at)),
+            )
+            for at in places
+        ]
 
 
 def _votes(options: tuple[str, ...], votes: Any) -> list[tuple[str, int]]:
@@ -173,6 +185,7 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
             options=options,
             votes=_votes(options, book.votes[index]),
             truth=options[truth] if options and truth >= 0 else None,
+            label=ledger.labels.get(index),
             closed=bool(book.tasks[index, c.CLOSED]),
             asked=found,
             more=more,

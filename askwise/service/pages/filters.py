@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
+from askwise.core.choices import WHY_DONE
 from askwise.core.money import from_micro
 
 OUTCOMES = {
@@ -23,20 +24,10 @@ OUTCOMES = {
     "everyone_asked": "everyone asked",
     "frozen": "frozen for audits",
     "target_not_reachable": "target out of reach",
+    "sure_enough": "sure enough",
+    "labelled": "set by hand",
 }
 """Words of stopping rules and policies; one that is not here is shown as it is."""
-
-WHY_DONE = {
-    "budget": "the money is used up",
-    "limits": "everybody has done what they may",
-    "tasks": "every task is settled",
-    "target": "the target is reached",
-    "agreement": "sure enough by agreement alone",
-    "certified": "the labels are certified as far as audits could show",
-    "hopeless": "no audits that are left could certify any label",
-    "stopped": "it was stopped",
-}
-"""Why nothing more is asked, by the word of ``Done``."""
 
 
 def why_done(why: str) -> str:
@@ -45,7 +36,7 @@ def why_done(why: str) -> str:
     Examples
     --------
     >>> why_done("tasks"), why_done("tea")
-    ('every task is settled', 'there is nothing more to ask')
+    ('no task is left to ask about', 'there is nothing more to ask')
     """
     return WHY_DONE.get(why, "there is nothing more to ask")
 
@@ -64,6 +55,7 @@ NOTICES = {
     "key-revoked": "The key works no longer.",
     "closed": "Closed: nobody will be asked about this task any more.",
     "truth": "The truth is noted.",
+    "labelled": "The label is set.",
     "hook-removed": "The webhook is gone.",
     "hook-tested": "A test is on its way: see the deliveries.",
     "retried": "It will be sent again at once.",

@@ -65,13 +65,13 @@ def test_the_beginning_is_not_counted_before_the_first_answer() -> None:
     paced.now = 10 * 86400.0
     paced.campaign.pause()
     paced.campaign.resume()
-    paced.answer(5)
+    paced.answer(20)
     assert paced.forecast().answers_an_hour == pytest.approx(60)
 
 
 def test_nothing_moves_while_paused_stopped_or_over() -> None:
-    paced = Paced(budget=8)
-    paced.answer(2)
+    paced = Paced(budget=44)
+    paced.answer(20)
     paced.campaign.pause()
     assert paced.forecast() is None
     paced.campaign.resume()
@@ -79,16 +79,24 @@ def test_nothing_moves_while_paused_stopped_or_over() -> None:
     paced.answer(2)
     assert paced.forecast() is None
     other = Paced()
-    other.answer(2)
+    other.answer(20)
     other.campaign.stop()
     assert other.forecast() is None
 
 
 def test_answers_that_came_at_one_moment_have_no_pace() -> None:
     paced = Paced()
-    paced.answer(3, every=0.0)
+    paced.answer(20, every=0.0)
     assert paced.forecast() is None
-    assert paced.forecast(60.0).answers_an_hour == pytest.approx(180)
+    assert paced.forecast(60.0).answers_an_hour == pytest.approx(1200)
+
+
+def test_before_twenty_answers_there_is_no_forecast() -> None:
+    paced = Paced()
+    paced.answer(19)
+    assert paced.forecast() is None
+    paced.answer(1)
+    assert paced.forecast().answers == 20
 
 
 def test_work_ends_when_the_tasks_are_closed() -> None:
@@ -130,22 +138,22 @@ def test_among_crowds_a_person_has_as_many_answers_left_as_tasks() -> None:
     fields: dict[str, Any] = {
         "outcome": None,
         "options": ["no", "yes"],
-        "tasks": [f"t{at}" for at in range(10)],
+        "tasks": [f"t{at}" for at in range(12)],
         "policy": "round-robin",
     }
     person, crowd = Worker("a", 2, kind="person"), Worker("b", 2, limit=30, kind="crowd")
     paced = Paced(workers=[person, crowd], **fields)
-    paced.answer(4, "yes")
+    paced.answer(20, "yes")
     found = paced.forecast()
-    assert found.work_ends - found.now == pytest.approx((10 + 30 - 4) * 60)
+    assert found.work_ends - found.now == pytest.approx((12 + 30 - 20) * 60)
     endless = Paced(workers=[person, Worker("b", 2)], **fields)
-    endless.answer(4, "yes")
+    endless.answer(20, "yes")
     assert endless.forecast().work_ends is None
 
 
 def test_an_end_out_of_sight_is_none() -> None:
     paced = Paced(budget=None)
-    paced.answer(4)
+    paced.answer(20)
     found = paced.forecast()
     assert (found.ends, found.why, found.spent) == (None, None, None)
     assert found.answers_an_hour == pytest.approx(60)

@@ -65,6 +65,7 @@ API: dict[tuple[str, str], Rule] = {
     ("POST", "/campaigns/{name}/top-up"): Rule("requester", body={"amount": "1"}),
     ("POST", "/campaigns/{name}/add"): Rule("requester", body={"tasks": ["more"]}),
     ("POST", "/campaigns/{name}/close"): Rule("requester", body={"task": "t3"}),
+    ("POST", "/campaigns/{name}/label"): Rule("requester", body={"task": "t2", "value": "yes"}),
     ("POST", "/campaigns/{name}/truth"): Rule("requester", body={"task": "t1", "option": "yes"}),
     ("GET", "/judges"): Rule("viewer"),
     ("GET", "/policies"): Rule("viewer"),
@@ -125,6 +126,7 @@ PAGES: dict[tuple[str, str], Rule] = {
     ("POST", "/dashboard/-/keys/{id}/revoke"): form("owner", key="c" * 32),
     ("GET", "/dashboard/{name}"): Rule("viewer"),
     ("GET", "/dashboard/{name}/tasks"): Rule("viewer"),
+    ("GET", "/dashboard/{name}/review"): Rule("viewer"),
     ("GET", "/dashboard/{name}/workers"): Rule("viewer"),
     ("GET", "/dashboard/{name}/decisions"): Rule("viewer"),
     ("GET", "/dashboard/{name}/task"): Rule("viewer", query="id=t1"),
@@ -143,6 +145,7 @@ PAGES: dict[tuple[str, str], Rule] = {
     ("POST", "/dashboard/{name}/resume"): form("requester", key="2" * 32),
     ("GET", "/dashboard/{name}/stop"): Rule("requester"),
     ("POST", "/dashboard/{name}/close"): form("requester", task="t2", key="3" * 32),
+    ("POST", "/dashboard/{name}/label"): form("requester", task="t2", value="yes", key="cd" * 16),
     ("POST", "/dashboard/{name}/truth"): form("requester", task="t2", option="yes", key="4" * 32),
     ("GET", "/dashboard/{name}/hooks"): Rule("requester"),
     ("POST", "/dashboard/{name}/hooks"): form(

@@ -18,7 +18,7 @@ def test_the_overview_adds_up(site: Site) -> None:
     said = words_of(site.page("/dashboard/cats"))
     assert "Spent 0.40 of 10.00 spent 4% · reserved 0.10 · left 9.50" in said
     assert "Answers 4 1 out · 5 decisions" in said
-    assert "Tasks settled 0 of 3 3 open · 2 workers" in said
+    assert "Tasks settled 0 of 3 3 not settled · 2 workers" in said
 
 
 def test_the_page_says_which_policy_was_chosen_and_why(site: Site) -> None:

@@ -202,3 +202,23 @@ def test_a_campaign_may_be_called_keys(site: Site) -> None:
     assert reply.headers["location"] == "/dashboard/-/keys"
     site.create("keys")
     assert "random-pairs" in site.page("/dashboard/keys")
+
+
+def test_done_is_never_said_over_tasks_that_are_not_settled(site: Site) -> None:
+    names = [f"t{at}" for at in range(4)]
+    policy = {"name": "hem", "target": 0.2}
+    campaign = site.create(tasks=names, workers=[Worker(f"w{at}", 1) for at in range(5)],
+                           policy=policy, budget=100)  # fmt: skip
+    while batch := campaign.ask():
+        campaign.tell(batch[0].id, "yes")
+    assert campaign.status().why == "agreement"
+    assert campaign.status().open_tasks == 4
+    said = words_of(site.page("/dashboard/cats"))
+    assert "Done hem · sure enough by agreement alone" in said
+    assert "Tasks settled 4 of 4" in said
+    assert "4 of 4" in words_of(site.page("/dashboard"))
+    assert "sure enough" in words_of(site.page("/dashboard/cats/tasks"))
+    campaign.add(tasks=["t4"])
+    said = words_of(site.page("/dashboard/cats"))
+    assert "Running hem" in said
+    assert "Tasks settled 4 of 5" in said

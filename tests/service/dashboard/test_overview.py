@@ -247,9 +247,7 @@ def test_a_glance_is_always_of_now(campaigns: OpenCampaigns) -> None:
         assert seen.status.answers == number
         assert seen.last == campaign.log()[-1].time
     campaign.stop()
-    over = overviews.glance("cats").over
-    assert over is not None
-    assert over.why == "stopped"
+    assert overviews.glance("cats").status.why == "stopped"
     overviews.close()
 
 

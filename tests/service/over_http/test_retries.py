@@ -53,6 +53,9 @@ WRITES: dict[str, Callable[[Service, RemoteCampaign], Write]] = {
     "top-up": lambda s, c: (f"{at(c)}/top-up", {"amount": 1}, {"amount": "1.5"}),
     "add": lambda s, c: (f"{at(c)}/add", {"tasks": ["t8"]}, {"tasks": ["t9"]}),
     "close": lambda s, c: (f"{at(c)}/close", {"task": "t1"}, {"task": "t2"}),
+    "label": lambda s, c: (
+        f"{at(c)}/label", {"task": "t1", "value": "no"}, {"task": "t1", "value": "yes"}
+    ),
     "truth": lambda s, c: (
         f"{at(c)}/truth", {"task": "t1", "option": "no"}, {"task": "t2", "option": "no"}
     ),

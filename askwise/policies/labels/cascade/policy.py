@@ -24,6 +24,7 @@ from askwise.policies.capabilities import (
     GoldRequest,
     LabelsItself,
     Score,
+    Settles,
     SuggestsGold,
 )
 from askwise.policies.gold import drawn_at_random, random_order
@@ -36,6 +37,11 @@ from askwise.policies.labels.common import voted
 JUDGE, SAMPLE, TRUTH, ESCALATE = range(4)
 
 
+def is_settled(state: State, ledger: Ledger) -> Array:
+    """Whether judges have settled each task, or its truth is known."""
+    return (moves.truths_of(ledger, state) >= 0) | (state.by[: ledger.total(c.TASKS)] > 0)
+
+
 class Pair(NamedTuple):
     """Whom to ask about what, and what for."""
 
@@ -46,7 +52,7 @@ class Pair(NamedTuple):
 
 @policies.register("cascade")
 @dataclass(frozen=True)
-class CascadePolicy(Policy, Explains, LabelsItself, SuggestsGold):
+class CascadePolicy(Policy, Explains, LabelsItself, SuggestsGold, Settles):
     """Put a task to cheap judges first, to more expensive ones while unsure, last to the trusted.
 
     Judges of one price are a stage. After each stage a task has a score, the lead of its leading
@@ -194,11 +200,14 @@ class CascadePolicy(Policy, Explains, LabelsItself, SuggestsGold):
         is_open = vectors.open_tasks(ledger)
         if not is_open.any():
             return Done("tasks")
-        total = ledger.total(c.TASKS)
-        if ((moves.truths_of(ledger, state) >= 0) | (state.by[:total] > 0))[is_open].all():
+        if is_settled(state, ledger)[is_open].all():
             return Done("target")
         limited = any(at_limit(ledger.book, worker) for worker in joined.tolist())
         return IDLE[c.DONE_LIMITS if limited else c.DONE_TASKS]
+
+    def settled(self, problem: Problem, state: State, ledger: Ledger) -> Array:
+        """The tasks that judges have settled, or whose truth is known."""
+        return is_settled(state, ledger)
 
     def next_pair(
         self, state: State, ledger: Ledger, order: Array, money: int, available: Array

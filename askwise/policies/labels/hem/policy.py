@@ -23,6 +23,7 @@ from askwise.policies.capabilities import (
     GoldRequest,
     LabelsItself,
     LimitsSize,
+    Settles,
     SuggestsGold,
     TakesPilot,
 )
@@ -145,7 +146,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 
 @policies.register("hem")
 @dataclass(frozen=True)
-class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot):
+class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot, Settles):
     """Learn who is right on what, and ask where it pays.
 
     Workers' accuracies are partially pooled: that of a newcomer is the crowd's, that in a context
@@ -285,6 +286,23 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot):
         final = State(*(array.copy() for array in state))
         fit_all(ledger.book, final, FULL_ROUNDS)
         return final
+
+    def settled(self, problem: Problem, state: State, ledger: Ledger) -> Array:
+        """The tasks that are at the target, or known; without a target only the known ones."""
+        book, total = ledger.book, ledger.total(c.TASKS)
+        found = state.known[:total] > 0
+        if self.target == 0.0:
+            return found
+        rows = book.tasks[:total]
+        asked, answered = rows[:, c.TASK_ASKED], rows[:, c.TASK_ANSWERED]
+        idle_tasks = np.isinf(state.keys[:total]) & (answered > 0) & (asked == answered)
+        idle_tasks &= ~found & (rows[:, c.CLOSED] == 0)
+        most = np.where(rows[:, c.NAMED] >= 0, rows[:, c.NAMED], ledger.total(c.WORKERS))
+        # A task that others could be asked about is left alone for one reason: it is sure enough.
+        found |= idle_tasks & (asked < most)
+        for task in np.flatnonzero(idle_tasks & (asked >= most)).tolist():
+            found[task] = confidence_in(book, state, task) >= 1.0 - self.target
+        return found
 
     def needs_gold(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw

@@ -125,6 +125,20 @@ def tell_truth(call: d.Change, body: requests.TruthBody) -> Response:
     return call.status()
 
 
+@router.post("/{name}/label", reply=replies.StatusShape)
+def label(call: d.Change, body: requests.LabelBody) -> Response:
+    """Set the label of a task by hand; it wins over answers, and can be set again."""
+    call.campaign.set_label(
+        body.task,
+        body.value,
+        by=body.by or call.caller.label,
+        why=body.why,
+        truth=body.truth,
+        key=call.key,
+    )
+    return call.status()
+
+
 @router.get("/{name}/over", reply=replies.OverShape)
 def get_end(call: d.Look) -> Response:
     """Why there is nothing more to ask, if so, and nothing is out."""

@@ -16,7 +16,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE, FailureWhy
+from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE, LONGEST_REMARK, FailureWhy
 from askwise.core.docstrings import attributes_of
 from askwise.core.problem import Worker, WorkerKind
 from askwise.core.schemas import in_json_words
@@ -260,6 +260,17 @@ class TruthBody(TaskOnly, example={"task": "photo-1", "option": "yes"}):
     """The true option of a task."""
 
     option: Id = Field(description="The option that is true.")
+
+
+class LabelBody(
+    TaskOnly, example={"task": "photo-1", "value": "yes", "why": "The tail is a cat's."}
+):
+    """A label that is set by hand."""
+
+    value: Given = Field(description="The label.")
+    by: Id | None = Field(None, description="Who decides; by default what the key is called.")
+    why: str | None = Field(None, max_length=LONGEST_REMARK, description="The reason.")
+    truth: bool = Field(False, description="Whether it is also the truth of the task.")
 
 
 class KeyBody(Body, example={"role": "viewer", "label": "the board", "lasts": 2592000}):

@@ -1,0 +1,69 @@
+"""What a snapshot of a ledger has beside its arrays: names, and what no kernel reads."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from askwise.core.labels import Label
+from askwise.core.problem import Task, Worker
+from askwise.ledger.entries import Overrun, SetLabel
+from askwise.ledger.pilots import PilotRecord
+
+if TYPE_CHECKING:
+    from askwise.ledger.ledger import Ledger
+
+
+def freeze_names(ledger: Ledger) -> Callable[[], str]:
+    """Copy what may change; what is returned writes the copy down as JSON, whenever called."""
+    workers, tasks = list(ledger.workers), ledger.tasks[len(ledger.problem.tasks) :]
+    closings, labels = list(ledger.closings.items()), list(ledger.labels.items())
+    rest = {
+        "seq": ledger.seq,
+        "utility": ledger.utility,
+        "passed_over": sorted(ledger.passed_over),
+        "families": list(ledger.families),
+        "draws": list(ledger.draws),
+        "pilot": None if ledger.pilot is None else copy.deepcopy(ledger.pilot.to_json()),
+        "failures": [[at, dict(whys)] for at, whys in ledger.failures.items()],
+        "at_cost": sorted(ledger.at_cost),
+        "overruns": [[at, *overrun] for at, overrun in ledger.overruns.items()],
+    }
+
+    def write() -> str:
+        return json.dumps(
+            {
+                **rest,
+                "workers": [worker.to_json() for worker in workers],
+                "tasks": [task.to_json() for task in tasks],
+                "closings": [[task, *label, why] for task, (label, why) in closings],
+                "labels": [[task, *label] for task, label in labels],
+            }
+        )
+
+    return write
+
+
+def restore_names(ledger: Ledger, names: str) -> None:
+    """Read what ``freeze_names`` wrote into a ledger that has its problem and nothing else."""
+    raw = json.loads(names)
+    ledger.seq, ledger.utility = raw["seq"], raw["utility"]
+    ledger.passed_over = set(raw["passed_over"])
+    ledger.draws = raw["draws"]
+    # A snapshot from before there were pilots does not have one.
+    pilot = raw.get("pilot")
+    ledger.pilot = None if pilot is None else PilotRecord.from_json(pilot)
+    ledger.families = {family: at for at, family in enumerate(raw["families"])}
+    ledger.failures = {at: Counter(whys) for at, whys in raw["failures"]}
+    ledger.at_cost = set(raw["at_cost"])
+    ledger.overruns = {at: Overrun(*overrun) for at, *overrun in raw["overruns"]}
+    ledger.workers = [Worker(**each) for each in raw["workers"]]
+    ledger.tasks = [*ledger.problem.tasks, *(Task(**each) for each in raw["tasks"])]
+    ledger.worker_places = {worker.id: at for at, worker in enumerate(ledger.workers)}
+    ledger.task_places = {task.id: at for at, task in enumerate(ledger.tasks)}
+    ledger.closings = {task: (Label(*label), why) for task, *label, why in raw["closings"]}
+    # Nor does one from before labels could be set have any.
+    ledger.labels = {task: SetLabel(*label) for task, *label in raw.get("labels", ())}
