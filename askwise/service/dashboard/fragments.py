@@ -152,7 +152,7 @@ def _is_new(glance: Glance) -> bool:
     """Whether nobody was asked yet, though somebody can be."""
     status = glance.status
     nothing = not status.decisions and not status.answers
-    return nothing and glance.over is None and not glance.bidding and status.state != "stopped"
+    return nothing and status.why is None and not glance.bidding
 
 
 def _checklist(visit: Visit, campaign: Campaign, seen: Seen) -> Markup:

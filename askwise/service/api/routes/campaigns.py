@@ -125,7 +125,7 @@ def tell_truth(call: d.Change, body: requests.TruthBody) -> Response:
     return call.status()
 
 
-@router.post("/{name}/label", reply=replies.StatusShape)
+@router.post("/{name}/label", reply=views.Status)
 def label(call: d.Change, body: requests.LabelBody) -> Response:
     """Set the label of a task by hand; it wins over answers, and can be set again."""
     call.campaign.set_label(
