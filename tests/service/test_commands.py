@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from askwise.campaign import Campaign
 from askwise.cli import serve
 from askwise.cli.serve import Greeting
+from askwise.demo import example
 from askwise.service import server
 from askwise.service.auth.identity import Identities
-from askwise.store import MemoryStore
+from askwise.service.settings import Settings
+from askwise.store import MemoryStore, Store
 from tests.cli.helpers import in_this_process
 
 
@@ -34,6 +40,7 @@ from tests.cli.helpers import in_this_process
         (("serve", "--proxies", "127.0.0.1,"), "proxies"),
         (("serve", "--port", "0", "--store", "nonsense://x"), "store"),
         (("serve", "--port", "0", "--store", "sqlite:////nowhere/a.sqlite"), "/nowhere"),
+        (("serve", "--demo", "--store", "sqlite:///mine.sqlite"), "--store"),
         (("serve", "--port", "0", "--most-out", "0"), "most_out"),
         (("serve", "--port", "0", "--lease", "-1"), "lease"),
         (("serve", "--port", "0", "--log", "loud"), "log"),
@@ -121,3 +128,38 @@ def test_who_starts_a_service_without_an_owner_is_told(capsys: pytest.CaptureFix
     identities.revoke(identities.keys()[0].id)
     Greeting.make(store, "http://127.0.0.1:1").say()
     assert "askwise keys new owner" in capsys.readouterr().out
+
+
+def test_a_demo_has_an_example_campaign_in_a_store_that_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ASKWISE_STORE", raising=False)
+    monkeypatch.setenv("ASKWISE_JIT", "")
+    ended: list[Callable[[], object]] = []
+    monkeypatch.setattr(
+        serve.atexit,
+        "register",
+        lambda work, *given, **named: ended.append(partial(work, *given, **named)),
+    )
+    folders: list[Path] = []
+
+    def run(settings: Settings, store: Store, taken: socket.socket, **named: Any) -> None:
+        taken.close()
+        folders.append(Path(settings.store.removeprefix("sqlite:///")).parent)
+        assert folders[0].is_dir()
+        assert store.names() == [example.NAME]
+        assert Campaign.open(store, example.NAME).status().answers == example.ANSWERED
+        named["listening"]()
+        store.close()
+
+    monkeypatch.setattr(server, "run", run)
+    said = in_this_process("serve", "--demo", "--port", "0")
+    assert said.exit_code == 0, said.output
+    assert f"/dashboard/{example.NAME}\n" in said.stdout
+    assert "/join/aww_" in said.stdout
+    assert "deleted when you stop the service" in said.stdout
+    for work in ended:
+        work()
+    assert not folders[0].exists()
+    assert not list(tmp_path.iterdir())
