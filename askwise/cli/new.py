@@ -70,6 +70,8 @@ def new(
     """Create a campaign from a table of items, or from a TOML file, and print its name."""
     said = {key: value for key, value in locals().items() if key not in NOT_OF_TABLES}
     leave_compiler_out()
+    if source.is_dir():
+        raise InvalidParameter(f"{source}: Is a directory: name a file", field="source")
     if source.name.lower().endswith(".toml"):
         _refuse_beside_toml(source, said)
         campaign = _of_toml(source, open_store(store), name)

@@ -224,7 +224,7 @@ def test_on_a_terminal_nothing_to_list_is_said(shop: str, workplace: Path) -> No
     code, text = on_terminal("list", "--store", "sqlite:///none.sqlite")
     assert (code, text) == (
         0,
-        "no campaigns in sqlite:///none.sqlite; make one with: askwise new SPEC.toml\n",
+        "no campaigns in sqlite:///none.sqlite; make one with: askwise new FILE\n",
     )
     assert on_terminal("assignments", shop) == (0, "nothing is out\n")
 

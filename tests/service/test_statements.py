@@ -122,9 +122,9 @@ def test_an_ask_takes_as_many_statements_for_fifty_as_for_one(
 ) -> None:
     campaign, headers = site.create(), site.headers()
     statements, reply = counter.run(site.ask, campaign, limit, headers)
-    # The key, who is away, begin, where the log ends, insert, commit; PostgreSQL takes one
-    # statement for the last four.
-    assert len(statements) == {"sqlite": 6, "postgres": 3}[site.kind], statements
+    # The key, who is away, begin, where the log ends, whether it is archived, insert, commit;
+    # PostgreSQL takes one statement for the last five.
+    assert len(statements) == {"sqlite": 7, "postgres": 3}[site.kind], statements
     check_payloads(reply["assignments"], limit)
 
 
