@@ -15,7 +15,7 @@ from askwise.core.choices import Batch
 from askwise.core.errors import Conflict, InvalidParameter, StoreError
 from askwise.store import MemoryStore, SqliteStore, open_store
 from askwise.store.archive import parquet
-from askwise.store.archive.base import Archiving
+from askwise.store.archive.base import ArchiveNote, Archiving
 from askwise.store.backup.portable import Portable
 from askwise.store.postgres.store import PostgresStore
 
@@ -127,7 +127,7 @@ def test_a_campaign_that_was_open_elsewhere_is_not_begun_anew(
             assert list(items) == []
 
 
-@pytest.mark.parametrize("step", ["write", "replace", "check", "take out", "commit"])
+@pytest.mark.parametrize("step", ["write", "replace", "check", "take out", "begun", "removed"])
 def test_a_process_that_dies_at_any_step_loses_nothing(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,11 +140,13 @@ def test_a_process_that_dies_at_any_step_loses_nothing(
         "replace": (os, "replace"),
         "check": (archiving, "_check_folds"),
         "take out": (SqliteStore, "take_out"),
-        "commit": (SqliteStore, "_row"),
+        "begun": (SqliteStore, "_row"),
+        "removed": (ArchiveNote, "to_text"),
     }[step]
     child = os.fork()
     if child == 0:
-        # It ends as if by SIGKILL where the step begins, or inside of the last transaction.
+        # It ends as if by SIGKILL where the step begins. The last two are inside the transaction:
+        # before it has removed anything, and after it has removed everything.
         with monkeypatch.context() as patch:
             patch.setattr(place, name, lambda *_: os._exit(9))
             archiving.archive(open_store(url), "cats", tmp_path, time=0.0)
