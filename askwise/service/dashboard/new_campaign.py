@@ -191,7 +191,7 @@ def _create(visit: Visit, ordered: OrderedForm, form: Form) -> CreatedCampaign:
         campaign.truth(task, option)
     links = {}
     for person in ordered.order.people:
-        body = requests.InviteBody(worker=person.id)
+        body = requests.InviteBody(worker=person.id, lasts=None)
         key = f"{form.key}/{person.id}"
         _, _, links[person.id] = invite_worker(visit.service, visit.caller, key, name, body)
     return CreatedCampaign(name, len(ordered.order.tasks), len(truths), links)

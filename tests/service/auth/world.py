@@ -79,7 +79,7 @@ def made_world() -> Iterator[World]:
         made.keys["expired"] = identities.issue("owner", "late", lasts=1e-6)[0]
         made.ids = {
             "name": "cats", "what": "answers.csv", "seq": batch[0].id.rpartition(":")[2],  # type: ignore[index]
-            "verb": "next",
+            "verb": "next", "draft": "0" * 32,
         }  # fmt: skip
         yield made
 
