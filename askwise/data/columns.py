@@ -19,6 +19,12 @@ from askwise.data.tables import columns_of, csv_rows, read_text
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
+BATCH, FEW = 65_536, 16
+"""Rows of Parquet that are unpacked at a time: of a file, and of one that was sent."""
+
+LARGEST_HELD = 64 * 2**20
+"""Characters that a file which was sent may unpack to."""
+
 Wanted = Callable[[Sequence[str]], list[str]]
 """Says which of a file's columns are read."""
 
@@ -191,17 +197,25 @@ def json_rows(
 
 
 def _read_parquet(path: Path, wanted: Wanted, raw: bytes | None) -> Columns:
+    rows = size = 0
     with parquet_file(path, raw) as file:
         read = wanted(list(file.schema_arrow.names))
-        table = file.read(columns=read)
-    cells = {
-        name: [
-            said(value, name, path, "row", row)
-            for row, value in enumerate(table.column(name).to_pylist(), 1)
-        ]
-        for name in read
-    }
-    return Columns(path, cells, range(1, table.num_rows + 1))
+        cells = {name: [] for name in read}
+        # What somebody has sent is unpacked a few rows at a time: it may be far larger than it is.
+        for batch in file.iter_batches(BATCH if raw is None else FEW, columns=read):
+            for name in read:
+                column = cells[name]
+                for row, value in enumerate(batch.column(name).to_pylist(), rows + 1):
+                    column.append(said(value, name, path, "row", row))
+                    size += len(column[-1])
+            rows += batch.num_rows
+            if raw is not None and size > LARGEST_HELD:
+                raise InvalidProblem(
+                    f"{path} unpacks to more than {LARGEST_HELD // 2**20} MB of text: give a "
+                    "smaller file",
+                    field="file",
+                )
+    return Columns(path, cells, range(1, rows + 1))
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from askwise.service.judges import JudgePanel, JudgeRuns
 from askwise.service.log_watch import LogWatch
 from askwise.service.middleware.requests import RequestMiddleware
 from askwise.service.open_campaigns import MOST_OPEN, OpenCampaigns
+from askwise.service.pages.base import refused
 from askwise.service.routing.application import Application
 from askwise.service.settings import Settings
 from askwise.service.state import ServiceState
@@ -78,7 +79,9 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
         watch.end_soon()
 
     overviews = Overviews(open_campaigns)
-    middleware = RequestMiddleware(settings, identities, threads, places=THREADS - SPARE_THREADS)
+    middleware = RequestMiddleware(
+        settings, identities, threads, places=THREADS - SPARE_THREADS, refuse=refused
+    )
 
     @asynccontextmanager
     async def life(_: object) -> AsyncIterator[None]:

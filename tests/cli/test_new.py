@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from askwise.campaign import Campaign
 from askwise.store import open_store
+from tests.cli import page
 
 Call = Callable[..., Any]
 
@@ -90,3 +92,13 @@ def test_what_a_toml_file_says_itself_is_refused_beside_it(workplace: Path, call
     (workplace / "spec.toml").write_text("")
     refused = call("new", "spec.toml", "--question", "Good?", code=2)
     assert "--question is for a table of items" in refused.stderr
+
+
+def test_the_examples_of_the_page_print_what_it_says(workplace: Path, call: Call) -> None:
+    how_to = page.PAGE.with_name("new-campaign.md")
+    for name, text in page.files(how_to).items():
+        (workplace / name).write_text(text)
+    found = page.examples(how_to)
+    assert len(found) == 2
+    for command, output in found:
+        assert call(*shlex.split(command)[1:]).output == output

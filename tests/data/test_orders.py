@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from decimal import Decimal
 from typing import Any
 
@@ -150,3 +151,16 @@ def test_the_separator_is_found_whatever_quoted_names_hold(
     separator: str, names: list[str]
 ) -> None:
     assert separator_of(separator.join(f'"{name}"' for name in names) + "\n1") == separator
+
+
+def test_parquet_that_was_sent_is_not_unpacked_without_end() -> None:
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    held = io.BytesIO()
+    # 1 MB, written once and named 100 times.
+    text = arrow.array(["x" * 2**20] * 100).dictionary_encode()
+    parquet.write_table(arrow.table({"text": text}), held)
+    assert len(held.getvalue()) < 2**21
+    with pytest.raises(InvalidProblem, match="unpacks to more than 64 MB"):
+        preview_table(HeldFile("bomb.parquet", held.getvalue()))

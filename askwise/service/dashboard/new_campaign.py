@@ -22,7 +22,7 @@ from askwise.service.dashboard.drafts import DraftId, find_draft, keep_draft, se
 from askwise.service.dashboard.order_form import OrderedForm
 from askwise.service.dashboard.toml_lines import line_of
 from askwise.service.dashboard.visit import Form, Requesting, Visit, back, do, do_with, sent
-from askwise.service.pages.base import pages, refuse_form
+from askwise.service.pages.base import NEW_TABLE, pages, refuse_form
 from askwise.service.work.payload import scrolls
 from askwise.service.work.question import question_view
 
@@ -101,7 +101,7 @@ def first_step(visit: Visit) -> dict[str, Any]:
     }
 
 
-@router.post("/dashboard/-/new/table")
+@router.post(NEW_TABLE)
 async def take_table(visit: Requesting) -> Response:
     """Take a file, look whether it is a table, and keep it for the next step."""
     files: list[HeldFile] = []

@@ -75,12 +75,19 @@ Responder = Callable[[IncomingRequest], Awaitable[Response | ASGIApp]]
 class RequestMiddleware:
     """Lets requests through, each with its caller, if they showed a key.
 
-    ``places`` is how many may be at work at a time.
+    ``places`` is how many may be at work at a time. ``refuse`` makes the reply to a request that is
+    refused before it comes to a route, from its path and the error.
     """
 
     def __init__(
-        self, settings: Settings, identities: Identities, threads: Threads, places: int
+        self,
+        settings: Settings,
+        identities: Identities,
+        threads: Threads,
+        places: int,
+        refuse: Callable[[str, AskwiseError], Response] = lambda _, error: reply_to(error),
     ) -> None:
+        self.refuse = refuse
         self.shares = Shares(places)
         self.settings = settings
         self.identities = identities
@@ -109,7 +116,7 @@ class RequestMiddleware:
                 request = await self._let_in(exchange)
             except AskwiseError as error:
                 metrics.REFUSED.labels(error.code).inc()
-                await exchange.reply(reply_to(error))
+                await exchange.reply(self.refuse(scope["path"], error))
                 return
             try:
                 reply = await respond(request)

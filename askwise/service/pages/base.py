@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from askwise.core.errors import AskwiseError
 from askwise.core.version import __version__
 from askwise.service.auth.identity import Identity, csrf_token
-from askwise.service.errors import BadShape, RequestRefused, forbidden, status_of
+from askwise.service.errors import BadShape, RequestRefused, forbidden, reply_to, status_of
 from askwise.service.incoming_request import IncomingRequest
 from askwise.service.routing.routes import Instead, RouteGroup
 from askwise.service.state import service_of
@@ -23,6 +23,9 @@ log = logging.getLogger("askwise.service")
 
 SESSION = "askwise_session"
 """The cookie of a browser that is signed in."""
+
+NEW_TABLE = "/dashboard/-/new/table"
+"""Where a file is sent from which a campaign is created."""
 
 POLICY = {
     "default-src": "'none'",
@@ -92,6 +95,21 @@ def page(
 def trouble(request: Request, status: int, message: str) -> Response:
     """What went wrong, as a page."""
     return page("error.html", status=status, code=status, message=message, home=_home(request))
+
+
+def refused(path: str, error: AskwiseError) -> Response:
+    """What is told of a request that came to no route: a page, if a page has sent too much."""
+    if error.reason != "body_too_large" or not path.startswith("/dashboard"):
+        return reply_to(error)
+    message = str(error)
+    if path == NEW_TABLE:
+        message = (
+            "this file is too large to be sent here: create the campaign with askwise new FILE"
+        )
+    reply = page("error.html", status=413, code=413, message=message, home="/dashboard")
+    # What was sent is not read to its end.
+    reply.headers["Connection"] = "close"
+    return reply
 
 
 def log_error(error: AskwiseError) -> None:

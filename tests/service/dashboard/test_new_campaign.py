@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 
 from askwise.service.dashboard import drafts, order_form
+from askwise.service.judges import JudgePanel
+from askwise.service.pages.base import NEW_TABLE
+from askwise.sources.function import Function
+from askwise.sources.judges import Judge
 from tests.service.dashboard.site import Form, Site, form_of, words_of
 
 REVIEWS = b"id,review,stars,gold\nr1,Lovely,5,\nr2,It broke,1,bad\nr3,It is a chair,3,\n"
@@ -299,6 +303,17 @@ def test_too_many_rows_are_sent_to_the_command_line(
     assert "run askwise new reviews.csv" in words_of(site.send(form, do="create").text)
 
 
+def test_a_file_above_the_limit_of_the_service_gets_a_page_that_names_the_command(
+    site: Site,
+) -> None:
+    size = site.service.settings.largest_body + 1
+    reply = site.client.post(NEW_TABLE, content=b"", headers={"Content-Length": str(size)})
+    assert reply.status_code == 413
+    assert reply.headers["content-type"].startswith("text/html")
+    assert "create the campaign with askwise new FILE" in words_of(reply.text)
+    assert site.client.post("/campaigns", headers={"Content-Length": str(size)}).json()
+
+
 def test_a_viewer_creates_nothing(site: Site) -> None:
     place = step(site)
     site.sign_in("viewer")
@@ -315,3 +330,17 @@ def test_an_error_in_toml_names_its_line(site: Site) -> None:
     )
     toml = 'tasks = ["t"]\n[[workers]]\nid = "w"\nprice = "much"\n'
     assert "Line 4: workers.0.price" in site.send(form, toml=toml, question="Is it?").text
+
+
+def test_judges_of_the_service_can_be_ticked_and_their_price_counts(site: Site) -> None:
+    source = Function(price="0.01", call="tests.service.dashboard.site:words_of")
+    site.service.judges = JudgePanel([Judge("rule", source)])
+    page = site.page(step(site))
+    assert 'name="judge-0" value="rule"' in page
+    form = filled(page)
+    form.fields |= {**FILLED, "budget": "", "judge-0": "rule"}
+    # Three items: two people at 0.05 and a judge at 0.01.
+    assert "0.33 USD at the most" in words_of(site.send(form, do="cost").text)
+    assert site.send(form, do="create").status_code == 200
+    workers = {each.id: each.micro for each in site_workers(site.service.campaigns.get("reviews"))}
+    assert workers == {"rule": 10_000, "ann": 50_000, "ben": 50_000}
