@@ -137,11 +137,13 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
         word, share = words[at]
         if word == "certified" and rests_on != "truth":
             sure, rests_on = share, "certified"
-        label = ledger.labels.get(task)
-        if label is not None:
+        by_hand = ledger.labels.get(task)
+        if by_hand is not None:
             # Nothing says how sure somebody was; only a truth is certain.
-            is_true = ledger.book.tasks[task, c.TRUTH] == label.value
-            value, sure, rests_on = told(int(label.value)) if is_true else (label.value, None, None)
+            is_true = ledger.book.tasks[task, c.TRUTH] == by_hand.value
+            value, sure, rests_on = (
+                told(int(by_hand.value)) if is_true else (by_hand.value, None, None)
+            )
             outcome, worth, word = "labelled", None, None
         found.append(
             Answer(
@@ -154,7 +156,7 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
                 majority_error=None if worth is None else worth.majority,
                 rests_on=rests_on,
                 certificate=word,
-                decided_by=None if label is None else label.by,
+                decided_by=None if by_hand is None else by_hand.by,
             )
         )
     return found
