@@ -30,6 +30,8 @@ def freeze_names(ledger: Ledger) -> Callable[[], str]:
         "pilot": None if ledger.pilot is None else copy.deepcopy(ledger.pilot.to_json()),
         "failures": [[at, dict(whys)] for at, whys in ledger.failures.items()],
         "at_cost": sorted(ledger.at_cost),
+        "flags": [[task, list(seqs)] for task, seqs in ledger.flags.items()],
+        "comments": [[task, list(seqs)] for task, seqs in ledger.comments.items()],
         "overruns": [[at, *overrun] for at, overrun in ledger.overruns.items()],
     }
 
@@ -65,5 +67,7 @@ def restore_names(ledger: Ledger, names: str) -> None:
     ledger.worker_places = {worker.id: at for at, worker in enumerate(ledger.workers)}
     ledger.task_places = {task.id: at for at, task in enumerate(ledger.tasks)}
     ledger.closings = {task: (Label(*label), why) for task, *label, why in raw["closings"]}
-    # Nor does one from before labels could be set have any.
+    # Nor does one from before labels could be set, and tasks be flagged, have any.
     ledger.labels = {task: SetLabel(*label) for task, *label in raw.get("labels", ())}
+    ledger.flags = dict(raw.get("flags", ()))
+    ledger.comments = dict(raw.get("comments", ()))
