@@ -12,7 +12,7 @@ from askwise.campaign.preparing import PreparingCampaign, as_number
 from askwise.campaign.requests import Crew
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.verbs import Verbs
-from askwise.core.calls import LONGEST_REMARK, FailureWhy, check_by, check_said
+from askwise.core.calls import LONGEST_REMARK, FailureWhy, check_by, check_remark, check_said
 from askwise.core.certify import CertifyTerms
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.content import Content
@@ -298,6 +298,19 @@ class Campaign(PreparingCampaign):
         passed over until somebody has answered, unless ``ask(workers=...)`` names them.
         """
         self._writer.write(self.declining(assignment_id, key))
+
+    def flag(self, assignment_id: str, why: str, key: str | None = None) -> None:
+        """Say that a task can't be answered, and why; its worker is not asked about it again.
+
+        The assignment is released as by :meth:`decline`. The log has the reason (event FLAGGED),
+        and the dashboard's review queue shows the task.
+        """
+        self._writer.write(self.flagging(assignment_id, why, key))
+
+    def comment(self, task: str, text: str, *, by: str, key: str | None = None) -> None:
+        """Write a comment on a task, in up to 2,000 characters; workers do not see it."""
+        said = {"task": task, "text": check_remark(text, "text"), "by": check_by(by)}
+        self._do("comment", key, Verbs.comment, **said)
 
     # Changing what there is.
 

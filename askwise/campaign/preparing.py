@@ -18,6 +18,7 @@ from askwise.core.calls import (
     FailureWhy,
     check_failure,
     check_probabilities,
+    check_remark,
     check_said,
 )
 from askwise.core.choices import Batch, Done, Wait
@@ -33,7 +34,7 @@ _canonical = json_encoder(separators=(", ", ": "), sort_keys=True, allow_nan=Tru
 """As in every store so far: a retry is known by this text."""
 
 _REFUSALS: dict[str, type[AskwiseError]] = dict.fromkeys(
-    ("tell", "fail", "truth", "set_label"), InvalidAnswer
+    ("tell", "fail", "truth", "set_label", "flag", "comment"), InvalidAnswer
 )
 """What is raised if a verb is given text that no store can keep."""
 
@@ -128,6 +129,11 @@ class PreparingCampaign(ReadableCampaign):
     def declining(self, assignment_id: str, key: str | None = None) -> PreparedWrite[None]:
         """Prepare to turn an assignment down."""
         return self._doing("decline", key, Verbs.decline, assignment=self._seq_of(assignment_id))
+
+    def flagging(self, assignment_id: str, why: str, key: str | None = None) -> PreparedWrite[None]:
+        """Prepare to say that a task can't be answered."""
+        said = {"assignment": self._seq_of(assignment_id), "why": check_remark(why, "why")}
+        return self._doing("flag", key, Verbs.flag, **said)
 
     def _doing(
         self, verb: str, key: str | None, act: Callable[..., None], **arguments: Any

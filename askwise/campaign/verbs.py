@@ -253,6 +253,23 @@ class Verbs(Write):
         """Take back an assignment that its worker turns down."""
         self._release(assignment, Kind.DECLINED)
 
+    def flag(self, assignment: int, why: str) -> None:
+        """Take back an assignment that can't be answered, with the reason."""
+        about = self._about_out(assignment)
+        if about["task"] is None:
+            message = "this campaign buys units of work: decline what can't be done"
+            raise conflict("no_tasks", "task", message)
+        self.emit(Kind.FLAGGED, **about, why=why)
+        self.decline(assignment)
+
+    def comment(self, task: str, text: str, by: str) -> None:
+        """Put a comment on a task on record."""
+        if self.state.spec.problem.taskless:
+            message = "this campaign has no tasks: there is nothing to comment on"
+            raise conflict("no_tasks", "task", message)
+        self.ledger.task_at(task)
+        self.emit(Kind.COMMENTED, task=task, text=text, by=by)
+
     def renew(self, assignment: int) -> None:
         """Begin the lease of what is out anew, if it has one."""
         lease = self.state.spec.lease

@@ -39,7 +39,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
     "Ask and tell": (
         *(ask_tell.ask, ask_tell.tell, ask_tell.fail, ask_tell.truth, ask_tell.set_label),
-        *(ask_tell.expire, ask_tell.renew, ask_tell.decline),
+        *(ask_tell.expire, ask_tell.renew, ask_tell.decline, ask_tell.flag, ask_tell.comment),
     ),
     "Look at a campaign": (
         *(show.status, ask_tell.assignments, show.answers, show.certificate, show.payments),

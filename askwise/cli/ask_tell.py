@@ -119,6 +119,26 @@ def truth(
     """Reveal the true option of a task."""
 
 
+@verb("{assignment} can't be answered: {why}")
+def flag(
+    assignment: AssignmentId, why: str = argument("WHY", "Why the task can't be answered.")
+) -> None:
+    """Say that a task can't be answered; its worker is not asked about it again."""
+
+
+@change
+def comment(
+    campaign: Campaign,
+    key: str | None,
+    task: str = argument("TASK", "The task."),
+    text: str = argument("TEXT", "The comment, in up to 2,000 characters."),
+    by: str | None = option(None, "NAME", "Who writes; your name on this machine by default."),
+) -> str:
+    """Write a comment on a task; workers do not see it."""
+    campaign.comment(task, text, by=getpass.getuser() if by is None else by, key=key)
+    return f"the comment on {task} is noted"
+
+
 @change
 def set_label(
     campaign: Campaign,

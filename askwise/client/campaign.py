@@ -46,8 +46,9 @@ class RemoteCampaign:
     Its methods are those of ``Campaign``: same parameters, same results, same errors. A write
     that gets no answer is sent again until it does, and happens once. Beside them are those that
     only a service has: invitations, absences. A worker's token allows ``ask``, ``tell``,
-    ``decline``, ``bid``, ``leave``, ``assignments`` and ``assignment``, of their own. What the
-    worker of an assignment is shown comes with it, as its ``payload``: that takes no request.
+    ``decline``, ``flag``, ``bid``, ``leave``, ``assignments`` and ``assignment``, of their own.
+    What the worker of an assignment is shown comes with it, as its ``payload``: that takes no
+    request.
     """
 
     def __init__(self, transport: Transport, name: str) -> None:
@@ -147,15 +148,12 @@ class RemoteCampaign:
         task: str,
         value: float | str,
         *,
-        by: str | None = None,
+        by: str,
         why: str | None = None,
         truth: bool = False,
         key: str | None = None,
     ) -> None:
-        """Set a task's label by hand: it is the task's answer from now on.
-
-        Without ``by``, what your key is called is on record as who decided.
-        """
+        """Set a task's label by hand: it is the task's answer from now on."""
         body = {"task": task, "value": value, "by": by, "why": why, "truth": truth}
         self._write("label", body, key)
 
@@ -170,6 +168,14 @@ class RemoteCampaign:
     def decline(self, assignment_id: str, key: str | None = None) -> None:
         """Release an assignment that its worker turns down; the pair is not offered again."""
         self._settle(assignment_id, "decline", key)
+
+    def flag(self, assignment_id: str, why: str, key: str | None = None) -> None:
+        """Say that a task can't be answered, and why; the pair is not offered again."""
+        self._settle(assignment_id, "flag", key, {"why": why})
+
+    def comment(self, task: str, text: str, *, by: str, key: str | None = None) -> None:
+        """Write a comment on a task, in up to 2,000 characters; workers do not see it."""
+        self._write("comment", {"task": task, "text": text, "by": by}, key)
 
     # Changing what there is.
 

@@ -70,6 +70,20 @@ def check_said(text: object, field: str, longest: int) -> str:
     )
 
 
+def check_remark(text: object, field: str) -> str:
+    """Check what somebody says about a task: text that says something, and is not too long.
+
+    Examples
+    --------
+    >>> check_remark("There is no picture.", "why")
+    'There is no picture.'
+    """
+    if isinstance(text, str) and not text.strip():
+        message = f"{field} is empty: say it in up to {LONGEST_REMARK} characters"
+        raise InvalidAnswer(message, field=field, reason="invalid_value")
+    return check_said(text, field, LONGEST_REMARK)
+
+
 def check_by(by: object) -> str:
     """Check who has done something by hand: a name.
 

@@ -211,6 +211,12 @@ FIELDS: dict[Kind, KindFields] = {
         ("why",),
         {"value": str | float, "why": Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]},
     ),
+    Kind.FLAGGED: KindFields(
+        "A worker said that a task can't be answered; the DECLINED that follows takes it back.",
+        ("assignment", "task", "worker", "why"),
+        types={"why": Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]},
+    ),
+    Kind.COMMENTED: KindFields("Somebody wrote a comment on a task.", ("task", "by", "text")),
 }
 """What each kind of event has."""
 

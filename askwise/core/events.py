@@ -7,7 +7,7 @@ from decimal import Decimal
 from enum import IntEnum
 from typing import Annotated, Any, ClassVar, NamedTuple
 
-from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE
+from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE, LONGEST_REMARK
 from askwise.core.json_types import MONEY_SCHEMA, Chance, Count, Id, JsonLimits, Positive, Share
 from askwise.core.labels import RestsOn
 from askwise.core.money import from_micro, to_micro
@@ -43,6 +43,8 @@ class Kind(IntEnum):
     FAILED = 19
     RENEWED = 20
     LABELLED = 21
+    FLAGGED = 22
+    COMMENTED = 23
 
 
 class Fact(NamedTuple):
@@ -144,7 +146,7 @@ class Event:
         True if the call cost more than the price that was reserved for it; not set where it did
         not.
     why : str or None
-        Why a call brought no answer, or why a label was set.
+        Why a call brought no answer, why a label was set, or why a task can't be answered.
     probabilities : dict of str to float or None
         How sure the source was, by option; they sum to 1, and options that are not named have 0.
         They are no part of the vote.
@@ -153,7 +155,9 @@ class Event:
     reference : str or None
         Where the reply comes from, such as a model's request id.
     by : str or None
-        Who set the label.
+        Who set the label, or wrote the comment.
+    text : str or None
+        The comment.
     """
 
     kind: Kind
@@ -184,6 +188,7 @@ class Event:
     rationale: Annotated[str | None, JsonLimits(maxLength=LONGEST_RATIONALE)] = None
     reference: Annotated[str | None, JsonLimits(maxLength=LONGEST_REFERENCE)] = None
     by: Id | None = None
+    text: Annotated[str | None, JsonLimits(maxLength=LONGEST_REMARK)] = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON: kind by name, money as a string, what is not set left out."""

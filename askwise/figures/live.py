@@ -36,6 +36,8 @@ BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808080"
 OUTCOMES = {
     "confident": "#009E73",
     "assured": BLUE,
+    "sure_enough": "#5E9C2F",
+    "labelled": "#A05EB5",
     "everyone_asked": "#2A8FA8",
     "not_assured": "#B8860B",
     "low_confidence": ORANGE,

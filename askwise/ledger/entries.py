@@ -26,7 +26,7 @@ class Entry(NamedTuple):
     cost: int
 
 
-TEACHES_NOTHING = frozenset((Kind.RENEWED, Kind.LABELLED))
+TEACHES_NOTHING = frozenset((Kind.RENEWED, Kind.LABELLED, Kind.FLAGGED, Kind.COMMENTED))
 """Events from which policies and rules learn nothing; a label that is true comes with a TRUTH."""
 
 

@@ -4,4 +4,4 @@ from askwise.core.events import Kind
 
 (DECIDED, ASKED, ANSWER, TRUTH, EXPIRED, DECLINED, CLOSED, ADDED, JOINED, LEFT, BID, QUOTED, PAID,
  TOPPED_UP, PAUSED, RESUMED, STOPPED, DRAWN, FAILED, RENEWED,
- LABELLED) = map(int, Kind)  # fmt: skip
+ LABELLED, FLAGGED, COMMENTED) = map(int, Kind)  # fmt: skip

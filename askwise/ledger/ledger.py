@@ -83,6 +83,10 @@ class Ledger:
         """What a task was closed with, and the outcome."""
         self.labels: dict[int, SetLabel] = {}
         """The labels that were set by hand, by task."""
+        self.flags: dict[int, list[int]] = {}
+        """The events by which workers said that a task can't be answered, by task."""
+        self.comments: dict[int, list[int]] = {}
+        """The events that are comments, by task."""
         self.draws: list[dict[str, Any]] = []
         """The draws of audits, as they were put on record."""
         self.pilot: PilotRecord | None = None
@@ -248,6 +252,10 @@ class Ledger:
         elif kind == k.LABELLED:
             value = self.number(event.value)
             self.labels[task] = SetLabel(value, event.by or "", event.why, event.seq)
+        elif kind == k.FLAGGED:
+            self.flags.setdefault(task, []).append(event.seq)
+        elif kind == k.COMMENTED:
+            self.comments.setdefault(task, []).append(event.seq)
         return Entry(kind, task, worker, number, note, value, cost)
 
     def pass_over(self, worker: int) -> None:

@@ -24,6 +24,8 @@ class NamesOfLedger(Protocol):
     task_places: dict[str, int]
     closings: dict[int, tuple[Label, str]]
     labels: dict[int, SetLabel]
+    flags: dict[int, list[int]]
+    comments: dict[int, list[int]]
     seq: int
     utility: float
     passed_over: set[int]
@@ -48,6 +50,8 @@ def freeze_names(ledger: NamesOfLedger) -> Callable[[], str]:
         "pilot": None if ledger.pilot is None else copy.deepcopy(ledger.pilot.to_json()),
         "failures": [[at, dict(whys)] for at, whys in ledger.failures.items()],
         "at_cost": sorted(ledger.at_cost),
+        "flags": [[task, list(seqs)] for task, seqs in ledger.flags.items()],
+        "comments": [[task, list(seqs)] for task, seqs in ledger.comments.items()],
         "overruns": [[at, *overrun] for at, overrun in ledger.overruns.items()],
     }
 
@@ -83,5 +87,7 @@ def restore_names(ledger: NamesOfLedger, names: str) -> None:
     ledger.worker_places = {worker.id: at for at, worker in enumerate(ledger.workers)}
     ledger.task_places = {task.id: at for at, task in enumerate(ledger.tasks)}
     ledger.closings = {task: (Label(*label), why) for task, *label, why in raw["closings"]}
-    # Nor does one from before labels could be set have any.
+    # Nor does one from before labels could be set, and tasks be flagged, have any.
     ledger.labels = {task: SetLabel(*label) for task, *label in raw.get("labels", ())}
+    ledger.flags = dict(raw.get("flags", ()))
+    ledger.comments = dict(raw.get("comments", ()))

@@ -92,7 +92,8 @@ def fold_stretch(
             at = advance(book, kind, task, worker, number, lines[line, COST], value, seq)
         if at == MISFIT:
             return line
-        if kind == k.RENEWED or kind == k.LABELLED:
+        remark = kind == k.LABELLED or kind == k.FLAGGED or kind == k.COMMENTED
+        if remark or kind == k.RENEWED:
             continue  # nothing to learn from
         if note == OWN or (worker >= 0 and book.workers[worker, c.AUDITS] > 0):
             # Audits are none of the policy's business; it learns the truths that they bring.

@@ -196,6 +196,9 @@ class Referee:
         elif kind == Kind.LABELLED:
             assert event.task not in self.open_tasks, f"{event.task} is labelled, and open"
             assert event.by, f"nobody has set the label of {event.task}"
+        elif kind == Kind.FLAGGED:
+            assert event.assignment in self.out, f"{event.assignment} is flagged, and not out"
+            assert event.why, f"{event.assignment} is flagged without a reason"
         elif kind == Kind.CLOSED:
             del self.open_tasks[event.task]
             self._drop(lambda task, worker: task == event.task or not self.open_tasks)

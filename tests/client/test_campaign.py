@@ -21,13 +21,15 @@ from tests.client.twins import CATS, twins, without_times
 ELSEWHERE = {"create", "open"}
 """Of the service, which holds the store."""
 
-NOT_REMOTE = {"ask_around", "ask_for_self", "busy", "events", "reading", "release", "store"} | {
-    "sweep",
+NOT_REMOTE = {
+    *("ask_around", "ask_for_self", "busy", "events", "reading", "release", "store", "sweep"),
     "settle",
 }
 """They lend the state in memory, or are what a service does by itself."""
 
-PREPARED = {"asking", "telling", "failing", "expiring", "renewing", "declining", "submit"}
+PREPARED = {
+    *("asking", "telling", "failing", "expiring", "renewing", "declining", "flagging", "submit"),
+}
 """What is written without waiting, by an event loop in the same process."""
 
 
@@ -96,6 +98,7 @@ def test_a_whole_campaign_gives_the_same_results_here_and_there(service: Service
         campaign.truth("t2", "yes")
         campaign.close("t1")
         campaign.set_label("t3", "no", by="vet", why="No tail.")
+        campaign.comment("t3", "Look again.", by="vet")
         campaign.leave("eve")
     assert here.status() == there.status()
     assert here.answers() == there.answers()

@@ -114,4 +114,6 @@ def test_the_numbers_of_kinds_do_not_change() -> None:
         ("FAILED", 19),
         ("RENEWED", 20),
         ("LABELLED", 21),
+        ("FLAGGED", 22),
+        ("COMMENTED", 23),
     ]

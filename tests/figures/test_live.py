@@ -238,15 +238,15 @@ def test_what_a_campaign_shows_of_itself_can_be_drawn() -> None:
     now = [START]
     campaign = Campaign.create(
         workers=[Worker(f"w{at}", 1) for at in range(4)],
-        tasks=[f"t{at}" for at in range(9)],
+        tasks=[f"t{at}" for at in range(14)],
         options=["no", "yes"],
-        budget=25,
+        budget=30,
         policy="random-pairs",
         stopping={"name": "lead", "lead": 2, "horizon": 4},
         seed=1,
         clock=lambda: now[0],
     )
-    for at in range(16):
+    for at in range(20):
         batch = campaign.ask()
         assert isinstance(batch, Batch)
         now[0] += 600

@@ -140,9 +140,10 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
         by_hand = ledger.labels.get(task)
         if by_hand is not None:
             # Nothing says how sure somebody was; only a truth is certain.
-            value, sure, rests_on = by_hand.value, None, None
-            if ledger.book.tasks[task, c.TRUTH] == value:
-                value, sure, rests_on = told(int(value))
+            is_true = ledger.book.tasks[task, c.TRUTH] == by_hand.value
+            value, sure, rests_on = (
+                told(int(by_hand.value)) if is_true else (by_hand.value, None, None)
+            )
             outcome, worth, word = "labelled", None, None
         found.append(
             Answer(

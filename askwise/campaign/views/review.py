@@ -1,4 +1,4 @@
-"""The tasks that somebody should look at: least sure, contested, or drawn at random."""
+"""The tasks that somebody should look at: least sure, contested, flagged, or drawn at random."""
 
 from collections.abc import Sequence
 from typing import Literal, get_args
@@ -13,10 +13,11 @@ from askwise.core.arrays import Array
 from askwise.ledger import columns as c
 from askwise.policies.gold import random_order
 
-ReviewQueue = Literal["unsure", "contested", "audit"]
+ReviewQueue = Literal["unsure", "contested", "flagged", "audit"]
 """``unsure``: tasks by confidence, the least sure first. ``contested``: those whose votes differ,
-the closest first. ``audit``: in an order that was drawn at random and depends on the campaign's
-seed alone, so that the first of them are a fair sample of all.
+the closest first. ``flagged``: those that workers said can't be answered, the most flags first,
+then the last flag. ``audit``: in an order drawn at random, which depends on the campaign's seed
+alone, so that the first of them are a fair sample of all.
 """
 
 REVIEW_QUEUES: tuple[ReviewQueue, ...] = get_args(ReviewQueue)
@@ -34,6 +35,10 @@ def review(state: CampaignState, answers: Sequence[Answer], queue: ReviewQueue) 
     waiting = ledger.book.tasks[: len(answers), c.TRUTH] < 0
     waiting[[task for task in ledger.labels if task < len(answers)]] = False
     answered = np.array([each.count for each in answers], np.int64) > 0
+    if queue == "flagged":
+        flags = {task: seqs for task, seqs in ledger.flags.items() if task < len(answers)}
+        order = np.array(sorted(flags, key=lambda at: (-len(flags[at]), -flags[at][-1])), np.int64)
+        return order[waiting[order]]
     if queue == "audit":
         order = random_order(state.draw(draws.GOLD, 0), ledger.total(c.TASKS))
         order = order[order < len(answers)]

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from starlette.responses import RedirectResponse, Response
 
 from askwise.campaign import Campaign
+from askwise.core.calls import LONGEST_REMARK
 from askwise.core.problem import KINDS
 from askwise.service.api.actions import invite_worker, remove_worker, revoke_token
 from askwise.service.api.shapes import requests
@@ -188,6 +189,17 @@ async def label(visit: Requesting, name: Name) -> Response:
         )
 
     return await _change_task(visit, name, "labelled", work)
+
+
+@router.post("/dashboard/{name}/comment")
+async def comment(visit: Requesting, name: Name) -> Response:
+    """Write a comment on a task."""
+
+    def work(campaign: Campaign, form: Form) -> None:
+        text = form.text("text", longest=LONGEST_REMARK).replace("\r\n", "\n")
+        campaign.comment(_task(form), text, by=visit.caller.label, key=form.key)
+
+    return await _change_task(visit, name, "commented", work)
 
 
 def _value(campaign: Campaign, form: Form) -> float | str:

@@ -346,7 +346,7 @@ def copied(state: CampaignState) -> CampaignState:
     ledger.book = c.Book(*(array.copy() for array in ledger.book))
     ledger.workers, ledger.tasks = ledger.workers.copy(), ledger.tasks.copy()
     ledger.closings, ledger.contexts = ledger.closings.copy(), ledger.contexts.copy()
-    ledger.labels = ledger.labels.copy()
+    ledger.labels, ledger.flags = ledger.labels.copy(), ledger.flags.copy()
     return made
 
 

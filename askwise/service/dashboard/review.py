@@ -15,6 +15,7 @@ router = pages()
 WORDS = {
     "unsure": "Least sure",
     "contested": "Contested",
+    "flagged": "Flagged",
     "audit": "Random audit",
 }
 """What each queue is called."""

@@ -55,6 +55,8 @@ class TaskPage:
     truth: str | None
     label: SetLabel | None
     """The label that was set by hand."""
+    remarks: Sequence[Event]
+    """Flags and comments, as they came."""
     closed: bool
     asked: list[AssignmentRow]
     more: int
@@ -179,6 +181,7 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
                 more += 1
             last = int(book.assignments[last, c.BEFORE_OF_TASK])
         truth = int(book.tasks[index, c.TRUTH])
+        told = [*ledger.flags.get(index, ()), *ledger.comments.get(index, ())]
         page = TaskPage(
             task=ledger.tasks[index],
             answer=facts.answers[index],
@@ -186,13 +189,14 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
             votes=_votes(options, book.votes[index]),
             truth=options[truth] if options and truth >= 0 else None,
             label=ledger.labels.get(index),
+            remarks=(),
             closed=bool(book.tasks[index, c.CLOSED]),
             asked=found,
             more=more,
         )
     came = settlements(campaign, overviews, [each.seq for each in found])
     rows = [replace(each, came=came.get(each.seq)) for each in _timed(campaign, found)]
-    return replace(page, asked=rows)
+    return replace(page, asked=rows, remarks=campaign.events(sorted(told)))
 
 
 WORKER_SORTS = (

@@ -56,6 +56,7 @@ NOTICES = {
     "closed": "Closed: nobody will be asked about this task any more.",
     "truth": "The truth is noted.",
     "labelled": "The label is set.",
+    "commented": "The comment is noted.",
     "hook-removed": "The webhook is gone.",
     "hook-tested": "A test is on its way: see the deliveries.",
     "retried": "It will be sent again at once.",

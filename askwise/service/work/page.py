@@ -10,6 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from askwise.campaign import Campaign
 from askwise.core import errors
+from askwise.core.calls import LONGEST_REMARK
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.money import to_micro
 from askwise.core.problem import Problem
@@ -168,6 +169,21 @@ class _Visit:
         said = Said(f"Skipped.{again}")
         try:
             self.campaign.decline(id)
+        except errors.Conflict as error:
+            if error.reason not in sentences.RELEASED:
+                raise
+            said = NOTHING
+        return self.show(self._ask("after", id.rpartition(":")[2]), said)
+
+    def flag(self, fields: dict[str, str]) -> Response:
+        """Note that a question can't be answered, and why, and ask the next."""
+        id, why = self._own(fields), fields.get("why", "").replace("\r\n", "\n").strip()
+        if not why or len(why) > LONGEST_REMARK:
+            words = f"Say why it can’t be answered, in up to {LONGEST_REMARK} characters."
+            return self.show(None, Said(words, "bad", 422))
+        said = Said("Noted: this question can’t be answered.")
+        try:
+            self.campaign.flag(id, why)
         except errors.Conflict as error:
             if error.reason not in sentences.RELEASED:
                 raise
@@ -347,6 +363,7 @@ def _add(verb: str, act: Callable[[_Visit, dict[str, str]], Response]) -> None:
 _add("next", _Visit.next)
 _add("answer", _Visit.answer)
 _add("skip", _Visit.skip)
+_add("flag", _Visit.flag)
 _add("away", _Visit.leave)
 _add("back", _Visit.come_back)
 _add("bid", _Visit.bid)

@@ -75,6 +75,8 @@ def sample_events(first: int = 1) -> list[Event]:
             "reference": "req-1",
         },
         Kind.RENEWED: {"assignment": 2, "expires": 1e9 + 0.2},
+        Kind.FLAGGED: {"assignment": 2, "why": "There is no picture."},
+        Kind.COMMENTED: {"by": "ann", "text": "Look at the tail."},
         Kind.LABELLED: {"value": "cat", "by": "ann", "why": "It purrs."},
         Kind.FAILED: {"assignment": 2, "why": "refused", "price": 0, "cost": 0},
         Kind.TRUTH: {"value": "naïve 猫 \U0001f600"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from askwise.core.problem import Worker
-from tests.service.dashboard.site import Site, words_of
+from tests.service.dashboard.site import NASTY, Site, form_of, words_of
 
 
 def test_the_queue_leads_from_what_needs_a_look_to_the_task(site: Site) -> None:
@@ -25,3 +25,22 @@ def test_the_queue_leads_from_what_needs_a_look_to_the_task(site: Site) -> None:
         assert "task?id=t2" not in site.page(f"/dashboard/cats/review{queue}")
     assert "Nothing is contested" in words_of(site.page("/dashboard/cats/review?queue=contested"))
     assert site.page("/dashboard/cats/review?queue=nonsense")
+
+
+def test_flags_and_comments_are_on_the_tasks_page(site: Site) -> None:
+    campaign = site.create()
+    asked = campaign.ask()[0]
+    campaign.flag(asked.id, NASTY)
+    path = f"/dashboard/cats/task?id={asked.task}"
+    flagged = site.page("/dashboard/cats/review?queue=flagged")
+    assert f"task?id={asked.task}" in flagged
+    reply = site.send(form_of(site.page(path), "/comment"), text="Ask the vet.")
+    page = site.page(reply.headers["location"])
+    assert NASTY not in page
+    said = words_of(page)
+    assert "The comment is noted." in said
+    assert f"{asked.worker} says that it can’t be answered" in said
+    assert "the owner : Ask the vet." in said
+    assert site.send(form_of(page, "/comment"), text=" ").status_code == 422
+    site.sign_in("viewer")
+    assert "/comment" not in site.page(path)

@@ -44,6 +44,10 @@ WRITES: dict[str, Callable[[Service, RemoteCampaign], Write]] = {
     "fail": lambda s, c: (
         f"{out(c)}/fail", {"why": "refused", "cost": "0.01"}, {"why": "refused", "cost": "0.02"}
     ),
+    "flag": lambda s, c: (f"{out(c)}/flag", {"why": "no picture"}, {"why": "no text"}),
+    "comment": lambda s, c: (
+        f"{at(c)}/comment", {"task": "t1", "text": "Odd."}, {"task": "t1", "text": "Even."}
+    ),
     "decline": lambda s, c: (f"{out(c)}/decline", None, f"{out(c)}/decline"),
     "renew": lambda s, c: (f"{out(c)}/renew", None, f"{out(c)}/renew"),
     "expire": lambda s, c: (f"{out(c)}/expire", None, f"{out(c)}/expire"),

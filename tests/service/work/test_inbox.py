@@ -270,3 +270,20 @@ def test_a_number_outside_the_range_is_refused(bench: Bench) -> None:
         assert "no number from 0 to 5" in ann.about()
     ann.send("answer", value=" 2.5 ")
     assert ann.about() == "Saved."
+
+
+def test_a_question_that_can_not_be_answered_is_flagged_with_a_reason(bench: Bench) -> None:
+    campaign = bench.campaign(tasks=["t1"], workers=[{"id": "ann", "price": "0.10"}])
+    ann = bench.visitor()
+    ann.look()
+    question = ann.send("next")
+    ann.send("flag", why=" ")
+    assert ann.status == 422
+    assert "Say why" in ann.about()
+    assert kinds(campaign)[-1] == "ASKED"
+    ann.send("flag", why="There is no picture.")
+    assert ann.heading() == "Thank you"
+    assert kinds(campaign)[-2:] == ["FLAGGED", "DECLINED"]
+    assert campaign.log()[-2].why == "There is no picture."
+    ann.send("flag", page=question, why="Twice.")
+    assert kinds(campaign)[-2:] == ["FLAGGED", "DECLINED"], "a form that is sent twice works once"

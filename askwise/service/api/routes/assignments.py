@@ -157,6 +157,20 @@ async def decline_assignment(
     return JsonReply({"assignment": id, "state": "declined"})
 
 
+@router.post("/assignments/{id}/flag", reply=replies.SettledShape)
+async def flag(
+    service: d.Serving,
+    caller: d.RequesterOrWorker,
+    key: d.RetryKey,
+    id: AssignmentId,
+    body: requests.FlagBody,
+) -> Response:
+    """Say that a task can't be answered, and why; the pair is not offered again."""
+    campaign = await opened_of(service, caller, id)
+    await written(campaign, campaign.flagging(id, body.why, key))
+    return JsonReply({"assignment": id, "state": "declined"})
+
+
 @router.post("/assignments/{id}/expire", reply=replies.SettledShape)
 async def expire_assignment(
     service: d.Serving, caller: d.Requester, key: d.RetryKey, id: AssignmentId

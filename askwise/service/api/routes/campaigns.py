@@ -139,6 +139,13 @@ def label(call: d.Change, body: requests.LabelBody) -> Response:
     return call.status()
 
 
+@router.post("/{name}/comment", reply=views.Status)
+def comment(call: d.Change, body: requests.CommentBody) -> Response:
+    """Write a comment on a task; workers do not see it."""
+    call.campaign.comment(body.task, body.text, by=body.by or call.caller.label, key=call.key)
+    return call.status()
+
+
 @router.get("/{name}/over", reply=replies.OverShape)
 def get_end(call: d.Look) -> Response:
     """Why there is nothing more to ask, if so, and nothing is out."""

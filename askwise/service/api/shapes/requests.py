@@ -273,6 +273,19 @@ class LabelBody(
     truth: bool = Field(False, description="Whether it is also the truth of the task.")
 
 
+class FlagBody(Body, example={"why": "The picture is missing."}):
+    """Why a task can't be answered."""
+
+    why: str = Field(min_length=1, max_length=LONGEST_REMARK)
+
+
+class CommentBody(TaskOnly, example={"task": "photo-1", "text": "Ask the vet."}):
+    """A comment on a task."""
+
+    text: str = Field(min_length=1, max_length=LONGEST_REMARK)
+    by: Id | None = Field(None, description="Who writes; by default what the key is called.")
+
+
 class KeyBody(Body, example={"role": "viewer", "label": "the board", "lasts": 2592000}):
     """A key to be made."""
 
