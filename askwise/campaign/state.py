@@ -80,6 +80,8 @@ class CampaignState:
         self._certification: Certification | None = None
         self._pilot: PilotPhase | None = None
         self._reader: StretchReader | None = None
+        self.known_end: tuple[int, Done | None] | None = None
+        """Whether it was over after an event: to find out takes a decision."""
 
     @property
     def seq(self) -> int:

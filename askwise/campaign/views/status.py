@@ -145,7 +145,10 @@ def status(name: str, state: CampaignState) -> Status:
     ledger, problem, policy = state.ledger, state.spec.problem, state.spec.policy
     total = ledger.total
     budget, spent = ledger.budget, total(c.SPENT)
-    done = Done("stopped") if total(c.STOPPED) else over(state)
+    done = Done("stopped") if total(c.STOPPED) else None
+    if done is None and total(c.ASSIGNMENTS):
+        # Not before somebody was asked: the first decision of a policy may take long.
+        done = over(state)
     return Status(
         name=name,
         state=_phase(state, done),
@@ -195,6 +198,12 @@ def settled_tasks(state: CampaignState, done: Done | None) -> int:
 
 def over(state: CampaignState) -> Done | None:
     """Why nothing can be asked any more and nothing is out, if so."""
+    if state.known_end is None or state.known_end[0] != state.seq:
+        state.known_end = state.seq, _find_end(state)
+    return state.known_end[1]
+
+
+def _find_end(state: CampaignState) -> Done | None:
     ledger = state.ledger
     if ledger.total(c.PENDING):
         return None

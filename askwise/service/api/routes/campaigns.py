@@ -126,7 +126,7 @@ def tell_truth(call: d.Change, body: requests.TruthBody) -> Response:
 
 
 @router.post("/{name}/label", reply=views.Status)
-def label(call: d.Change, body: requests.LabelBody) -> Response:
+def set_label(call: d.Change, body: requests.LabelBody) -> Response:
     """Set the label of a task by hand; it wins over answers, and can be set again."""
     call.campaign.set_label(
         body.task,
@@ -140,7 +140,7 @@ def label(call: d.Change, body: requests.LabelBody) -> Response:
 
 
 @router.post("/{name}/comment", reply=views.Status)
-def comment(call: d.Change, body: requests.CommentBody) -> Response:
+def comment_on_task(call: d.Change, body: requests.CommentBody) -> Response:
     """Write a comment on a task; workers do not see it."""
     call.campaign.comment(body.task, body.text, by=body.by or call.caller.label, key=call.key)
     return call.status()
