@@ -122,6 +122,7 @@ def test_a_requester_writes_a_question_and_sees_what_workers_see(
         browser.open(f"{site.url}{path}")
         browser.look(name)
     browser.open(f"{site.url}/dashboard/-/new")
+    browser.find("#advanced summary").click()
     browser.find("button[value=preview]").click()
     browser.shows("What a worker will see")
     browser.look("content-new")
