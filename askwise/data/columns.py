@@ -200,7 +200,7 @@ def _read_parquet(path: Path, wanted: Wanted, raw: bytes | None) -> Columns:
     rows = size = 0
     with parquet_file(path, raw) as file:
         read = wanted(list(file.schema_arrow.names))
-        cells = {name: [] for name in read}
+        cells: dict[str, list[str]] = {name: [] for name in read}
         # What somebody has sent is unpacked a few rows at a time: it may be far larger than it is.
         for batch in file.iter_batches(BATCH if raw is None else FEW, columns=read):
             for name in read:
