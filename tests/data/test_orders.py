@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askwise.core.errors import AskwiseError, InvalidProblem
+from askwise.data.columns import read_columns, write_columns
 from askwise.data.order_costs import ceiling_of
 from askwise.data.orders import ItemsOrder, options_of_text, people_of_text, read_order
+from askwise.data.streaming import text_chunks
 from askwise.data.table_preview import looks_like_table, preview_table
 from askwise.data.tables import HeldFile, separator_of
 
@@ -164,3 +167,21 @@ def test_parquet_that_was_sent_is_not_unpacked_without_end() -> None:
     assert len(held.getvalue()) < 2**21
     with pytest.raises(InvalidProblem, match="unpacks to more than 64 MB"):
         preview_table(HeldFile("bomb.parquet", held.getvalue()))
+
+
+@pytest.mark.parametrize(("name", "separator"), [("a.tsv", "\t"), ("a.csv", ";"), ("a.csv", ",")])
+def test_tables_with_any_separator_are_read_whole_and_in_chunks(
+    name: str, separator: str, tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    rows = [("task", "label"), ("t1", "a cat"), ("t2", "a dog")]
+    file.write_text("".join(f"{separator.join(row)}\n" for row in rows))
+    wanted = {"task": ["t1", "t2"], "label": ["a cat", "a dog"]}
+    assert read_columns(file, ("task", "label")).cells == wanted
+    (chunk,) = text_chunks(file, ("task", "label"))
+    assert chunk.cells == wanted
+
+
+def test_a_tsv_file_is_written_with_tabs(tmp_path: Path) -> None:
+    file = write_columns(tmp_path / "a.tsv", {"task": ["t, 1"], "label": ["x"]})
+    assert file.read_text() == "task\tlabel\nt, 1\tx\n"
