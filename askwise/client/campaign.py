@@ -46,8 +46,9 @@ class RemoteCampaign:
     Its methods are those of ``Campaign``: same parameters, same results, same errors. A write
     that gets no answer is sent again until it does, and happens once. Beside them are those that
     only a service has: invitations, absences. A worker's token allows ``ask``, ``tell``,
-    ``decline``, ``flag``, ``bid``, ``leave``, ``assignments`` and ``assignment``, of their own. What
-    the worker of an assignment is shown comes with it, as its ``payload``: that takes no request.
+    ``decline``, ``flag``, ``bid``, ``leave``, ``assignments`` and ``assignment``, of their own.
+    What the worker of an assignment is shown comes with it, as its ``payload``: that takes no
+    request.
     """
 
     def __init__(self, transport: Transport, name: str) -> None:

@@ -6,18 +6,38 @@ import copy
 import json
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from askwise.core.labels import Label
-from askwise.core.problem import Task, Worker
+from askwise.core.problem import Problem, Task, Worker
 from askwise.ledger.entries import Overrun, SetLabel
 from askwise.ledger.pilots import PilotRecord
 
-if TYPE_CHECKING:
-    from askwise.ledger.ledger import Ledger
+
+class NamedParts(Protocol):
+    """What a ledger has that is not in its arrays; the ledger itself says what each part is."""
+
+    problem: Problem
+    seq: int
+    utility: float
+    workers: list[Worker]
+    tasks: list[Task]
+    worker_places: dict[str, int]
+    task_places: dict[str, int]
+    families: dict[str, int]
+    passed_over: set[int]
+    closings: dict[int, tuple[Label, str]]
+    labels: dict[int, SetLabel]
+    flags: dict[int, list[int]]
+    comments: dict[int, list[int]]
+    draws: list[dict[str, Any]]
+    pilot: PilotRecord | None
+    failures: dict[int, Counter[str]]
+    at_cost: set[int]
+    overruns: dict[int, Overrun]
 
 
-def freeze_names(ledger: Ledger) -> Callable[[], str]:
+def freeze_names(ledger: NamedParts) -> Callable[[], str]:
     """Copy what may change; what is returned writes the copy down as JSON, whenever called."""
     workers, tasks = list(ledger.workers), ledger.tasks[len(ledger.problem.tasks) :]
     closings, labels = list(ledger.closings.items()), list(ledger.labels.items())
@@ -49,7 +69,7 @@ def freeze_names(ledger: Ledger) -> Callable[[], str]:
     return write
 
 
-def restore_names(ledger: Ledger, names: str) -> None:
+def restore_names(ledger: NamedParts, names: str) -> None:
     """Read what ``freeze_names`` wrote into a ledger that has its problem and nothing else."""
     raw = json.loads(names)
     ledger.seq, ledger.utility = raw["seq"], raw["utility"]
