@@ -14,22 +14,22 @@ from askwise.ledger.entries import Overrun, SetLabel
 from askwise.ledger.pilots import PilotRecord
 
 
-class NamesOfLedger(Protocol):
-    """What of a ledger is not in its arrays."""
+class NamedParts(Protocol):
+    """What a ledger has that is not in its arrays; the ledger itself says what each part is."""
 
     problem: Problem
+    seq: int
+    utility: float
     workers: list[Worker]
     tasks: list[Task]
     worker_places: dict[str, int]
     task_places: dict[str, int]
+    families: dict[str, int]
+    passed_over: set[int]
     closings: dict[int, tuple[Label, str]]
     labels: dict[int, SetLabel]
     flags: dict[int, list[int]]
     comments: dict[int, list[int]]
-    seq: int
-    utility: float
-    passed_over: set[int]
-    families: dict[str, int]
     draws: list[dict[str, Any]]
     pilot: PilotRecord | None
     failures: dict[int, Counter[str]]
@@ -37,7 +37,7 @@ class NamesOfLedger(Protocol):
     overruns: dict[int, Overrun]
 
 
-def freeze_names(ledger: NamesOfLedger) -> Callable[[], str]:
+def freeze_names(ledger: NamedParts) -> Callable[[], str]:
     """Copy what may change; what is returned writes the copy down as JSON, whenever called."""
     workers, tasks = list(ledger.workers), ledger.tasks[len(ledger.problem.tasks) :]
     closings, labels = list(ledger.closings.items()), list(ledger.labels.items())
@@ -69,7 +69,7 @@ def freeze_names(ledger: NamesOfLedger) -> Callable[[], str]:
     return write
 
 
-def restore_names(ledger: NamesOfLedger, names: str) -> None:
+def restore_names(ledger: NamedParts, names: str) -> None:
     """Read what ``freeze_names`` wrote into a ledger that has its problem and nothing else."""
     raw = json.loads(names)
     ledger.seq, ledger.utility = raw["seq"], raw["utility"]

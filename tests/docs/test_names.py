@@ -132,15 +132,16 @@ def eventful_log() -> list[dict[str, Any]]:
     campaign.tell(first.id, "yes", key="a key")
     campaign.renew(second.id)
     campaign.expire(second.id)
-    campaign.decline(third.id)
+    campaign.flag(third.id, "There is no picture.")
+    campaign.comment("two", "Odd.", by="ann")
     campaign.truth("two", "no")
+    campaign.set_label("two", "no", by="ann", why="A fox.")
     campaign.add(tasks=["three"], workers=[Worker("dev", 1)])
     campaign.leave("dev")
     campaign.top_up(1)
     campaign.pause()
     campaign.resume()
     campaign.close("three")
-    campaign.close("two")
     campaign.stop()
     thompson = Campaign.create(
         workers=[Worker("ann", 1), Worker("bob", 1)], outcome="utility", policy="thompson-knapsack"

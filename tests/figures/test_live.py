@@ -263,10 +263,10 @@ def test_what_a_campaign_shows_of_itself_can_be_drawn() -> None:
     assert "forecast" in shown(
         money_chart(series.times, series.spent, series.reserved, series.budget, end=point)
     )
-    assert said(answers_chart(series.times, series.answers)).startswith("Answers over time: 16")
+    assert said(answers_chart(series.times, series.answers)).startswith("Answers over time: 20")
     bins = {each.outcome: each.bins for each in found.counts}
     tasks = {each.outcome: each.tasks for each in found.counts}
-    assert said(outcomes_chart(found.edges, bins, tasks)).startswith("9 tasks")
+    assert said(outcomes_chart(found.edges, bins, tasks)).startswith("14 tasks")
     drawn = [
         Skill(each.id, each.share, None)
         if each.quality is None

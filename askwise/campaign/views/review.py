@@ -15,8 +15,8 @@ from askwise.policies.gold import random_order
 
 ReviewQueue = Literal["unsure", "contested", "flagged", "audit"]
 """``unsure``: tasks by confidence, the least sure first. ``contested``: those whose votes differ,
-the closest first. ``flagged``: those that workers said can't be answered, the most flags first,
-then the last flag. ``audit``: in an order drawn at random, which depends on the campaign's seed
+the closest first. ``flagged``: those that workers said can't be answered; most flags first, then
+the last flag. ``audit``: in an order that was drawn at random and depends on the campaign's seed
 alone, so that the first of them are a fair sample of all.
 """
 

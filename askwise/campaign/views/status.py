@@ -131,13 +131,13 @@ class Status(Jsonable):
     seq: Count
     failures: Count = 0
     unbooked: Decimal = Decimal(0)
+    why: DoneWhy | None = None
+    settled: Count = 0
     needs_gold: tuple[NeedsGold, ...] = ()
     certificate: CampaignCertificate | None = None
     watch: Watch | None = None
     because: str | None = None
     pilot: PilotProgress | None = None
-    why: DoneWhy | None = None
-    settled: Count = 0
 
 
 def status(name: str, state: CampaignState) -> Status:

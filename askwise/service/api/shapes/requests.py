@@ -276,13 +276,15 @@ class LabelBody(
 class FlagBody(Body, example={"why": "The picture is missing."}):
     """Why a task can't be answered."""
 
-    why: str = Field(min_length=1, max_length=LONGEST_REMARK)
+    why: str = Field(
+        min_length=1, max_length=LONGEST_REMARK, description="Why it can't be answered."
+    )
 
 
 class CommentBody(TaskOnly, example={"task": "photo-1", "text": "Ask the vet."}):
     """A comment on a task."""
 
-    text: str = Field(min_length=1, max_length=LONGEST_REMARK)
+    text: str = Field(min_length=1, max_length=LONGEST_REMARK, description="The comment.")
     by: Id | None = Field(None, description="Who writes; by default what the key is called.")
 
 
