@@ -206,7 +206,7 @@ def test_campaigns_with_nothing_to_show_yet_look_well(browser: Browser, site: Si
         assert isinstance(batch, Batch)
         units.tell(batch[0].id, value)
     sign_in(browser, site, "/dashboard/fresh")
-    browser.shows("No answer yet.")
+    browser.shows("Before the first answer")
     browser.look("dashboard-fresh", schemes=("dark",))
     browser.open(f"{site.url}/dashboard/units")
     browser.shows("1.4")
