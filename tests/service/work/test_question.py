@@ -129,7 +129,7 @@ def test_without_content_the_page_has_no_question_of_its_own(bench: Bench) -> No
     ann.look()
     page = ann.send("next")
     assert "<h2" not in page
-    assert "<details" not in page
+    assert '<details class="guidance"' not in page
     assert "Pays 0.10</span>" in page
 
 

@@ -158,7 +158,7 @@ async def decline_assignment(
 
 
 @router.post("/assignments/{id}/flag", reply=replies.SettledShape)
-async def flag(
+async def flag_task(
     service: d.Serving,
     caller: d.RequesterOrWorker,
     key: d.RetryKey,
