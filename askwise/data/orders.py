@@ -168,7 +168,7 @@ def people_of_text(text: str, price: str = "", limit: str = "") -> list[Worker]:
     Examples
     --------
     >>> [(each.id, each.price) for each in people_of_text("ann, ben", price="0.05")]
-    [('ann', '0.05'), ('ben', '0.05')]
+    [('ann', Decimal('0.05')), ('ben', Decimal('0.05'))]
     >>> people_of_text("name,price\\nann,0.10")[0].price
     '0.10'
     """

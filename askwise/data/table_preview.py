@@ -50,6 +50,7 @@ def preview_table(given: Any, rows: int = 5) -> TablePreview:
 
     Examples
     --------
+    >>> from askwise.data.tables import HeldFile
     >>> seen = preview_table(HeldFile("a.csv", b"id,review\\n7,Lovely\\n8,It broke\\n"), rows=1)
     >>> seen.rows, seen.count, seen.id, seen.text
     ([['7', 'Lovely']], 2, 'id', 'review')

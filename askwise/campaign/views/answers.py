@@ -163,12 +163,9 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
 
 
 def _sure_enough(state: CampaignState) -> Array:
-    """The open tasks that the policy is as sure of as was wanted; their truths are not known.
-
-    A policy that assures an accuracy has words of its own for them.
-    """
+    """The open tasks that the policy is as sure of as was wanted; their truths are not known."""
     rows, policy = state.ledger.book.tasks[: state.ledger.total(c.TASKS)], state.spec.policy
-    if not isinstance(policy, Settles) or isinstance(policy, Assures):
+    if not isinstance(policy, Settles):
         return np.zeros(len(rows), np.bool_)
     return state.settled() & (rows[:, c.CLOSED] == 0) & (rows[:, c.TRUTH] < 0)
 

@@ -39,7 +39,6 @@ from askwise.policies.capabilities import (
     Explains,
     PlansForAll,
     Score,
-    Settles,
 )
 
 # How a task stands: not begun or answers out, all there, all there of all who could be asked.
@@ -65,7 +64,7 @@ def standing(book: Book, state: State, task: int, members: Array, allowed: Array
 
 
 @dataclass(frozen=True)
-class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorkers, Settles):
+class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorkers):
     """Base of the family: a set of workers for each task, by bounds on their qualities."""
 
     alpha: float = 0.1
@@ -212,13 +211,6 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
             params = params._replace(check=target_of(error, "auto", float(self.alpha)))
         bound(state, params, lower, upper)
         return lower, upper
-
-    def settled(self, problem: Problem, state: State, ledger: Ledger) -> Array:
-        """The tasks whose set has answered, unless no set could reach the target."""
-        total = ledger.total(c.TASKS)
-        rows, note = ledger.book.tasks[:total], state.tasks[:total, a.NOTE]
-        came = (rows[:, c.TASK_ANSWERED] > 0) & (rows[:, c.TASK_ANSWERED] == rows[:, c.TASK_ASKED])
-        return came & (note > 0) & (note != a.UNREACHABLE + 1)
 
     def scores(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array

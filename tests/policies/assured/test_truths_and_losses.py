@@ -186,4 +186,4 @@ def test_a_task_that_nobody_can_be_asked_about_is_passed_over():
     batch = campaign.ask(4)
     assert {each.task for each in batch} == {"t1"}
     tell(campaign, batch)
-    assert campaign.ask() == Done("target")
+    assert campaign.ask() == Done("tasks")
