@@ -170,7 +170,7 @@ def people_of_text(text: str, price: str = "", limit: str = "") -> list[Worker]:
     >>> [(each.id, each.price) for each in people_of_text("ann, ben", price="0.05")]
     [('ann', Decimal('0.05')), ('ben', Decimal('0.05'))]
     >>> people_of_text("name,price\\nann,0.10")[0].price
-    '0.10'
+    Decimal('0.1')
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
