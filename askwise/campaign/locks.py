@@ -10,7 +10,7 @@ class FairLock:
     """A reentrant lock that a thread can't take again and again past others who wait.
 
     A thread that releases a plain lock and takes it again at once nearly always gets it, as those
-    who wait have yet to wake up. Here whoever is next waits at a gate, and the others before it.
+    who wait have yet to wake up. Here the next one waits at a gate, and the others before it.
     """
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ from tests.service.test_kills import UTILITIES, campaigns, spend_all
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 TOO_LATE = "?options=-c%20idle_in_transaction_session_timeout%3D3000"
-"""Whoever is cut off in a transaction lets go of its campaign after three seconds, for the test."""
+"""A host cut off in a transaction lets go of its campaign after three seconds, for the test."""
 
 
 @dataclass

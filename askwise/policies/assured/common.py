@@ -158,11 +158,11 @@ def bound_one(
         if params.bounds == BY_MEAN:
             upper[worker] = lower[worker]
         elif high < params.floor and params.check.code == WEIGHTED:
-            # A weighted vote errs most where he is nearest to a coin, so he counts as one.
+            # A weighted vote errs most where a worker is nearest to a coin, so they count as one.
             lower[worker] = 0.5
             upper[worker] = 0.5
         elif high < params.floor:
-            # His record refutes the floor: then only the record counts.
+            # The record refutes the floor: then only the record counts.
             lower[worker] = low
 
 

@@ -124,7 +124,7 @@ def _home(request: Request) -> str:
 
 
 async def signed_in(request: IncomingRequest) -> Identity:
-    """Provide whoever is signed in with this browser."""
+    """Provide the person who is signed in with this browser."""
     secret = request.cookies.get(SESSION, "")
     found = None
     if secret:
