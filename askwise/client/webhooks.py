@@ -1,17 +1,18 @@
 """For those who receive webhooks: whether a message comes from the service, and is of now.
 
-Needs no extra.
+Messages are signed as the Standard Webhooks specification has it, so its libraries check them too.
+This one needs no extra.
 """
 
-import hashlib
 import hmac
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from askwise.core.errors import AskwiseError
 from askwise.core.reasons import Reason
+from askwise.core.signatures import ID, SIGNATURE, TIMESTAMP, sign
 
 
 class InvalidSignature(AskwiseError):
@@ -23,7 +24,7 @@ class InvalidSignature(AskwiseError):
 
 def verify(
     secret: str,
-    header: str | None,
+    headers: Mapping[str, str],
     body: bytes | str,
     tolerance: float = 300.0,
     *,
@@ -35,8 +36,8 @@ def verify(
     ----------
     secret : str
         The hook's, as shown when it was made.
-    header : str or None
-        The header ``Askwise-Signature`` of the request.
+    headers : mapping of str to str
+        The headers of the request; in names, upper and lower case are the same.
     body : bytes or str
         The body of the request as it came, before anything has read it.
     tolerance : float
@@ -53,37 +54,49 @@ def verify(
     Raises
     ------
     InvalidSignature
-        The header is missing or malformed, the secret does not fit, or the time.
+        A header is missing or malformed, the secret does not fit, or the time.
 
     Examples
     --------
-    >>> header = (
-    ...     "t=1700000000,v1="
-    ...     + hmac.new(b"awh_secret", b'1700000000.{"event": "ping"}', "sha256").hexdigest()
-    ... )
-    >>> verify("awh_secret", header, b'{"event": "ping"}', clock=lambda: 1700000010)
+    >>> secret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3"
+    >>> headers = {
+    ...     "webhook-id": "m1",
+    ...     "webhook-timestamp": "1700000000",
+    ...     "webhook-signature": sign(secret, "m1", 1700000000, b'{"event": "ping"}'),
+    ... }
+    >>> verify(secret, headers, b'{"event": "ping"}', clock=lambda: 1700000010)
     {'event': 'ping'}
     """
     sent = body.encode() if isinstance(body, str) else body
-    parts = [part.strip().partition("=") for part in (header or "").split(",")]
-    times = [value for name, _, value in parts if name == "t"]
-    given = [value for name, _, value in parts if name == "v1"]
-    if len(times) != 1 or not given or not (times[0].isascii() and times[0].isdecimal()):
+    lower = {name.lower(): value for name, value in headers.items()}
+    id, at = _header(lower, ID), _header(lower, TIMESTAMP)
+    if not (at.isascii() and at.isdecimal()):
         raise InvalidSignature(
-            "the header Askwise-Signature is missing or not 't=SECONDS,v1=HEX'", field="header"
+            f"the header {TIMESTAMP} is not a number of seconds", field=TIMESTAMP
         )
-    mac = hmac.new(secret.encode(), times[0].encode() + b"." + sent, hashlib.sha256)
-    right = mac.hexdigest().encode()
+    try:
+        right = sign(secret, id, int(at), sent).encode()
+    except ValueError:
+        message = "secret is not as it was shown when the webhook was made: copy it anew"
+        raise InvalidSignature(message, field="secret") from None
+    given = _header(lower, SIGNATURE).split()
     if not any(hmac.compare_digest(right, each.encode()) for each in given):
         raise InvalidSignature(
             "the signature does not fit: another secret, or the body was changed on its way",
-            field="header",
+            field=SIGNATURE,
         )
-    age = clock() - int(times[0])
+    age = clock() - int(at)
     if abs(age) > tolerance:
         raise InvalidSignature(
             f"the message is of {age:.0f} s ago, not of the last {tolerance:g}: an old one was "
             "sent again, or a clock is wrong",
-            field="header",
+            field=TIMESTAMP,
         )
     return json.loads(sent)
+
+
+def _header(headers: Mapping[str, str], name: str) -> str:
+    try:
+        return headers[name]
+    except KeyError:
+        raise InvalidSignature(f"the header {name} is missing", field=name) from None

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from starlette.responses import Response
 
+from askwise.core import signatures
 from askwise.core.schemas import SchemaMaker
 from askwise.core.version import __version__
 from askwise.service.api.shapes.creation import NewCampaign
@@ -153,18 +154,29 @@ def operation_id(function: str) -> str:
 def _webhook(event: str, message: dict[str, Any]) -> dict[str, Any]:
     """What is posted to a webhook that is told of an event."""
     words = "You asked for a test." if event == PING else (DATA[event].__doc__ or "").split("\n")[0]
-    signature = {
-        "name": "Askwise-Signature",
-        "in": "header",
-        "required": True,
-        "description": "The time of sending and a signature of it and the body.",
-        "schema": {"type": "string", "pattern": "^t=[0-9]+,v1=[0-9a-f]{64}$"},
-    }
+    parameters = [
+        {
+            "name": name,
+            "in": "header",
+            "required": True,
+            "description": meaning,
+            "schema": {"type": "string", "pattern": pattern},
+        }
+        for name, meaning, pattern in (
+            (signatures.ID, "The id of the message, the same at every attempt.", "^[!-~]+$"),
+            (signatures.TIMESTAMP, "When it is sent, in seconds since 1970.", "^[0-9]+$"),
+            (
+                signatures.SIGNATURE,
+                "A signature of id, time and body, by Standard Webhooks.",
+                "^v1,[A-Za-z0-9+/]{43}=$",
+            ),
+        )
+    ]
     operation = {
         "summary": words.rstrip("."),
         "description": words,
         "operationId": operation_id("receive_" + event.replace(".", "_")),
-        "parameters": [signature],
+        "parameters": parameters,
         "requestBody": {"required": True, "content": {"application/json": {"schema": message}}},
         "responses": {
             "2XX": {"description": "The message was taken; anything else, and it comes again."}

@@ -1,7 +1,6 @@
 """What is kept of webhooks: hooks, and their deliveries."""
 
 import hashlib
-import hmac
 import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal, Self, get_args
@@ -244,19 +243,6 @@ def creation(delivery: Delivery) -> Change:
     """The change of records that makes a delivery."""
     record = delivery.record
     return Change(record.kind, record.id, None, record.body)
-
-
-def sign(secret: str, body: bytes, now: float) -> str:
-    """The header ``Askwise-Signature`` of a body.
-
-    Examples
-    --------
-    >>> sign("awh_example", b"{}", 1700000000.5)[:20]
-    't=1700000000,v1=73f6'
-    """
-    at = int(now)
-    mac = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
-    return f"t={at},v1={mac.hexdigest()}"
 
 
 def unchanged(hook: Webhook) -> Change:

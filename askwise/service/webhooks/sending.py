@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from threading import Event
 
+from askwise.core import signatures
 from askwise.core.errors import AskwiseError
 from askwise.core.version import __version__
 from askwise.service import metrics
@@ -95,15 +96,15 @@ class Sender:
         return more and free.free(self._hooks.clock())
 
     def _post(self, hook: r.Webhook, delivery: r.Delivery) -> PostResult:
-        body = delivery.body.encode()
+        body, at = delivery.body.encode(), int(self._hooks.clock())
         try:
             secret = self._hooks.secret_of(hook)
             headers = {
                 "Content-Type": "application/json",
                 "User-Agent": f"askwise/{__version__}",
-                "Askwise-Event": delivery.event,
-                "Askwise-Delivery": delivery.id,
-                "Askwise-Signature": r.sign(secret, body, self._hooks.clock()),
+                signatures.ID: delivery.id,
+                signatures.TIMESTAMP: str(at),
+                signatures.SIGNATURE: signatures.sign(secret, delivery.id, at, body),
             }
             return self._network.post(hook.url, body, headers)
         except AskwiseError as error:

@@ -7,7 +7,6 @@ backup, and not the file, can't sign.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import hmac
 import os
@@ -29,10 +28,10 @@ class SigningSecret:
 
     text: str = field(repr=False)
 
-    def derive(self, nonce: str) -> str:
-        """The part of a hook's secret that only this service can make of its nonce."""
+    def derive(self, nonce: str) -> bytes:
+        """The key of a hook, which only this service can make of its nonce."""
         mac = hmac.new(self.text.encode(), f"webhook\0{nonce}".encode(), hashlib.sha256)
-        return base64.urlsafe_b64encode(mac.digest()).decode().rstrip("=")
+        return mac.digest()
 
     @classmethod
     def read(cls, file: str) -> SigningSecret | None:

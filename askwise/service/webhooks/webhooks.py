@@ -5,6 +5,8 @@ ends when. Of a hook there are: itself; a cursor for each campaign (:mod:`.outbo
 (:mod:`.sending`); deliveries that wait, by when they are due; deliveries that are settled.
 """
 
+import base64
+import hashlib
 import secrets
 import threading
 import time
@@ -13,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from askwise.core.errors import InvalidParameter, UnknownName
+from askwise.core.signatures import new_secret
 from askwise.service.auth.identity import digest
 from askwise.service.idempotency import key_reused
 from askwise.service.webhooks import records as r
@@ -20,8 +23,8 @@ from askwise.service.webhooks.posting import Network
 from askwise.service.webhooks.signing import SigningSecret
 from askwise.store import Change, Store
 
-PREFIX = "awh_"
-"""What a hook's secret begins with, so that one that leaked is recognised."""
+OLD_PREFIX = "awh_"
+"""What secrets began with before the Standard Webhooks were followed."""
 
 KEPT = 200
 """Settled deliveries kept of a hook: the newest."""
@@ -97,12 +100,12 @@ class Webhooks:
 
     def _new_secret(self, source: str) -> tuple[str, str]:
         """A hook's secret and its nonce; without a secret of the service it has no nonce."""
-        plain = PREFIX + source
+        plain = new_secret(hashlib.sha256(source.encode()).digest())
         # A retry of a hook that was made before the service had a secret finds that hook.
         if self._signing is None or self.store.record(r.HOOK, digest(plain)[:16]) is not None:
             return plain, ""
         nonce = digest(plain)[16:48]
-        return PREFIX + self._signing.derive(nonce), nonce
+        return new_secret(self._signing.derive(nonce)), nonce
 
     def secret_of(self, hook: r.Webhook) -> str:
         """What deliveries to a hook are signed with.
@@ -114,14 +117,16 @@ class Webhooks:
         """
         if not hook.nonce:
             return hook.secret
-        full = "" if self._signing is None else PREFIX + self._signing.derive(hook.nonce)
-        if digest(full)[:16] != hook.id:
-            raise InvalidParameter(
-                "secret of the service is not the one that this webhook was made with: bring the "
-                "file back that askwise serve --secret names, or make the webhook anew",
-                field="secret",
-            )
-        return full
+        key = b"" if self._signing is None else self._signing.derive(hook.nonce)
+        old = OLD_PREFIX + base64.urlsafe_b64encode(key).decode().rstrip("=")
+        for secret in (new_secret(key), old):
+            if digest(secret)[:16] == hook.id:
+                return secret
+        raise InvalidParameter(
+            "secret of the service is not the one that this webhook was made with: bring the "
+            "file back that askwise serve --secret names, or make the webhook anew",
+            field="secret",
+        )
 
     def end(self, id: str) -> r.Webhook:
         """End a hook and forget what it has not delivered; the second time changes nothing."""

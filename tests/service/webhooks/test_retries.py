@@ -33,8 +33,8 @@ def test_each_attempt_is_later_than_the_one_before_until_it_is_given_up(
     assert at[-1] == pytest.approx(sum(BACKOFF))
     assert 24 * 3600 <= at[-1] < 25 * 3600
     assert (made.state, made.attempts, made.status) == ("given_up", 10, 404)
-    assert len({got.headers["Askwise-Delivery"] for got in receiver.got}) == 1
-    signatures = {got.headers["Askwise-Signature"] for got in receiver.got}
+    assert len({got.headers["webhook-id"] for got in receiver.got}) == 1
+    signatures = {got.headers["webhook-signature"] for got in receiver.got}
     assert len(signatures) == len(receiver.got) == 10
     clock.pass_by(10**6)
     bench.send()

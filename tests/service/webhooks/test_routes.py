@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import json
@@ -11,9 +12,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from standardwebhooks.webhooks import Webhook as StandardWebhook
+from standardwebhooks.webhooks import WebhookVerificationError
 from starlette.testclient import TestClient
 
 from askwise.client.webhooks import InvalidSignature, verify
+from askwise.core.signatures import sign
 from askwise.service.app import make_app
 from askwise.service.settings import Settings
 from askwise.service.webhooks import courier, outbox, posting, sending, webhooks
@@ -94,7 +98,7 @@ def test_a_life_from_the_making_to_the_end(
         asked = api("POST", "/campaigns/units/ask")[1]["assignments"][0]["id"]
         assert api("POST", f"/assignments/{asked}/answer", {"value": 0.5})[0] == 200
     until(lambda: len(receiver.got) == 7)
-    names = [verify(secret, got.headers["Askwise-Signature"], got.body) for got in receiver.got]
+    names = [verify(secret, got.headers, got.body) for got in receiver.got]
     assert [each["event"] for each in names] == [
         *4 * ["answer.settled"], "budget.used", "answer.settled", "campaign.done",
     ]  # fmt: skip
@@ -239,47 +243,87 @@ def test_no_secret_and_no_address_comes_into_logs_lists_or_metrics(
 
 # What a receiver checks.
 
-SECRET, BODY, NOW = "awh_secret", b'{"event":"ping"}', 1_700_000_000
+SECRET, BODY, NOW = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3", b'{"event":"ping"}', 1_700_000_000
+OTHER = "whsec_" + 32 * "A"
 
 
-def header(at: int = NOW, secret: str = SECRET, body: bytes = BODY) -> str:
-    mac = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256)
-    return f"t={at},v1={mac.hexdigest()}"
+def headers(at: int = NOW, secret: str = SECRET, **changed: str) -> dict[str, str]:
+    """What comes with a message; by hand, not by our own signing."""
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    mac = hmac.new(key, f"m1.{at}.".encode() + BODY, hashlib.sha256)
+    made = {
+        "webhook-id": "m1",
+        "webhook-timestamp": str(at),
+        "webhook-signature": "v1," + base64.b64encode(mac.digest()).decode(),
+    }
+    return {**made, **{f"webhook-{name}": value for name, value in changed.items()}}
 
 
 @pytest.mark.parametrize("late", [-300, 0, 300])
 def test_a_message_of_now_is_read(late: int) -> None:
-    assert verify(SECRET, header(), BODY, clock=lambda: NOW + late) == {"event": "ping"}
-    assert verify(SECRET, header(), BODY.decode(), clock=lambda: NOW) == {"event": "ping"}
+    assert verify(SECRET, headers(), BODY, clock=lambda: NOW + late) == {"event": "ping"}
+    assert verify(SECRET, headers(), BODY.decode(), clock=lambda: NOW) == {"event": "ping"}
+    shouted = {name.title(): value for name, value in headers().items()}
+    assert verify(SECRET, shouted, BODY, clock=lambda: NOW) == {"event": "ping"}
 
 
 def test_one_fitting_signature_of_several_is_enough() -> None:
-    both = f"t={NOW}, v1={64 * '0'}, {header().partition(',')[2]}"
-    assert verify(SECRET, both, BODY, clock=lambda: NOW)
+    both = f"v1,{44 * 'A'} v2,x {headers()['webhook-signature']}"
+    assert verify(SECRET, headers(signature=both), BODY, clock=lambda: NOW)
+
+
+def test_a_secret_from_before_the_standard_is_a_key_as_it_is() -> None:
+    signed = {**headers(), "webhook-signature": sign("awh_old", "m1", NOW, BODY)}
+    assert verify("awh_old", signed, BODY, clock=lambda: NOW)
+
+
+@pytest.mark.parametrize("missing", ["webhook-id", "webhook-timestamp", "webhook-signature"])
+def test_a_missing_header_is_named(missing: str) -> None:
+    shown = headers()
+    del shown[missing]
+    with pytest.raises(InvalidSignature, match=missing):
+        verify(SECRET, shown, BODY, clock=lambda: NOW)
 
 
 @pytest.mark.parametrize(
     ("shown", "body", "now"),
     [
-        (None, BODY, NOW),
-        ("", BODY, NOW),
-        ("nonsense", BODY, NOW),
-        (header().replace("t=", "t=-"), BODY, NOW),
-        (header().replace("t=", "t=\u00b2"), BODY, NOW),
-        (header().replace("v1=", "v0="), BODY, NOW),
-        (header() + ",t=1", BODY, NOW),
-        (header().replace(str(NOW), str(NOW + 1)), BODY, NOW),
-        (header(secret="awh_other"), BODY, NOW),
-        (header(), BODY + b" ", NOW),
-        (header()[:-1], BODY, NOW),
-        (f"t={NOW},v1=\u00e4", BODY, NOW),
-        (header(), BODY, NOW + 301),
-        (header(), BODY, NOW - 301),
+        ({}, BODY, NOW),
+        (headers(signature=""), BODY, NOW),
+        (headers(signature="nonsense"), BODY, NOW),
+        (headers(id="m2"), BODY, NOW),
+        (headers(timestamp=f"-{NOW}"), BODY, NOW),
+        (headers(timestamp="\u00b2"), BODY, NOW),
+        (headers(timestamp=str(NOW + 1)), BODY, NOW),
+        (headers(signature=headers()["webhook-signature"].replace("v1", "v0")), BODY, NOW),
+        (headers(secret=OTHER), BODY, NOW),
+        (headers(), BODY + b" ", NOW),
+        (headers(signature="v1,\u00e4"), BODY, NOW),
+        (headers(), BODY, NOW + 301),
+        (headers(), BODY, NOW - 301),
     ],
 )
-def test_any_other_message_is_refused(shown: str | None, body: bytes, now: float) -> None:
+def test_any_other_message_is_refused(shown: dict[str, str], body: bytes, now: float) -> None:
     with pytest.raises(InvalidSignature):
         verify(SECRET, shown, body, clock=lambda: now)
+
+
+def test_a_secret_that_is_no_secret_is_named() -> None:
+    with pytest.raises(InvalidSignature) as caught:
+        verify("whsec_not base64!", headers(), BODY, clock=lambda: NOW)
+    assert caught.value.field == "secret"
+
+
+def test_the_library_of_the_standard_takes_what_we_sign() -> None:
+    now = int(time.time())
+    signed = {
+        "webhook-id": "m1",
+        "webhook-timestamp": str(now),
+        "webhook-signature": sign(SECRET, "m1", now, BODY),
+    }
+    assert StandardWebhook(SECRET).verify(BODY, signed) == {"event": "ping"}
+    with pytest.raises(WebhookVerificationError):
+        StandardWebhook(OTHER).verify(BODY, signed)
 
 
 def test_the_page_states_the_figures_that_hold() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import stat
 import threading
 from pathlib import Path
@@ -10,12 +11,13 @@ import pytest
 
 from askwise.client.webhooks import verify
 from askwise.core.errors import InvalidParameter
+from askwise.service.auth.identity import digest
 from askwise.service.webhooks import records as r
 from askwise.service.webhooks.posting import Network
 from askwise.service.webhooks.sending import Sender
 from askwise.service.webhooks.signing import SigningSecret, file_beside, make_file
 from askwise.service.webhooks.webhooks import Webhooks
-from askwise.store import MemoryStore
+from askwise.store import Change, MemoryStore
 from tests.service.webhooks.bench import Clock, Receiver
 
 OURS = SigningSecret("a" * 40)
@@ -42,11 +44,11 @@ def test_no_record_of_the_store_holds_the_secret_and_deliveries_are_signed_with_
     kept = store.record(r.HOOK, hook.id)
     assert kept is not None
     assert secret not in kept.body
-    assert secret.removeprefix("awh_") not in kept.body
+    assert secret.removeprefix("whsec_") not in kept.body
     # Another process, which has but the store and the file.
     assert sent(webhooks(store, clock), clock).state == "delivered"
     (got,) = receiver.got
-    verify(secret, got.headers["Askwise-Signature"], got.body, clock=clock)
+    verify(secret, got.headers, got.body, clock=clock)
 
 
 @pytest.mark.parametrize("signing", [None, SigningSecret("b" * 40)])
@@ -106,3 +108,16 @@ def test_only_a_file_has_a_place_beside_it() -> None:
     assert file_beside("sqlite:////var/lib/a.sqlite") == "/var/lib/a.sqlite.secret"
     assert file_beside("memory") == file_beside("postgresql://db/x") == ""
     assert SigningSecret.read("") is None
+
+
+def test_a_hook_with_a_secret_from_before_the_standard_is_signed_with_it(
+    receiver: Receiver, clock: Clock
+) -> None:
+    store, nonce = MemoryStore(), "0" * 32
+    old = "awh_" + base64.urlsafe_b64encode(OURS.derive(nonce)).decode().rstrip("=")
+    id = digest(old)[:16]
+    hook = r.Webhook(id, receiver.url, None, ("task.closed",), "", 1.0, secret=old, nonce=nonce)
+    store.change([Change(r.HOOK, id, None, hook.record.body)])
+    assert sent(webhooks(store, clock), clock).state == "delivered"
+    (got,) = receiver.got
+    verify(old, got.headers, got.body, clock=clock)
