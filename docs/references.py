@@ -25,6 +25,8 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ("Over time", "askwise.campaign.views", "Timeline Series"),
     ("When it ends", "askwise.campaign.views", "forecast"),
     ("Campaigns of a service", "askwise.client", ""),
+    ("Tools for agents", "askwise.agents.tools", "Toolbox"),
+    ("What an agent may commit", "askwise.agents.allowance", "Allowance"),
     ("Webhooks", "askwise.client.webhooks", "verify InvalidSignature"),
     ("Truths that are wanted", "askwise.campaign.views", "NeedsGold"),
     ("Audits of what is assured", "askwise.core.allocation", "Watch"),

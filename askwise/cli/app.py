@@ -16,6 +16,7 @@ from askwise.cli.demo import demo, demo_live
 from askwise.cli.errors import Frame
 from askwise.cli.init import init
 from askwise.cli.label import label
+from askwise.cli.mcp import mcp
 from askwise.cli.new import new
 from askwise.cli.pilot import pilot
 from askwise.cli.plan import plan
@@ -45,7 +46,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         *(show.status, ask_tell.assignments, show.answers, show.certificate, show.payments),
         *(pilot, show.log, show.explain),
     ),
-    "Serve": (serve.serve, demo_live, warm, backup, restore, archive),
+    "Serve": (serve.serve, mcp, demo_live, warm, backup, restore, archive),
     "Recorded answers": (aggregate, check, certify, replay),
 }
 """Commands by the heading that help shows them below, named as their functions."""

@@ -20,6 +20,7 @@ from askwise.core.errors import InvalidParameter
 
 NEEDS = {
     "judges": ("httpx", "jinja2", "markupsafe"),
+    "mcp": ("httpx", "mcp", "pydantic"),
     "lab": ("jinja2", "joblib", "markupsafe", "matplotlib"),
     "service": (
         *("anyio", "httpcore", "httptools", "httpx", "jinja2", "matplotlib"),

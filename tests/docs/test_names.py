@@ -26,8 +26,11 @@ PAGES += sorted((DOCS / "how-to").glob("*.md"))
 PAGES = [page for page in PAGES if page.name != "changelog.md"]
 
 REGISTRIES = (policies, stopping, aggregation, mechanisms, errors, experiments)
-OTHER_WORDS = {"successive-rejects", "hoeffding-races", "lab-out", "demo-out", "as-given"}
-"""Values of parameters and folders that look like names of policies."""
+OTHER_WORDS = {
+    *("successive-rejects", "hoeffding-races", "lab-out", "demo-out", "as-given"),
+    *("webhook-id", "webhook-timestamp", "webhook-signature"),
+}
+"""Values of parameters, folders and headers that look like names of policies."""
 
 MADE_UP = {
     "fair-pay", "optimist", "few-workers", "clear-majority", "second-opinion", "worst-pair",

@@ -1,0 +1,4 @@
+"""Campaigns for coding agents: a server of the Model Context Protocol over the client.
+
+Needs the extra ``askwise[mcp]``.
+"""

@@ -1,0 +1,38 @@
+"""``askwise mcp``: campaigns of a service for coding agents."""
+
+from __future__ import annotations
+
+import os
+
+from askwise.cli.options import option, switch
+from askwise.cli.outputs import extra
+from askwise.core.errors import InvalidParameter
+
+KEY = "ASKWISE_KEY"
+
+
+def mcp(
+    url: str = option("http://127.0.0.1:8000", "URL", "The service."),
+    budget: str | None = option(
+        None, "AMOUNT", "The most that the agent may put into campaigns; without it, nothing."
+    ),
+    read_only: bool = switch("--read-only", "Offer only tools that change nothing."),
+) -> None:
+    """Let a coding agent use campaigns, by the Model Context Protocol on standard input and output.
+
+    The key of the service is read from the variable ASKWISE_KEY.
+    """
+    key = os.environ.get(KEY)
+    if not key:
+        raise InvalidParameter(f"{KEY} is not set: set it to a key of the service", field="key")
+    with extra("mcp"):
+        from askwise.agents.allowance import Allowance
+        from askwise.agents.server import make_server
+        from askwise.agents.tools import Toolbox
+        from askwise.client import connect
+
+        with connect(url, key) as service:
+            # A wrong address or key is said now, and not with the first tool that is called.
+            service.me()
+            tools = Toolbox(service, Allowance(budget))
+            make_server(tools, read_only=read_only).run("stdio")
