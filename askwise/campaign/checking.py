@@ -18,6 +18,10 @@ _TAKES_LATE = frozenset((Kind.ANSWER, Kind.FAILED))
 """What may also come after an assignment has expired."""
 
 
+_GIVES = frozenset((Kind.PAID, Kind.BONUS))
+"""What a worker is given apart from calls."""
+
+
 class LogCheck:
     """Folds the log of one campaign into a ledger, and refuses an event that does not follow.
 
@@ -41,7 +45,11 @@ class LogCheck:
             self._check_assignment(event)
         if event.kind == Kind.DECIDED and (event.note or "") not in self._notes:
             raise ValueError(f"the policy makes no decision that is called {event.note!r}")
+        if event.kind in _GIVES and (event.price or 0) <= 0:
+            raise ValueError(f"the amount is {event.price}")
         self._ledger.apply(event)
+        if event.kind == Kind.BONUS and self._ledger.unspent < 0:
+            raise ValueError("the budget does not have the money for the bonus")
 
     def _check_assignment(self, event: Event) -> None:
         at = self._ledger.assignment_at(event.assignment or 0)

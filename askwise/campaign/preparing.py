@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import date
 from functools import partial
 from numbers import Real
 from typing import Any, TypeVar
 
+from askwise.campaign import paying
 from askwise.campaign.holding import Holding
 from askwise.campaign.reading import ReadableCampaign
+from askwise.campaign.paying import check_day
 from askwise.campaign.requests import Action, PreparedWrite, check_key
 from askwise.campaign.verbs import Verbs
+from askwise.campaign.views import Payout
 from askwise.campaign.views.assignments import recalled
 from askwise.core.calls import (
     LONGEST_RATIONALE,
     LONGEST_REFERENCE,
     FailureWhy,
+    check_by,
     check_failure,
     check_probabilities,
     check_remark,
@@ -134,6 +139,32 @@ class PreparingCampaign(ReadableCampaign):
         """Prepare to say that a task can't be answered."""
         said = {"assignment": self._seq_of(assignment_id), "why": check_remark(why, "why")}
         return self._doing("flag", key, Verbs.flag, **said)
+
+    def _paying(
+        self,
+        amounts: Iterable[tuple[str, Amount | None]] | None,
+        by: str,
+        reference: str | None,
+        on: date | str | None,
+        key: str | None,
+    ) -> PreparedWrite[list[Payout]]:
+        """Prepare to mark what workers are owed as paid."""
+        said: dict[str, Any] = {"amounts": None, "by": check_by(by)}
+        if amounts is not None:
+            said["amounts"] = [
+                (worker, None if amount is None else to_micro(amount, "amount"))
+                for worker, amount in amounts
+            ]
+        if reference is not None:
+            said["reference"] = check_said(reference, "reference", LONGEST_REFERENCE)
+        if on is not None:
+            said["on"] = check_day(on)
+        action: Action[list[Payout]] = Action(
+            partial(paying.pay, **said),
+            lambda found: {"payouts": [each.to_json() for each in found]},
+            lambda _, kept: [Payout.from_json(raw) for raw in kept["payouts"]],
+        )
+        return _prepared("pay", said, key, action)
 
     def _doing(
         self, verb: str, key: str | None, act: Callable[..., None], **arguments: Any

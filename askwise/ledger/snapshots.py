@@ -30,6 +30,9 @@ class NamedParts(Protocol):
     labels: dict[int, SetLabel]
     flags: dict[int, list[int]]
     comments: dict[int, list[int]]
+    bonuses: dict[int, list[int]]
+    payouts: dict[int, list[int]]
+    last_paid: dict[int, str]
     draws: list[dict[str, Any]]
     pilot: PilotRecord | None
     failures: dict[int, Counter[str]]
@@ -52,6 +55,9 @@ def freeze_names(ledger: NamedParts) -> Callable[[], str]:
         "at_cost": sorted(ledger.at_cost),
         "flags": [[task, list(seqs)] for task, seqs in ledger.flags.items()],
         "comments": [[task, list(seqs)] for task, seqs in ledger.comments.items()],
+        "bonuses": [[at, list(seqs)] for at, seqs in ledger.bonuses.items()],
+        "payouts": [[at, list(seqs)] for at, seqs in ledger.payouts.items()],
+        "last_paid": list(ledger.last_paid.items()),
         "overruns": [[at, *overrun] for at, overrun in ledger.overruns.items()],
     }
 
@@ -91,3 +97,5 @@ def restore_names(ledger: NamedParts, names: str) -> None:
     ledger.labels = {task: SetLabel(*label) for task, *label in raw.get("labels", ())}
     ledger.flags = dict(raw.get("flags", ()))
     ledger.comments = dict(raw.get("comments", ()))
+    ledger.bonuses, ledger.payouts = dict(raw["bonuses"]), dict(raw["payouts"])
+    ledger.last_paid = dict(raw["last_paid"])
