@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from askwise.campaign import paying
 from askwise.campaign.holding import Holding
-from askwise.campaign.reading import ReadableCampaign
 from askwise.campaign.paying import check_day
+from askwise.campaign.reading import ReadableCampaign
 from askwise.campaign.requests import Action, PreparedWrite, check_key
 from askwise.campaign.verbs import Verbs
 from askwise.campaign.views import Payout

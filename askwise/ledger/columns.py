@@ -15,8 +15,8 @@ from askwise.core.records import by_reference
 # open tasks that name who may be asked; QUOTED is 1 once the bidding is closed. REPEAT is 1 where
 # crowds may be asked about a task again; ASKED_ONCE counts the workers who never are. KEPT is money
 # that is kept back for audits: no part of BUDGET until labels are drawn. KEPT_SHARE is the part of
-# money that comes in which is kept back, in thousand-millionths. BONUSES is what was given apart from
-# calls: no part of SPENT, and taken out of BUDGET, so that to policies it was never there.
+# money that comes in which is kept back, in thousand-millionths. BONUSES is what was given apart
+# from calls: no part of SPENT, and taken out of BUDGET, so that to policies it was never there.
 (BUDGET, SPENT, HELD, PLANNED, TASKS, WORKERS, ASSIGNMENTS, ANSWERS, PENDING, DECISIONS, OPEN,
  PLAN_ROWS, REPEAT, TASKLESS, OPTIONS, PAUSED, STOPPED, CELLS, CONTEXTS, OPEN_NAMED,
  OFFERS, QUOTED, ASKED_ONCE, KEPT, KEPT_SHARE, BONUSES) = range(26)  # fmt: skip
@@ -32,7 +32,8 @@ from askwise.core.records import by_reference
 # repeat, persons and models elsewhere. KIND is what they were said to be, FAMILY the number of
 # theirs (-1: none), in order of appearance. AUDITS is 1 for those who are kept for audits, and 2
 # once they have left: to policies they are not there, so JOINED is 0. BONUS is what they were given
-# apart from calls, PAID_OUT what they were paid of all that, PAID_UP_TO their ANSWERED at that time.
+# apart from calls, PAID_OUT what they were paid of all that, PAID_UP_TO their ANSWERED at that
+# time.
 (PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED, TRUSTED, OPEN_TO, BID, RANKED_AT,
  ON_CLOSED, ONCE, KIND, FAMILY, PAID, FAILURES, FAILURE_COST, AUDITS, BONUS, PAID_OUT,
  PAID_UP_TO) = range(22)  # fmt: skip

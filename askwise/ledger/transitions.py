@@ -411,9 +411,9 @@ def advance(
     to the part of it that a simulation needs (``proceed``).
     ``number`` is of an ASKED the plan's row (-1: the first that fits), of an ANSWER, EXPIRED,
     DECLINED, FAILED or RENEWED the assignment, of a TOPPED_UP, BID, BONUS or PAID the amount.
-    ``cost`` is what an ANSWER or FAILED is settled at, AT_PRICE elsewhere. ``value`` is an answer or a truth, of an
-    ASKED or RENEWED when it expires. Returns MISFIT where the event does not follow from those
-    before it.
+    ``cost`` is what an ANSWER or FAILED is settled at, AT_PRICE elsewhere. ``value`` is an answer
+    or a truth, of an ASKED or RENEWED when it expires. Returns MISFIT where the event does not
+    follow from those before it.
 
     A DECIDED brings rows (``take_plan``); ADDED, JOINED, QUOTED and DRAWN bring names, and are
     the ledger's own.

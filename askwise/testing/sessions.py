@@ -303,7 +303,8 @@ def play(policy: Policy, scene: Scene, script: Sequence[int], seed: int = 1) -> 
     script : sequence of int
         Any numbers from 0: each stands for an ask, an answer (in time, late or a second time, at
         its price or another cost), an expiry, a renewal, a refusal, a failure, somebody leaving or
-        joining, more money, a bonus, a payout, a pause, a task closed or added, or for time passing.
+        joining, more money, a bonus, a payout, a pause, a task closed or added, or for time
+        passing.
     """
     clock = [1000.0]
     session = start(policy, scene, seed=seed, lease=LEASE, clock=lambda: clock[0])

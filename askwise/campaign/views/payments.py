@@ -42,7 +42,7 @@ class Payment(Jsonable):
     owed : Decimal
         What they have earned and was not paid out; never below 0.
     overpaid : Decimal
-        What was paid out beyond what they have earned: 0, unless the mechanism has lowered it since.
+        What was paid out beyond what they have earned: 0 unless a mechanism has lowered that.
     answers_since : int
         Their answers since the last payout; all of them before the first.
     last_paid : str or None
@@ -142,9 +142,7 @@ class Bonus(Jsonable):
     def of(cls, event: Event, currency: str) -> Self:
         """The bonus that a BONUS is about."""
         worker, amount = event.worker or "", from_micro(event.price or 0)
-        return cls(
-            event.seq, event.time, worker, amount, currency, event.why or "", event.by or ""
-        )
+        return cls(event.seq, event.time, worker, amount, currency, event.why or "", event.by or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,5 +251,6 @@ def due(found: Iterable[Payment], began: str, today: str) -> list[DuePayout]:
 
 def seqs_of(by_worker: dict[int, list[int]], worker: int | None) -> list[int]:
     """The events of one worker, or of all, in the order of the log."""
-    some: Iterable[list[int]] = by_worker.values()
-    return sorted(sum(some, [])) if worker is None else list(by_worker.get(worker, ()))
+    if worker is None:
+        return sorted(seq for seqs in by_worker.values() for seq in seqs)
+    return list(by_worker.get(worker, ()))
