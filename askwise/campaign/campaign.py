@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
-from askwise.campaign import paying
 from askwise.campaign.holding import Holding
-from askwise.campaign.preparing import PreparingCampaign, as_number
+from askwise.campaign.payouts import PayingCampaign
+from askwise.campaign.preparing import as_number
 from askwise.campaign.requests import Crew
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.verbs import Verbs
-from askwise.campaign.views import Payout
 from askwise.core.calls import LONGEST_REMARK, FailureWhy, check_by, check_remark, check_said
 from askwise.core.certify import CertifyTerms
 from askwise.core.choices import Batch, Done, Wait
@@ -28,7 +27,7 @@ from askwise.policies import LimitsSize, Policy
 from askwise.store import Store, open_store
 
 
-class Campaign(PreparingCampaign):
+class Campaign(PayingCampaign):
     """A budget, workers, perhaps tasks, and a policy that decides whom to ask next.
 
     Made by :meth:`create` or :meth:`open`. Every write is one transaction on the store; two
@@ -366,79 +365,6 @@ class Campaign(PreparingCampaign):
         """Ask no more about a task."""
         self._do("close", key, Verbs.close, task=task)
 
-    # Money out.
-
-    def pay(
-        self,
-        worker: str,
-        amount: Amount | None = None,
-        *,
-        by: str,
-        reference: str | None = None,
-        on: date | str | None = None,
-        key: str | None = None,
-    ) -> Payout:
-        """Mark what a worker is owed as paid; the money itself moves elsewhere.
-
-        It changes nothing about the budget: what is paid out was spent when answers were booked.
-        The log has it (event PAID), and :meth:`payments` what is owed from then on. More than is
-        owed is refused, with the reason ``not_owed``.
-
-        Parameters
-        ----------
-        amount : amount, optional
-            What was paid; all that is owed by default.
-        by : str
-            Who says so.
-        reference : str, optional
-            What the payment is known by, such as the bank's reference, up to 500 characters.
-        on : date or str, optional
-            The day on which it was paid, as ``2026-11-18``; today, in UTC, by default.
-        key : str, optional
-            A retry with the same key changes nothing and returns the same.
-        """
-        return self._writer.write(self._paying([(worker, amount)], by, reference, on, key))[0]
-
-    def pay_all(
-        self,
-        amounts: Mapping[str, Amount] | None = None,
-        *,
-        by: str,
-        reference: str | None = None,
-        on: date | str | None = None,
-        key: str | None = None,
-    ) -> list[Payout]:
-        """Mark what several workers are owed as paid, all of them or none.
-
-        Parameters
-        ----------
-        amounts : mapping of workers to amounts, optional
-            Who was paid how much; by default everybody who is owed something is paid all of it,
-            also what they have earned since you looked.
-        by, reference, on, key
-            As of :meth:`pay`; they hold for all.
-        """
-        if amounts is not None and (not isinstance(amounts, Mapping) or not amounts):
-            raise InvalidProblem(
-                f"amounts is {amounts!r}: give a mapping of workers to what they were paid",
-                field="amounts",
-            )
-        given = None if amounts is None else list(amounts.items())
-        return self._writer.write(self._paying(given, by, reference, on, key))
-
-    def bonus(
-        self, worker: str, amount: Amount, why: str, *, by: str, key: str | None = None
-    ) -> None:
-        """Give a worker money apart from what their answers are paid, and say why.
-
-        It is spent at once, and refused if the budget does not have it: what is reserved, or kept
-        back for audits, is not there to be given. Mechanisms and policies do not see it. The worker
-        reads the reason, of up to 2,000 characters.
-        """
-        said = {"worker": worker, "amount": to_micro(amount, "amount")}
-        said |= {"why": check_remark(why, "why"), "by": check_by(by)}
-        self._do("bonus", key, paying.bonus, **said)
-
     # For those who keep campaigns open.
 
     def ask_around(
@@ -478,8 +404,3 @@ class Campaign(PreparingCampaign):
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError("a Campaign is not iterable: call ask() until it returns Done")
-
-    # The one way to write.
-
-    def _do(self, verb: str, key: str | None, act: Callable[..., None], **arguments: Any) -> None:
-        self._writer.write(self._doing(verb, key, act, **arguments))

@@ -11,15 +11,12 @@ from askwise.core.events import Event, Kind
 from askwise.ledger import Ledger
 from askwise.ledger import columns as c
 from askwise.ledger.entries import ABOUT_ASSIGNMENTS
+from askwise.ledger.given import GIVING
 from askwise.store.backup.portable import Head, Item
 from askwise.store.event_rows import EventRow, unpack
 
 _TAKES_LATE = frozenset((Kind.ANSWER, Kind.FAILED))
 """What may also come after an assignment has expired."""
-
-
-_GIVES = frozenset((Kind.PAID, Kind.BONUS))
-"""What a worker is given apart from calls."""
 
 
 class LogCheck:
@@ -45,7 +42,7 @@ class LogCheck:
             self._check_assignment(event)
         if event.kind == Kind.DECIDED and (event.note or "") not in self._notes:
             raise ValueError(f"the policy makes no decision that is called {event.note!r}")
-        if event.kind in _GIVES and (event.price or 0) <= 0:
+        if event.kind in GIVING and (event.price or 0) <= 0:
             raise ValueError(f"the amount is {event.price}")
         self._ledger.apply(event)
         if event.kind == Kind.BONUS and self._ledger.unspent < 0:

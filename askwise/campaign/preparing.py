@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import date
 from functools import partial
 from numbers import Real
 from typing import Any, TypeVar
 
-from askwise.campaign import paying
 from askwise.campaign.holding import Holding
-from askwise.campaign.paying import check_day
 from askwise.campaign.reading import ReadableCampaign
 from askwise.campaign.requests import Action, PreparedWrite, check_key
 from askwise.campaign.verbs import Verbs
-from askwise.campaign.views import Payout
 from askwise.campaign.views.assignments import recalled
 from askwise.core.calls import (
     LONGEST_RATIONALE,
     LONGEST_REFERENCE,
     FailureWhy,
-    check_by,
     check_failure,
     check_probabilities,
     check_remark,
@@ -80,7 +75,7 @@ class PreparingCampaign(ReadableCampaign):
             lambda choice: None if patient and isinstance(choice, Wait) else choice.to_json(),
             recalled,
         )
-        return _prepared("ask", {"limit": limit, "workers": offered}, key, action)
+        return prepared("ask", {"limit": limit, "workers": offered}, key, action)
 
     def telling(
         self,
@@ -140,38 +135,15 @@ class PreparingCampaign(ReadableCampaign):
         said = {"assignment": self._seq_of(assignment_id), "why": check_remark(why, "why")}
         return self._doing("flag", key, Verbs.flag, **said)
 
-    def _paying(
-        self,
-        amounts: Iterable[tuple[str, Amount | None]] | None,
-        by: str,
-        reference: str | None,
-        on: date | str | None,
-        key: str | None,
-    ) -> PreparedWrite[list[Payout]]:
-        """Prepare to mark what workers are owed as paid."""
-        said: dict[str, Any] = {"amounts": None, "by": check_by(by)}
-        if amounts is not None:
-            said["amounts"] = [
-                (worker, None if amount is None else to_micro(amount, "amount"))
-                for worker, amount in amounts
-            ]
-        if reference is not None:
-            said["reference"] = check_said(reference, "reference", LONGEST_REFERENCE)
-        if on is not None:
-            said["on"] = check_day(on)
-        action: Action[list[Payout]] = Action(
-            partial(paying.pay, **said),
-            lambda found: {"payouts": [each.to_json() for each in found]},
-            lambda _, kept: [Payout.from_json(raw) for raw in kept["payouts"]],
-        )
-        return _prepared("pay", said, key, action)
-
     def _doing(
         self, verb: str, key: str | None, act: Callable[..., None], **arguments: Any
     ) -> PreparedWrite[None]:
-        """Prepare a write that returns nothing; its verb and arguments tell it from others."""
+        """Prepare a write that returns nothing."""
         action = Action(partial(act, **arguments), lambda _: {}, lambda _, kept: None)
-        return _prepared(verb, arguments, key, action)
+        return prepared(verb, arguments, key, action)
+
+    def _do(self, verb: str, key: str | None, act: Callable[..., None], **arguments: Any) -> None:
+        self._writer.write(self._doing(verb, key, act, **arguments))
 
 
 def as_number(value: float | str) -> float | str:
@@ -179,9 +151,10 @@ def as_number(value: float | str) -> float | str:
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
 
 
-def _prepared(
+def prepared(
     verb: str, arguments: dict[str, Any], key: str | None, action: Action[T]
 ) -> PreparedWrite[T]:
+    """Prepare a write; its verb and arguments tell it from others with the same key."""
     if key is not None:
         if not isinstance(key, str) or not 0 < len(key) <= 200:
             raise InvalidProblem(f"key is {key!r}: give 1 to 200 characters", field="key")

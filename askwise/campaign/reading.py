@@ -72,14 +72,14 @@ class ReadableCampaign:
         """What was marked as paid, to all or to one worker, in the order of the log."""
         with self.reading() as state:
             at = None if worker is None else state.ledger.worker_at(worker)
-            seqs, currency = seqs_of(state.ledger.payouts, at), currency_of(state)
+            seqs, currency = seqs_of(state.ledger.given.payouts, at), currency_of(state)
         return [Payout.of(event, currency) for event in self.events(seqs)]
 
     def bonuses(self, worker: str | None = None) -> list[Bonus]:
         """What was given as a bonus, to all or to one worker, in the order of the log."""
         with self.reading() as state:
             at = None if worker is None else state.ledger.worker_at(worker)
-            seqs, currency = seqs_of(state.ledger.bonuses, at), currency_of(state)
+            seqs, currency = seqs_of(state.ledger.given.bonuses, at), currency_of(state)
         return [Bonus.of(event, currency) for event in self.events(seqs)]
 
     def status(self) -> Status:

@@ -28,6 +28,7 @@ from askwise.ledger.entries import (
     PlanRows,
     SetLabel,
 )
+from askwise.ledger.given import GIVING, MoneyGiven
 from askwise.ledger.pilots import PilotRecord
 
 _SMALLEST = 16
@@ -87,12 +88,8 @@ class Ledger:
         """The events by which workers said that a task can't be answered, by task."""
         self.comments: dict[int, list[int]] = {}
         """The events that are comments, by task."""
-        self.bonuses: dict[int, list[int]] = {}
-        """The events by which bonuses were given, by worker."""
-        self.payouts: dict[int, list[int]] = {}
-        """The events that are payouts, by worker."""
-        self.last_paid: dict[int, str] = {}
-        """The last day on which somebody was paid, by worker."""
+        self.given = MoneyGiven()
+        """Bonuses and payouts."""
         self.draws: list[dict[str, Any]] = []
         """The draws of audits, as they were put on record."""
         self.pilot: PilotRecord | None = None
@@ -275,11 +272,8 @@ class Ledger:
             self.flags.setdefault(task, []).append(event.seq)
         elif kind == k.COMMENTED:
             self.comments.setdefault(task, []).append(event.seq)
-        elif kind == k.BONUS:
-            self.bonuses.setdefault(worker, []).append(event.seq)
-        elif kind == k.PAID:
-            self.payouts.setdefault(worker, []).append(event.seq)
-            self.last_paid[worker] = max(event.on or "", self.last_paid.get(worker, ""))
+        elif kind in GIVING:
+            self.given.note(event, worker)
         return Entry(kind, task, worker, number, note, value, cost)
 
     def pass_over(self, worker: int) -> None:

@@ -102,10 +102,14 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
         opened.close()
         middleware.log.write()
 
-    api = (campaigns, workers, assignments, payments)
-    api += (judges, catalogue, webhook_routes, keys, health)
-    pages = (sign_in, reference, page, home, new_campaign, campaign, review, manage)
-    pages += (payment_pages, webhook_pages)
+    api = (
+        *(campaigns, workers, assignments, payments, judges, catalogue, webhook_routes, keys),
+        health,
+    )
+    pages = (
+        *(sign_in, reference, page, home, new_campaign, campaign, review, manage),
+        *(payment_pages, webhook_pages),
+    )
     routes = [route for module in (*api, *pages) for route in module.router.routes]
     app = Application(
         routes,

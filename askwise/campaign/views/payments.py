@@ -226,7 +226,7 @@ def payments(state: CampaignState) -> list[Payment]:
                 owed=from_micro(max(0, earned - paid_out)),
                 overpaid=from_micro(max(0, paid_out - earned)),
                 answers_since=each.answers - up_to,
-                last_paid=ledger.last_paid.get(at),
+                last_paid=ledger.given.last_paid.get(at),
                 currency=currency,
             )
         )
