@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from askwise.cli import output
-from askwise.cli.opening import change, open_campaign
+from askwise.cli.opening import change, open_campaign, signed
 from askwise.cli.options import (
     DEFAULT_STORE,
     AsJson,
@@ -96,7 +95,7 @@ def pay(
         raise InvalidParameter("name a worker, or give --all, or --file", field="worker")
     if amount is not None and worker is None:
         raise InvalidParameter("amount is for one worker: name them", field="amount")
-    said: dict[str, Any] = {"by": _who(by), "reference": reference, "on": on, "key": key}
+    said: dict[str, Any] = {"by": signed(by), "reference": reference, "on": on, "key": key}
     if worker is not None:
         return _words(campaign.pay(worker, amount, **said))
     paid = campaign.pay_all(None if file is None else _amounts(file), **said)
@@ -113,12 +112,8 @@ def bonus(
     by: str | None = option(None, "NAME", "Who gives it; your name on this machine by default."),
 ) -> str:
     """Give a worker money apart from what their answers are paid; it is spent at once."""
-    campaign.bonus(worker, amount, why, by=_who(by), key=key)
+    campaign.bonus(worker, amount, why, by=signed(by), key=key)
     return f"{worker} is given {amount}"
-
-
-def _who(by: str | None) -> str:
-    return getpass.getuser() if by is None else by
 
 
 def _words(payout: Payout) -> str:
