@@ -19,7 +19,9 @@ WIDTH = 88
 
 PUBLIC: tuple[tuple[str, str, str], ...] = (
     ("Campaigns", "askwise", "Campaign Worker Task Problem Batch Assignment Wait Done Event"),
-    ("What a campaign shows", "askwise.campaign", "Status Answer Payment Explanation Candidate"),
+    ("What a campaign shows", "askwise.campaign", "Status Answer Explanation Candidate"),
+    ("Paying workers", "askwise.campaign.payouts", "PayingCampaign"),
+    ("What workers are paid", "askwise.campaign.views", "Payment Payout Bonus DuePayout"),
     ("An assignment", "askwise.campaign.views", "Handed"),
     ("What can be made of it", "askwise.campaign.views", "workers contested outcomes savings"),
     ("Over time", "askwise.campaign.views", "Timeline Series"),

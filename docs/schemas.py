@@ -115,6 +115,11 @@ PUBLISHED: dict[str, Published] = {
         "What each worker has earned",
         "Output of `askwise payments NAME --json`.",
     ),
+    "payouts": Published(
+        list[views.Payout],
+        "What was marked as paid",
+        "Output of `askwise payouts NAME --json`.",
+    ),
     **{
         name: Published(
             list[kind],  # type: ignore[valid-type]

@@ -8,7 +8,8 @@ from datetime import timedelta
 from typing import Any
 
 from askwise.campaign.holding import Holding
-from askwise.campaign.preparing import PreparingCampaign, as_number
+from askwise.campaign.payouts import PayingCampaign
+from askwise.campaign.preparing import as_number
 from askwise.campaign.requests import Crew
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.verbs import Verbs
@@ -26,7 +27,7 @@ from askwise.policies import LimitsSize, Policy
 from askwise.store import Store, open_store
 
 
-class Campaign(PreparingCampaign):
+class Campaign(PayingCampaign):
     """A budget, workers, perhaps tasks, and a policy that decides whom to ask next.
 
     Made by :meth:`create` or :meth:`open`. Every write is one transaction on the store; two
@@ -403,8 +404,3 @@ class Campaign(PreparingCampaign):
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError("a Campaign is not iterable: call ask() until it returns Done")
-
-    # The one way to write.
-
-    def _do(self, verb: str, key: str | None, act: Callable[..., None], **arguments: Any) -> None:
-        self._writer.write(self._doing(verb, key, act, **arguments))

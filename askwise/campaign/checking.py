@@ -11,6 +11,7 @@ from askwise.core.events import Event, Kind
 from askwise.ledger import Ledger
 from askwise.ledger import columns as c
 from askwise.ledger.entries import ABOUT_ASSIGNMENTS
+from askwise.ledger.given import GIVING
 from askwise.store.backup.portable import Head, Item
 from askwise.store.event_rows import EventRow, unpack
 
@@ -41,7 +42,11 @@ class LogCheck:
             self._check_assignment(event)
         if event.kind == Kind.DECIDED and (event.note or "") not in self._notes:
             raise ValueError(f"the policy makes no decision that is called {event.note!r}")
+        if event.kind in GIVING and (event.price or 0) <= 0:
+            raise ValueError(f"the amount is {event.price}")
         self._ledger.apply(event)
+        if event.kind == Kind.BONUS and self._ledger.unspent < 0:
+            raise ValueError("the budget does not have the money for the bonus")
 
     def _check_assignment(self, event: Event) -> None:
         at = self._ledger.assignment_at(event.assignment or 0)

@@ -75,7 +75,7 @@ class PreparingCampaign(ReadableCampaign):
             lambda choice: None if patient and isinstance(choice, Wait) else choice.to_json(),
             recalled,
         )
-        return _prepared("ask", {"limit": limit, "workers": offered}, key, action)
+        return prepared("ask", {"limit": limit, "workers": offered}, key, action)
 
     def telling(
         self,
@@ -138,9 +138,12 @@ class PreparingCampaign(ReadableCampaign):
     def _doing(
         self, verb: str, key: str | None, act: Callable[..., None], **arguments: Any
     ) -> PreparedWrite[None]:
-        """Prepare a write that returns nothing; its verb and arguments tell it from others."""
+        """Prepare a write that returns nothing."""
         action = Action(partial(act, **arguments), lambda _: {}, lambda _, kept: None)
-        return _prepared(verb, arguments, key, action)
+        return prepared(verb, arguments, key, action)
+
+    def _do(self, verb: str, key: str | None, act: Callable[..., None], **arguments: Any) -> None:
+        self._writer.write(self._doing(verb, key, act, **arguments))
 
 
 def as_number(value: float | str) -> float | str:
@@ -148,9 +151,10 @@ def as_number(value: float | str) -> float | str:
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
 
 
-def _prepared(
+def prepared(
     verb: str, arguments: dict[str, Any], key: str | None, action: Action[T]
 ) -> PreparedWrite[T]:
+    """Prepare a write; its verb and arguments tell it from others with the same key."""
     if key is not None:
         if not isinstance(key, str) or not 0 < len(key) <= 200:
             raise InvalidProblem(f"key is {key!r}: give 1 to 200 characters", field="key")

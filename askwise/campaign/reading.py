@@ -14,14 +14,18 @@ from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import (
     Answer,
+    Bonus,
     CampaignCertificate,
+    DuePayout,
     Explanation,
     Handed,
     Payment,
+    Payout,
     PilotReport,
     Status,
 )
 from askwise.campaign.views.assignments import place_of, seq_of
+from askwise.campaign.views.payments import currency_of, day_of, due, seqs_of
 from askwise.campaign.writer import Writer
 from askwise.core.choices import Assignment, Done
 from askwise.core.content import Content
@@ -54,9 +58,29 @@ class ReadableCampaign:
             return self._answers.of(state)
 
     def payments(self) -> list[Payment]:
-        """What each worker has earned and what is reserved for them."""
+        """What each worker has earned, what is owed of it and what is reserved for them."""
         with self.reading() as state:
             return views.payments(state)
+
+    def due(self) -> list[DuePayout]:
+        """What to pay now: an entry for every worker who is owed something."""
+        today = day_of(self._writer.clock())
+        began = next((day_of(event.time) for event in self.events([1])), today)
+        return due(self.payments(), began, today)
+
+    def payouts(self, worker: str | None = None) -> list[Payout]:
+        """What was marked as paid, to all or to one worker, in the order of the log."""
+        with self.reading() as state:
+            at = None if worker is None else state.ledger.worker_at(worker)
+            seqs, currency = seqs_of(state.ledger.given.payouts, at), currency_of(state)
+        return [Payout.of(event, currency) for event in self.events(seqs)]
+
+    def bonuses(self, worker: str | None = None) -> list[Bonus]:
+        """What was given as a bonus, to all or to one worker, in the order of the log."""
+        with self.reading() as state:
+            at = None if worker is None else state.ledger.worker_at(worker)
+            seqs, currency = seqs_of(state.ledger.given.bonuses, at), currency_of(state)
+        return [Bonus.of(event, currency) for event in self.events(seqs)]
 
     def status(self) -> Status:
         """The campaign at a glance."""

@@ -61,7 +61,7 @@ def bill_for(name: str, state: CampaignState, call: PendingCall, said: int | Non
     settled late needs what its expiry gave back: money, the worker's limit, the pair.
     """
     ledger = state.ledger
-    left = ledger.total(c.BUDGET) - ledger.total(c.SPENT) - ledger.reserved
+    left = ledger.unspent
     due = call.ceiling if said is None else min(said, call.ceiling)
     most = left + call.ceiling
     if call.status == c.EXPIRED:

@@ -40,7 +40,7 @@ from askwise.policies.capabilities import (
 )
 from askwise.stopping.base import StoppingRule, Verdict
 
-FORMAT = 10
+FORMAT = 11
 """Of the ledger's arrays: raised when their layout or meaning changes."""
 
 AS_WANTED = (Done("target"), Done("agreement"))

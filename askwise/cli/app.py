@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from askwise import __version__
-from askwise.cli import ask_tell, campaigns, catalogue, lab, serve, show
+from askwise.cli import ask_tell, campaigns, catalogue, lab, payments, serve, show
 from askwise.cli.aggregate import aggregate
 from askwise.cli.archive import archive
 from askwise.cli.backup import backup, restore
@@ -43,9 +43,10 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         *(ask_tell.expire, ask_tell.renew, ask_tell.decline, ask_tell.flag, ask_tell.comment),
     ),
     "Look at a campaign": (
-        *(show.status, ask_tell.assignments, show.answers, show.certificate, show.payments),
-        *(pilot, show.log, show.explain),
+        *(show.status, ask_tell.assignments, show.answers, show.certificate, pilot),
+        *(show.log, show.explain),
     ),
+    "Pay workers": (payments.payments, payments.payouts, payments.pay, payments.bonus),
     "Serve": (serve.serve, mcp, demo_live, warm, backup, restore, archive),
     "Recorded answers": (aggregate, check, certify, replay),
 }
@@ -53,7 +54,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
 
 LEARNING = "Policies, rules and experiments"
 
-TAKE_MINUS = ("bid", "set-label", "tell", "top-up", "truth")
+TAKE_MINUS = ("bid", "bonus", "set-label", "tell", "top-up", "truth")
 """An argument of these may begin with a minus sign and is no option then."""
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import TYPE_CHECKING
 
 import typer
 
 from askwise.cli import errors, output
-from askwise.cli.opening import change, open_campaign, verb
+from askwise.cli.opening import change, open_campaign, signed, verb
 from askwise.cli.options import (
     DEFAULT_STORE,
     AsJson,
@@ -135,7 +134,7 @@ def comment(
     by: str | None = option(None, "NAME", "Who writes; your name on this machine by default."),
 ) -> str:
     """Write a comment on a task; workers do not see it."""
-    campaign.comment(task, text, by=getpass.getuser() if by is None else by, key=key)
+    campaign.comment(task, text, by=signed(by), key=key)
     return f"the comment on {task} is noted"
 
 
@@ -150,8 +149,7 @@ def set_label(
     truth: bool = switch("--truth", "It is also the truth of the task: policies learn from it."),
 ) -> str:
     """Set the label of a task by hand; it wins over answers, and can be set again."""
-    who = getpass.getuser() if by is None else by
-    campaign.set_label(task, _answer(campaign, value), by=who, why=why, truth=truth, key=key)
+    campaign.set_label(task, _answer(campaign, value), by=signed(by), why=why, truth=truth, key=key)
     return f"the label of {task} is {value}"
 
 

@@ -5,6 +5,7 @@ They are opened without paying for the compiler where it would not pay.
 
 from __future__ import annotations
 
+import getpass
 import inspect
 import os
 from collections.abc import Callable
@@ -75,6 +76,11 @@ def open_campaign_of(url: str, assignment: str) -> Campaign:
             reason="unknown_assignment",
         )
     return open_campaign(url, name)
+
+
+def signed(by: str | None) -> str:
+    """Who does something by hand: the name that is given, or that of the user of this machine."""
+    return getpass.getuser() if by is None else by
 
 
 def change(write: Callable[..., str]) -> Callable[..., None]:

@@ -1,4 +1,4 @@
-"""Looking at a stored campaign: status, answers, payments, log, explanations."""
+"""Looking at a stored campaign: status, answers, log, explanations."""
 
 from __future__ import annotations
 
@@ -99,16 +99,6 @@ def certificate(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = F
             for each in block.sets
         ]
         output.show("", output.table(columns, rows))
-
-
-def payments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """Show what each worker has earned and what is reserved for him."""
-    columns = {"worker": "worker", ">answers": "answers", ">paid": "paid"}
-    found = open_campaign(store, name).payments()
-    if any(each.failures for each in found):
-        columns |= {">failures": "failures"}
-    columns |= {">reserved": "reserved", "why": "why"}
-    output.show_objects(found, as_json, columns)
 
 
 def log(

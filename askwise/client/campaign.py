@@ -3,15 +3,20 @@
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from numbers import Real
 from typing import Any
 
+from askwise.campaign.paying import check_day
 from askwise.campaign.views import (
     Answer,
+    Bonus,
     CampaignCertificate,
+    DuePayout,
     Explanation,
     Handed,
     Payment,
+    Payout,
     PilotReport,
     Status,
 )
@@ -221,6 +226,51 @@ class RemoteCampaign:
         """Ask no more about a task."""
         self._write("close", {"task": task}, key)
 
+    # Money out.
+
+    def pay(
+        self,
+        worker: str,
+        amount: Amount | None = None,
+        *,
+        by: str,
+        reference: str | None = None,
+        on: date | str | None = None,
+        key: str | None = None,
+    ) -> Payout:
+        """Mark what a worker is owed as paid, all of it by default; more than that is refused."""
+        body = {"worker": worker, **_paid(by, reference, on)}
+        body |= {} if amount is None else {"amount": money(amount, "amount")}
+        return Payout.from_json(self._write("pay", body, key))
+
+    def pay_all(
+        self,
+        amounts: Mapping[str, Amount] | None = None,
+        *,
+        by: str,
+        reference: str | None = None,
+        on: date | str | None = None,
+        key: str | None = None,
+    ) -> list[Payout]:
+        """Mark what several workers are owed as paid, all of them or none."""
+        body = _paid(by, reference, on)
+        if amounts is not None:
+            given = isinstance(amounts, Mapping)
+            body["amounts"] = (
+                {worker: money(amount, "amount") for worker, amount in amounts.items()}
+                if given
+                else amounts
+            )
+        found = self._write("pay-all", body, key)
+        return [Payout.from_json(raw) for raw in found["payouts"]]
+
+    def bonus(
+        self, worker: str, amount: Amount, why: str, *, by: str, key: str | None = None
+    ) -> None:
+        """Give a worker money apart from what their answers are paid, and say why."""
+        body = {"worker": worker, "amount": money(amount, "amount"), "why": why, "by": by}
+        self._write("bonus", body, key)
+
     # Reading.
 
     def answers(self) -> list[Answer]:
@@ -228,8 +278,22 @@ class RemoteCampaign:
         return [Answer.from_json(raw) for raw in self._pages("answers")]
 
     def payments(self) -> list[Payment]:
-        """What each worker has earned and what is reserved for them."""
+        """What each worker has earned, what is owed of it and what is reserved for them."""
         return [Payment.from_json(raw) for raw in self._pages("payments")]
+
+    def due(self) -> list[DuePayout]:
+        """What to pay now: an entry for every worker who is owed something."""
+        return [DuePayout.from_json(raw) for raw in self._pages("due")]
+
+    def payouts(self, worker: str | None = None) -> list[Payout]:
+        """What was marked as paid, to all or to one worker, in the order of the log."""
+        found = map(Payout.from_json, self._pages("payouts"))
+        return [each for each in found if worker in (None, each.worker)]
+
+    def bonuses(self, worker: str | None = None) -> list[Bonus]:
+        """What was given as a bonus, to all or to one worker, in the order of the log."""
+        found = map(Bonus.from_json, self._pages("bonuses"))
+        return [each for each in found if worker in (None, each.worker)]
 
     def status(self) -> Status:
         """The campaign at a glance."""
@@ -360,6 +424,11 @@ class RemoteCampaign:
 
     def _assignment(self, assignment_id: str) -> str:
         return f"/assignments/{self.name}:{seq_of(self.name, assignment_id)}"
+
+
+def _paid(by: str, reference: str | None, on: date | str | None) -> dict[str, Any]:
+    """What a request says of a payout beside who was paid how much."""
+    return {"by": by, "reference": reference, "on": None if on is None else check_day(on)}
 
 
 def money(amount: Amount, label: str) -> str:

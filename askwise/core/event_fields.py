@@ -183,7 +183,10 @@ FIELDS: dict[Kind, KindFields] = {
         types={"workers": Annotated[list[QuotedPrice], JsonLimits(minItems=1)]},
     ),
     Kind.PAID: KindFields(
-        "Kept for mechanisms that pay apart from answers.", optional=("worker", "task", "price")
+        "A worker was paid what they are owed, or a part of it. It moves no money of the budget: "
+        "that was spent when their answers were booked.",
+        ("worker", "price", "by", "on"),
+        ("reference",),
     ),
     Kind.TOPPED_UP: KindFields("Money was added to the budget.", ("price",)),
     Kind.PAUSED: KindFields("Nothing is handed out until RESUMED."),
@@ -217,6 +220,11 @@ FIELDS: dict[Kind, KindFields] = {
         types={"why": Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]},
     ),
     Kind.COMMENTED: KindFields("Somebody wrote a comment on a task.", ("task", "by", "text")),
+    Kind.BONUS: KindFields(
+        "A worker was given money apart from what their answers are paid; it is spent at once.",
+        ("worker", "price", "by", "why"),
+        types={"why": Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]},
+    ),
 }
 """What each kind of event has."""
 

@@ -8,7 +8,16 @@ from enum import IntEnum
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE, LONGEST_REMARK
-from askwise.core.json_types import MONEY_SCHEMA, Chance, Count, Id, JsonLimits, Positive, Share
+from askwise.core.json_types import (
+    MONEY_SCHEMA,
+    Chance,
+    Count,
+    Day,
+    Id,
+    JsonLimits,
+    Positive,
+    Share,
+)
 from askwise.core.labels import RestsOn
 from askwise.core.money import from_micro, to_micro
 
@@ -45,6 +54,7 @@ class Kind(IntEnum):
     LABELLED = 21
     FLAGGED = 22
     COMMENTED = 23
+    BONUS = 24
 
 
 class Fact(NamedTuple):
@@ -117,7 +127,8 @@ class Event:
     price : Written
         The money that the event moves: of an ASKED what is reserved, of an ANSWER or FAILED what
         was booked (the cost that was said, as far as the budget had room, or else the price of its
-        ASKED), of a BID the price asked for, of a DRAWN what is kept back for audits.
+        ASKED), of a BID the price asked for, of a DRAWN what is kept back for audits, of a PAID
+        what was paid out.
     expires : float or None
         When the lease ends, in seconds since 1970; not set without a lease.
     note : str or None
@@ -146,18 +157,22 @@ class Event:
         True if the call cost more than the price that was reserved for it; not set where it did
         not.
     why : str or None
-        Why a call brought no answer, why a label was set, or why a task can't be answered.
+        Why a call brought no answer, why a label was set, why a task can't be answered, or why a
+        bonus was given.
     probabilities : dict of str to float or None
         How sure the source was, by option; they sum to 1, and options that are not named have 0.
         They are no part of the vote.
     rationale : str or None
         What the source said for its answer.
     reference : str or None
-        Where the reply comes from, such as a model's request id.
+        Where the reply comes from, such as a model's request id; or what a payout is known by, such
+        as the bank's reference.
     by : str or None
-        Who set the label, or wrote the comment.
+        Who set the label, wrote the comment, paid a worker or gave them a bonus.
     text : str or None
         The comment.
+    on : str or None
+        The day on which a worker was paid, as ``2026-11-18``.
     """
 
     kind: Kind
@@ -189,6 +204,7 @@ class Event:
     reference: Annotated[str | None, JsonLimits(maxLength=LONGEST_REFERENCE)] = None
     by: Id | None = None
     text: Annotated[str | None, JsonLimits(maxLength=LONGEST_REMARK)] = None
+    on: Day | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As JSON: kind by name, money as a string, what is not set left out."""

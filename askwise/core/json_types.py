@@ -26,6 +26,9 @@ Id = Annotated[str, JsonLimits(minLength=1, maxLength=200)]
 Word = Annotated[str, JsonLimits(minLength=1)]
 """A label that is never empty."""
 
+Day = Annotated[str, JsonLimits(format="date", examples=["2026-11-18"])]
+"""A day of the calendar."""
+
 AssignmentId = Annotated[str, JsonLimits(pattern="^.+:[1-9][0-9]*$")]
 """A campaign and a number, as ``cats:12``."""
 

@@ -56,6 +56,7 @@ Reason = Literal[
     "no_budget",  # the campaign has none that could be added to
     "no_bids",  # the mechanism takes none
     "bidding_closed",
+    "not_owed",  # a payout of more than what is owed to the worker
     "not_certifying",  # the campaign was created without certify
     "no_pilot",  # the campaign was created without pilot
     "key_reused",  # a key that stands for another request

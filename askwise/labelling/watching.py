@@ -81,7 +81,7 @@ def progress_of(
         total = ledger.total
         tasks = ledger.book.tasks[: total(c.TASKS)]
         labelled = int(((tasks[:, c.TASK_ANSWERED] > 0) | (tasks[:, c.TRUTH] >= 0)).sum())
-        budget, spent = ledger.budget, total(c.SPENT)
+        budget, spent = ledger.budget, ledger.spent
         audits = state.certification
         certified = 0
         phase: Phase = "labelling"

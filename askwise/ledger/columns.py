@@ -15,10 +15,11 @@ from askwise.core.records import by_reference
 # open tasks that name who may be asked; QUOTED is 1 once the bidding is closed. REPEAT is 1 where
 # crowds may be asked about a task again; ASKED_ONCE counts the workers who never are. KEPT is money
 # that is kept back for audits: no part of BUDGET until labels are drawn. KEPT_SHARE is the part of
-# money that comes in which is kept back, in thousand-millionths.
+# money that comes in which is kept back, in thousand-millionths. BONUSES is what was given apart
+# from calls: no part of SPENT, and taken out of BUDGET, so that to policies it was never there.
 (BUDGET, SPENT, HELD, PLANNED, TASKS, WORKERS, ASSIGNMENTS, ANSWERS, PENDING, DECISIONS, OPEN,
  PLAN_ROWS, REPEAT, TASKLESS, OPTIONS, PAUSED, STOPPED, CELLS, CONTEXTS, OPEN_NAMED,
- OFFERS, QUOTED, ASKED_ONCE, KEPT, KEPT_SHARE) = range(25)  # fmt: skip
+ OFFERS, QUOTED, ASKED_ONCE, KEPT, KEPT_SHARE, BONUSES) = range(26)  # fmt: skip
 
 # Columns of `workers`. ASKED counts what is pending or answered: what the limit is about. LIMIT is
 # theirs less FAILURES, the calls that failed: each has used up a place. REFUSED counts what they
@@ -30,9 +31,12 @@ from askwise.core.records import by_reference
 # closed now. ONCE is 1 for those who are asked at most once about a task: all where pairs may not
 # repeat, persons and models elsewhere. KIND is what they were said to be, FAMILY the number of
 # theirs (-1: none), in order of appearance. AUDITS is 1 for those who are kept for audits, and 2
-# once they have left: to policies they are not there, so JOINED is 0.
+# once they have left: to policies they are not there, so JOINED is 0. BONUS is what they were given
+# apart from calls, PAID_OUT what they were paid of all that, PAID_UP_TO their ANSWERED at that
+# time.
 (PRICE, LIMIT, JOINED, ASKED, ANSWERED, LAST, REFUSED, TRUSTED, OPEN_TO, BID, RANKED_AT,
- ON_CLOSED, ONCE, KIND, FAMILY, PAID, FAILURES, FAILURE_COST, AUDITS) = range(19)  # fmt: skip
+ ON_CLOSED, ONCE, KIND, FAMILY, PAID, FAILURES, FAILURE_COST, AUDITS, BONUS, PAID_OUT,
+ PAID_UP_TO) = range(22)  # fmt: skip
 
 # What a worker was said to be.
 UNSAID, PERSON, MODEL, CROWD = range(4)

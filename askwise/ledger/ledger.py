@@ -28,6 +28,7 @@ from askwise.ledger.entries import (
     PlanRows,
     SetLabel,
 )
+from askwise.ledger.given import GIVING, MoneyGiven
 from askwise.ledger.pilots import PilotRecord
 
 _SMALLEST = 16
@@ -87,6 +88,8 @@ class Ledger:
         """The events by which workers said that a task can't be answered, by task."""
         self.comments: dict[int, list[int]] = {}
         """The events that are comments, by task."""
+        self.given = MoneyGiven()
+        """Bonuses and payouts."""
         self.draws: list[dict[str, Any]] = []
         """The draws of audits, as they were put on record."""
         self.pilot: PilotRecord | None = None
@@ -98,14 +101,14 @@ class Ledger:
         self.overruns: dict[int, Overrun] = {}
         """The calls above their ceiling, by worker."""
         self._found = 0
-        totals = np.zeros(25, np.int64)
+        totals = np.zeros(26, np.int64)
         totals[c.REPEAT] = problem.repeat
         totals[c.TASKLESS] = problem.taskless
         totals[c.OPTIONS] = len(problem.options)
         self.book = Book(
             totals=totals,
             scale=np.array(problem.range, np.float64),
-            workers=np.zeros((spare, 19), np.int64),
+            workers=np.zeros((spare, 22), np.int64),
             ratings=np.zeros((spare, 2)),
             tasks=np.zeros((1, 13), np.int64),
             queue=np.full(2, -1, np.int64),
@@ -144,9 +147,22 @@ class Ledger:
 
     @property
     def budget(self) -> int | None:
-        """Micro-units of budget, with what is kept back for audits; None without a cap."""
+        """Micro-units of budget, with audits and bonuses; None without a cap."""
         budget = self.total(c.BUDGET)
-        return None if budget == NO_CAP else budget + self.total(c.KEPT)
+        if budget == NO_CAP:
+            return None
+        return budget + self.total(c.KEPT) + self.total(c.BONUSES)
+
+    @property
+    def spent(self) -> int:
+        """Micro-units spent, on calls and on bonuses."""
+        return self.total(c.SPENT) + self.total(c.BONUSES)
+
+    @property
+    def unspent(self) -> int:
+        """Micro-units that are neither spent, nor reserved, nor kept back for audits."""
+        given = 0 if self.total(c.BUDGET) != NO_CAP else self.total(c.BONUSES)
+        return self.total(c.BUDGET) - self.total(c.SPENT) - self.reserved - given
 
     def is_here(self, worker: int) -> bool:
         """Whether a worker has joined and not left, to be asked by the policy or to audit."""
@@ -256,6 +272,8 @@ class Ledger:
             self.flags.setdefault(task, []).append(event.seq)
         elif kind == k.COMMENTED:
             self.comments.setdefault(task, []).append(event.seq)
+        elif kind in GIVING:
+            self.given.note(event, worker)
         return Entry(kind, task, worker, number, note, value, cost)
 
     def pass_over(self, worker: int) -> None:

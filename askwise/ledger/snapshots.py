@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from askwise.core.labels import Label
 from askwise.core.problem import Problem, Task, Worker
 from askwise.ledger.entries import Overrun, SetLabel
+from askwise.ledger.given import MoneyGiven
 from askwise.ledger.pilots import PilotRecord
 
 
@@ -30,6 +31,7 @@ class NamedParts(Protocol):
     labels: dict[int, SetLabel]
     flags: dict[int, list[int]]
     comments: dict[int, list[int]]
+    given: MoneyGiven
     draws: list[dict[str, Any]]
     pilot: PilotRecord | None
     failures: dict[int, Counter[str]]
@@ -52,6 +54,7 @@ def freeze_names(ledger: NamedParts) -> Callable[[], str]:
         "at_cost": sorted(ledger.at_cost),
         "flags": [[task, list(seqs)] for task, seqs in ledger.flags.items()],
         "comments": [[task, list(seqs)] for task, seqs in ledger.comments.items()],
+        "given": ledger.given.to_json(),
         "overruns": [[at, *overrun] for at, overrun in ledger.overruns.items()],
     }
 
@@ -91,3 +94,4 @@ def restore_names(ledger: NamedParts, names: str) -> None:
     ledger.labels = {task: SetLabel(*label) for task, *label in raw.get("labels", ())}
     ledger.flags = dict(raw.get("flags", ()))
     ledger.comments = dict(raw.get("comments", ()))
+    ledger.given = MoneyGiven.from_json(raw["given"])

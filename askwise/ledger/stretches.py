@@ -93,7 +93,8 @@ def fold_stretch(
         if at == MISFIT:
             return line
         remark = kind == k.LABELLED or kind == k.FLAGGED or kind == k.COMMENTED
-        if remark or kind == k.RENEWED:
+        payment = kind == k.PAID or kind == k.BONUS
+        if remark or payment or kind == k.RENEWED:
             continue  # nothing to learn from
         if note == OWN or (worker >= 0 and book.workers[worker, c.AUDITS] > 0):
             # Audits are none of the policy's business; it learns the truths that they bring.

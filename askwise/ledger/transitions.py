@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from askwise.core.money import NO_CAP
 from askwise.core.problem import UNLIMITED
 from askwise.kernels import Array, Fact, kernel, step
 from askwise.ledger import columns as c
@@ -308,6 +309,23 @@ def free_kept(book: Book, amount: int) -> None:
         totals[c.KEPT_SHARE] = 0
 
 
+@step
+def give_bonus(book: Book, worker: int, amount: int) -> None:
+    """Take money out of the budget, for a worker and apart from their calls."""
+    totals = book.totals
+    totals[c.BONUSES] += amount
+    if totals[c.BUDGET] != NO_CAP:
+        totals[c.BUDGET] -= amount
+    book.workers[worker, c.BONUS] += amount
+
+
+@step
+def pay_out(workers: Array, worker: int, amount: int) -> None:
+    """Note that a worker was paid; what they are paid was spent before."""
+    workers[worker, c.PAID_OUT] += amount
+    workers[worker, c.PAID_UP_TO] = workers[worker, c.ANSWERED]
+
+
 @kernel
 def drop_plan(book: Book) -> None:
     """Give up the rest of the current decision."""
@@ -343,7 +361,14 @@ def change(book: Book, kind: int, task: int, worker: int, number: int, value: fl
             return MISFIT
         book.marks[number, c.EXPIRES] = value
         return number
-    if kind == k.LEFT:
+    if kind == k.BONUS or kind == k.PAID:
+        if worker < 0:
+            return MISFIT
+        if kind == k.BONUS:
+            give_bonus(book, worker, number)
+        else:
+            pay_out(book.workers, worker, number)
+    elif kind == k.LEFT:
         leave(book, worker)
     elif kind == k.BID:
         set_price(book, worker, number)
@@ -385,10 +410,10 @@ def advance(
     The one state machine: folding an event and folding a long log come here, the lab's loop comes
     to the part of it that a simulation needs (``proceed``).
     ``number`` is of an ASKED the plan's row (-1: the first that fits), of an ANSWER, EXPIRED,
-    DECLINED, FAILED or RENEWED the assignment, of a TOPPED_UP or BID the amount. ``cost`` is what
-    an ANSWER or FAILED is settled at, AT_PRICE elsewhere. ``value`` is an answer or a truth, of an
-    ASKED or RENEWED when it expires. Returns MISFIT where the event does not follow from those
-    before it.
+    DECLINED, FAILED or RENEWED the assignment, of a TOPPED_UP, BID, BONUS or PAID the amount.
+    ``cost`` is what an ANSWER or FAILED is settled at, AT_PRICE elsewhere. ``value`` is an answer
+    or a truth, of an ASKED or RENEWED when it expires. Returns MISFIT where the event does not
+    follow from those before it.
 
     A DECIDED brings rows (``take_plan``); ADDED, JOINED, QUOTED and DRAWN bring names, and are
     the ledger's own.

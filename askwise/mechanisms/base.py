@@ -129,6 +129,12 @@ class Mechanism(ABC):  # noqa: B024 - abstract so that the registry knows instan
             )
         ]
 
+    def earned(self, problem: Problem, ledger: Ledger, worker: int) -> int:
+        """What one worker has earned so far, in micro-units: what ``settle`` says is paid."""
+        if type(self).settle is Mechanism.settle:
+            return int(ledger.book.workers[worker, c.PAID])
+        return self.settle(problem, ledger)[worker].paid
+
     def reason(self, ledger: Ledger, worker: int) -> str:
         """Why a worker is paid what he is paid."""
         return self.why

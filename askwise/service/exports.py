@@ -149,9 +149,8 @@ def _calls(campaign: Campaign) -> Iterator[bytes]:
 
 def _call_cells(name: str, event: Event, ceiling: int | None) -> Iterator[object]:
     """One row of :data:`CALL_COLUMNS`: what became of a question, and what it cost."""
-    moment = moment_of(event.time)
     yield assignment_id(name, event.assignment or 0)
-    yield event.time if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+    yield _time(event.time)
     yield from (event.task, event.worker)
     yield "failed" if event.kind == Kind.FAILED else "answered"
     yield from (event.value, event.why)
@@ -216,7 +215,34 @@ def _batches(rows: Iterable[T]) -> Iterator[list[T]]:
         yield some
 
 
-_payments = _table("worker answers paid reserved why failures", Campaign.payments)
+_payments = _table(
+    "worker answers paid reserved why failures bonus earned paid_out owed overpaid answers_since "
+    "last_paid currency",
+    Campaign.payments,
+)
+_payouts = _table("worker owed currency answers since until", Campaign.due)
+
+
+def _history(columns: str, read: Callable[[Campaign], Iterable[Any]]) -> Maker:
+    """Make a CSV file of what was done, with the time of each row in words."""
+    head = columns.split()
+
+    def make(campaign: Campaign) -> Iterator[bytes]:
+        rows = (
+            [_time(each.time), *(getattr(each, name) for name in head)] for each in read(campaign)
+        )
+        return _csv(("time", *head), _cells(rows))
+
+    return make
+
+
+def _time(seconds: float) -> str | float:
+    moment = moment_of(seconds)
+    return seconds if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+_payout_history = _history("worker amount currency on reference by", Campaign.payouts)
+_bonuses = _history("worker amount currency why by", Campaign.bonuses)
 
 EXPORTS: dict[str, tuple[Maker, str]] = {
     "answers.csv": (
@@ -231,7 +257,10 @@ EXPORTS: dict[str, tuple[Maker, str]] = {
         "failed, its rationale and reference.",
     ),
     "labels.csv": (_labels, "Every answer given: task, worker, label."),
-    "payments.csv": (_payments, "What each worker has earned."),
+    "payments.csv": (_payments, "What each worker has earned, and what of it was paid out."),
+    "payouts.csv": (_payouts, "What to pay now: a row for every worker who is owed something."),
+    "payout-history.csv": (_payout_history, "What was marked as paid, and when."),
+    "bonuses.csv": (_bonuses, "What was given as a bonus, and why."),
     "log.jsonl": (_log, "All that happened, event by event."),
 }
 """The files that can be made, and what is in them."""

@@ -49,6 +49,9 @@ class Referee:
     failed: list[int] = field(default_factory=list)
     failures: Counter[str] = field(default_factory=Counter)
     paid: Counter[str] = field(default_factory=Counter)
+    bonuses: Counter[str] = field(default_factory=Counter)
+    paid_out: Counter[str] = field(default_factory=Counter)
+    paid_up_to: Counter[str] = field(default_factory=Counter)
     passed_over: set[str] = field(default_factory=set)
     truths: set[str | None] = field(default_factory=set)
     budget: int | None = None
@@ -117,8 +120,14 @@ class Referee:
 
     @property
     def free(self) -> int:
-        """Micro-units that are neither spent nor held for what is out."""
-        return UNLIMITED**2 if self.budget is None else self.budget - self.spent - self.held
+        """Micro-units that are neither spent, on calls or bonuses, nor held for what is out."""
+        if self.budget is None:
+            return UNLIMITED**2
+        return self.budget - self.spent - self.bonuses.total() - self.held
+
+    def owed(self, worker: str) -> int:
+        """Micro-units that a worker has earned and was not paid."""
+        return self.paid[worker] + self.bonuses[worker] - self.paid_out[worker]
 
     def tasks_for(self, worker: str) -> int:
         """How many open tasks may be put to a worker."""
@@ -199,6 +208,8 @@ class Referee:
         elif kind == Kind.FLAGGED:
             assert event.assignment in self.out, f"{event.assignment} is flagged, and not out"
             assert event.why, f"{event.assignment} is flagged without a reason"
+        elif kind in (Kind.PAID, Kind.BONUS):
+            self._given(event)
         elif kind == Kind.CLOSED:
             del self.open_tasks[event.task]
             self._drop(lambda task, worker: task == event.task or not self.open_tasks)
@@ -338,6 +349,24 @@ class Referee:
         self.spent += price
         self.paid[work.worker] += price
 
+    def _given(self, event: Event) -> None:
+        """Count a bonus, or a payout of what is owed."""
+        worker, amount = event.worker or "", event.price or 0
+        assert worker in self.prices, f"{worker} is given money and never joined"
+        assert amount > 0, f"{worker} is given {amount}"
+        assert event.by, f"nobody has given {worker} money"
+        if event.kind == Kind.BONUS:
+            assert event.why, f"{worker} is given a bonus for no reason"
+            left = self.free - self.reserved(alive=True)
+            assert amount <= left, f"{worker} is given {amount}, and {left} is left"
+            self.bonuses[worker] += amount
+            return
+        owed = self.owed(worker)
+        assert amount <= owed, f"{worker} is paid {amount} and owed {owed}"
+        assert event.on, f"nobody says when {worker} was paid"
+        self.paid_out[worker] += amount
+        self.paid_up_to[worker] = sum(self.work[seq].worker == worker for seq in self.settled)
+
     def _released(self, event: Event) -> None:
         seq = event.assignment or 0
         self.out.remove(seq)
@@ -370,6 +399,7 @@ class Referee:
             c.ANSWERS: len(self.settled),
             c.OPEN: len(self.open_tasks),
             c.DECISIONS: self.decisions,
+            c.BONUSES: self.bonuses.total(),
         }
         found = {column: ledger.total(column) for column in books}
         assert found == books, f"the ledger's totals are {found}, by the log they are {books}"
@@ -382,6 +412,8 @@ class Referee:
             assert (row[c.PRICE], row[c.ASKED], ledger.is_here(at)) == due
             calls = (self.paid[worker], self.failures[worker])
             assert (row[c.PAID], row[c.FAILURES]) == calls, f"{worker} was paid {calls}"
+            given = (self.bonuses[worker], self.paid_out[worker], self.paid_up_to[worker])
+            assert tuple(row[[c.BONUS, c.PAID_OUT, c.PAID_UP_TO]]) == given, f"{worker}: {given}"
             assert row[c.ONCE] == (not self.repeats(worker)), f"{worker} may be asked again, or not"
             family = self.families[worker]
             number = -1 if family is None else ledger.families[family]

@@ -15,7 +15,7 @@ from askwise.core.calls import FailureWhy
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import InvalidAnswer, OverBudget
 from askwise.core.events import Event
-from askwise.core.money import from_micro
+from askwise.core.money import MICRO, from_micro
 from askwise.policies import FixedWorkers, Policy
 from askwise.store import MemoryStore, Store
 from askwise.testing.referee import Referee
@@ -161,7 +161,7 @@ class _Player:
         self.referee = session.referee
         often = (self.ask, self.ask_some, self.tell, self.tell, self.ask, self.tell)
         rare = (self.late, self.twice, self.expire, self.renew, self.decline, self.fail)
-        comings = (self.leave, self.come)
+        comings = (self.leave, self.come, self.give)
         once = (self.top_up, self.switch, self.close_or_add, self.wait)
         told = (self.truth,) if session.scene.truths else ()
         self.moves: tuple[Callable[[int], None], ...] = often + rare + comings + once + told
@@ -244,6 +244,17 @@ class _Player:
         if self.referee.budget is not None:
             self.session.campaign.top_up(1 + number % 20)
 
+    def give(self, number: int) -> None:
+        """A worker is given a bonus that there is money for, or paid some of what is owed."""
+        worker, by = self._pick(self.referee.order, number), "the requester"
+        ledger = self.session.state.ledger
+        amount = min(ledger.unspent, (1 + number % 3) * MICRO // 2)
+        if number % 2 and amount > 0:
+            self.session.campaign.bonus(worker, from_micro(amount), "Well done.", by=by)
+        elif (owed := self.referee.owed(worker)) > 0:
+            part = from_micro(owed if number % 3 else max(1, owed // 2))
+            self.session.campaign.pay(worker, part, by=by)
+
     def switch(self, number: int) -> None:
         campaign = self.session.campaign
         (campaign.resume if self.referee.paused else campaign.pause)()
@@ -292,7 +303,8 @@ def play(policy: Policy, scene: Scene, script: Sequence[int], seed: int = 1) -> 
     script : sequence of int
         Any numbers from 0: each stands for an ask, an answer (in time, late or a second time, at
         its price or another cost), an expiry, a renewal, a refusal, a failure, somebody leaving or
-        joining, more money, a pause, a task closed or added, or for time passing.
+        joining, more money, a bonus, a payout, a pause, a task closed or added, or for time
+        passing.
     """
     clock = [1000.0]
     session = start(policy, scene, seed=seed, lease=LEASE, clock=lambda: clock[0])

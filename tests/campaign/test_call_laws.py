@@ -39,14 +39,24 @@ def booked(log: list[Event]) -> list[Event]:
     return [event for event in log if event.kind in SETTLING]
 
 
+def moved(log: list[Event]) -> list[Event]:
+    return [event for event in log if event.kind in (*SETTLING, Kind.BONUS, Kind.PAID)]
+
+
 def check_money(campaign: Campaign) -> None:
     """What is spent is what was booked, for all and for each; nothing said is lost."""
     log, found = campaign.log(), campaign.status()
     calls = booked(log)
-    assert found.spent * 10**6 == sum(event.price or 0 for event in calls)
+    given: dict[Kind, Counter[str]] = {kind: Counter() for kind in (Kind.BONUS, Kind.PAID)}
+    for event in log:
+        if event.kind in given:
+            given[event.kind][event.worker or ""] += event.price or 0
+    bonuses, paid_out = given.values()
+    for_calls = found.spent * 10**6 - bonuses.total()
+    assert for_calls == sum(event.price or 0 for event in calls)
     # As exact as the log, call by call: what was said and not booked is listed.
     due = sum((event.price if event.cost is None else event.cost) or 0 for event in calls)
-    assert (found.spent + found.unbooked) * 10**6 == due
+    assert for_calls + found.unbooked * 10**6 == due
     assert found.failures == sum(event.kind == Kind.FAILED for event in calls)
     if found.budget is not None:
         assert found.spent + found.reserved <= found.budget
@@ -58,6 +68,11 @@ def check_money(campaign: Campaign) -> None:
     for payment in campaign.payments():
         assert payment.paid * 10**6 == paid[payment.worker]
         assert payment.failures == failed[payment.worker]
+        assert payment.bonus * 10**6 == bonuses[payment.worker]
+        assert payment.paid_out * 10**6 == paid_out[payment.worker]
+        assert payment.earned == payment.paid + payment.bonus
+        assert (payment.owed + payment.paid_out, payment.overpaid) == (payment.earned, 0)
+    assert sum(payment.earned for payment in campaign.payments()) == found.spent
     with campaign.reading() as state:
         for at, worker in enumerate(state.ledger.workers):
             row = state.ledger.book.workers[at]
@@ -124,6 +139,19 @@ class Calls(RuleBasedStateMachine):
         verb = self.campaign.decline if decline else self.campaign.expire
         self._try(verb, self._pick(which))
 
+    @rule(worker=st.sampled_from("abc"), amount=costs)
+    def give(self, worker: str, amount: Decimal | None) -> None:
+        self._try(self.campaign.bonus, worker, amount or 0, "Well done.", by="ann")
+
+    @rule(worker=st.sampled_from("abc"), amount=costs)
+    def pay(self, worker: str, amount: Decimal | None) -> None:
+        self._try(self.campaign.pay, worker, amount, by="ann")
+
+    @rule()
+    def pay_all(self) -> None:
+        self._try(self.campaign.pay_all, by="ann")
+        assert not any(each.owed for each in self.campaign.payments())
+
     @rule(seconds=st.sampled_from((1.0, 11.0)))
     def wait(self, seconds: float) -> None:
         self.now += seconds
@@ -146,12 +174,12 @@ class Calls(RuleBasedStateMachine):
         return self.known[which % len(self.known)]
 
     def _try(self, verb: Any, *given: Any, **more: Any) -> None:
-        before = booked(self.campaign.log())
+        before = moved(self.campaign.log())
         try:
             verb(*given, **more)
         except AskwiseError:
             # What was overdue may have expired; nothing was paid.
-            assert booked(self.campaign.log()) == before
+            assert moved(self.campaign.log()) == before
         self._look()
 
     def _look(self, offered: list[str] | None = None) -> None:

@@ -172,6 +172,14 @@ CASES: dict[str, tuple[dict[str, Any], Callable[[Campaign], object], type[Askwis
     "bidding closed": (
         BIDS, then(lambda c: c.ask(), lambda c: c.bid("ann", 1)), Conflict, "bidding_closed",
     ),
+    "nothing owed": (CATS, lambda c: c.pay("ann", by="bo"), Conflict, "not_owed"),
+    "nobody owed": (CATS, lambda c: c.pay_all(by="bo"), Conflict, "not_owed"),
+    "more than owed": (
+        CATS, then(answered, lambda c: c.pay("ann", "0.2", by="bo")), Conflict, "not_owed",
+    ),
+    "a bonus beyond the budget": (
+        CATS, lambda c: c.bonus("ann", 11, "Thanks.", by="bo"), OverBudget, "over_budget",
+    ),
     "no newcomers": (
         BIDS,
         lambda c: c.add(workers=[{"id": "eve", "price": 1}]),

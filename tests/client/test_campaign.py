@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -99,9 +100,22 @@ def test_a_whole_campaign_gives_the_same_results_here_and_there(service: Service
         campaign.close("t1")
         campaign.set_label("t3", "no", by="vet", why="No tail.")
         campaign.comment("t3", "Look again.", by="vet")
+        campaign.bonus("ann", "0.1", "For the hard ones.", by="vet")
+        campaign.pay("ann", "0.05", by="vet", reference="SEPA 4711", on="2024-06-02")
         campaign.leave("eve")
     assert here.status() == there.status()
     assert here.answers() == there.answers()
+    assert here.payments() == there.payments()
+    assert here.due() == there.due()
+    mine, theirs = (campaign.pay_all(by="vet", on="2024-06-03") for campaign in (here, there))
+    assert [replace(each, time=0.0) for each in mine] == [
+        replace(each, time=0.0) for each in theirs
+    ]
+    for campaign in (here, there):
+        first_payout = campaign.payouts("ann")[0]
+        assert (first_payout.on, first_payout.reference) == ("2024-06-02", "SEPA 4711")
+        assert [each.why for each in campaign.bonuses("ann")] == ["For the hard ones."]
+        assert (campaign.bonuses("bob"), campaign.due()) == ([], [])
     assert here.payments() == there.payments()
     assert here.over() == there.over() == first
     assert here.assignments() == there.assignments() == []

@@ -116,4 +116,5 @@ def test_the_numbers_of_kinds_do_not_change() -> None:
         ("LABELLED", 21),
         ("FLAGGED", 22),
         ("COMMENTED", 23),
+        ("BONUS", 24),
     ]

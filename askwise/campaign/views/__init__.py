@@ -11,7 +11,7 @@ from askwise.campaign.views.contested import Contested, contested
 from askwise.campaign.views.explain import Candidate, Explanation, explain
 from askwise.campaign.views.forecast import Forecast, forecast
 from askwise.campaign.views.outcomes import OutcomeCount, Outcomes, outcomes
-from askwise.campaign.views.payments import Payment, payments
+from askwise.campaign.views.payments import Bonus, DuePayout, Payment, Payout, payments
 from askwise.campaign.views.pilot import (
     FamilyAgreement,
     PilotProgress,
@@ -27,9 +27,11 @@ from askwise.campaign.views.workers import WorkerSummary, workers
 
 __all__ = [
     "Answer",
+    "Bonus",
     "CampaignCertificate",
     "Candidate",
     "Contested",
+    "DuePayout",
     "Explanation",
     "FamilyAgreement",
     "Forecast",
@@ -39,6 +41,7 @@ __all__ = [
     "OutcomeCount",
     "Outcomes",
     "Payment",
+    "Payout",
     "PilotProgress",
     "PilotReport",
     "PilotWorker",

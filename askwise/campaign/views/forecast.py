@@ -78,14 +78,16 @@ def forecast(timeline: Timeline, state: CampaignState, now: float | None = None)
     if timeline.answers < FEWEST or _stands(state):
         return None
     now = max(timeline.now, timeline.now if now is None else now)
-    came, spent, closed, since = timeline.answers, timeline.spent, timeline.closed, timeline.began
+    came, closed, since = timeline.answers, timeline.closed, timeline.began
+    # What calls cost: a bonus says nothing about what is to come.
+    spent = timeline.spent - timeline.bonuses
     before = came - max(came // RECENT, FEWEST)
     if before > 0:
         first = int(np.searchsorted(series.answers, before))
         # Where that point was thinned out, from the one before it: never from too few answers.
         first -= int(series.answers[first] > before)
         came -= int(series.answers[first])
-        spent -= int(series.spent[first])
+        spent -= int(series.spent[first] - series.bonuses[first])
         closed -= int(series.closed[first])
         since = float(series.times[first])
     passed = now - since
@@ -94,7 +96,7 @@ def forecast(timeline: Timeline, state: CampaignState, now: float | None = None)
     budget = ledger.budget
     money_ends = work_ends = None
     if budget is not None and spent:
-        money_ends = now + (budget - ledger.total(c.SPENT)) * (passed / spent)
+        money_ends = now + (budget - ledger.spent) * (passed / spent)
     assumes = _BY_CLOSING if state.spec.rule else _BY_ASKING
     if state.spec.rule is None:
         work, wanted = _answers_left(state), _answers_to_target(state)
@@ -107,7 +109,7 @@ def forecast(timeline: Timeline, state: CampaignState, now: float | None = None)
     by_then = None
     if ends is not None:
         coming = round(spent * ((ends - now) / passed))
-        by_then = ledger.total(c.SPENT) + coming
+        by_then = ledger.spent + coming
         by_then = by_then if budget is None else min(budget, by_then)
     return Forecast(
         now=now,

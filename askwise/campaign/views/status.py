@@ -72,7 +72,7 @@ class Status(Jsonable):
     budget : Decimal or None
         The most that may be spent; None without a cap.
     spent : Decimal
-        What answers and failed calls have cost.
+        What answers and failed calls have cost, and bonuses.
     reserved : Decimal
         What is reserved for assignments that are out or planned.
     left : Decimal or None
@@ -144,7 +144,7 @@ def status(name: str, state: CampaignState) -> Status:
     """Counts and money of a campaign."""
     ledger, problem, policy = state.ledger, state.spec.problem, state.spec.policy
     total = ledger.total
-    budget, spent = ledger.budget, total(c.SPENT)
+    budget, spent = ledger.budget, ledger.spent
     done = Done("stopped") if total(c.STOPPED) else None
     if done is None and total(c.ASSIGNMENTS):
         # Not before somebody was asked: the first decision of a policy may take long.

@@ -50,8 +50,9 @@ def _loop() -> Any:
 class Series:
     """What a timeline kept, one row a moment: whole numbers, money in micro-units.
 
-    ``reserved`` is money for work that is out and for the rest of the decision; ``budget`` is
-    None without a cap. All but ``times`` hold from their moment to the next.
+    ``bonuses`` are a part of ``spent``. ``reserved`` is money for work that is out and for the rest
+    of the decision; ``budget`` is None without a cap. All but ``times`` hold from their moment to
+    the next.
     """
 
     times: Array
@@ -60,10 +61,12 @@ class Series:
     spent: Array
     reserved: Array
     budget: Array | None
+    bonuses: Array
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as strings."""
         money = {"spent": self.spent, "reserved": self.reserved, "budget": self.budget}
+        money["bonuses"] = self.bonuses
         return {
             "times": self.times.tolist(),
             "answers": self.answers.tolist(),
@@ -120,7 +123,7 @@ class Timeline:
         """Of every answer and failure: the events that asked for it, and those that settled it."""
         self._reader = StretchReader(self.ledger)
         self._stride = 1
-        self._points: list[tuple[int, float, int, int, int, int, int]] = []
+        self._points: list[tuple[int, float, int, int, int, int, int, int]] = []
 
     @property
     def seq(self) -> int:
@@ -140,7 +143,12 @@ class Timeline:
     @property
     def spent(self) -> int:
         """Micro-units spent so far."""
-        return self.ledger.total(c.SPENT)
+        return self.ledger.spent
+
+    @property
+    def bonuses(self) -> int:
+        """Micro-units of that which were bonuses."""
+        return self.ledger.total(c.BONUSES)
 
     @property
     def reserved(self) -> int:
@@ -254,15 +262,15 @@ class Timeline:
         points = list(self._points)
         if points and points[-1][0] != self.seq:
             points.append(self._point())
-        columns = list(zip(*points, strict=True)) or [()] * 7
+        columns = list(zip(*points, strict=True)) or [()] * 8
         whole = [np.array(column, np.int64) for column in columns[2:]]
         times = np.array(columns[1], np.float64)
-        answers, closed, spent, reserved, budget = whole
+        answers, closed, spent, reserved, budget, bonuses = whole
         capped = self.budget is not None
-        return Series(times, answers, closed, spent, reserved, budget if capped else None)
+        return Series(times, answers, closed, spent, reserved, budget if capped else None, bonuses)
 
-    def _point(self) -> tuple[int, float, int, int, int, int, int]:
+    def _point(self) -> tuple[int, float, int, int, int, int, int, int]:
         return (
             self.seq, self.now, self.answers, self.closed, self.spent, self.reserved,
-            self.budget or 0,
+            self.budget or 0, self.bonuses,
         )  # fmt: skip

@@ -23,6 +23,7 @@ GROUPS = {
     "campaigns": "Campaigns: made, changed, read.",
     "workers": "The workers of a campaign: invited, bidding, away, gone.",
     "asking": "Asking and answering.",
+    "payments": "Money out: what is owed, payouts, bonuses.",
     "judges": "The judges of this service, and who runs a campaign.",
     "catalogue": "What a campaign or a judge may name, and the parameters that it takes.",
     "webhooks": "Messages to a server of yours when something happens.",

@@ -66,7 +66,7 @@ class BudgetUse:
     def of(cls, ledger: Ledger) -> Self:
         """Of now."""
         budget = ledger.budget
-        return cls(ledger.total(c.SPENT), NO_CAP if budget is None else budget)
+        return cls(ledger.spent, NO_CAP if budget is None else budget)
 
     @property
     def used(self) -> bool:
@@ -322,7 +322,7 @@ def noticed(campaign: str, event: Event, money: BudgetUse | None) -> Iterator[No
 
 
 def _paid(event: Event) -> int:
-    return (event.price or 0) if event.kind in (Kind.ANSWER, Kind.FAILED) else 0
+    return (event.price or 0) if event.kind in (Kind.ANSWER, Kind.FAILED, Kind.BONUS) else 0
 
 
 def _added(event: Event) -> int:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from askwise.campaign import Campaign
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.assignments import assignment_at
+from askwise.campaign.views.payments import earned_by
 from askwise.core.choices import Assignment, Done, Wait
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c
@@ -28,7 +29,7 @@ class Inbox:
 
     ``question`` is what they have out, ``left`` the seconds for it, if there is an end; ``number``
     counts what they were ever asked. ``ran_out`` tells that the time for the last question was over
-    before they answered.
+    before they answered. ``earned`` is all that they have earned, ``bonus`` a part of it.
     """
 
     position: int
@@ -37,6 +38,8 @@ class Inbox:
     paused: bool
     answers: int
     earned: Decimal
+    paid_out: Decimal
+    bonus: Decimal
     question: Assignment | None
     number: int
     left: float | None
@@ -55,7 +58,7 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
         place = ledger.worker_at(worker)
         row = ledger.book.workers[place]
         assignments, marks = ledger.book.assignments, ledger.book.marks
-        number = earned = 0
+        number = 0
         oldest: int | None = None
         ran_out = False
         at = int(row[c.LAST])
@@ -67,9 +70,7 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
             is_late = status == c.OUT and marks[at, c.EXPIRES] <= now
             if number == 1:
                 ran_out = is_late or status == c.EXPIRED
-            if status in (c.SETTLED, c.FAILED):
-                earned += asked[c.COST]
-            elif status == c.OUT and not is_late:
+            if status == c.OUT and not is_late:
                 oldest = at
             at = asked[c.BEFORE_OF_WORKER]
         problem = state.spec.problem
@@ -81,7 +82,9 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
             stopped=bool(ledger.total(c.STOPPED)),
             paused=bool(ledger.total(c.PAUSED)),
             answers=int(row[c.ANSWERED]),
-            earned=from_micro(earned),
+            earned=from_micro(earned_by(state, place)),
+            paid_out=from_micro(int(row[c.PAID_OUT])),
+            bonus=from_micro(int(row[c.BONUS])),
             question=question,
             number=number,
             left=None if expires is None else expires - now,

@@ -255,6 +255,7 @@ class _Visit:
             wait=sentences.wait_of(what),
             end=sentences.end_of("stopped" if own.stopped else "" if done is None else done.why),
             left="" if own.left is None else _words_of(own.left),
+            bonuses=self.campaign.bonuses(self.worker) if own.bonus else (),
             csrf=csrf_token(self.token.secret),
         )
 

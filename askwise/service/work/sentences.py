@@ -62,7 +62,7 @@ NEVER_SHOWN: frozenset[str] = frozenset(
         "already_running", "worker_exists", "no_newcomers", "no_tasks", "no_budget",
         "unknown_policy", "unknown_key",
         "unknown_hook", "unknown_delivery", "unknown_export", "invalid_form", "not_certifying",
-        "no_pilot", "judges_unavailable",
+        "no_pilot", "judges_unavailable", "not_owed",
         # A stranger has a page of their own, which says what to do.
         "unauthorized",
         # Refused before a page is reached, with the error as JSON.

@@ -84,7 +84,8 @@ def sample_events(first: int = 1) -> list[Event]:
         Kind.ADDED: {"tasks": ({"id": "t3", "context": [0.5, -1e-300], "more": {"a": None}},)},
         Kind.JOINED: {"workers": ({"id": "w3", "price": "0.05", "limit": 3},)},
         Kind.TOPPED_UP: {"price": 10**15},
-        Kind.PAID: {"price": 1},
+        Kind.PAID: {"price": 1, "by": "ann", "on": "2026-11-18", "reference": "SEPA 4711"},
+        Kind.BONUS: {"price": 1, "by": "ann", "why": "For the hard ones."},
     }
     return [
         Event(kind, seq=seq, time=seq / 3, key=f"key {seq}" if seq % 2 else None, task="t1")

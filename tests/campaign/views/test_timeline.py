@@ -36,12 +36,12 @@ UNITS = Problem((Worker("a", "0.00001"),), utility=(0.0, 1.0), budget=100, repea
 
 
 def agree(timeline: Timeline, ledger: Ledger) -> None:
-    budget = ledger.total(c.BUDGET)
+    budget, bonuses = ledger.total(c.BUDGET), ledger.total(c.BONUSES)
     assert timeline.seq == ledger.seq
     assert timeline.answers == ledger.total(c.ANSWERS)
-    assert timeline.spent == ledger.total(c.SPENT)
+    assert timeline.spent == ledger.total(c.SPENT) + bonuses
     assert timeline.reserved == ledger.reserved
-    assert timeline.budget == (None if budget == NO_CAP else budget)
+    assert timeline.budget == (None if budget == NO_CAP else budget + bonuses)
     assert timeline.closed == len(ledger.closings)
 
 

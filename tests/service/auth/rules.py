@@ -81,6 +81,14 @@ API: dict[tuple[str, str], Rule] = {
     ("GET", "/campaigns/{name}/answers"): Rule("viewer"),
     ("GET", "/campaigns/{name}/task"): Rule("viewer", query="id=t1"),
     ("GET", "/campaigns/{name}/payments"): Rule("viewer"),
+    ("GET", "/campaigns/{name}/due"): Rule("viewer"),
+    ("GET", "/campaigns/{name}/payouts"): Rule("viewer"),
+    ("GET", "/campaigns/{name}/bonuses"): Rule("viewer"),
+    ("POST", "/campaigns/{name}/bonus"): Rule(
+        "requester", body={**ANN, "amount": "0.01", "why": "Thanks."}
+    ),
+    ("POST", "/campaigns/{name}/pay"): Rule("requester", body={**ANN, "amount": "0.001"}),
+    ("POST", "/campaigns/{name}/pay-all"): Rule("requester", body={}),
     ("GET", "/campaigns/{name}/log"): Rule("viewer"),
     ("GET", "/campaigns/{name}/export/{what}"): Rule("viewer"),
     ("GET", "/campaigns/{name}/workers"): Rule("viewer"),
@@ -150,6 +158,16 @@ PAGES: dict[tuple[str, str], Rule] = {
     ("POST", "/dashboard/{name}/label"): form("requester", task="t2", value="yes", key="cd" * 16),
     ("POST", "/dashboard/{name}/comment"): form("requester", task="t2", text="Odd.", key="de" * 16),
     ("POST", "/dashboard/{name}/truth"): form("requester", task="t2", option="yes", key="4" * 32),
+    ("GET", "/dashboard/{name}/payments"): Rule("viewer"),
+    ("POST", "/dashboard/{name}/bonus"): form(
+        "requester", worker="ann", bonus="0.01", why="Thanks.", key="ef" * 16
+    ),
+    ("POST", "/dashboard/{name}/pay"): form(
+        "requester", worker="ann", amount="0.001", key="fa" * 16
+    ),
+    ("POST", "/dashboard/{name}/pay-all"): form(
+        "requester", amounts='{"ann": "0.001"}', key="fb" * 16
+    ),
     ("GET", "/dashboard/{name}/hooks"): Rule("requester"),
     ("POST", "/dashboard/{name}/hooks"): form(
         "requester", url="http://192.0.2.1/x", events="task.closed", label="", key="5" * 32

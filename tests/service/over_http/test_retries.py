@@ -25,6 +25,11 @@ def paused(campaign: RemoteCampaign) -> RemoteCampaign:
     return campaign
 
 
+def owing(campaign: RemoteCampaign) -> RemoteCampaign:
+    campaign.bonus("ann", 2, "Thanks.", by="the requester")
+    return campaign
+
+
 def auction(service: Service) -> RemoteCampaign:
     return create(
         service,
@@ -67,6 +72,15 @@ WRITES: dict[str, Callable[[Service, RemoteCampaign], Write]] = {
     "bid": lambda s, c: (
         f"{at(auction(s))}/bid", {"worker": "ann", "amount": 1}, {"worker": "ann", "amount": 2}
     ),
+    "bonus": lambda s, c: (
+        f"{at(c)}/bonus",
+        {"worker": "ann", "amount": "1", "why": "Thanks."},
+        {"worker": "ann", "amount": "2", "why": "Thanks."},
+    ),
+    "pay": lambda s, c: (
+        f"{at(owing(c))}/pay", {"worker": "ann"}, {"worker": "ann", "amount": "1"}
+    ),
+    "pay-all": lambda s, c: (f"{at(owing(c))}/pay-all", {}, {"amounts": {"ann": "1"}}),
     "leave": lambda s, c: (f"{at(c)}/leave", {"worker": "ann"}, {"worker": "bob"}),
     "availability": lambda s, c: (
         f"{at(c)}/availability",

@@ -111,6 +111,21 @@ def test_the_answer_that_uses_80_percent_is_told(store: Store, clock: Clock) -> 
     assert message["data"] == {"percent": 80, "spent": "8", "budget": "10"}
 
 
+def test_a_bonus_uses_the_budget_too_and_a_payout_does_not(clock: Clock) -> None:
+    store = MemoryStore()
+    campaign, bench = units(store, budget=10), Bench(store, clock)
+    hook = bench.make(URL, "budget.used", campaign="units")
+    buy(campaign, 4)
+    paid = campaign.pay_all(by="bo")
+    look(bench, clock)
+    assert told(bench, hook.id) == []
+    campaign.bonus(paid[0].worker, 4, "Thanks.", by="bo")
+    look(bench, clock)
+    assert told(bench, hook.id) == [("budget.used", seqs(campaign, Kind.BONUS)[0])]
+    (message,) = messages(bench, hook.id)
+    assert message["data"] == {"percent": 80, "spent": "8", "budget": "10"}
+
+
 def test_after_a_top_up_it_may_be_used_again(clock: Clock) -> None:
     store = MemoryStore()
     campaign, bench = units(store, budget=10), Bench(store, clock)

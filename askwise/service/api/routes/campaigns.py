@@ -33,7 +33,17 @@ _FILE: dict[int, dict[str, Any]] = {
 }
 
 What = Annotated[
-    Literal["answers.csv", "answers.jsonl", "calls.csv", "labels.csv", "payments.csv", "log.jsonl"],
+    Literal[
+        "answers.csv",
+        "answers.jsonl",
+        "calls.csv",
+        "labels.csv",
+        "payments.csv",
+        "payouts.csv",
+        "payout-history.csv",
+        "bonuses.csv",
+        "log.jsonl",
+    ],
     Field(description=" ".join(f"`{file}`: {words}" for file, (_, words) in EXPORTS.items())),
 ]
 
@@ -177,12 +187,6 @@ def get_pilot(call: d.Look) -> Response:
 def get_task(call: d.Look, id: requests.TaskId) -> Response:
     """A task as it was added, with its payload."""
     return JsonReply(call.campaign.task(id).to_json())
-
-
-@router.get("/{name}/payments", reply=replies.PaymentsShape, responses=d.POLLED)
-def list_payments(call: d.Look, page: d.Page) -> Response:
-    """What each worker has earned and what is reserved for them."""
-    return call.listed("payments", Campaign.payments, page)
 
 
 @router.get("/{name}/workers", reply=replies.WorkersShape)

@@ -128,6 +128,14 @@ CampaignsShape = page_of(
 )
 AnswersShape = page_of("Answers", views.Answer)
 PaymentsShape = page_of("Payments", views.Payment)
+PayoutsShape = page_of("Payouts", views.Payout)
+DuePayoutsShape = page_of("DuePayouts", views.DuePayout, "A page of what to pay now.")
+BonusesShape = page_of("Bonuses", views.Bonus)
+PaidShape = shape_of(
+    "Paid",
+    "What was marked as paid.",
+    payouts=said(list[views.Payout], "The payouts, one for each worker."),
+)
 WorkersShape = page_of("Workers", views.WorkerSummary)
 LogShape = page_of("Log", Event, "A page of the log.")
 
