@@ -34,7 +34,7 @@ _canonical = json_encoder(separators=(", ", ": "), sort_keys=True, allow_nan=Tru
 """As in every store so far: a retry is known by this text."""
 
 _REFUSALS: dict[str, type[AskwiseError]] = dict.fromkeys(
-    ("tell", "fail", "truth", "set_label", "flag", "comment"), InvalidAnswer
+    ("tell", "revise", "withdraw", "fail", "truth", "set_label", "flag", "comment"), InvalidAnswer
 )
 """What is raised if a verb is given text that no store can keep."""
 
@@ -75,7 +75,7 @@ class PreparingCampaign(ReadableCampaign):
             lambda choice: None if patient and isinstance(choice, Wait) else choice.to_json(),
             recalled,
         )
-        return _prepared("ask", {"limit": limit, "workers": offered}, key, action)
+        return prepared_write("ask", {"limit": limit, "workers": offered}, key, action)
 
     def telling(
         self,
@@ -140,7 +140,7 @@ class PreparingCampaign(ReadableCampaign):
     ) -> PreparedWrite[None]:
         """Prepare a write that returns nothing; its verb and arguments tell it from others."""
         action = Action(partial(act, **arguments), lambda _: {}, lambda _, kept: None)
-        return _prepared(verb, arguments, key, action)
+        return prepared_write(verb, arguments, key, action)
 
 
 def as_number(value: float | str) -> float | str:
@@ -148,9 +148,10 @@ def as_number(value: float | str) -> float | str:
     return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
 
 
-def _prepared(
+def prepared_write(
     verb: str, arguments: dict[str, Any], key: str | None, action: Action[T]
 ) -> PreparedWrite[T]:
+    """Check key and text of a write."""
     if key is not None:
         if not isinstance(key, str) or not 0 < len(key) <= 200:
             raise InvalidProblem(f"key is {key!r}: give 1 to 200 characters", field="key")

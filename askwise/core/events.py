@@ -45,6 +45,8 @@ class Kind(IntEnum):
     LABELLED = 21
     FLAGGED = 22
     COMMENTED = 23
+    REVISED = 34
+    WITHDRAWN = 35
 
 
 class Fact(NamedTuple):
@@ -146,7 +148,8 @@ class Event:
         True if the call cost more than the price that was reserved for it; not set where it did
         not.
     why : str or None
-        Why a call brought no answer, why a label was set, or why a task can't be answered.
+        Why a call brought no answer, why a label was set, why a task can't be answered, or why an
+        answer was withdrawn.
     probabilities : dict of str to float or None
         How sure the source was, by option; they sum to 1, and options that are not named have 0.
         They are no part of the vote.
@@ -155,7 +158,7 @@ class Event:
     reference : str or None
         Where the reply comes from, such as a model's request id.
     by : str or None
-        Who set the label, or wrote the comment.
+        Who set the label, wrote the comment, or changed an answer in place of its worker.
     text : str or None
         The comment.
     """

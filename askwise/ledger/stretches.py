@@ -85,6 +85,8 @@ def fold_stretch(
         kind, task, worker = lines[line, KIND], lines[line, TASK], lines[line, WORKER]
         number, note, value = lines[line, NUMBER], lines[line, NOTE], values[line]
         seq = stretch.first + line
+        # The verdict on a task whose answer was changed: the policy has learned that it is closed.
+        again = kind == k.CLOSED and book.tasks[task, c.CLOSED] == 1
         at = -1
         if kind == k.DECIDED:
             take_plan(book, stretch.rows, stretch.odds, number, lines[line, ROWS])
@@ -93,7 +95,8 @@ def fold_stretch(
         if at == MISFIT:
             return line
         remark = kind == k.LABELLED or kind == k.FLAGGED or kind == k.COMMENTED
-        if remark or kind == k.RENEWED:
+        changed = kind == k.REVISED or kind == k.WITHDRAWN
+        if remark or changed or again or kind == k.RENEWED:
             continue  # nothing to learn from
         if note == OWN or (worker >= 0 and book.workers[worker, c.AUDITS] > 0):
             # Audits are none of the policy's business; it learns the truths that they bring.
@@ -108,11 +111,16 @@ def learn_nothing(book: Book, state: Any, params: Any, fact: Fact, draw: Draw) -
     """Absorb nothing: where the ledger is all that is folded."""
 
 
-def parts_of(columns: EventColumns) -> Iterator[EventColumns]:
-    """A stretch in parts: events that bring names, each alone, and those that are numbers."""
+def parts_of(
+    columns: EventColumns, alone: Collection[Kind] = BRINGS_NAMES
+) -> Iterator[EventColumns]:
+    """A stretch in parts: events that bring names, each alone, and those that are numbers.
+
+    ``alone`` may have other kinds that are to be parts of their own.
+    """
     begin = 0
     for at, kind in enumerate(columns.kinds):
-        if kind in BRINGS_NAMES:
+        if kind in alone:
             if begin < at:
                 yield columns.cut(begin, at)
             yield columns.cut(at, at + 1)

@@ -116,4 +116,6 @@ def test_the_numbers_of_kinds_do_not_change() -> None:
         ("LABELLED", 21),
         ("FLAGGED", 22),
         ("COMMENTED", 23),
+        ("REVISED", 34),
+        ("WITHDRAWN", 35),
     ]

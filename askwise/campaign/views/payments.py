@@ -26,7 +26,8 @@ class Payment(Jsonable):
     why : str
         How the amount comes about, in words.
     failures : int
-        Calls that brought no answer; what they cost is in ``paid``.
+        Calls that brought no answer, and answers that were withdrawn; what they cost is in
+        ``paid``.
     """
 
     worker: Id
