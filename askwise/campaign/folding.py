@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from askwise.campaign.revisions import changes_in, is_answered, substituted
+from askwise.campaign.revisions import changes_in, substituted
 from askwise.core import draws
 from askwise.core.compiling import bind, ready
 from askwise.core.event_columns import EventColumns
@@ -100,10 +100,12 @@ def _arguments(state: CampaignState, stretch: Stretch) -> tuple[Any, ...]:
 def _fold_numbers(state: CampaignState, columns: EventColumns) -> None:
     policy, ledger = state.spec.policy, state.ledger
     assert isinstance(policy, KernelPolicy)
-    if not all(is_answered(ledger, asked) for asked in state.substitutes):
+    changed = {asked: substitute.value for asked, substitute in state.substitutes.items()}
+    if changed and ledger.pilot is not None:
+        # It looks at calls that failed, as events.
         events = [substituted(event, state.substitutes) for event in columns.events()]
-        columns = EventColumns.of(events)
-    stretch = state.reader.read(columns)
+        columns, changed = EventColumns.of(events), {}
+    stretch = state.reader.read(columns, changed)
     state.beliefs = policy.grow(state.beliefs, ledger)
     handed_out = ledger.total(c.ASSIGNMENTS)
     run_stretch(_loop(policy.kernels.absorb), ledger, *_arguments(state, stretch))

@@ -90,9 +90,10 @@ class RevisableCampaign(PreparingCampaign):
         action = Action(partial(act, prepared=prepared, **said), lambda _: {}, lambda _, kept: None)
         write = prepared_write(verb, said, key, action)
         if self._is_change(said):
-            about = {name: said.get(name) for name in ("assignment", "value")}
+            asked, value = said["assignment"], said.get("value")
             # While others go on: to fold a long log takes its time.
-            prepared.append(self._writer.prepare(Event(kind, seq=YET_TO_COME, **about)))
+            change = Event(kind, seq=YET_TO_COME, assignment=asked, value=value)
+            prepared.append(self._writer.prepare(change))
         self._writer.write(write)
 
     def _is_change(self, said: dict[str, Any]) -> bool:

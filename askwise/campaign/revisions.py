@@ -7,16 +7,13 @@ folded anew, from before that answer.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event, Kind
 from askwise.ledger import Ledger
 from askwise.ledger import columns as c
-from askwise.ledger.entries import REVISES
-
-WITHDRAWN: Final = "withdrawn"
-"""Why a call has no answer whose answer was withdrawn: it was paid for, and there is no vote."""
+from askwise.ledger.entries import REVISES, WITHDRAWN
 
 
 class Outdated(Exception):

@@ -17,6 +17,10 @@ BRINGS_NAMES = frozenset((Kind.ADDED, Kind.JOINED, Kind.QUOTED, Kind.DRAWN))
 ABOUT_ASSIGNMENTS = frozenset((Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED, Kind.FAILED, Kind.RENEWED))
 
 
+WITHDRAWN = "withdrawn"
+"""Why a call has no answer whose answer was withdrawn: it was paid for, and there is no vote."""
+
+
 class Entry(NamedTuple):
     """One event in numbers: see :func:`askwise.ledger.transitions.advance`, and ``Fact``."""
 

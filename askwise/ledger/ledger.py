@@ -249,7 +249,7 @@ class Ledger:
                 cost = event.price or 0
                 self._note_call(event, worker, cost)
             if kind == k.FAILED:
-                self.failures.setdefault(worker, Counter())[event.why or ""] += 1
+                self.note_failure(worker, event.why or "")
         elif kind == k.TRUTH:
             value = self.number(event.value)
         elif kind == k.CLOSED:
@@ -291,6 +291,10 @@ class Ledger:
         answer = None if value is None else self.number(value)
         self.closings[task] = (as_label((answer, confidence, rests_on)), outcome or "")
         return np.nan if answer is None else answer
+
+    def note_failure(self, worker: int, why: str) -> None:
+        """Note why a call of a worker brought no answer."""
+        self.failures.setdefault(worker, Counter())[why] += 1
 
     def _note_call(self, event: Event, worker: int, booked: int) -> None:
         """Note what no kernel reads of a cost: that it was said, or is above the ceiling."""

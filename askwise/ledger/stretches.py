@@ -20,7 +20,7 @@ from askwise.kernels import Array, Draw, Fact, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
-from askwise.ledger.entries import ABOUT_ASSIGNMENTS, BRINGS_NAMES, PlanRows
+from askwise.ledger.entries import ABOUT_ASSIGNMENTS, BRINGS_NAMES, WITHDRAWN, PlanRows
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.scanning import (
     COST,
@@ -58,6 +58,9 @@ class Stretch(NamedTuple):
     rows: Array
     odds: Array
 
+
+NO_CHANGES: Mapping[int, float | str | None] = {}
+"""No answer was changed."""
 
 NOTHING = Stretch(
     1, np.empty((0, 7), np.int64), np.empty(0), np.empty((0, 3), np.int64), np.empty(0)
@@ -168,10 +171,14 @@ class StretchReader:
         self._notes = notes
         self._tables: dict[str, NameTable] = {}
 
-    def read(self, columns: EventColumns) -> Stretch:
+    def read(
+        self, columns: EventColumns, changed: Mapping[int, float | str | None] = NO_CHANGES
+    ) -> Stretch:
         """Events that bring no names, in numbers, and what no kernel reads of them noted.
 
         The ledger is at the event before the first of them, and has room for them afterwards.
+        ``changed`` has, by their ASKED, the questions whose answers were changed later, with what
+        is taken for the answer; None for a call that failed.
         """
         ledger, plan = self._ledger, PlanRows()
         scan = None if columns.held else self._scan(columns)
@@ -183,6 +190,8 @@ class StretchReader:
         else:
             lines, values = scan.lines, scan.values
             rows, odds = self._read_rest(columns, scan, plan)
+        if changed:
+            self._substitute(lines, values, changed)
         self._note_replies(lines, values)
         _find_assignments(ledger, lines, columns.first)
         ledger.room_for_assignments(int(np.count_nonzero(lines[:, KIND] == k.ASKED)))
@@ -199,6 +208,20 @@ class StretchReader:
 
     def _note(self, note: str | None) -> int:
         return 0 if self._notes is None else self._notes[note or ""]
+
+    def _substitute(
+        self, lines: Array, values: Array, changed: Mapping[int, float | str | None]
+    ) -> None:
+        """Put what was changed later in the place of answers; their numbers are those of ASKEDs."""
+        ledger, answers = self._ledger, np.flatnonzero(lines[:, KIND] == k.ANSWER)
+        found = answers[np.isin(lines[answers, NUMBER], np.array([*changed], np.int64))]
+        for line in found.tolist():
+            value = changed[int(lines[line, NUMBER])]
+            if value is not None:
+                values[line] = ledger.number(value)
+                continue
+            lines[line, KIND], values[line] = k.FAILED, np.nan
+            ledger.note_failure(int(lines[line, WORKER]), WITHDRAWN)
 
     def _note_replies(self, lines: Array, values: Array) -> None:
         """Note what no kernel reads of answers and of what was declined."""
