@@ -16,7 +16,7 @@ from askwise.core.events import Event
 from askwise.ledger.entries import REVISES
 from askwise.store import Snapshot, Store
 
-APART = 1024
+APART = 256
 """Events between two checkpoints, at the least."""
 
 

@@ -172,10 +172,9 @@ class RemoteCampaign:
 
         A worker's token changes their last answer, for as long as the service allows.
         """
-        said = {"probabilities": None if probabilities is None else dict(probabilities)}
-        said |= {"rationale": rationale, "reference": reference, "by": by}
-        given = {name: each for name, each in said.items() if each is not None}
-        self._settle(assignment_id, "revise", key, {"value": value, **given})
+        body: dict[str, Any] = {"value": value, "rationale": rationale, "reference": reference}
+        body |= {"probabilities": None if probabilities is None else dict(probabilities), "by": by}
+        self._settle(assignment_id, "revise", key, body)
 
     def withdraw(
         self, assignment_id: str, why: str, *, by: str | None = None, key: str | None = None

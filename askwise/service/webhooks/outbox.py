@@ -314,8 +314,8 @@ def noticed(campaign: str, event: Event, money: BudgetUse | None) -> Iterator[No
         yield Notice("answer.settled", event.seq, event.time, data)
     if event.kind in REVISES:
         assert event.assignment is not None
-        told = ("task", "worker", "value", "why", "by")
-        data = {name: getattr(event, name) for name in told}
+        names = ("task", "worker", "value", "why", "by")
+        data = {name: getattr(event, name) for name in names}
         data["assignment"] = assignment_id(campaign, event.assignment)
         yield Notice("answer.revised", event.seq, event.time, data)
     if event.kind == Kind.CLOSED:

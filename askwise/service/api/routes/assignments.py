@@ -145,7 +145,7 @@ def revise_answer(
 ) -> Response:
     """Change an answer; a worker's token changes their last one, for a minute by default."""
     campaign = campaign_of(service, caller, id)
-    by = body.by or caller.label
+    by: str | None = body.by or caller.label
     if caller.role == "worker":
         if body.by is not None:
             raise forbidden("a worker changes their own answers: leave by out")
