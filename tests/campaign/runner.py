@@ -59,12 +59,12 @@ def change_some(campaign: Campaign) -> None:
 
 def run(campaign: Campaign, *, alone: bool, revises: bool = False) -> None:
     while True:
-        if revises:
-            change_some(campaign)
         if alone:
             for each in campaign.assignments():
                 campaign.tell(each.id, value_of(each.id))
                 print(f"told {each.id}", flush=True)
+        if revises:
+            change_some(campaign)
         choice = campaign.ask()
         if isinstance(choice, Done):
             return

@@ -109,7 +109,7 @@ def test_a_campaign_that_was_killed_goes_on_to_the_same_log(tmp_path: Path) -> N
 
 
 def test_answers_that_were_changed_are_so_after_a_kill(tmp_path: Path) -> None:
-    log = run_with_kills(tmp_path / "killed.sqlite", 2, random.Random(6), "revise")
+    log = run_with_kills(tmp_path / "killed.sqlite", 1, random.Random(6), "revise")
     assert comparable(log) == comparable(uninterrupted(tmp_path, "revise"))
     assert {Kind.REVISED, Kind.WITHDRAWN} <= {event.kind for event in log}
 
