@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -399,6 +400,25 @@ def test_what_others_change_while_it_is_folded_is_minded(monkeypatch: pytest.Mon
     mine.revise(ids["ann"], "dog")
     assert said(mine) == said(Campaign.open(store, "cats"))
     assert said(mine)[0:2] == ("dog", pytest.approx(2 / 3))
+
+
+def test_many_who_change_answers_at_once_lose_nothing(store: Store) -> None:
+    campaign = made(store=store, tasks=[f"t{at}" for at in range(8)], budget=None)
+    ids = [each.id for each in campaign.ask(limit=24)]
+    for id in ids:
+        campaign.tell(id, "cat")
+
+    def change(number: int) -> None:
+        for id in ids[number::4]:
+            campaign.revise(id, "dog")
+        campaign.withdraw(ids[number], "Gone.")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(change, range(4)))
+    assert [campaign.assignment(id).value for id in ids] == [None] * 4 + ["dog"] * 20
+    again = Campaign.open(store, "cats")
+    assert again.answers() == campaign.answers()
+    assert again.status().answers == 20
 
 
 def test_a_commit_that_fails_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
