@@ -12,14 +12,7 @@ from askwise.campaign.preparing import PreparingCampaign, as_number, prepared_wr
 from askwise.campaign.requests import Action
 from askwise.campaign.settling import valid_answer
 from askwise.campaign.verbs import Verbs
-from askwise.core.calls import (
-    LONGEST_RATIONALE,
-    LONGEST_REFERENCE,
-    check_by,
-    check_probabilities,
-    check_remark,
-    check_said,
-)
+from askwise.core.calls import check_by, check_remark
 from askwise.core.errors import AskwiseError
 from askwise.core.events import Event, Kind
 
@@ -62,13 +55,7 @@ class RevisableCampaign(PreparingCampaign):
         """
         seq = self._seq_of(assignment_id)
         said: dict[str, Any] = {"assignment": seq, "value": as_number(value)}
-        if probabilities is not None:
-            options = self._spec.problem.options
-            said["probabilities"] = check_probabilities(probabilities, options)
-        if rationale is not None:
-            said["rationale"] = check_said(rationale, "rationale", LONGEST_RATIONALE)
-        if reference is not None:
-            said["reference"] = check_said(reference, "reference", LONGEST_REFERENCE)
+        said |= self._beside(probabilities, rationale, reference)
         self._change(Kind.REVISED, said, by, key)
 
     def withdraw(
