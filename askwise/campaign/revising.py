@@ -8,7 +8,6 @@ from askwise.campaign.settling import SETTLED, valid_answer
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import assignments as handed
 from askwise.campaign.write import Write
-from askwise.core.errors import Conflict
 from askwise.core.events import Kind
 from askwise.core.labels import Label, as_label
 from askwise.ledger import columns as c
@@ -53,36 +52,36 @@ def changeable(name: str, state: CampaignState, assignment: int) -> int:
     row, who = ledger.book.assignments[at], f"assignment {handed.assignment_id(name, assignment)!r}"
     status, worker = int(row[c.STATUS]), ledger.workers[int(row[c.WORKER])].id
     if status == c.OUT:
-        raise _refused("not_answered", f"{who} is out: there is no answer to change yet")
+        message = f"{who} is out: there is no answer to change yet"
+        raise conflict("not_answered", "assignment", message)
     if status != c.SETTLED and assignment not in ledger.withdrawn:
         message = f"{who} is {handed.STATES[status]}: there is no answer to change"
         raise conflict(SETTLED[status], "assignment", message)
     if ledger.total(c.STOPPED):
         raise conflict("campaign_stopped", "state", "the campaign was stopped: its answers stay")
     if state.spec.mechanism.bidding:
-        raise _refused(
+        raise conflict(
             "workers_bid",
+            "assignment",
             f"the answer to {who} stays as it was given: workers bid in this campaign, and what "
             "they are paid follows from answers",
         )
     if ledger.problem.audits(worker):
-        raise _refused(
+        raise conflict(
             "answer_is_truth",
+            "assignment",
             f"the answer to {who} was taken as the truth of its task, which stays; set_label sets "
             "another label",
         )
     task = ledger.task_id(int(row[c.TASK]))
     if any(task in draw["tasks"] for draw in ledger.draws):
-        raise _refused(
+        raise conflict(
             "label_frozen",
+            "assignment",
             f"the label of task {task!r} was frozen for an audit, so the answer to {who} stays; "
             "set_label sets another label",
         )
     return at
-
-
-def _refused(reason: Any, message: str) -> Conflict:
-    return conflict(reason, "assignment", message)
 
 
 def _change(write: Write, kind: Kind, at: int, prepared: list[Loaded], **fields: Any) -> None:

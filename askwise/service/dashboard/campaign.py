@@ -147,7 +147,10 @@ def show_asked(
     campaign = visit.service.campaigns.get(name)
     id = f"{name}:{seq}"
     handed, why = campaign.assignment(id), campaign.explain(id)
-    row = rows.AssignmentRow(seq, why.decision, handed, campaign.log(seq - 1, seq)[0].time)
+    with campaign.reading() as state:
+        changed = tuple(state.ledger.changes.get(seq, ()))
+    asked = campaign.log(seq - 1, seq)[0].time
+    row = rows.AssignmentRow(seq, why.decision, handed, asked, changed)
     (row,) = rows.with_replies(campaign, visit.overviews, [row])
     details = list(dict.fromkeys(key for each in why.candidates for key in each.details))
     return visit.page(

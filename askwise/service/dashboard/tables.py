@@ -31,6 +31,8 @@ class AssignmentRow:
     decision: int
     handed: views.Handed
     time: float | None = None
+    changed: Sequence[int] = ()
+    """The events that have changed its answer."""
     came: Event | None = None
     """What answered it or failed, if the log was read as far."""
     changes: Sequence[Event] = ()
@@ -88,7 +90,8 @@ def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[Assignment
 def _row(campaign: Campaign, state: CampaignState, at: int) -> AssignmentRow:
     row = state.ledger.book.assignments[at]
     handed = views.handed(campaign.name, state, at)
-    return AssignmentRow(int(row[c.SEQ]), int(row[c.DECISION]), handed)
+    changed = tuple(state.ledger.changes.get(int(row[c.SEQ]), ()))
+    return AssignmentRow(int(row[c.SEQ]), int(row[c.DECISION]), handed, changed=changed)
 
 
 def _timed(campaign: Campaign, asked: list[AssignmentRow]) -> list[AssignmentRow]:
@@ -101,15 +104,13 @@ def with_replies(
 ) -> list[AssignmentRow]:
     """Add what answered, failed or changed each assignment: costs, reasons and words are there."""
     settled = overviews.settled(campaign.name, [each.seq for each in asked])
-    with campaign.reading() as state:
-        changes = {each.seq: state.ledger.changes.get(each.seq, ()) for each in asked}
-    seqs = [*settled.values(), *(seq for each in changes.values() for seq in each)]
+    seqs = [*settled.values(), *(seq for each in asked for seq in each.changed)]
     events = {event.seq: event for event in campaign.events(seqs)}
     return [
         replace(
             each,
             came=events.get(settled.get(each.seq, 0)),
-            changes=[events[seq] for seq in changes[each.seq]],
+            changes=[events[seq] for seq in each.changed],
         )
         for each in asked
     ]
