@@ -16,15 +16,18 @@ from pathlib import Path
 
 from askwise.campaign import folding
 from askwise.campaign.checking import folded
+from askwise.campaign.revisions import substitutes
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.status import Status, status
 from askwise.campaign.writer import Writer
 from askwise.core.errors import Conflict, InvalidParameter, StoreError
+from askwise.core.events import Kind
+from askwise.ledger.entries import REVISES
 from askwise.store import Store
 from askwise.store.archive import parquet
 from askwise.store.archive.base import ArchiveNote, Archiving, Digest, archiving, head_of
-from askwise.store.event_rows import EventRow, columns_of
+from askwise.store.event_rows import EventRow, columns_of, unpack
 
 
 def archive(store: Store, name: str, directory: Path, time: float) -> ArchiveNote:
@@ -163,8 +166,9 @@ def _check_same(file: Path, digest: Digest) -> None:
 def _check_folds(file: Path, state: CampaignState) -> None:
     """Refuse a file whose log does not fold to this state."""
     again = CampaignState(state.spec)
-    rows = (item for item in parquet.read(file) if isinstance(item, EventRow))
-    for stretch in _stretches(rows):
+    changes = (row for row in _rows(file) if Kind[row.kind] in REVISES)
+    again.substitutes = substitutes(unpack([*changes]))
+    for stretch in _stretches(_rows(file)):
         folding.fold(again, columns_of(stretch))
     if again.seq != state.seq or again.freeze()() != state.freeze()():
         raise StoreError(
@@ -172,6 +176,10 @@ def _check_folds(file: Path, state: CampaignState) -> None:
             "file and try again",
             field="to",
         )
+
+
+def _rows(file: Path) -> Iterator[EventRow]:
+    return (item for item in parquet.read(file) if isinstance(item, EventRow))
 
 
 def _stretches(rows: Iterable[EventRow]) -> Iterator[list[EventRow]]:

@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import Any
 
 from askwise.campaign.holding import Holding
-from askwise.campaign.payouts import PayingCampaign
 from askwise.campaign.preparing import as_number
 from askwise.campaign.requests import Crew
+from askwise.campaign.revisable import RevisableCampaign
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.verbs import Verbs
 from askwise.core.calls import LONGEST_REMARK, FailureWhy, check_by, check_remark, check_said
@@ -27,7 +27,7 @@ from askwise.policies import LimitsSize, Policy
 from askwise.store import Store, open_store
 
 
-class Campaign(PayingCampaign):
+class Campaign(RevisableCampaign):
     """A budget, workers, perhaps tasks, and a policy that decides whom to ask next.
 
     Made by :meth:`create` or :meth:`open`. Every write is one transaction on the store; two

@@ -10,7 +10,7 @@ from askwise.core.errors import StoreError, UnknownPolicy
 from askwise.core.events import Event, Kind
 from askwise.ledger import Ledger
 from askwise.ledger import columns as c
-from askwise.ledger.entries import ABOUT_ASSIGNMENTS
+from askwise.ledger.entries import ABOUT_ASSIGNMENTS, REVISES
 from askwise.ledger.given import GIVING
 from askwise.store.backup.portable import Head, Item
 from askwise.store.event_rows import EventRow, unpack
@@ -38,7 +38,7 @@ class LogCheck:
         ValueError
             It does not follow from those before it, for a reason that the ledger does not look at.
         """
-        if event.kind in ABOUT_ASSIGNMENTS:
+        if event.kind in ABOUT_ASSIGNMENTS or event.kind in REVISES:
             self._check_assignment(event)
         if event.kind == Kind.DECIDED and (event.note or "") not in self._notes:
             raise ValueError(f"the policy makes no decision that is called {event.note!r}")
@@ -53,6 +53,12 @@ class LogCheck:
         if at is None:
             raise ValueError(f"there is no assignment {event.assignment}")
         status = int(self._ledger.book.assignments[at, c.STATUS])
+        if event.kind in REVISES:
+            if status != c.SETTLED:
+                raise ValueError(f"assignment {event.assignment} is {STATES[status]}, not answered")
+            if event.kind == Kind.REVISED:
+                self._ledger.number(event.value)
+            return
         late = status == c.EXPIRED and event.kind in _TAKES_LATE
         if status in SETTLED and not late:
             raise ValueError(f"assignment {event.assignment} is {STATES[status]} already")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from askwise.campaign.revisions import changes_in, substituted
 from askwise.core import draws
 from askwise.core.compiling import bind, ready
 from askwise.core.event_columns import EventColumns
@@ -61,7 +62,12 @@ def pays(state: CampaignState, count: int) -> bool:
 
 
 def fold(state: CampaignState, columns: EventColumns) -> None:
-    """Fold a stretch of the log in the quickest way there is."""
+    """Fold a stretch of the log in the quickest way there is.
+
+    Raises Outdated if it changes an answer that was folded before; the state is of no use then.
+    """
+    for change in changes_in(columns):
+        state.expect(change)
     if pays(state, len(columns)):
         fold_long(state, columns)
         return
@@ -94,7 +100,12 @@ def _arguments(state: CampaignState, stretch: Stretch) -> tuple[Any, ...]:
 def _fold_numbers(state: CampaignState, columns: EventColumns) -> None:
     policy, ledger = state.spec.policy, state.ledger
     assert isinstance(policy, KernelPolicy)
-    stretch = state.reader.read(columns)
+    changed = {asked: substitute.value for asked, substitute in state.substitutes.items()}
+    if changed and ledger.pilot is not None:
+        # It looks at calls that failed, as events.
+        events = [substituted(event, state.substitutes) for event in columns.events()]
+        columns, changed = EventColumns.of(events), {}
+    stretch = state.reader.read(columns, changed)
     state.beliefs = policy.grow(state.beliefs, ledger)
     handed_out = ledger.total(c.ASSIGNMENTS)
     run_stretch(_loop(policy.kernels.absorb), ledger, *_arguments(state, stretch))

@@ -34,7 +34,7 @@ _canonical = json_encoder(separators=(", ", ": "), sort_keys=True, allow_nan=Tru
 """As in every store so far: a retry is known by this text."""
 
 _REFUSALS: dict[str, type[AskwiseError]] = dict.fromkeys(
-    ("tell", "fail", "truth", "set_label", "flag", "comment"), InvalidAnswer
+    ("tell", "revise", "withdraw", "fail", "truth", "set_label", "flag", "comment"), InvalidAnswer
 )
 """What is raised if a verb is given text that no store can keep."""
 
@@ -93,6 +93,20 @@ class PreparingCampaign(ReadableCampaign):
         said: dict[str, Any] = {"assignment": seq, "value": as_number(value)}
         if cost is not None:
             said["cost"] = to_micro(cost, "cost")
+        said |= self._beside(probabilities, rationale, reference)
+        return self._doing("tell", key, Verbs.tell, **said)
+
+    def _beside(
+        self,
+        probabilities: Mapping[str, float] | None,
+        rationale: str | None,
+        reference: str | None,
+    ) -> dict[str, Any]:
+        """What is said beside an answer, checked.
+
+        What is not said is not in the request: a retry of an older version's is the same.
+        """
+        said: dict[str, Any] = {}
         if probabilities is not None:
             options = self._spec.problem.options
             said["probabilities"] = check_probabilities(probabilities, options)
@@ -100,8 +114,7 @@ class PreparingCampaign(ReadableCampaign):
             said["rationale"] = check_said(rationale, "rationale", LONGEST_RATIONALE)
         if reference is not None:
             said["reference"] = check_said(reference, "reference", LONGEST_REFERENCE)
-        # What is not said is not in the request: a retry of an older version's is the same.
-        return self._doing("tell", key, Verbs.tell, **said)
+        return said
 
     def failing(
         self,

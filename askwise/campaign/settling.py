@@ -48,6 +48,9 @@ def call_of(name: str, state: CampaignState, seq: int) -> PendingCall:
     row = state.ledger.book.assignments[handed.place_of(name, state.ledger, seq)]
     columns = (c.STATUS, c.WORKER, c.TASK, c.COST)
     call = PendingCall(seq, *(int(row[column]) for column in columns))
+    if seq in state.ledger.withdrawn:
+        message = f"the answer to assignment {handed.assignment_id(name, seq)!r} was withdrawn"
+        raise invalid_answer("assignment_withdrawn", "assignment", message)
     if call.status in ENDS:
         message = f"assignment {handed.assignment_id(name, seq)!r} {ENDS[call.status]}"
         raise invalid_answer(SETTLED[call.status], "assignment", message)

@@ -15,6 +15,13 @@ import numpy as np
 from askwise.campaign import packing
 from askwise.campaign.certifying import Certification
 from askwise.campaign.piloting import OWN_RULES, PilotPhase
+from askwise.campaign.revisions import (
+    Outdated,
+    Substitutes,
+    is_answered,
+    substitute_of,
+    substituted,
+)
 from askwise.campaign.spec import Spec
 from askwise.core import draws
 from askwise.core.allocation import Assurance, Watch
@@ -26,7 +33,7 @@ from askwise.core.registry import spec_of
 from askwise.kernels import Array, Draw
 from askwise.ledger import Ledger, Proposal, queries
 from askwise.ledger import columns as c
-from askwise.ledger.entries import TEACHES_NOTHING
+from askwise.ledger.entries import REVISES, TEACHES_NOTHING
 from askwise.ledger.stretches import OWN, StretchReader
 from askwise.policies.base import KernelPolicy
 from askwise.policies.capabilities import (
@@ -40,7 +47,7 @@ from askwise.policies.capabilities import (
 )
 from askwise.stopping.base import StoppingRule, Verdict
 
-FORMAT = 11
+FORMAT = 12
 """Of the ledger's arrays: raised when their layout or meaning changes."""
 
 AS_WANTED = (Done("target"), Done("agreement"))
@@ -74,6 +81,8 @@ class CampaignState:
         rule = spec.rule
         self.rule_state: Any = rule.start(spec.problem, ledger) if rule else ()
         self._rule_learns = rule is not None and type(rule).absorb is not StoppingRule.absorb
+        self.substitutes: Substitutes = {}
+        """What stands in place of answers that are changed later in the log."""
         self._leases: list[tuple[float, int, int]] = []
         """A heap of (expires, seq, index) of assignments; some are over, or were renewed."""
         self._keys = {role: draws.stream(spec.seed, role, 0) for role in _ROLES}
@@ -117,13 +126,22 @@ class CampaignState:
         return Draw(*self._keys[role], number)
 
     def fold(self, event: Event) -> None:
-        """Take in one event: the ledger first, then the beliefs."""
+        """Take in one event: the ledger first, then the beliefs.
+
+        Raises Outdated, and changes nothing, if it changes an answer that was taken in before.
+        """
         ledger, before = self.ledger, self.ledger.book
-        fact = ledger.apply(event)
+        if event.kind in REVISES:
+            self.expect(event)
+        elif self.substitutes:
+            event = substituted(event, self.substitutes)
         kind = event.kind
+        # The verdict on a task whose answer was changed: the policy has learned that it is closed.
+        again = kind == Kind.CLOSED and before.tasks[ledger.task_at(event.task), c.CLOSED]
+        fact = ledger.apply(event)
         if event.expires is not None:
             self._lease(event.expires, event.assignment or event.seq, fact.assignment)
-        if kind in TEACHES_NOTHING:
+        if kind in TEACHES_NOTHING or again:
             return
         if kind == Kind.DECIDED and event.note not in OWN_RULES:
             fact = fact._replace(note=self.spec.policy.notes.index(event.note or ""))
@@ -140,6 +158,19 @@ class CampaignState:
         if self._rule_learns:
             assert self.spec.rule is not None
             self.spec.rule.absorb(problem, self.rule_state, ledger, fact, draw)
+
+    def expect(self, change: Event) -> None:
+        """Be ready for an answer that is changed later; Outdated if it was taken in before."""
+        assert change.assignment is not None
+        known = self.substitutes.get(change.assignment)
+        if known is None or known.seq < change.seq:
+            if is_answered(self.ledger, change.assignment):
+                raise Outdated
+            self.substitutes[change.assignment] = substitute_of(change)
+
+    def become(self, other: CampaignState) -> None:
+        """Take the place of another state of the same campaign, which is not used any more."""
+        self.__dict__.update(other.__dict__)
 
     # Leases.
 
@@ -281,7 +312,11 @@ class CampaignState:
 
     def verdict(self, task: int) -> Verdict | None:
         """Ask the stopping rule about an open task."""
-        if self.spec.rule is None or self.ledger.book.tasks[task, c.CLOSED]:
+        return None if self.ledger.book.tasks[task, c.CLOSED] else self.verdict_again(task)
+
+    def verdict_again(self, task: int) -> Verdict | None:
+        """Ask the stopping rule about a task, whether it is open or not."""
+        if self.spec.rule is None:
             return None
         draw = self.draw(draws.RULE, self.seq)
         return self.spec.rule.verdict(

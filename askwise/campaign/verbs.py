@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from askwise.campaign import bidding, phases, settling
+from askwise.campaign import bidding, phases, revising, settling
 from askwise.campaign.holding import Holding
+from askwise.campaign.loading import Loaded
 from askwise.campaign.refusals import conflict, invalid_answer
 from askwise.campaign.spec import check_shown
 from askwise.campaign.views import assignments as handed
@@ -169,6 +170,20 @@ class Verbs(Write):
             self._take_audit(call.task, value)
         if not self.state.is_piloted(call.task, call.worker):
             self.close_by(call.task, self.state.verdict(call.task))
+
+    def revise(
+        self,
+        assignment: int,
+        value: float | str,
+        prepared: list[Loaded],
+        **said: Any,
+    ) -> None:
+        """Change an answer; judge its task anew."""
+        revising.revise(self, assignment, value, prepared, **said)
+
+    def withdraw(self, assignment: int, why: str, prepared: list[Loaded], **said: Any) -> None:
+        """Take an answer back; judge its task anew."""
+        revising.withdraw(self, assignment, why, prepared, **said)
 
     def _take_audit(self, task: int, value: float | str) -> None:
         """What somebody trusted says of a task is its truth, unless that was told before."""

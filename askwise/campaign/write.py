@@ -1,8 +1,10 @@
 """One write to a campaign: the events that it makes, and what all verbs do alike."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
+from askwise.campaign.loading import Loaded
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import assignments as handed
 from askwise.core.choices import Assignment
@@ -11,6 +13,10 @@ from askwise.core.labels import Label, as_label
 from askwise.ledger import Ledger
 from askwise.ledger import columns as c
 from askwise.stopping.base import Verdict
+
+Refold = Callable[[Event, list[Loaded]], CampaignState]
+"""Takes a change of an answer, which is the next event, and what was prepared for it, if anything.
+"""
 
 
 class Write:
@@ -24,6 +30,8 @@ class Write:
         self.lease = state.spec.lease
         """Seconds until what is handed out in this write is released; None: it is not."""
         self.events: list[Event] = []
+        self.refold: Refold | None = None
+        """Folds the log anew with a change of an answer; only a writer, who has the log, can."""
 
     @property
     def ledger(self) -> Ledger:
@@ -32,10 +40,21 @@ class Write:
 
     def emit(self, kind: Kind, **fields: Any) -> Event:
         """Make an event the next of the log, and fold it."""
-        event = Event(kind, seq=self.state.seq + 1, time=self.now, key=self.key, **fields)
+        event = self._next(kind, **fields)
         self.state.fold(event)
         self.events.append(event)
         return event
+
+    def emit_change(self, kind: Kind, prepared: list[Loaded], **fields: Any) -> Event:
+        """Make a change of an answer the next event of the log, and fold the log anew."""
+        assert self.refold is not None, "only a writer can fold the log anew"
+        event = self._next(kind, **fields)
+        self.state.become(self.refold(event, prepared))
+        self.events.append(event)
+        return event
+
+    def _next(self, kind: Kind, **fields: Any) -> Event:
+        return Event(kind, seq=self.state.seq + 1, time=self.now, key=self.key, **fields)
 
     def hand_out(self, row: int, task: int) -> Assignment:
         """Hand out one unit of a row of the current decision."""

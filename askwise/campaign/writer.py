@@ -14,10 +14,11 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from askwise.campaign import folding, requests
+from askwise.campaign.loading import Loaded, Loader
 from askwise.campaign.locks import FairLock
 from askwise.campaign.requests import (
     Action,
@@ -28,11 +29,13 @@ from askwise.campaign.requests import (
     Request,
     Work,
 )
+from askwise.campaign.revisions import Outdated
 from askwise.campaign.spec import Spec
-from askwise.campaign.state import CampaignState, version_of
+from askwise.campaign.state import CampaignState
 from askwise.campaign.verbs import Verbs
 from askwise.core.errors import AskwiseError, Conflict, StoreError
 from askwise.core.event_columns import EventColumns
+from askwise.core.events import Event
 from askwise.store import Reply, Snapshot, Store
 
 T = TypeVar("T")
@@ -84,6 +87,7 @@ class Writer:
         self.name = name
         self.spec = spec
         self.clock = clock
+        self.loader = Loader(store, name, spec)
         self.later = later or (lambda save: save())
         self.crew = crew
         self.lock = FairLock()
@@ -235,13 +239,18 @@ class Writer:
 
     def _commit(self, group: list[Request]) -> None:
         """Work out what the requests of a group write, append it and commit."""
-        for attempt in range(1, ATTEMPTS + 1):
+        attempt = 1
+        while True:
             begun = time.perf_counter()
             try:
                 inside = self._shared > 0 or attempt == ATTEMPTS
                 self._commit_once(group, inside=inside, trusting=attempt == 1)
                 return
+            except Outdated:
+                # By another process: a long log is not folded inside a transaction.
+                self._state = None
             except Overtaken:
+                attempt += 1
                 for request in group:
                     request.reset()
                 # To do the work again costs a fold of the log: from now on those who write wait
@@ -280,7 +289,7 @@ class Writer:
             # What was folded may not be in the store: forget it, restore on next use.
             if self._state is not None and before is not None and self._state.seq != before:
                 self._state = None
-            if isinstance(error, HalfDone | Overtaken):
+            if isinstance(error, HalfDone | Overtaken | Outdated):
                 raise
             for request in group:
                 request.fail(request.error or requests.failure_of(error, group))
@@ -324,8 +333,11 @@ class Writer:
                 request.succeed(write.action.recall(state, first))
                 return
             verbs = Verbs(self.name, state, now, key)
+            verbs.refold = lambda change, prepared: self._refolded(
+                [*work.events, *verbs.events, change], prepared
+            )
             found = write.action.act(verbs)
-        except StoreError:
+        except (StoreError, Overtaken):
             raise
         except Exception as error:
             if state.seq != before:
@@ -339,21 +351,44 @@ class Writer:
         request.succeed(found)
         work.events += verbs.events
 
+    def prepare(self, change: Event) -> Loaded:
+        """Fold the log with a change of an answer that is about to follow.
+
+        Nobody waits for it: the write that follows has to fold only what was written meanwhile.
+        """
+        return self.loader.refold([change])
+
+    def _refolded(self, events: Sequence[Event], prepared: list[Loaded]) -> CampaignState:
+        """A state that has folded the log and these events, whose last is a change of an answer.
+
+        What was ``prepared`` for it is used up.
+        """
+        if prepared and prepared[0].state.seq >= events[0].seq:
+            raise Overtaken
+        loaded = self.loader.follow(events, prepared.pop() if prepared else None)
+        self._saved = min(self._saved, loaded.saved)
+        return loaded.state
+
     # State is a cache of the log.
 
     def current(self) -> CampaignState:
         """The state at the end of the log; hold ``lock`` while you use it."""
         state = self._loaded()
-        for columns in self._stretches(state):
-            self._fold(state, columns)
+        try:
+            self.loader.catch_up(state)
+        except Outdated:
+            # Another process has changed an answer.
+            self._state = None
+            return self._loaded()
+        except BaseException:
+            # Interrupted within an event: what is half folded must not be used again.
+            self._state = None
+            raise
         return state
 
     def state_at(self, seq: int) -> CampaignState:
         """A new state that has folded exactly the first ``seq`` events."""
-        state, _ = self._nearest(seq)
-        for columns in self._stretches(state, seq):
-            folding.fold(state, columns)
-        return state
+        return self.loader.load(seq).state
 
     def settle(self) -> None:
         """Save a snapshot if much has happened since the last one: before a graceful stop.
@@ -373,16 +408,6 @@ class Writer:
             self.lock.release()
         self._save(seq, version, pack)
 
-    def _stretches(self, state: CampaignState, upto: int | None = None) -> Iterator[EventColumns]:
-        """The events that a state has not folded yet, so many at a time."""
-        while True:
-            end = state.seq + folding.STRETCH
-            end = end if upto is None else min(end, upto)
-            columns = self.store.columns(self.name, state.seq, end)
-            yield columns
-            if len(columns) < folding.STRETCH:
-                return
-
     def _fold(self, state: CampaignState, columns: EventColumns) -> None:
         try:
             folding.fold(state, columns)
@@ -393,21 +418,12 @@ class Writer:
 
     def _loaded(self) -> CampaignState:
         if self._state is None:
-            state, self._saved = self._nearest(None)
             # Before any transaction: nobody else has to wait while a long log is folded.
-            for columns in self._stretches(state):
-                folding.fold(state, columns)
-            self._state = state
+            self._state, self._saved = self.loader.load()
         return self._state
 
-    def _nearest(self, upto: int | None) -> tuple[CampaignState, int]:
-        """The state at the newest snapshot (not beyond ``upto``), or at the beginning."""
-        found = self.store.snapshot(self.name, version_of(self.spec), upto)
-        if found is None:
-            return CampaignState(self.spec), 0
-        return CampaignState.restore(self.spec, found.blob), found.seq
-
     def _maybe_snapshot(self, state: CampaignState, before: int) -> None:
+        self.loader.checkpoint(state)
         if self._mark <= before:
             self._mark = FIRST_SNAPSHOT
             while self._mark <= before:

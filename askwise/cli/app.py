@@ -39,7 +39,8 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         campaigns.stop,
     ),
     "Ask and tell": (
-        *(ask_tell.ask, ask_tell.tell, ask_tell.fail, ask_tell.truth, ask_tell.set_label),
+        *(ask_tell.ask, ask_tell.tell, ask_tell.revise, ask_tell.withdraw, ask_tell.fail),
+        *(ask_tell.truth, ask_tell.set_label),
         *(ask_tell.expire, ask_tell.renew, ask_tell.decline, ask_tell.flag, ask_tell.comment),
     ),
     "Look at a campaign": (

@@ -97,6 +97,48 @@ def tell(
 
 
 @change
+def revise(
+    campaign: Campaign,
+    key: str | None,
+    assignment: AssignmentId,
+    value: str = argument("VALUE", "A number, or an option's name."),
+    probabilities: list[str] | None = option(
+        None,
+        "OPTION=P",
+        "How sure the source is of an option now (repeat it); they sum to 1.",
+        "--probability",
+    ),
+    rationale: str | None = option(None, "TEXT", "Why, in up to 10,000 characters."),
+    reference: Reference = None,
+    by: str | None = option(None, "NAME", "Who changes it; your name on this machine by default."),
+) -> str:
+    """Change an answer; it counts as if it had been given so from the start."""
+    campaign.revise(
+        assignment,
+        _answer(campaign, value),
+        probabilities=_chances(probabilities) if probabilities else None,
+        rationale=rationale,
+        reference=reference,
+        by=signed(by),
+        key=key,
+    )
+    return f"{assignment} is answered with {value}"
+
+
+@change
+def withdraw(
+    campaign: Campaign,
+    key: str | None,
+    assignment: AssignmentId,
+    why: str = argument("WHY", "Why the answer is taken back."),
+    by: str | None = option(None, "NAME", "Who does it; your name on this machine by default."),
+) -> str:
+    """Take an answer back: there is no vote, and what was paid stays paid."""
+    campaign.withdraw(assignment, why, by=signed(by), key=key)
+    return f"the answer to {assignment} is withdrawn"
+
+
+@change
 def fail(
     campaign: Campaign,
     key: str | None,

@@ -50,6 +50,9 @@ def serve(
         "SECONDS",
         "When what a worker has taken is released, in campaigns without a lease; 0 is never.",
     ),
+    revise_within: float = option(
+        60.0, "SECONDS", "How long a worker may change their last answer; 0 is not at all."
+    ),
     private_hooks: bool = switch("--private-hooks", "Let webhooks go to private addresses too."),
     secret: str = option(
         "",
@@ -105,6 +108,7 @@ def serve(
                 address=address.rstrip("/"),
                 most_out=most_out,
                 lease=lease or None,
+                revise_within=_seconds(revise_within, "revise_within"),
                 private_hooks=private_hooks,
                 secret=str(Path(hidden).absolute()) if hidden else "",
                 judges=str(Path(judges).absolute()) if judges else "",
@@ -288,6 +292,13 @@ def _check_proxies(proxies: str) -> None:
                 "like 127.0.0.1,10.0.0.0/8, or *",
                 field="proxies",
             ) from None
+
+
+def _seconds(given: float, field: str) -> float:
+    """A time that may be 0."""
+    if not 0 <= given < 1e10:
+        raise InvalidParameter(f"{field} is {given:g}: give seconds from 0", field=field)
+    return given
 
 
 def _log_level(given: str) -> str:

@@ -162,6 +162,31 @@ class RemoteCampaign:
         body = {"task": task, "value": value, "by": by, "why": why, "truth": truth}
         self._write("label", body, key)
 
+    def revise(
+        self,
+        assignment_id: str,
+        value: float | str,
+        *,
+        probabilities: Mapping[str, float] | None = None,
+        rationale: str | None = None,
+        reference: str | None = None,
+        by: str | None = None,
+        key: str | None = None,
+    ) -> None:
+        """Change an answer: from now on the campaign is as if it had been given so from the start.
+
+        A worker's token changes their last answer, for as long as the service allows.
+        """
+        body: dict[str, Any] = {"value": value, "rationale": rationale, "reference": reference}
+        body |= {"probabilities": None if probabilities is None else dict(probabilities), "by": by}
+        self._settle(assignment_id, "revise", key, body)
+
+    def withdraw(
+        self, assignment_id: str, why: str, *, by: str | None = None, key: str | None = None
+    ) -> None:
+        """Take an answer back: there is no vote, and what was paid stays paid."""
+        self._settle(assignment_id, "withdraw", key, {"why": why, "by": by})
+
     def expire(self, assignment_id: str, key: str | None = None) -> None:
         """Release an assignment that will not be answered."""
         self._settle(assignment_id, "expire", key)

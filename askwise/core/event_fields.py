@@ -225,6 +225,18 @@ FIELDS: dict[Kind, KindFields] = {
         ("worker", "price", "by", "why"),
         types={"why": Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]},
     ),
+    Kind.REVISED: KindFields(
+        "An answer was changed: it counts as if it had been given so from the start.",
+        (*_CALL, "value"),
+        ("task", "probabilities", "rationale", "reference", "by"),
+        {"value": str | float},
+    ),
+    Kind.WITHDRAWN: KindFields(
+        "An answer was taken back: what was paid stays paid, and there is no vote.",
+        (*_CALL, "why"),
+        ("task", "by"),
+        {"why": Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]},
+    ),
 }
 """What each kind of event has."""
 

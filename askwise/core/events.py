@@ -55,6 +55,8 @@ class Kind(IntEnum):
     FLAGGED = 22
     COMMENTED = 23
     BONUS = 24
+    REVISED = 34
+    WITHDRAWN = 35
 
 
 class Fact(NamedTuple):
@@ -157,8 +159,8 @@ class Event:
         True if the call cost more than the price that was reserved for it; not set where it did
         not.
     why : str or None
-        Why a call brought no answer, why a label was set, why a task can't be answered, or why a
-        bonus was given.
+        Why a call brought no answer, why a label was set, why a task can't be answered, why a bonus
+        was given, or why an answer was withdrawn.
     probabilities : dict of str to float or None
         How sure the source was, by option; they sum to 1, and options that are not named have 0.
         They are no part of the vote.
@@ -168,7 +170,8 @@ class Event:
         Where the reply comes from, such as a model's request id; or what a payout is known by, such
         as the bank's reference.
     by : str or None
-        Who set the label, wrote the comment, paid a worker or gave them a bonus.
+        Who set the label, wrote the comment, paid a worker, gave them a bonus, or changed an answer
+        in place of its worker.
     text : str or None
         The comment.
     on : str or None

@@ -37,6 +37,8 @@ Reason = Literal[
     "assignment_declined",
     "assignment_failed",
     "assignment_expired",
+    "assignment_withdrawn",  # its answer was
+    "not_answered",  # it is out, so there is no answer to change
     "pair_asked_again",  # it expired, and the same task was put to the same worker again
     "worker_limit_reached",  # it expired, and the worker's limit is used up otherwise
     # The state of a campaign and of what is in it.
@@ -49,6 +51,10 @@ Reason = Literal[
     "task_exists",
     "task_closed",
     "truth_known",  # to be another option
+    "answer_is_truth",  # somebody trusted gave it, and it was taken as the truth of its task
+    "label_frozen",  # for an audit, which is about the label as it was
+    "workers_bid",  # prices follow from answers, which therefore stay as they are
+    "too_late",  # for a worker to change an answer: a while ago, or not their last
     "worker_exists",
     "worker_left",
     "no_newcomers",  # the policy takes nobody in after the start

@@ -8,10 +8,17 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.events import Kind
 
+REVISES = frozenset((Kind.REVISED, Kind.WITHDRAWN))
+"""Events that change an answer that was given before."""
+
 BRINGS_NAMES = frozenset((Kind.ADDED, Kind.JOINED, Kind.QUOTED, Kind.DRAWN))
 """Events with names of tasks or workers in them; all others are numbers to kernels."""
 
 ABOUT_ASSIGNMENTS = frozenset((Kind.ANSWER, Kind.EXPIRED, Kind.DECLINED, Kind.FAILED, Kind.RENEWED))
+
+
+WITHDRAWN = "withdrawn"
+"""Why a call has no answer whose answer was withdrawn: it was paid for, and there is no vote."""
 
 
 class Entry(NamedTuple):
@@ -26,10 +33,12 @@ class Entry(NamedTuple):
     cost: int
 
 
-TEACHES_NOTHING = frozenset(
-    (Kind.RENEWED, Kind.LABELLED, Kind.FLAGGED, Kind.COMMENTED, Kind.PAID, Kind.BONUS)
-)
-"""Events from which policies and rules learn nothing; a label that is true comes with a TRUTH."""
+TEACHES_NOTHING = REVISES | {
+    *(Kind.RENEWED, Kind.LABELLED, Kind.FLAGGED, Kind.COMMENTED, Kind.PAID, Kind.BONUS),
+}
+"""Events from which policies and rules learn nothing; a label that is true comes with a TRUTH, and
+an answer that was changed is learned in the place where it was given.
+"""
 
 
 class SetLabel(NamedTuple):

@@ -23,6 +23,7 @@ from askwise.ledger.columns import Book
 from askwise.ledger.entries import (
     ABOUT_ASSIGNMENTS,
     BRINGS_NAMES,
+    REVISES,
     Entry,
     Overrun,
     PlanRows,
@@ -90,6 +91,10 @@ class Ledger:
         """The events that are comments, by task."""
         self.given = MoneyGiven()
         """Bonuses and payouts."""
+        self.changes: dict[int, list[int]] = {}
+        """The events by which an answer was changed or withdrawn, by the ASKED of its question."""
+        self.withdrawn: set[int] = set()
+        """The questions (their ASKED) whose answers are withdrawn now."""
         self.draws: list[dict[str, Any]] = []
         """The draws of audits, as they were put on record."""
         self.pilot: PilotRecord | None = None
@@ -259,6 +264,8 @@ class Ledger:
             if event.cost is not None:
                 cost = event.price or 0
                 self._note_call(event, worker, cost)
+            if kind == k.FAILED:
+                self.note_failure(worker, event.why or "")
         elif kind == k.TRUTH:
             value = self.number(event.value)
         elif kind == k.CLOSED:
@@ -274,6 +281,8 @@ class Ledger:
             self.comments.setdefault(task, []).append(event.seq)
         elif kind in GIVING:
             self.given.note(event, worker)
+        elif kind in REVISES:
+            self._note_change(event)
         return Entry(kind, task, worker, number, note, value, cost)
 
     def pass_over(self, worker: int) -> None:
@@ -301,14 +310,25 @@ class Ledger:
         self.closings[task] = (as_label((answer, confidence, rests_on)), outcome or "")
         return np.nan if answer is None else answer
 
+    def note_failure(self, worker: int, why: str) -> None:
+        """Note why a call of a worker brought no answer."""
+        self.failures.setdefault(worker, Counter())[why] += 1
+
     def _note_call(self, event: Event, worker: int, booked: int) -> None:
-        """Note what no kernel reads of a call: why it failed, and what exceeded its ceiling."""
+        """Note what no kernel reads of a cost: that it was said, or is above the ceiling."""
         self.at_cost.add(worker)
-        if event.kind == Kind.FAILED:
-            self.failures.setdefault(worker, Counter())[event.why or ""] += 1
         if event.over_ceiling:
             calls, unbooked = self.overruns.get(worker, Overrun(0, 0))
             self.overruns[worker] = Overrun(calls + 1, unbooked + (event.cost or 0) - booked)
+
+    def _note_change(self, event: Event) -> None:
+        """Note that an answer was changed; the book was changed where the answer was given."""
+        assert event.assignment is not None
+        self.changes.setdefault(event.assignment, []).append(event.seq)
+        if event.kind == Kind.WITHDRAWN:
+            self.withdrawn.add(event.assignment)
+        else:
+            self.withdrawn.discard(event.assignment)
 
     def _take_names(self, event: Event) -> None:
         if event.kind == Kind.ADDED:

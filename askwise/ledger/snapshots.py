@@ -32,6 +32,8 @@ class NamedParts(Protocol):
     flags: dict[int, list[int]]
     comments: dict[int, list[int]]
     given: MoneyGiven
+    changes: dict[int, list[int]]
+    withdrawn: set[int]
     draws: list[dict[str, Any]]
     pilot: PilotRecord | None
     failures: dict[int, Counter[str]]
@@ -55,6 +57,8 @@ def freeze_names(ledger: NamedParts) -> Callable[[], str]:
         "flags": [[task, list(seqs)] for task, seqs in ledger.flags.items()],
         "comments": [[task, list(seqs)] for task, seqs in ledger.comments.items()],
         "given": ledger.given.to_json(),
+        "changes": [[asked, list(seqs)] for asked, seqs in ledger.changes.items()],
+        "withdrawn": sorted(ledger.withdrawn),
         "overruns": [[at, *overrun] for at, overrun in ledger.overruns.items()],
     }
 
@@ -90,8 +94,10 @@ def restore_names(ledger: NamedParts, names: str) -> None:
     ledger.worker_places = {worker.id: at for at, worker in enumerate(ledger.workers)}
     ledger.task_places = {task.id: at for at, task in enumerate(ledger.tasks)}
     ledger.closings = {task: (Label(*label), why) for task, *label, why in raw["closings"]}
-    # Nor does one from before labels could be set, and tasks be flagged, have any.
+    # Nor does one from before labels could be set, tasks flagged and answers changed have any.
     ledger.labels = {task: SetLabel(*label) for task, *label in raw.get("labels", ())}
     ledger.flags = dict(raw.get("flags", ()))
     ledger.comments = dict(raw.get("comments", ()))
     ledger.given = MoneyGiven.from_json(raw["given"])
+    ledger.changes = dict(raw.get("changes", ()))
+    ledger.withdrawn = set(raw.get("withdrawn", ()))

@@ -20,7 +20,7 @@ from askwise.kernels import Array, Draw, Fact, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
-from askwise.ledger.entries import ABOUT_ASSIGNMENTS, BRINGS_NAMES, PlanRows
+from askwise.ledger.entries import ABOUT_ASSIGNMENTS, BRINGS_NAMES, WITHDRAWN, PlanRows
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.scanning import (
     COST,
@@ -59,6 +59,9 @@ class Stretch(NamedTuple):
     odds: Array
 
 
+NO_CHANGES: Mapping[int, float | str | None] = {}
+"""No answer was changed."""
+
 NOTHING = Stretch(
     1, np.empty((0, 7), np.int64), np.empty(0), np.empty((0, 3), np.int64), np.empty(0)
 )
@@ -85,6 +88,8 @@ def fold_stretch(
         kind, task, worker = lines[line, KIND], lines[line, TASK], lines[line, WORKER]
         number, note, value = lines[line, NUMBER], lines[line, NOTE], values[line]
         seq = stretch.first + line
+        # The verdict on a task whose answer was changed: the policy has learned that it is closed.
+        again = kind == k.CLOSED and book.tasks[task, c.CLOSED] == 1
         at = -1
         if kind == k.DECIDED:
             take_plan(book, stretch.rows, stretch.odds, number, lines[line, ROWS])
@@ -94,7 +99,8 @@ def fold_stretch(
             return line
         remark = kind == k.LABELLED or kind == k.FLAGGED or kind == k.COMMENTED
         payment = kind == k.PAID or kind == k.BONUS
-        if remark or payment or kind == k.RENEWED:
+        changed = kind == k.REVISED or kind == k.WITHDRAWN
+        if remark or payment or changed or again or kind == k.RENEWED:
             continue  # nothing to learn from
         if note == OWN or (worker >= 0 and book.workers[worker, c.AUDITS] > 0):
             # Audits are none of the policy's business; it learns the truths that they bring.
@@ -109,11 +115,16 @@ def learn_nothing(book: Book, state: Any, params: Any, fact: Fact, draw: Draw) -
     """Absorb nothing: where the ledger is all that is folded."""
 
 
-def parts_of(columns: EventColumns) -> Iterator[EventColumns]:
-    """A stretch in parts: events that bring names, each alone, and those that are numbers."""
+def parts_of(
+    columns: EventColumns, alone: Collection[Kind] = BRINGS_NAMES
+) -> Iterator[EventColumns]:
+    """A stretch in parts: events that bring names, each alone, and those that are numbers.
+
+    ``alone`` may have other kinds that are to be parts of their own.
+    """
     begin = 0
     for at, kind in enumerate(columns.kinds):
-        if kind in BRINGS_NAMES:
+        if kind in alone:
             if begin < at:
                 yield columns.cut(begin, at)
             yield columns.cut(at, at + 1)
@@ -161,10 +172,14 @@ class StretchReader:
         self._notes = notes
         self._tables: dict[str, NameTable] = {}
 
-    def read(self, columns: EventColumns) -> Stretch:
+    def read(
+        self, columns: EventColumns, changed: Mapping[int, float | str | None] = NO_CHANGES
+    ) -> Stretch:
         """Events that bring no names, in numbers, and what no kernel reads of them noted.
 
         The ledger is at the event before the first of them, and has room for them afterwards.
+        ``changed`` has, by their ASKED, the questions whose answers were changed later, with what
+        is taken for the answer; None for a call that failed.
         """
         ledger, plan = self._ledger, PlanRows()
         scan = None if columns.held else self._scan(columns)
@@ -176,6 +191,8 @@ class StretchReader:
         else:
             lines, values = scan.lines, scan.values
             rows, odds = self._read_rest(columns, scan, plan)
+        if changed:
+            self._substitute(lines, values, changed)
         self._note_replies(lines, values)
         _find_assignments(ledger, lines, columns.first)
         ledger.room_for_assignments(int(np.count_nonzero(lines[:, KIND] == k.ASKED)))
@@ -192,6 +209,20 @@ class StretchReader:
 
     def _note(self, note: str | None) -> int:
         return 0 if self._notes is None else self._notes[note or ""]
+
+    def _substitute(
+        self, lines: Array, values: Array, changed: Mapping[int, float | str | None]
+    ) -> None:
+        """Put what was changed later in the place of answers; their numbers are those of ASKEDs."""
+        ledger, answers = self._ledger, np.flatnonzero(lines[:, KIND] == k.ANSWER)
+        found = answers[np.isin(lines[answers, NUMBER], np.array([*changed], np.int64))]
+        for line in found.tolist():
+            value = changed[int(lines[line, NUMBER])]
+            if value is not None:
+                values[line] = ledger.number(value)
+                continue
+            lines[line, KIND], values[line] = k.FAILED, np.nan
+            ledger.note_failure(int(lines[line, WORKER]), WITHDRAWN)
 
     def _note_replies(self, lines: Array, values: Array) -> None:
         """Note what no kernel reads of answers and of what was declined."""

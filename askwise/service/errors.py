@@ -75,7 +75,9 @@ _REASONS: dict[int, tuple[Reason, ...]] = {
     408: ("request_timeout",),
     409: (
         "conflict", "over_budget", "assignment_answered", "assignment_declined",
-        "assignment_failed", "assignment_expired", "pair_asked_again", "worker_limit_reached",
+        "assignment_failed", "assignment_expired", "assignment_withdrawn", "not_answered",
+        "pair_asked_again", "worker_limit_reached", "answer_is_truth", "label_frozen",
+        "workers_bid", "too_late",
         "campaign_exists", "campaign_archived", "campaign_stopped", "campaign_paused",
         "campaign_not_paused", "already_running", "task_exists", "task_closed", "truth_known",
         "worker_exists", "worker_left", "no_newcomers", "no_tasks", "no_budget", "no_bids",

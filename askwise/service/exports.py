@@ -37,7 +37,7 @@ ANSWER_COLUMNS = (
 )
 CALL_COLUMNS = (
     *("assignment", "time", "task", "worker", "state", "value", "why", "ceiling", "booked"),
-    *("cost", "over_ceiling", "probabilities", "rationale", "reference"),
+    *("cost", "over_ceiling", "probabilities", "rationale", "reference", "revised"),
 )
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -133,6 +133,9 @@ def _log(campaign: Campaign) -> Iterator[bytes]:
 
 def _calls(campaign: Campaign) -> Iterator[bytes]:
     log = _events(campaign)
+    with campaign.reading() as state:
+        last = {asked: seqs[-1] for asked, seqs in state.ledger.changes.items()}
+    changes = {event.assignment: event for event in campaign.events(last.values())}
 
     def rows() -> Iterator[list[object]]:
         ceilings: dict[int, int | None] = {}
@@ -142,23 +145,37 @@ def _calls(campaign: Campaign) -> Iterator[bytes]:
             elif event.kind == Kind.DECLINED and event.assignment is not None:
                 del ceilings[event.assignment]
             elif event.kind in (Kind.ANSWER, Kind.FAILED) and event.assignment is not None:
-                yield [*_call_cells(campaign.name, event, ceilings.pop(event.assignment))]
+                ceiling, change = ceilings.pop(event.assignment), changes.get(event.assignment)
+                yield [*_call_cells(campaign.name, event, ceiling, change)]
 
     return _csv(CALL_COLUMNS, _cells(rows()))
 
 
-def _call_cells(name: str, event: Event, ceiling: int | None) -> Iterator[object]:
-    """One row of :data:`CALL_COLUMNS`: what became of a question, and what it cost."""
+def _call_cells(
+    name: str, event: Event, ceiling: int | None, change: Event | None
+) -> Iterator[object]:
+    """One row of :data:`CALL_COLUMNS`: what became of a question, and what it cost.
+
+    ``change`` is the last change of its answer: what is said there counts.
+    """
+    said = event if change is None else change
     yield assignment_id(name, event.assignment or 0)
     yield _time(event.time)
     yield from (event.task, event.worker)
-    yield "failed" if event.kind == Kind.FAILED else "answered"
-    yield from (event.value, event.why)
+    yield _STATES[said.kind]
+    yield from (said.value, said.why)
     yield from (None if each is None else from_micro(each) for each in (ceiling, event.price))
     yield None if event.cost is None else from_micro(event.cost)
     yield "yes" if event.over_ceiling else None
-    yield None if event.probabilities is None else json.dumps(event.probabilities)
-    yield from (event.rationale, event.reference)
+    yield None if said.probabilities is None else json.dumps(said.probabilities)
+    yield from (said.rationale, said.reference)
+    yield None if change is None else _time(change.time)
+
+
+_STATES = {Kind.FAILED: "failed", Kind.WITHDRAWN: "withdrawn"} | dict.fromkeys(
+    (Kind.ANSWER, Kind.REVISED), "answered"
+)
+"""What has become of a call, by the last event about it."""
 
 
 def _labels(campaign: Campaign) -> Iterator[bytes]:
@@ -253,8 +270,8 @@ EXPORTS: dict[str, tuple[Maker, str]] = {
     "answers.jsonl": (_answer_lines, "The same, as JSON Lines."),
     "calls.csv": (
         _calls,
-        "Every answer and every failed call: its worker, what it cost and its ceiling, why it "
-        "failed, its rationale and reference.",
+        "Every answer, as it was changed last, and every failed call: its worker, what it cost and "
+        "its ceiling, why it failed, its rationale and reference, when it was changed.",
     ),
     "labels.csv": (_labels, "Every answer given: task, worker, label."),
     "payments.csv": (_payments, "What each worker has earned, and what of it was paid out."),

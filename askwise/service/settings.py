@@ -40,6 +40,8 @@ class Settings:
     lease : float or None
         Seconds until what a worker has taken with their token or page is released, in campaigns
         without a lease of their own.
+    revise_within : float
+        Seconds for which a worker may change their last answer; 0: not at all.
     private_hooks : bool
         Whether webhooks may go to private and loopback addresses.
     secret : str
@@ -65,6 +67,7 @@ class Settings:
     sweep: float = 5.0
     most_out: int = 3
     lease: float | None = 3600.0
+    revise_within: float = 60.0
     private_hooks: bool = False
     secret: str = ""
     judges: str = ""

@@ -10,6 +10,7 @@ from askwise.core.events import Event, Kind
 from askwise.core.money import to_micro
 from askwise.core.problem import UNLIMITED, Problem, Worker
 from askwise.ledger import columns as c
+from askwise.ledger.entries import REVISES
 from askwise.ledger.ledger import Ledger
 
 
@@ -53,6 +54,11 @@ class Referee:
     paid_out: Counter[str] = field(default_factory=Counter)
     paid_up_to: Counter[str] = field(default_factory=Counter)
     passed_over: set[str] = field(default_factory=set)
+    withdrawn: set[int] = field(default_factory=set)
+    replies: list[tuple[Kind, str, int]] = field(default_factory=list)
+    """All that bears on who is passed over: a kind, a worker, and the ASKED of a question."""
+    judged_anew: str | None = None
+    """The task of the answer that the last event has changed."""
     truths: set[str | None] = field(default_factory=set)
     budget: int | None = None
     spent: int = 0
@@ -76,6 +82,7 @@ class Referee:
             self.kinds[worker.id], self.families[worker.id] = worker.kind, worker.family
             self.joined.add(worker.id)
             self.passed_over.discard(worker.id)
+            self.replies.append((Kind.JOINED, worker.id, 0))
 
     def _open(self, tasks: Sequence[str | None]) -> None:
         for task in tasks:
@@ -185,7 +192,7 @@ class Referee:
         """Take in the next event; ``offered`` is whom the ask was restricted to."""
         assert event.seq == self.seq + 1, f"event {event.seq} follows event {self.seq}"
         self.seq = event.seq
-        kind = event.kind
+        kind, (changed, self.judged_anew) = event.kind, (self.judged_anew, None)
         if kind == Kind.DECIDED:
             self._decided(event)
         elif kind == Kind.ASKED:
@@ -210,6 +217,10 @@ class Referee:
             assert event.why, f"{event.assignment} is flagged without a reason"
         elif kind in (Kind.PAID, Kind.BONUS):
             self._given(event)
+        elif kind in REVISES:
+            self._changed(event)
+        elif kind == Kind.CLOSED and event.task not in self.open_tasks:
+            assert event.task == changed, f"{event.task} is closed twice, and no answer was changed"
         elif kind == Kind.CLOSED:
             del self.open_tasks[event.task]
             self._drop(lambda task, worker: task == event.task or not self.open_tasks)
@@ -312,6 +323,7 @@ class Referee:
             self._count(seq, 1)
         self.settled.append(seq)
         self.passed_over.clear()
+        self.replies.append((Kind.ANSWER, self.work[seq].worker, seq))
 
     def _failed(self, event: Event) -> None:
         seq = event.assignment or 0
@@ -382,8 +394,41 @@ class Referee:
         if self.repeats(work.worker):
             # Unless they are named.
             self.passed_over.add(work.worker)
+            self.replies.append((Kind.DECLINED, work.worker, seq))
         else:
             self.pairs[work.task, work.worker] += 1
+
+    def _changed(self, event: Event) -> None:
+        """Count an answer as it was changed: one that was withdrawn as a call that failed."""
+        seq = event.assignment or 0
+        assert not self.stopped, f"the answer to {seq} is changed after the end"
+        if event.kind == Kind.REVISED and seq not in self.withdrawn:
+            assert seq in self.settled, f"the answer to {seq} is changed, and was not given"
+        else:
+            back = event.kind == Kind.REVISED
+            before, after = (self.failed, self.settled) if back else (self.settled, self.failed)
+            assert seq in before, f"the answer to {seq} is withdrawn, and was not given"
+            before.remove(seq)
+            after.append(seq)
+            self._withdraw(seq, -1 if back else 1)
+        self.judged_anew = self.work[seq].task
+
+    def _withdraw(self, seq: int, step: int) -> None:
+        """Take an answer out of the counts, or back into them."""
+        work = self.work[seq]
+        self.withdrawn ^= {seq}
+        self.failures[work.worker] += step
+        self._count(seq, -step)
+        if not self.repeats(work.worker):
+            self.pairs[work.task, work.worker] += step
+        self.passed_over.clear()
+        for kind, worker, asked in self.replies:
+            if kind == Kind.ANSWER and asked not in self.withdrawn:
+                self.passed_over.clear()
+            elif kind == Kind.JOINED:
+                self.passed_over.discard(worker)
+            elif self.repeats(worker):
+                self.passed_over.add(worker)
 
     def _count(self, seq: int, step: int) -> None:
         work = self.work[seq]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from askwise import Batch, Campaign, Worker
 from askwise.campaign import folding, writer
+from askwise.campaign.revisions import changes_in, substitutes
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
 from askwise.core.event_columns import EventColumns
@@ -103,6 +105,44 @@ def test_any_cut_of_any_log_comes_to_the_same_bytes(
     due = one_by_one(spec, log)
     same_state(state, due)
     assert state.snapshot() == due.snapshot()
+
+
+@pytest.mark.usefixtures("plain_loops")
+@pytest.mark.parametrize("policy", ["random-pairs", "hem", "uniform"])
+def test_answers_that_were_changed_are_folded_alike(policy: str) -> None:
+    units = policy == "uniform"
+    what: dict[str, Any] = {"tasks": ["t1", "t2", "t3"], "options": ["no", "yes"]}
+    campaign = Campaign.create(
+        workers=[Worker("a", 1), Worker("b", 1)],
+        **({"outcome": "utility"} if units else what),
+        stopping=None if units else {"name": "fixed", "n": 2},
+        policy=policy,
+        budget=20,
+        seed=1,
+    )
+    ids = [each.id for each in campaign.ask(limit=6)]
+    values: list[Any] = [0.25, 0.75] if units else ["no", "yes"]
+    for at, id in enumerate(ids):
+        campaign.tell(id, values[at % 2], cost=None if at % 3 else "0.5")
+    for at, id in enumerate(ids[:4]):
+        campaign.revise(id, values[(at + 1) % 2])
+        if at % 2:
+            campaign.withdraw(id, "Gone.")
+    spec, log = spec_of_campaign(campaign), campaign.log()
+    known = substitutes(changes_in(EventColumns.of(log)))
+    due = CampaignState(spec)
+    due.substitutes = dict(known)
+    for event in log:
+        due.fold(event)
+    for columns in (EventColumns.of(log), as_text(log)):
+        for stride in (len(log), 7):
+            state = CampaignState(spec)
+            state.substitutes = dict(known)
+            for first in range(0, len(log), stride):
+                folding.fold_long(state, columns.cut(first, first + stride))
+            same_state(state, due)
+    with campaign.reading() as state:
+        same_state(state, due)
 
 
 @pytest.mark.usefixtures("plain_loops")

@@ -33,17 +33,17 @@ def runner_module() -> ModuleType:
     return module
 
 
-def uninterrupted(directory: Path) -> list[Event]:
+def uninterrupted(directory: Path, mode: str = "resume") -> list[Event]:
     runner = runner_module()
     campaign = runner.create(str(directory / "whole.sqlite"))
-    runner.run(campaign, alone=True)
+    runner.run(campaign, alone=True, revises=mode == "revise")
     log: list[Event] = campaign.log()
     return log
 
 
-def start(file: Path) -> subprocess.Popen[str]:
+def start(file: Path, mode: str = "resume") -> subprocess.Popen[str]:
     runner = subprocess.Popen(
-        [sys.executable, str(RUNNER), str(file), "resume"],
+        [sys.executable, str(RUNNER), str(file), mode],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -59,6 +59,7 @@ def start(file: Path) -> subprocess.Popen[str]:
 
 def acknowledged(lines: list[str]) -> set[tuple[Kind, int]]:
     kinds = {"asked": Kind.ASKED, "told": Kind.ANSWER}
+    kinds |= {"revised": Kind.REVISED, "withdrawn": Kind.WITHDRAWN}
     found = set()
     for line in lines:
         word, _, name = line.partition(" ")
@@ -75,7 +76,7 @@ def check_file(file: Path, said: set[tuple[Kind, int]]) -> list[Event]:
         log = Campaign.open(store, "cats").log()
     assert [event.seq for event in log] == list(range(1, len(log) + 1))
     there = {(Kind.ASKED, event.seq) for event in log if event.kind == Kind.ASKED}
-    there |= {(Kind.ANSWER, event.assignment) for event in log if event.kind == Kind.ANSWER}
+    there |= {(event.kind, event.assignment) for event in log if event.assignment is not None}
     assert said <= there
     # A decision and its first question are one write.
     if log:
@@ -83,17 +84,19 @@ def check_file(file: Path, said: set[tuple[Kind, int]]) -> list[Event]:
     return log
 
 
-def run_with_kills(file: Path, kills: int, chance: random.Random) -> list[Event]:
+def run_with_kills(
+    file: Path, kills: int, chance: random.Random, mode: str = "resume"
+) -> list[Event]:
     said: set[tuple[Kind, int]] = set()
     steps = 150 // (kills + 1) + 1
     for _ in range(kills):
-        runner = start(file)
+        runner = start(file, mode)
         assert runner.stdout is not None
         lines = [runner.stdout.readline().strip() for _ in range(chance.randrange(steps))]
         time.sleep(chance.uniform(0.0, 0.01))
         said |= acknowledged(lines + kill(runner))
         check_file(file, said)
-    runner = start(file)
+    runner = start(file, mode)
     rest, _ = runner.communicate(timeout=120)
     assert runner.returncode == 0
     assert rest.endswith("done\n")
@@ -103,6 +106,12 @@ def run_with_kills(file: Path, kills: int, chance: random.Random) -> list[Event]
 def test_a_campaign_that_was_killed_goes_on_to_the_same_log(tmp_path: Path) -> None:
     log = run_with_kills(tmp_path / "killed.sqlite", 3, random.Random(5))
     assert comparable(log) == comparable(uninterrupted(tmp_path))
+
+
+def test_answers_that_were_changed_are_so_after_a_kill(tmp_path: Path) -> None:
+    log = run_with_kills(tmp_path / "killed.sqlite", 1, random.Random(6), "revise")
+    assert comparable(log) == comparable(uninterrupted(tmp_path, "revise"))
+    assert {Kind.REVISED, Kind.WITHDRAWN} <= {event.kind for event in log}
 
 
 @pytest.mark.slow

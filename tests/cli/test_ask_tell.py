@@ -100,6 +100,18 @@ def test_a_retried_answer_changes_nothing(shop: str, call: Call) -> None:
     assert call("log", shop).stdout == log
 
 
+def test_an_answer_is_changed_and_withdrawn(cats: str, call: Call, call_json: Call) -> None:
+    call("ask", cats, "--limit", "2")
+    call("tell", "cats:2", "dog")
+    call("revise", "cats:2", "cat", "--by", "eve")
+    assert call_json("answers", cats)[0]["value"] == "cat"
+    assert call_json("withdraw", "cats:2", "Deleted.", "--key", "k")["answers"] == 0
+    assert call_json("withdraw", "cats:2", "Deleted.", "--key", "k")["spent"] == "0.05"
+    revised, withdrawn = call("log", cats).stdout.splitlines()[-2:]
+    assert "by=eve" in revised
+    assert "why=Deleted." in withdrawn
+
+
 def test_what_a_call_cost_and_that_one_failed_is_told(
     cats: str, call: Call, call_json: Call
 ) -> None:
@@ -120,8 +132,10 @@ def test_what_a_call_cost_and_that_one_failed_is_told(
         (("tell", "cats:2", "dog", "--probability", "dog=0.5"), "they have to sum to 1"),
         (("tell", "cats:2", "dog", "--cost", "much"), "cost is 'much'"),
         (("fail", "cats:2", "tired"), "give one of refused, unreadable, filtered"),
+        (("revise", "cats:2", "dog"), "is out: there is no answer to change yet"),
+        (("withdraw", "cats:2", " "), "why is empty"),
     ],
-    ids=["no number", "no sum", "no money", "no reason"],
+    ids=["no number", "no sum", "no money", "no reason", "not answered", "nothing said"],
 )
 def test_a_call_that_can_not_be_so_is_refused_in_one_line(
     words: tuple[str, ...], said: str, cats: str, call: Call, refusal: Call

@@ -92,6 +92,9 @@ def test_a_whole_campaign_gives_the_same_results_here_and_there(service: Service
                     campaign.tell(each.id, "yes", cost="0.3", **said)
                 else:
                     campaign.tell(each.id, "no" if turn % 3 == 0 else "yes")
+                    campaign.revise(each.id, "yes", rationale="After all.", by="vet")
+                    if turn == 5:
+                        campaign.withdraw(each.id, "Deleted.", by="vet")
             turn += 1
             assert here.explain(each.id) == there.explain(each.id)
     assert isinstance(first, Done)

@@ -117,4 +117,6 @@ def test_the_numbers_of_kinds_do_not_change() -> None:
         ("FLAGGED", 22),
         ("COMMENTED", 23),
         ("BONUS", 24),
+        ("REVISED", 34),
+        ("WITHDRAWN", 35),
     ]

@@ -133,6 +133,9 @@ def eventful_log() -> list[dict[str, Any]]:
     )
     first, second, third = campaign.ask(limit=3)
     campaign.tell(first.id, "yes", key="a key")
+    changed: dict[str, Any] = {"probabilities": {"no": 1.0}, "rationale": "No.", "reference": "r"}
+    campaign.revise(first.id, "no", **changed, by="ann")
+    campaign.withdraw(first.id, "Deleted.", by="ann")
     campaign.renew(second.id)
     campaign.expire(second.id)
     campaign.flag(third.id, "There is no picture.")

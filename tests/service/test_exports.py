@@ -100,6 +100,28 @@ def test_calls_have_their_costs_reasons_and_words() -> None:
     ]  # fmt: skip
 
 
+def test_calls_show_answers_as_they_were_changed_last() -> None:
+    now = [0.0]
+    made = Campaign.create(
+        workers=[Worker("ann", "0.10")], tasks=["t1", "t2"], options=["yes", "no"],
+        budget="1", policy="random-pairs", name="calls", clock=lambda: now[0],
+    )  # fmt: skip
+    first, second = made.ask(2)
+    made.tell(first.id, "yes", rationale="Meow.", reference="r-1")
+    made.tell(second.id, "yes")
+    now[0] = 60.0
+    made.revise(first.id, "no", rationale="Woof.")
+    made.withdraw(second.id, "Deleted.")
+    rows = rows_of(made, "calls.csv")
+    shown = ("state", "value", "why", "booked", "rationale", "reference", "time", "revised")
+    times = ("1970-01-01T00:00:00Z", "1970-01-01T00:01:00Z")
+    assert [tuple(row[name] for name in shown) for row in rows] == [
+        ("answered", "no", "", "0.1", "Woof.", "", *times),
+        ("withdrawn", "", "Deleted.", "0.1", "", "", *times),
+    ]
+    assert [row["label"] for row in rows_of(made, "labels.csv")] == ["no"]
+
+
 def test_labels_of_options_stand_beside_their_names_where_they_differ() -> None:
     options: list[Any] = [{"name": "y", "label": "Yes, a cat"}, {"name": "n", "label": "No"}]
     made = Campaign.create(

@@ -12,13 +12,16 @@ import numpy as np
 from askwise.campaign.state import CampaignState
 from askwise.core.choices import Assignment, Batch, Done, Wait, read_choice
 from askwise.core.errors import UnknownName, nearest
+from askwise.core.json_types import Count
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 
-AssignmentState = Literal["out", "answered", "expired", "declined", "failed"]
-STATES: tuple[AssignmentState, ...] = get_args(AssignmentState)
-"""What may become of an assignment, by its code in the book."""
+AssignmentState = Literal["out", "answered", "expired", "declined", "failed", "withdrawn"]
+STATES: tuple[AssignmentState, ...] = get_args(AssignmentState)[: c.FAILED + 1]
+"""What may become of an assignment, by its code in the book: there, one whose answer was withdrawn
+has failed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +33,21 @@ class Handed:
     assignment : Assignment
         Its ``price`` is what is reserved for it until it is settled; its ASKED in the log has that
         for good.
-    state : "out", "answered", "expired", "declined" or "failed"
+    state : "out", "answered", "expired", "declined", "failed" or "withdrawn"
         What has become of it.
     value : str or float or None
-        The answer; None while there is none.
+        The answer as it was changed last; None while there is none, and once it was withdrawn.
     cost : Decimal or None
         What was booked for an answer or a failure; None where nothing was.
+    revised : int
+        How often the answer was changed or withdrawn.
     """
 
     assignment: Assignment
     state: AssignmentState
     value: str | float | None
     cost: Decimal | None = None
+    revised: Count = 0
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as a string."""
@@ -50,14 +56,16 @@ class Handed:
     def become(self) -> dict[str, Any]:
         """What has become of it, as JSON."""
         cost = None if self.cost is None else str(self.cost)
-        return {"state": self.state, "value": self.value, "cost": cost}
+        said = {"state": self.state, "value": self.value, "cost": cost}
+        return {**said, "revised": self.revised}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Handed:
         """Read back what ``to_json`` wrote, and the payload where a service has added it."""
         cost = raw.get("cost")
         paid = None if cost is None else Decimal(cost)
-        return cls(Assignment.from_json(raw), raw["state"], raw["value"], paid)
+        revised = raw.get("revised", 0)
+        return cls(Assignment.from_json(raw), raw["state"], raw["value"], paid, revised)
 
 
 def assignment_id(name: str, seq: int) -> str:
@@ -134,12 +142,15 @@ def outstanding(name: str, state: CampaignState, worker: str | None = None) -> l
 
 def handed(name: str, state: CampaignState, at: int) -> Handed:
     """The assignment at a place of the book, and what has become of it."""
-    book = state.ledger.book
+    book, seq = state.ledger.book, int(state.ledger.book.assignments[at, c.SEQ])
     outcome = STATES[int(book.assignments[at, c.STATUS])]
     value = state.named(float(book.marks[at, c.VALUE])) if outcome == "answered" else None
     paid = outcome in ("answered", "failed")
     cost = from_micro(int(book.assignments[at, c.COST])) if paid else None
-    return Handed(assignment_at(name, state.ledger, at), outcome, value, cost)
+    if seq in state.ledger.withdrawn:
+        outcome = "withdrawn"
+    revised = len(state.ledger.changes.get(seq, ()))
+    return Handed(assignment_at(name, state.ledger, at), outcome, value, cost, revised)
 
 
 def recalled(state: CampaignState, kept: dict[str, Any]) -> Batch | Wait | Done:

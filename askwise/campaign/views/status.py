@@ -98,7 +98,8 @@ class Status(Jsonable):
     seq : int
         The number of the last event of the log.
     failures : int
-        Calls that brought no answer; what they cost is in ``spent``.
+        Calls that brought no answer, and answers that were withdrawn; what they cost is in
+        ``spent``.
     unbooked : Decimal
         What calls were said to cost beyond their ceiling and beyond the budget.
     needs_gold : tuple of NeedsGold

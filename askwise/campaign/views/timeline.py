@@ -17,6 +17,7 @@ from askwise.core.events import Event, Kind
 from askwise.core.money import from_micro
 from askwise.core.problem import Problem
 from askwise.ledger import columns as c
+from askwise.ledger.entries import BRINGS_NAMES, REVISES
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.scanning import KIND, NUMBER
 from askwise.ledger.stretches import (
@@ -132,8 +133,8 @@ class Timeline:
 
     @property
     def answers(self) -> int:
-        """Answers so far."""
-        return self.ledger.total(c.ANSWERS)
+        """Answers so far, without those that were withdrawn."""
+        return self.ledger.total(c.ANSWERS) - len(self.ledger.withdrawn)
 
     @property
     def closed(self) -> int:
@@ -189,7 +190,8 @@ class Timeline:
         self._check_next(columns.first)
         loop, book = _loop(), self.ledger.book
         compiled = len(columns) >= SHORT and ready(loop, book, *_NO_BELIEFS, NOTHING, _KEY, 0, 0)
-        for part in parts_of(columns) if compiled else (columns,):
+        # After each change of an answer, which is no number to kernels, there may be one less.
+        for part in parts_of(columns, BRINGS_NAMES | REVISES) if compiled else (columns,):
             if compiled and not brings_names(part):
                 self._take_numbers(part)
             else:

@@ -63,7 +63,7 @@ class WorkerSummary(Jsonable):
     failed : int
         Assignments whose call brought no answer.
     failures : dict of str to int
-        How often calls failed, by reason.
+        How often calls failed, by reason; ``withdrawn`` stands for answers that were taken back.
     paid_for_failures : Decimal
         The part of ``paid`` that brought no answer.
     cost_an_answer : Decimal or None

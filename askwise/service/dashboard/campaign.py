@@ -147,15 +147,21 @@ def show_asked(
     campaign = visit.service.campaigns.get(name)
     id = f"{name}:{seq}"
     handed, why = campaign.assignment(id), campaign.explain(id)
+    with campaign.reading() as state:
+        changed = tuple(state.ledger.changes.get(seq, ()))
+    asked = campaign.log(seq - 1, seq)[0].time
+    row = rows.AssignmentRow(seq, why.decision, handed, asked, changed)
+    (row,) = rows.with_replies(campaign, visit.overviews, [row])
     details = list(dict.fromkeys(key for each in why.candidates for key in each.details))
     return visit.page(
         "dashboard/asked.html",
         **frame(visit, name, "decisions"),
         handed=handed,
         seq=seq,
-        came=rows.settlements(campaign, visit.overviews, [seq]).get(seq),
+        row=row,
         why=why,
-        time=campaign.log(seq - 1, seq)[0].time,
+        options=campaign.spec.get("options"),
+        typed=typed or {},
         details=details,
         **values,
     )

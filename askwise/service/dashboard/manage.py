@@ -74,15 +74,49 @@ async def remove(visit: Requesting, name: Name) -> Response:
 @router.post("/dashboard/{name}/asked/{seq}/release")
 async def release(visit: Requesting, name: Name, seq: shown.Number) -> Response:
     """Take an assignment back; its question may be asked again."""
+    return await _change_asked(
+        visit, name, seq, "released", lambda campaign, id, form: campaign.expire(id, form.key)
+    )
+
+
+@router.post("/dashboard/{name}/asked/{seq}/revise")
+async def revise(visit: Requesting, name: Name, seq: shown.Number) -> Response:
+    """Change an answer."""
+
+    def work(campaign: Campaign, id: str, form: Form) -> None:
+        campaign.revise(id, _value(campaign, form), by=visit.caller.label, key=form.key)
+
+    return await _change_asked(visit, name, seq, "revised", work)
+
+
+@router.post("/dashboard/{name}/asked/{seq}/withdraw")
+async def withdraw(visit: Requesting, name: Name, seq: shown.Number) -> Response:
+    """Take an answer back."""
+
+    def work(campaign: Campaign, id: str, form: Form) -> None:
+        why = form.text("why", longest=LONGEST_REMARK)
+        campaign.withdraw(id, why, by=visit.caller.label, key=form.key)
+
+    return await _change_asked(visit, name, seq, "withdrawn", work)
+
+
+async def _change_asked(
+    visit: Requesting,
+    name: str,
+    seq: int,
+    done: str,
+    work: Callable[[Campaign, str, Form], None],
+) -> Response:
+    """Do something about an assignment; goes on to its page."""
 
     def again(**said: Any) -> Response:
         return shown.show_asked(visit, name, seq, **said)
 
     return await do(
         visit,
-        lambda form: visit.service.campaigns.get(name).expire(f"{name}:{seq}", form.key),
+        lambda form: work(visit.service.campaigns.get(name), f"{name}:{seq}", form),
         again,
-        lambda _: back(f"/dashboard/{name}/asked/{seq}", "released"),
+        lambda _: back(f"/dashboard/{name}/asked/{seq}", done),
     )
 
 

@@ -31,8 +31,22 @@ class AssignmentRow:
     decision: int
     handed: views.Handed
     time: float | None = None
+    changed: Sequence[int] = ()
+    """The events that have changed its answer."""
     came: Event | None = None
     """What answered it or failed, if the log was read as far."""
+    changes: Sequence[Event] = ()
+    """The changes of its answer, as they came."""
+
+    @property
+    def said(self) -> Event | None:
+        """What has its answer as it is now."""
+        return self.changes[-1] if self.changes else self.came
+
+    @property
+    def versions(self) -> Sequence[Event]:
+        """The answer as it was given, and each change of it; nothing if it was not changed."""
+        return [self.came, *self.changes] if self.came is not None and self.changes else ()
 
 
 @dataclass(frozen=True)
@@ -76,7 +90,8 @@ def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[Assignment
 def _row(campaign: Campaign, state: CampaignState, at: int) -> AssignmentRow:
     row = state.ledger.book.assignments[at]
     handed = views.handed(campaign.name, state, at)
-    return AssignmentRow(int(row[c.SEQ]), int(row[c.DECISION]), handed)
+    changed = tuple(state.ledger.changes.get(int(row[c.SEQ]), ()))
+    return AssignmentRow(int(row[c.SEQ]), int(row[c.DECISION]), handed, changed=changed)
 
 
 def _timed(campaign: Campaign, asked: list[AssignmentRow]) -> list[AssignmentRow]:
@@ -84,11 +99,21 @@ def _timed(campaign: Campaign, asked: list[AssignmentRow]) -> list[AssignmentRow
     return [replace(each, time=times[each.seq]) for each in asked]
 
 
-def settlements(campaign: Campaign, overviews: Overviews, asked: list[int]) -> dict[int, Event]:
-    """What answered, or failed, each of these assignments: costs, reasons and words are there."""
-    settled = overviews.settled(campaign.name, asked)
-    events = {event.seq: event for event in campaign.events(sorted(settled.values()))}
-    return {seq: events[by] for seq, by in settled.items()}
+def with_replies(
+    campaign: Campaign, overviews: Overviews, asked: list[AssignmentRow]
+) -> list[AssignmentRow]:
+    """Add what answered, failed or changed each assignment: costs, reasons and words are there."""
+    settled = overviews.settled(campaign.name, [each.seq for each in asked])
+    seqs = [*settled.values(), *(seq for each in asked for seq in each.changed)]
+    events = {event.seq: event for event in campaign.events(seqs)}
+    return [
+        replace(
+            each,
+            came=events.get(settled.get(each.seq, 0)),
+            changes=[events[seq] for seq in each.changed],
+        )
+        for each in asked
+    ]
 
 
 TASK_SORTS = {
@@ -194,8 +219,7 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
             asked=found,
             more=more,
         )
-    came = settlements(campaign, overviews, [each.seq for each in found])
-    rows = [replace(each, came=came.get(each.seq)) for each in _timed(campaign, found)]
+    rows = with_replies(campaign, overviews, _timed(campaign, found))
     return replace(page, asked=rows, remarks=campaign.events(sorted(told)))
 
 

@@ -22,6 +22,7 @@ SHOWN = 20
 
 WORDS = {
     "answer.settled": "an answer is settled",
+    "answer.revised": "an answer is changed or withdrawn",
     "task.closed": "a task is closed",
     "campaign.done": "the campaign is done",
     "budget.used": "80% of the budget is used",

@@ -52,6 +52,8 @@ NOTICES = {
     "token-revoked": "The link works no longer. What its worker had out is released.",
     "removed": "The worker is removed. What they had out is released; their links work no longer.",
     "released": "Released: the question may be asked again.",
+    "revised": "The answer is changed.",
+    "withdrawn": "The answer is withdrawn.",
     "key-revoked": "The key works no longer.",
     "closed": "Closed: nobody will be asked about this task any more.",
     "truth": "The truth is noted.",

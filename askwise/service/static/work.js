@@ -8,7 +8,7 @@
   const said = document.getElementById("said");
   const work = () => main.querySelector(".work");
   const allowed = work()?.dataset.origin ?? ""; // the one place that this page's policy names
-  let busy = false, since = -SETTLE, pause = FIRST, clock = 0, look = 0;
+  let busy = false, since = -SETTLE, pause = FIRST, clock = 0, look = 0, gone = 0;
   let isLooking = false, looking = Promise.resolve(); // the page's own look, for which a form waits
 
   function announce(words) {
@@ -49,6 +49,10 @@
   function begin() {
     clearInterval(clock);
     clearTimeout(look);
+    clearTimeout(gone);
+    const last = main.querySelector("[data-gone]"); // what they may change until then
+    const hide = () => { last.hidden = !last.contains(document.activeElement); };
+    if (last) gone = setTimeout(hide, 1000 * Number(last.dataset.gone));
     const box = document.getElementById("keys"), timer = main.querySelector("[data-left]");
     if (box) box.checked = keysAreOn();
     document.body.classList.toggle("keys", keysAreOn());

@@ -19,6 +19,7 @@ from askwise.core.labels import as_label
 from askwise.core.money import NO_CAP, from_micro
 from askwise.ledger import Ledger
 from askwise.ledger import columns as c
+from askwise.ledger.entries import REVISES
 from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.webhooks import records as r
 from askwise.service.webhooks.webhooks import Webhooks
@@ -311,6 +312,12 @@ def noticed(campaign: str, event: Event, money: BudgetUse | None) -> Iterator[No
             "price": str(from_micro(_paid(event))),
         }
         yield Notice("answer.settled", event.seq, event.time, data)
+    if event.kind in REVISES:
+        assert event.assignment is not None
+        names = ("task", "worker", "value", "why", "by")
+        data = {name: getattr(event, name) for name in names}
+        data["assignment"] = assignment_id(campaign, event.assignment)
+        yield Notice("answer.revised", event.seq, event.time, data)
     if event.kind == Kind.CLOSED:
         told = ("task", "value", "outcome", "confidence")
         data = {name: getattr(event, name) for name in told}

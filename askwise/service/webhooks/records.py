@@ -8,7 +8,9 @@ from typing import Any, ClassVar, Literal, Self, get_args
 from askwise.core.jsonable import Jsonable
 from askwise.store import Change, Record
 
-EventName = Literal["answer.settled", "task.closed", "campaign.done", "budget.used"]
+EventName = Literal[
+    "answer.settled", "answer.revised", "task.closed", "campaign.done", "budget.used"
+]
 EVENTS: tuple[EventName, ...] = get_args(EventName)
 MessageName = Literal[EventName, "ping"]
 DeliveryState = Literal["waiting", "delivered", "given_up"]

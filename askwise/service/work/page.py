@@ -9,14 +9,16 @@ from typing import Annotated, NamedTuple
 from starlette.responses import RedirectResponse, Response
 
 from askwise.campaign import Campaign
+from askwise.campaign.views.assignments import assignment_id
 from askwise.core import errors
 from askwise.core.calls import LONGEST_REMARK
-from askwise.core.choices import Batch, Done, Wait
+from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.money import to_micro
 from askwise.core.problem import Problem
 from askwise.service.auth.identity import Identity, csrf_token
 from askwise.service.errors import RequestRefused, forbidden, status_of
 from askwise.service.incoming_request import IncomingRequest
+from askwise.service.own_answers import changeable_answer, check_in_time
 from askwise.service.pages.base import form_of, log_error, page, pages, set_cookie
 from askwise.service.pages.filters import money
 from askwise.service.routing.plans import Provided
@@ -45,6 +47,26 @@ def _words(error: errors.AskwiseError) -> str:
 
 
 router = pages(_words)
+
+
+MOST_READ = 5000
+"""Events in which a last answer is looked for to offer its change; the change itself is taken
+whatever has happened since.
+"""
+
+
+class LastAnswer(NamedTuple):
+    """A worker's last answer, in the words of the page, and for how long they may change it."""
+
+    question: Assignment
+    swapped: bool
+    words: str
+    left: float
+
+    @property
+    def id(self) -> str:
+        """The assignment's id."""
+        return self.question.id
 
 
 class Said(NamedTuple):
@@ -190,6 +212,48 @@ class _Visit:
             said = NOTHING
         return self.show(self._ask("after", id.rpartition(":")[2]), said)
 
+    def change(self, fields: dict[str, str]) -> Response:
+        """Put the question of their last answer to them once more; nothing is changed yet."""
+        id = self._own(fields)
+        last = self._last()
+        if last is None or last.id != id:
+            return self.show(None, self._stays("too_late"))
+        return self.show(None, changing=last)
+
+    def revise(self, fields: dict[str, str]) -> Response:
+        """Take another answer in place of their last one."""
+        id = self._own(fields)
+        value = self._meant(id, self._value(fields.get("value", "")))
+        try:
+            within = self.service.settings.revise_within
+            check_in_time(self.campaign, self.worker, id, time.time(), within)
+            self.campaign.revise(id, value)
+        except errors.InvalidAnswer as error:
+            if error.reason != "invalid_value":
+                raise
+            said = Said(self._how_to_answer(), "bad", status_of(error))
+            return self.show(None, said, changing=self._last())
+        except errors.Conflict as error:
+            return self.show(None, self._stays(error.reason))
+        return self.show(None, Said("Your answer is changed."))
+
+    def _stays(self, reason: str) -> Said:
+        """Why an answer was not changed."""
+        return Said(sentences.sentence_of(reason), "warn", 409)
+
+    def _last(self) -> LastAnswer | None:
+        """Their last answer, if they may change it now."""
+        within, now = self.service.settings.revise_within, time.time()
+        found = changeable_answer(self.campaign, self.worker, now, within, MOST_READ)
+        if found is None:
+            return None
+        handed = self.campaign.assignment(assignment_id(self.name, found.assignment or 0))
+        question = handed.assignment
+        with self.campaign.reading() as state:
+            swapped = is_swapped(state, question.task, self.worker)
+        words = self._read_on_page(question.id, handed.value)
+        return LastAnswer(question, swapped, words, found.time + within - now)
+
     def leave(self, fields: dict[str, str]) -> Response:
         """Let nobody ask them until they are back; what they have out may be asked again."""
         self.service.availability.set(self.name, self.worker, available=False, until=None)
@@ -226,8 +290,14 @@ class _Visit:
 
     # What they are told.
 
-    def show(self, said: Wait | Done | None, about: Said = NOTHING) -> Response:
+    def show(
+        self,
+        said: Wait | Done | None,
+        about: Said = NOTHING,
+        changing: LastAnswer | None = None,
+    ) -> Response:
         own = inbox(self.campaign, self.worker, time.time())
+        last = self._last() if own.answers and changing is None else changing
         away = self.worker in self.service.availability.away(self.name)
         state = state_of(own, away=away, said=said)
         done = said if isinstance(said, Done) else None
@@ -235,9 +305,11 @@ class _Visit:
             done = self.service.campaigns.view(self.name, "over", Campaign.over)[1]
             state = "start" if done is None else "over"
         what = "resume" if own.paused or not isinstance(said, Wait) else said.what
-        question = own.question
+        question, swapped = own.question, own.swapped
+        if changing is not None:
+            state, question, swapped = "change", changing.question, changing.swapped
         payload = None if question is None else question.payload
-        view = question_view(self.campaign.content, own.options, payload, swapped=own.swapped)
+        view = question_view(self.campaign.content, own.options, payload, swapped=swapped)
         return page(
             "work/inbox.html",
             status=about.status,
@@ -247,6 +319,7 @@ class _Visit:
             state=state,
             about=about,
             question=question,
+            last=last,
             view=view,
             skip=SKIP,
             scrolls=scrolls,
@@ -363,6 +436,8 @@ def _add(verb: str, act: Callable[[_Visit, dict[str, str]], Response]) -> None:
 
 _add("next", _Visit.next)
 _add("answer", _Visit.answer)
+_add("change", _Visit.change)
+_add("revise", _Visit.revise)
 _add("skip", _Visit.skip)
 _add("flag", _Visit.flag)
 _add("away", _Visit.leave)

@@ -26,6 +26,12 @@ SENTENCES: dict[str, str] = {
     "pair_asked_again": "the question was put to you again",
     "worker_limit_reached": "you have reached your number of answers",
     "task_closed": "it is not needed any more",
+    "too_late": "it is too late to change that answer",
+    "assignment_withdrawn": "that answer was taken back",
+    "label_frozen": "the answers to that question are being checked: yours stays",
+    "answer_is_truth": "that answer is in use already: it stays",
+    "workers_bid": "answers can't be changed in this campaign",
+    "not_answered": "you have not answered that question yet",
     "unknown_task": "that question is not there",
     "unknown_assignment": "that question is not there",
     # Of the campaign.

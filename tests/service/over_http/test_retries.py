@@ -20,6 +20,12 @@ def out(campaign: RemoteCampaign) -> str:
     return f"/assignments/{only(campaign.ask()).id}"
 
 
+def answered(campaign: RemoteCampaign) -> str:
+    id = only(campaign.ask()).id
+    campaign.tell(id, "yes")
+    return f"/assignments/{id}"
+
+
 def paused(campaign: RemoteCampaign) -> RemoteCampaign:
     campaign.pause()
     return campaign
@@ -49,6 +55,8 @@ WRITES: dict[str, Callable[[Service, RemoteCampaign], Write]] = {
     "fail": lambda s, c: (
         f"{out(c)}/fail", {"why": "refused", "cost": "0.01"}, {"why": "refused", "cost": "0.02"}
     ),
+    "revise": lambda s, c: (f"{answered(c)}/revise", {"value": "no"}, {"value": "yes"}),
+    "withdraw": lambda s, c: (f"{answered(c)}/withdraw", {"why": "Gone."}, {"why": "Bad."}),
     "flag": lambda s, c: (f"{out(c)}/flag", {"why": "no picture"}, {"why": "no text"}),
     "comment": lambda s, c: (
         f"{at(c)}/comment", {"task": "t1", "text": "Odd."}, {"task": "t1", "text": "Even."}

@@ -59,6 +59,22 @@ def test_a_message_says_what_happened(clock: Clock) -> None:
     }  # fmt: skip
 
 
+def test_changes_of_answers_are_told(clock: Clock) -> None:
+    store = MemoryStore()
+    campaign, bench = labels(store), Bench(store, clock)
+    hook = bench.make(URL, "answer.revised", campaign="labels")
+    first = campaign.ask()[0]  # type: ignore[index]
+    campaign.tell(first.id, "yes")
+    campaign.revise(first.id, "no")
+    campaign.withdraw(first.id, "Deleted.", by="vet")
+    look(bench, clock)
+    about = {"assignment": first.id, "task": first.task, "worker": first.worker}
+    assert [each["data"] for each in messages(bench, hook.id)] == [
+        {**about, "value": "no", "why": None, "by": None},
+        {**about, "value": None, "why": "Deleted.", "by": "vet"},
+    ]
+
+
 def test_a_hook_is_told_of_its_events_and_its_campaign_alone(clock: Clock) -> None:
     store = MemoryStore()
     cats, dogs, bench = units(store, "cats"), units(store, "dogs"), Bench(store, clock)

@@ -1,6 +1,7 @@
 """Asking and telling."""
 
 import asyncio
+import time
 from typing import Any
 
 from starlette.requests import ClientDisconnect
@@ -15,6 +16,7 @@ from askwise.service.api.shapes.requests import AssignmentId
 from askwise.service.auth.identity import Identity
 from askwise.service.errors import forbidden
 from askwise.service.json_reply import JsonReply
+from askwise.service.own_answers import check_in_time
 from askwise.service.state import ServiceState
 from askwise.service.threads import written
 
@@ -131,6 +133,51 @@ async def answer_assignment(
             ) from None
         raise
     return JsonReply({"assignment": id, "state": "answered"})
+
+
+@router.post("/assignments/{id}/revise", reply=replies.SettledShape)
+def revise_answer(
+    service: d.Serving,
+    caller: d.RequesterOrWorker,
+    key: d.RetryKey,
+    id: AssignmentId,
+    body: requests.RevisionBody,
+) -> Response:
+    """Change an answer; a worker's token changes their last one, for a minute by default."""
+    campaign = campaign_of(service, caller, id)
+    by: str | None = body.by or caller.label
+    if caller.role == "worker":
+        if body.by is not None:
+            raise forbidden("a worker changes their own answers: leave by out")
+        assert caller.worker is not None
+        if key is None or not campaign.store.replies(campaign.name, [key]):
+            within = service.settings.revise_within
+            check_in_time(campaign, caller.worker, id, time.time(), within)
+        by = None
+    campaign.revise(
+        id,
+        body.value,
+        probabilities=body.probabilities,
+        rationale=body.rationale,
+        reference=body.reference,
+        by=by,
+        key=key,
+    )
+    return JsonReply({"assignment": id, "state": "answered"})
+
+
+@router.post("/assignments/{id}/withdraw", reply=replies.SettledShape)
+def withdraw_answer(
+    service: d.Serving,
+    caller: d.Requester,
+    key: d.RetryKey,
+    id: AssignmentId,
+    body: requests.WithdrawalBody,
+) -> Response:
+    """Take an answer back: there is no vote, and what was paid stays paid."""
+    campaign = campaign_of(service, caller, id)
+    campaign.withdraw(id, body.why, by=body.by or caller.label, key=key)
+    return JsonReply({"assignment": id, "state": "withdrawn"})
 
 
 @router.post("/assignments/{id}/fail", reply=replies.SettledShape)

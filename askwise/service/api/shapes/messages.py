@@ -34,8 +34,35 @@ class AnswerSettled(TypedDict):
     price: Decimal
 
 
+class AnswerRevised(TypedDict):
+    """An answer was changed or withdrawn.
+
+    Attributes
+    ----------
+    assignment : str
+        The assignment.
+    task : str or None
+        The task; None where units of work are bought.
+    worker : str
+        Who had answered.
+    value : str or float or None
+        The answer now: an option, or a number; None if it was withdrawn.
+    why : str or None
+        Why it was withdrawn; None if it was changed.
+    by : str or None
+        Who did it; None if it was the worker.
+    """
+
+    assignment: AssignmentId
+    task: Id | None
+    worker: Id
+    value: str | float | None
+    why: str | None
+    by: Id | None
+
+
 class TaskClosed(TypedDict):
-    """A task is closed, by its stopping rule or by hand.
+    """A task is closed, by its stopping rule or by hand; once more if an answer was changed then.
 
     Attributes
     ----------
@@ -103,6 +130,7 @@ class NothingTold(TypedDict):
 
 DATA: dict[str, Any] = {
     "answer.settled": AnswerSettled,
+    "answer.revised": AnswerRevised,
     "task.closed": TaskClosed,
     "budget.used": BudgetUsed,
     "campaign.done": CampaignDone,

@@ -152,8 +152,12 @@ HandedShape = shape_of(
     "An assignment, and what has become of it.",
     QuestionShape,
     state=said(AssignmentState, "What has become of it."),
-    value=said(str | float | None, "The answer; null while there is none."),
+    value=said(
+        str | float | None,
+        "The answer as it was changed last; null while there is none, and once it was withdrawn.",
+    ),
     cost=said(Decimal | None, "What was booked for an answer or a failure; null before."),
+    revised=said(Count, "How often the answer was changed or withdrawn."),
 )
 
 
@@ -199,7 +203,7 @@ class SettledShape(TypedDict):
     """
 
     assignment: AssignmentId
-    state: Literal["answered", "declined", "expired", "failed", "out"]
+    state: Literal["answered", "declined", "expired", "failed", "out", "withdrawn"]
 
 
 class JudgeShape(TypedDict):

@@ -204,6 +204,35 @@ class AnswerBody(Body, example={"value": "yes"}):
     reference: Reference = None
 
 
+By = Annotated[
+    Id | None,
+    Field(
+        description="Who changes it; by default what the key is called. Not for a worker's token."
+    ),
+]
+
+
+class RevisionBody(Body, example={"value": "no", "by": "ann"}):
+    """An answer in place of the one that was given."""
+
+    value: Given = Field(description="The answer: an option, or a number.")
+    probabilities: dict[Id, Annotated[float, Field(ge=0, le=1)]] | None = Field(
+        None, description="How sure the source is now, by option; they sum to 1."
+    )
+    rationale: Annotated[str, Field(max_length=LONGEST_RATIONALE)] | None = Field(
+        None, description="What the source says for the changed answer."
+    )
+    reference: Reference = None
+    by: By = None
+
+
+class WithdrawalBody(Body, example={"why": "The annotation was deleted."}):
+    """Why an answer is taken back."""
+
+    why: str = Field(min_length=1, max_length=LONGEST_REMARK, description="Why it is taken back.")
+    by: By = None
+
+
 class FailureBody(Body, example={"why": "refused", "cost": "0.002"}):
     """Why a call brought no answer, and what it cost nevertheless."""
 
