@@ -297,7 +297,8 @@ class _Visit:
         changing: LastAnswer | None = None,
     ) -> Response:
         own = inbox(self.campaign, self.worker, time.time())
-        last = self._last() if own.answers and changing is None else changing
+        offers = own.answers and own.joined and changing is None
+        last = self._last() if offers else changing
         away = self.worker in self.service.availability.away(self.name)
         state = state_of(own, away=away, said=said)
         done = said if isinstance(said, Done) else None
