@@ -16,6 +16,7 @@ from typing import Any
 
 from askwise.campaign.askings import Asking, Askings
 from askwise.campaign.certifying import AUDIT_RULES
+from askwise.campaign.screening import SCREENING_RULES
 from askwise.core import draws
 from askwise.core.arrays import Array
 from askwise.core.draws import Draw
@@ -32,6 +33,7 @@ from askwise.stopping.base import KernelRule, StoppingRule
 
 OWN_RULES = {
     **AUDIT_RULES,
+    **SCREENING_RULES,
     PILOT: "put the next task of the pilot, in the drawn order, to its workers who are free",
 }
 """How decisions are made that are not the policy's, in words, by their notes."""

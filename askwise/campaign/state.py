@@ -15,6 +15,7 @@ import numpy as np
 from askwise.campaign import packing
 from askwise.campaign.certifying import Certification
 from askwise.campaign.piloting import OWN_RULES, PilotPhase
+from askwise.campaign.screening import Screening
 from askwise.campaign.spec import Spec
 from askwise.core import draws
 from askwise.core.allocation import Assurance, Watch
@@ -79,6 +80,8 @@ class CampaignState:
         self._keys = {role: draws.stream(spec.seed, role, 0) for role in _ROLES}
         self._certification: Certification | None = None
         self._pilot: PilotPhase | None = None
+        terms = spec.screening
+        self.screening = None if terms is None else Screening(terms, spec.seed)
         self._reader: StretchReader | None = None
         self.known_end: tuple[int, Done | None] | None = None
         """Whether it was over after an event: to find out takes a decision."""
@@ -180,9 +183,20 @@ class CampaignState:
             heapq.heapify(self._leases)
 
     def available(self, offered: Iterable[str] | None = None) -> Array:
-        """Who can be asked, a cell a worker: everyone who joined, or those of them on offer."""
+        """Who can be asked, a cell a worker: everyone who joined, or those of them on offer.
+
+        Those who are suspended, or have to qualify first, can't be.
+        """
+        here = self.present(offered)
+        if self.screening is not None:
+            here[self.screening.unqualified(self.ledger)] = 0
+        return here
+
+    def present(self, offered: Iterable[str] | None = None) -> Array:
+        """Who joined and is not suspended, a cell a worker, of all or of those on offer."""
         ledger = self.ledger
         joined = ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED].astype(np.int8)
+        joined[ledger.standings.suspended()] = 0
         if offered is None:
             return joined
         mask, places = np.zeros_like(joined), [ledger.worker_at(worker) for worker in offered]
@@ -193,6 +207,7 @@ class CampaignState:
         """Who can be asked for audits, a cell a worker: everyone who is here, or those on offer."""
         ledger = self.ledger
         here = (ledger.book.workers[: ledger.total(c.WORKERS), c.AUDITS] == 1).astype(np.int8)
+        here[ledger.standings.suspended()] = 0
         if offered is None:
             return here
         mask, places = np.zeros_like(here), [ledger.worker_at(worker) for worker in offered]

@@ -13,7 +13,7 @@ from askwise.campaign.views import assignments as handed
 from askwise.campaign.write import Write
 from askwise.core.arrays import Array
 from askwise.core.calls import FailureWhy
-from askwise.core.choices import Assignment, Batch, Done, Wait
+from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import InvalidAnswer, InvalidProblem, PolicyFault
 from askwise.core.events import Kind
 from askwise.core.money import LARGEST, from_micro
@@ -62,13 +62,15 @@ class Verbs(Write):
             self.lease = self.lease or holding.lease
         if ledger.draws and not phases.is_labelling(self):
             return phases.ask_audits(self, limit, offered, away)
-        available = self._available(offered, away)
-        found: list[Assignment] = []
+        present = self._without(self.state.present(offered), offered, away)
+        found = phases.ask_qualification(self, limit, present, self._is_open(offered, away))
+        available = self._without(self.state.available(offered), offered, away)
         decided = False
         while len(found) < limit:
             row, task, alive = queries.next_row(ledger.book, available)
             if row >= 0:
-                found.append(self.hand_out(int(row), int(task)))
+                gold = phases.mix_in_gold(self, int(ledger.book.plan[row, c.PLAN_WORKER]))
+                found.append(gold or self.hand_out(int(row), int(task)))
                 decided = False
                 continue
             if alive and isinstance(self.state.spec.policy, PlansForAll):
@@ -76,7 +78,7 @@ class Verbs(Write):
                 break
             if decided:
                 raise self._fault(c.BAD_TASK)
-            everyone = offered is None and not (ledger.passed_over or away)
+            everyone = self._is_open(offered, away)
             piloted = phases.ask_pilot(self, limit - len(found), available, everyone)
             if isinstance(piloted, Wait):
                 nothing = piloted
@@ -93,11 +95,17 @@ class Verbs(Write):
             return Batch(tuple(found))
         if isinstance(nothing, Done) and self.state.spec.problem.certify is not None:
             return phases.certify(self, nothing, limit, offered, away)
+        if isinstance(nothing, Wait):
+            return phases.what_keeps(self, present) or nothing
         return nothing
 
-    def _available(self, offered: Sequence[str] | None, away: Collection[str]) -> Array:
+    def _is_open(self, offered: Sequence[str] | None, away: Collection[str]) -> bool:
+        """Whether nobody was left out of an ask but by what the log says."""
+        return offered is None and not (self.ledger.passed_over or away)
+
+    def _without(self, mask: Array, offered: Sequence[str] | None, away: Collection[str]) -> Array:
+        """Leave out those who are away, or just declined, unless they are offered by name."""
         ledger = self.ledger
-        mask = self.state.available(offered)
         if offered is None:
             # Whoever just declined is not asked again before somebody has answered.
             mask[list(ledger.passed_over)] = 0
@@ -154,6 +162,8 @@ class Verbs(Write):
         """Take an answer, in time or late; close the task if the rule says so."""
         call = settling.call_of(self.name, self.state, assignment)
         value = settling.valid_answer(self.state, value)
+        if cost is None and settling.is_unpaid(self.state, call):
+            cost = 0
         if cost is not None:
             bidding.check_cost(self.state, cost, call.ceiling)
         self._settle(
@@ -165,6 +175,7 @@ class Verbs(Write):
             rationale=rationale,
             reference=reference,
         )
+        phases.judge_worker(self, call.worker, call.seq)
         if self.ledger.problem.audits(self.ledger.workers[call.worker].id):
             self._take_audit(call.task, value)
         if not self.state.is_piloted(call.task, call.worker):
@@ -216,6 +227,9 @@ class Verbs(Write):
         known = int(ledger.book.tasks[at, c.TRUTH])
         if known < 0:
             self.emit(Kind.TRUTH, task=task, value=option)
+            if self.state.screening is not None and not ledger.book.tasks[at, c.CLOSED]:
+                # It is for gold questions from now on: nobody is paid for what is known.
+                self.close_with(at, self.state.label(at), "closed")
         elif problem.options[known] != option:
             message = (
                 f"{field} is {option!r}, but the truth of task {task!r} was told to be "
@@ -364,11 +378,28 @@ class Verbs(Write):
 
     def leave(self, worker: str) -> None:
         """Let a worker go; what they have out is released."""
-        at = self.ledger.worker_at(worker)
-        if not self.ledger.is_here(at):
-            raise conflict("worker_left", "worker", f"worker {worker!r} has left already")
+        self._check_here(worker)
         self.release_all(worker)
         self.emit(Kind.LEFT, worker=worker)
+
+    def suspend(self, worker: str, by: str, why: str | None = None) -> None:
+        """Hand nothing to a worker until they are reinstated; what they have out stays theirs."""
+        self._check_here(worker)
+        if self.ledger.standings.of(self.ledger.worker_at(worker)).suspended:
+            message = f"worker {worker!r} is suspended already"
+            raise conflict("worker_suspended", "worker", message)
+        self.emit(Kind.SUSPENDED, worker=worker, by=by, why=why)
+
+    def reinstate(self, worker: str, by: str, why: str | None = None) -> None:
+        """Ask a worker again who was suspended."""
+        if not self.ledger.standings.of(self.ledger.worker_at(worker)).suspended:
+            message = f"worker {worker!r} is not suspended"
+            raise conflict("worker_not_suspended", "worker", message)
+        self.emit(Kind.REINSTATED, worker=worker, by=by, why=why)
+
+    def _check_here(self, worker: str) -> None:
+        if not self.ledger.is_here(self.ledger.worker_at(worker)):
+            raise conflict("worker_left", "worker", f"worker {worker!r} has left already")
 
     def top_up(self, amount: int) -> None:
         """Add money."""

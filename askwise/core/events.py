@@ -45,6 +45,10 @@ class Kind(IntEnum):
     LABELLED = 21
     FLAGGED = 22
     COMMENTED = 23
+    WARNED = 25
+    SUSPENDED = 26
+    REINSTATED = 27
+    QUALIFIED = 28
 
 
 class Fact(NamedTuple):
@@ -121,7 +125,7 @@ class Event:
     expires : float or None
         When the lease ends, in seconds since 1970; not set without a lease.
     note : str or None
-        What a decision or a draw is for, in a word.
+        What a decision or a draw is for, or what somebody was suspended for, in a word.
     outcome : str or None
         Why a task was closed: the word of the stopping rule, ``closed`` by hand, or ``frozen`` for
         an audit.
@@ -146,7 +150,8 @@ class Event:
         True if the call cost more than the price that was reserved for it; not set where it did
         not.
     why : str or None
-        Why a call brought no answer, why a label was set, or why a task can't be answered.
+        Why a call brought no answer, why a label was set, why a task can't be answered, or what a
+        worker was warned, suspended, reinstated or qualified for.
     probabilities : dict of str to float or None
         How sure the source was, by option; they sum to 1, and options that are not named have 0.
         They are no part of the vote.
@@ -155,7 +160,7 @@ class Event:
     reference : str or None
         Where the reply comes from, such as a model's request id.
     by : str or None
-        Who set the label, or wrote the comment.
+        Who set the label, wrote the comment, or suspended or reinstated a worker.
     text : str or None
         The comment.
     """

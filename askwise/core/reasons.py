@@ -51,6 +51,8 @@ Reason = Literal[
     "truth_known",  # to be another option
     "worker_exists",
     "worker_left",
+    "worker_suspended",
+    "worker_not_suspended",
     "no_newcomers",  # the policy takes nobody in after the start
     "no_tasks",  # the campaign buys units of work
     "no_budget",  # the campaign has none that could be added to

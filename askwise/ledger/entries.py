@@ -26,7 +26,12 @@ class Entry(NamedTuple):
     cost: int
 
 
-TEACHES_NOTHING = frozenset((Kind.RENEWED, Kind.LABELLED, Kind.FLAGGED, Kind.COMMENTED))
+TEACHES_NOTHING = frozenset(
+    (
+        *(Kind.RENEWED, Kind.LABELLED, Kind.FLAGGED, Kind.COMMENTED),
+        *(Kind.WARNED, Kind.SUSPENDED, Kind.REINSTATED, Kind.QUALIFIED),
+    )
+)
 """Events from which policies and rules learn nothing; a label that is true comes with a TRUTH."""
 
 

@@ -116,4 +116,8 @@ def test_the_numbers_of_kinds_do_not_change() -> None:
         ("LABELLED", 21),
         ("FLAGGED", 22),
         ("COMMENTED", 23),
+        ("WARNED", 25),
+        ("SUSPENDED", 26),
+        ("REINSTATED", 27),
+        ("QUALIFIED", 28),
     ]
