@@ -17,9 +17,11 @@ from askwise.campaign.views import (
     CampaignCertificate,
     Explanation,
     Handed,
+    Paces,
     Payment,
     PilotReport,
     Status,
+    WorkerSummary,
 )
 from askwise.campaign.views.assignments import place_of, seq_of
 from askwise.campaign.writer import Writer
@@ -46,6 +48,7 @@ class ReadableCampaign:
         self._store = store
         self._spec = spec
         self._answers = views.KeptAnswers()
+        self._paces = views.Paces()
         self._writer = Writer(store, name, spec, clock or time.time, later, crew)
 
     def answers(self) -> list[Answer]:
@@ -57,6 +60,17 @@ class ReadableCampaign:
         """What each worker has earned and what is reserved for them."""
         with self.reading() as state:
             return views.payments(state)
+
+    def workers(self) -> list[WorkerSummary]:
+        """Every worker who ever joined: their work, their money, their pace, how good they seem."""
+        paces = self.paces()
+        with self.reading() as state:
+            return views.workers(state, self._answers.of(state), paces)
+
+    def paces(self) -> Paces:
+        """How long workers take for an answer, by the log as far as it is written."""
+        self._paces.catch_up(self._store, self.name)
+        return self._paces
 
     def status(self) -> Status:
         """The campaign at a glance."""

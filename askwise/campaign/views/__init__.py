@@ -11,6 +11,7 @@ from askwise.campaign.views.contested import Contested, contested
 from askwise.campaign.views.explain import Candidate, Explanation, explain
 from askwise.campaign.views.forecast import Forecast, forecast
 from askwise.campaign.views.outcomes import OutcomeCount, Outcomes, outcomes
+from askwise.campaign.views.pace import Paces
 from askwise.campaign.views.payments import Payment, payments
 from askwise.campaign.views.pilot import (
     FamilyAgreement,
@@ -21,6 +22,7 @@ from askwise.campaign.views.pilot import (
 )
 from askwise.campaign.views.quality import Quality
 from askwise.campaign.views.savings import Savings, savings
+from askwise.campaign.views.standing import WorkerStanding, standing
 from askwise.campaign.views.status import NeedsGold, Status, over, status
 from askwise.campaign.views.timeline import Series, Timeline
 from askwise.campaign.views.workers import WorkerSummary, workers
@@ -38,6 +40,7 @@ __all__ = [
     "NeedsGold",
     "OutcomeCount",
     "Outcomes",
+    "Paces",
     "Payment",
     "PilotProgress",
     "PilotReport",
@@ -47,6 +50,7 @@ __all__ = [
     "Series",
     "Status",
     "Timeline",
+    "WorkerStanding",
     "WorkerSummary",
     "answers",
     "assignment_id",
@@ -61,6 +65,7 @@ __all__ = [
     "payments",
     "pilot",
     "savings",
+    "standing",
     "status",
     "workers",
 ]

@@ -227,9 +227,11 @@ class Overviews:
         watched = self._of(name)
 
         def make() -> Facts:
-            with self._campaigns.get(name).reading() as state:
+            campaign = self._campaigns.get(name)
+            paces = campaign.paces()
+            with campaign.reading() as state:
                 still = copied(state)
-            return _facts(still, watched.answers)
+            return _facts(still, watched.answers, paces)
 
         return watched.facts.get(lambda kept: kept.seq >= position, make, now=now)
 
@@ -347,16 +349,17 @@ def copied(state: CampaignState) -> CampaignState:
     ledger.workers, ledger.tasks = ledger.workers.copy(), ledger.tasks.copy()
     ledger.closings, ledger.contexts = ledger.closings.copy(), ledger.contexts.copy()
     ledger.labels, ledger.flags = ledger.labels.copy(), ledger.flags.copy()
+    ledger.standings = copy.deepcopy(ledger.standings)
     return made
 
 
-def _facts(state: CampaignState, kept: views.KeptAnswers) -> Facts:
+def _facts(state: CampaignState, kept: views.KeptAnswers, paces: views.Paces) -> Facts:
     answers = kept.of(state)
     ledger = state.ledger
     return Facts(
         seq=state.seq,
         answers=answers,
-        workers=views.workers(state, answers),
+        workers=views.workers(state, answers, paces),
         outcomes=views.outcomes(answers),
         contested=views.contested(state, answers, 10),
         options=state.spec.problem.options,
