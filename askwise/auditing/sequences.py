@@ -44,6 +44,17 @@ def evidence_below(line: float, hits: int, tries: int) -> float:
     return float(math.log(part) + whole - a * math.log(line) - (b - 1) * math.log1p(-line))
 
 
+def is_surely_below(line: float, hits: int, tries: int, doubt: float = DOUBT) -> bool:
+    """Whether the upper end of a share is below a line, without looking for that end.
+
+    Examples
+    --------
+    >>> is_surely_below(0.6, 20, 60), is_surely_below(0.5, 20, 60)
+    (True, False)
+    """
+    return evidence_below(line, hits, tries) > -math.log(doubt)
+
+
 def upper_end(hits: int, tries: int, doubt: float = DOUBT) -> float:
     """The upper end of a share: below the truth, ever, with a probability of at most ``doubt``.
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from askwise.auditing.intervals import Interval
-from askwise.auditing.sequences import DOUBT, share_at_all_times, upper_end
+from askwise.auditing.sequences import DOUBT, is_surely_below, share_at_all_times, upper_end
 from askwise.campaign.askings import Asking, Askings
 from askwise.core import draws
 from askwise.core.arrays import Array
@@ -186,7 +186,7 @@ def is_below(tally: Tally, line: float | None) -> bool:
     """Whether answers show an accuracy below a line, beyond doubt and not on a handful."""
     if line is None or tally.answered < FEWEST_ANSWERS:
         return False
-    return upper_end(tally.right, tally.answered) < line
+    return is_surely_below(line, tally.right, tally.answered)
 
 
 def _words(tally: Tally, line: float | None) -> str:

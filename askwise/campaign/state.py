@@ -192,10 +192,15 @@ class CampaignState:
             here[self.screening.unqualified(self.ledger)] = 0
         return here
 
+    def joined(self) -> Array:
+        """Who joined and has not left, a cell a worker, without those kept for audits."""
+        rows = self.ledger.book.workers[: self.ledger.total(c.WORKERS)]
+        found: Array = rows[:, c.JOINED].astype(np.int8)
+        return found
+
     def present(self, offered: Iterable[str] | None = None) -> Array:
         """Who joined and is not suspended, a cell a worker, of all or of those on offer."""
-        ledger = self.ledger
-        joined = ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED].astype(np.int8)
+        ledger, joined = self.ledger, self.joined()
         joined[ledger.standings.suspended()] = 0
         if offered is None:
             return joined

@@ -96,7 +96,8 @@ class Verbs(Write):
         if isinstance(nothing, Done) and self.state.spec.problem.certify is not None:
             return phases.certify(self, nothing, limit, offered, away)
         if isinstance(nothing, Wait):
-            return phases.what_keeps(self, present) or nothing
+            kept = phases.what_keeps(self, present)
+            return nothing if kept is None else kept
         return nothing
 
     def _is_open(self, offered: Sequence[str] | None, away: Collection[str]) -> bool:
@@ -119,7 +120,8 @@ class Verbs(Write):
         policy = self.state.spec.policy
         self._quote(bidding.closing_quotes(self.state))
         if isinstance(policy, PlansForAll):
-            available, offered = self.state.available(), None
+            # Also of those who are suspended: what is planned for them waits, as for the absent.
+            available, offered = self.state.joined(), None
         elif offered is None and (self.ledger.passed_over or away):
             offered = [self.ledger.workers[at].id for at in np.flatnonzero(available)]
         choice = self.state.choose(available)
