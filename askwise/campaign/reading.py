@@ -17,6 +17,7 @@ from askwise.campaign.views import (
     CampaignCertificate,
     Explanation,
     Handed,
+    OwnStanding,
     Paces,
     Payment,
     PilotReport,
@@ -66,6 +67,11 @@ class ReadableCampaign:
         paces = self.paces()
         with self.reading() as state:
             return views.workers(state, self._answers.of(state), paces)
+
+    def standing(self, worker: str) -> OwnStanding:
+        """Where a worker stands, as they may know."""
+        with self.reading() as state:
+            return views.own_standing(state, worker)
 
     def paces(self) -> Paces:
         """How long workers take for an answer, by the log as far as it is written."""

@@ -13,7 +13,7 @@ from askwise.campaign.views import assignments as handed
 from askwise.campaign.write import Write
 from askwise.core.arrays import Array
 from askwise.core.calls import FailureWhy
-from askwise.core.choices import Batch, Done, Wait
+from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import InvalidAnswer, InvalidProblem, PolicyFault
 from askwise.core.events import Kind
 from askwise.core.money import LARGEST, from_micro
@@ -87,6 +87,9 @@ class Verbs(Write):
                 found += piloted
                 break
             choice = self._decide(available, offered, away)
+            if isinstance(choice, Assignment):
+                found.append(choice)
+                continue
             if choice is not None:
                 nothing = choice
                 break
@@ -115,8 +118,11 @@ class Verbs(Write):
 
     def _decide(
         self, available: Array, offered: Sequence[str] | None, away: Collection[str]
-    ) -> Wait | Done | None:
-        """Let the policy choose and take its decision into the log; None when it did."""
+    ) -> Assignment | Wait | Done | None:
+        """Let the policy choose and take its decision into the log; None when it did.
+
+        A gold question may take the place of the decision: it is handed out then.
+        """
         policy = self.state.spec.policy
         self._quote(bidding.closing_quotes(self.state))
         if isinstance(policy, PlansForAll):
@@ -127,6 +133,10 @@ class Verbs(Write):
         choice = self.state.choose(available)
         if isinstance(choice, Wait | Done):
             return choice
+        # Before it is in the log: a worker could tell a gold question by the numbers of its events.
+        gold = phases.mix_in_gold(self, int(choice.rows[0, c.PLAN_WORKER]))
+        if gold is not None:
+            return gold
         self._quote(bidding.new_quotes(self.state, choice))
         wrong = proposals.fault(self.ledger.book, choice, available)
         if wrong != c.FINE:

@@ -11,9 +11,11 @@ from askwise.campaign.views import (
     CampaignCertificate,
     Explanation,
     Handed,
+    OwnStanding,
     Payment,
     PilotReport,
     Status,
+    WorkerSummary,
 )
 from askwise.campaign.views.assignments import seq_of
 from askwise.client.transport import PAGE, Transport
@@ -46,7 +48,8 @@ class RemoteCampaign:
     Its methods are those of ``Campaign``: same parameters, same results, same errors. A write
     that gets no answer is sent again until it does, and happens once. Beside them are those that
     only a service has: invitations, absences. A worker's token allows ``ask``, ``tell``,
-    ``decline``, ``flag``, ``bid``, ``leave``, ``assignments`` and ``assignment``, of their own.
+    ``decline``, ``flag``, ``bid``, ``leave``, ``assignments``, ``assignment`` and ``standing``, of
+    their own.
     What the worker of an assignment is shown comes with it, as its ``payload``: that takes no
     request.
     """
@@ -201,6 +204,18 @@ class RemoteCampaign:
         """Let a worker go; what they have out is released, and may be answered late."""
         self._write("leave", {"worker": worker}, key)
 
+    def suspend(
+        self, worker: str, *, by: str, why: str | None = None, key: str | None = None
+    ) -> None:
+        """Hand nothing to a worker until :meth:`reinstate`; what they have out stays theirs."""
+        self._write("suspend", {"worker": worker, "by": by, "why": why}, key)
+
+    def reinstate(
+        self, worker: str, *, by: str, why: str | None = None, key: str | None = None
+    ) -> None:
+        """Ask a worker again who was suspended."""
+        self._write("reinstate", {"worker": worker, "by": by, "why": why}, key)
+
     def top_up(self, amount: Amount, key: str | None = None) -> None:
         """Add money to the budget."""
         self._write("top-up", {"amount": money(amount, "amount")}, key)
@@ -230,6 +245,15 @@ class RemoteCampaign:
     def payments(self) -> list[Payment]:
         """What each worker has earned and what is reserved for them."""
         return [Payment.from_json(raw) for raw in self._pages("payments")]
+
+    def workers(self) -> list[WorkerSummary]:
+        """Every worker who ever joined: their work, their money, their pace, how good they seem."""
+        return [WorkerSummary.from_json(raw) for raw in self._pages("workers")]
+
+    def standing(self, worker: str | None = None) -> OwnStanding:
+        """Where a worker stands, as they may know; a worker's token need not name them."""
+        query = {} if worker is None else {"worker": worker}
+        return OwnStanding.from_json(self._transport.read(f"{self._path}/standing", **query))
 
     def status(self) -> Status:
         """The campaign at a glance."""

@@ -22,7 +22,12 @@ from askwise.campaign.views.pilot import (
 )
 from askwise.campaign.views.quality import Quality
 from askwise.campaign.views.savings import Savings, savings
-from askwise.campaign.views.standing import WorkerStanding, standing
+from askwise.campaign.views.standing import (
+    OwnStanding,
+    WorkerStanding,
+    own_standing,
+    standing,
+)
 from askwise.campaign.views.status import NeedsGold, Status, over, status
 from askwise.campaign.views.timeline import Series, Timeline
 from askwise.campaign.views.workers import WorkerSummary, workers
@@ -40,6 +45,7 @@ __all__ = [
     "NeedsGold",
     "OutcomeCount",
     "Outcomes",
+    "OwnStanding",
     "Paces",
     "Payment",
     "PilotProgress",
@@ -62,6 +68,7 @@ __all__ = [
     "outcomes",
     "outstanding",
     "over",
+    "own_standing",
     "payments",
     "pilot",
     "savings",

@@ -50,6 +50,47 @@ class WorkerStanding(Jsonable):
     accuracy: Interval | None
 
 
+@dataclass(frozen=True, slots=True)
+class OwnStanding(Jsonable):
+    """Where a worker stands, as they may know.
+
+    It changes with answers of the qualification, and with warnings and suspensions, but not with
+    each gold question: nothing here tells which they are.
+
+    Attributes
+    ----------
+    state : "qualifying", "good", "warned" or "suspended"
+        Whether they have to qualify before ordinary work, are asked as others are, were warned and
+        are still below that line, or are handed nothing.
+    suspended_for : "qualification", "gold", "decision" or None
+        Why they are suspended: they did not qualify, too many answers were wrong, or somebody
+        decided so. None while they are not.
+    questions : int
+        How many questions they have to answer to qualify; 0 where nobody has to.
+    qualifying_answers : int
+        How many of these they have answered.
+    paid : bool
+        Whether the answers of the qualification are paid.
+    """
+
+    state: StandingState
+    suspended_for: SuspendedFor | None
+    questions: Count
+    qualifying_answers: Count
+    paid: bool
+
+
+def own_standing(state: CampaignState, worker: str) -> OwnStanding:
+    """Where a worker stands, as they may know."""
+    found = standing(state, state.ledger.worker_at(worker))
+    terms = state.spec.screening
+    paid = terms is None or terms.paid
+    if found is None:
+        return OwnStanding("good", None, 0, 0, paid)
+    counts = found.questions, found.qualifying_answers
+    return OwnStanding(found.state, found.suspended_for, *counts, paid)
+
+
 def standing(state: CampaignState, worker: int) -> WorkerStanding | None:
     """Where a worker stands; None of one who is not screened and was never suspended."""
     ledger, terms = state.ledger, state.spec.screening

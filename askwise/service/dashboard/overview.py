@@ -78,6 +78,8 @@ class Facts:
     """Of utilities; 0 to 1 where there are options."""
     votes: Array
     """One row a task, one column an option."""
+    currency: str = ""
+    """What money is in, if that was said."""
 
 
 @dataclass(frozen=True)
@@ -365,4 +367,5 @@ def _facts(state: CampaignState, kept: views.KeptAnswers, paces: views.Paces) ->
         options=state.spec.problem.options,
         range=state.spec.problem.range,
         votes=ledger.book.votes[: ledger.total(c.TASKS)],
+        currency="" if state.spec.content is None else state.spec.content.currency,
     )

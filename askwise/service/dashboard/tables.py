@@ -206,6 +206,7 @@ WORKER_SORTS = (
     "share",
     "paid",
     "cost_an_answer",
+    "pay_an_hour",
     "agreement",
     "quality",
     "kind",

@@ -250,6 +250,14 @@ class InviteBody(Body, example={"worker": "ann", "lasts": 604800}, of=Worker):
     family: Id | None = None
 
 
+class StandingBody(Body, example={"worker": "ann", "why": "Answers faster than anybody reads."}):
+    """A worker to suspend or to reinstate."""
+
+    worker: Id = Field(description="The worker.")
+    by: Id | None = Field(None, description="Who decides; by default what the key is called.")
+    why: str | None = Field(None, max_length=LONGEST_REMARK, description="The reason.")
+
+
 class TaskOnly(Body, example={"task": "photo-1"}):
     """A task."""
 
