@@ -14,7 +14,7 @@ same way from the misses.
 
 import math
 
-import scipy.special
+import scipy
 
 from askwise.auditing.intervals import Interval
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from askwise import __version__
-from askwise.cli import ask_tell, campaigns, catalogue, lab, serve, show
+from askwise.cli import ask_tell, campaigns, catalogue, lab, serve, show, workers
 from askwise.cli.aggregate import aggregate
 from askwise.cli.archive import archive
 from askwise.cli.backup import backup, restore
@@ -35,7 +35,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Make and change a campaign": (
         *(plan, new, campaigns.list_campaigns, campaigns.add, campaigns.leave),
         *(campaigns.bid, campaigns.top_up, campaigns.close, campaigns.pause, campaigns.resume),
-        campaigns.stop,
+        *(workers.suspend, workers.reinstate, campaigns.stop),
     ),
     "Ask and tell": (
         *(ask_tell.ask, ask_tell.tell, ask_tell.fail, ask_tell.truth, ask_tell.set_label),
@@ -43,7 +43,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
     "Look at a campaign": (
         *(show.status, ask_tell.assignments, show.answers, show.certificate, show.payments),
-        *(pilot, show.log, show.explain),
+        *(workers.workers, pilot, show.log, show.explain),
     ),
     "Serve": (serve.serve, demo_live, warm, backup, restore, archive),
     "Recorded answers": (aggregate, check, certify, replay),
