@@ -45,7 +45,7 @@ SCREENING_RULES = {
 _KIND_CODES = {"person": (c.UNSAID, c.PERSON), "model": (c.MODEL,)}
 
 
-class Tally(NamedTuple):
+class GoldTally(NamedTuple):
     """Gold questions of a worker: how many were answered, how many right, how many are out."""
 
     answered: int
@@ -169,7 +169,7 @@ class Screening:
             return StandingVerdict(Kind.SUSPENDED, why, QUALIFICATION)
         return self._verdict_of(tally_of(ledger, own.gold), warned=bool(own.warned))
 
-    def _verdict_of(self, tally: Tally, *, warned: bool) -> StandingVerdict | None:
+    def _verdict_of(self, tally: GoldTally, *, warned: bool) -> StandingVerdict | None:
         if is_below(tally, self.terms.pause_below):
             why = _words(tally, self.terms.pause_below)
             return StandingVerdict(Kind.SUSPENDED, why, MIXED_IN)
@@ -182,14 +182,14 @@ _MOST_AT_ONCE = 1 << 16
 """Draws that each worker has of an assignment's number."""
 
 
-def is_below(tally: Tally, line: float | None) -> bool:
+def is_below(tally: GoldTally, line: float | None) -> bool:
     """Whether answers show an accuracy below a line, beyond doubt and not on a handful."""
     if line is None or tally.answered < FEWEST_ANSWERS:
         return False
     return is_surely_below(line, tally.right, tally.answered)
 
 
-def _words(tally: Tally, line: float | None) -> str:
+def _words(tally: GoldTally, line: float | None) -> str:
     high = upper_end(tally.right, tally.answered)
     return (
         f"{tally.right} of {tally.answered} gold questions right: with {1 - DOUBT:.1%} confidence "
@@ -197,14 +197,14 @@ def _words(tally: Tally, line: float | None) -> str:
     )
 
 
-def tally_of(ledger: Ledger, gold: list[int]) -> Tally:
+def tally_of(ledger: Ledger, gold: list[int]) -> GoldTally:
     """Count what has become of gold questions, given by their ASKEDs."""
     places = [at for seq in gold if (at := ledger.assignment_at(seq)) is not None]
     rows = ledger.book.assignments[places]
     settled = rows[:, c.STATUS] == c.SETTLED
     said = ledger.book.marks[places, c.VALUE][settled]
     right = said == ledger.book.tasks[rows[settled, c.TASK], c.TRUTH]
-    return Tally(int(settled.sum()), int(right.sum()), int((rows[:, c.STATUS] == c.OUT).sum()))
+    return GoldTally(int(settled.sum()), int(right.sum()), int((rows[:, c.STATUS] == c.OUT).sum()))
 
 
 def check_screening(terms: ScreeningTerms, policy: Policy) -> None:

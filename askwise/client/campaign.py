@@ -250,10 +250,10 @@ class RemoteCampaign:
         """Every worker who ever joined: their work, their money, their pace, how good they seem."""
         return [WorkerSummary.from_json(raw) for raw in self._pages("workers")]
 
-    def standing(self, worker: str | None = None) -> OwnStanding:
-        """Where a worker stands, as they may know; a worker's token need not name them."""
-        query = {} if worker is None else {"worker": worker}
-        return OwnStanding.from_json(self._transport.read(f"{self._path}/standing", **query))
+    def standing(self, worker: str) -> OwnStanding:
+        """Where a worker stands, as they may know."""
+        found = self._transport.read(f"{self._path}/standing", worker=worker)
+        return OwnStanding.from_json(found)
 
     def status(self) -> Status:
         """The campaign at a glance."""

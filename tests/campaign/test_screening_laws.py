@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from askwise import Batch, Campaign
 from askwise.campaign.folding import fold_long
-from askwise.campaign.screening import Tally
+from askwise.campaign.screening import GoldTally
 from askwise.campaign.state import CampaignState
 from askwise.core.event_columns import EventColumns
 from askwise.core.events import Kind
@@ -141,7 +141,7 @@ def test_a_good_worker_is_hardly_ever_suspended_and_a_guesser_is() -> None:
         for _ in range(25):
             right = np.cumsum(rng.random(200) < accuracy)
             suspended += any(
-                screening._verdict_of(Tally(at + 1, int(hits), 0), warned=True) is not None
+                screening._verdict_of(GoldTally(at + 1, int(hits), 0), warned=True) is not None
                 for at, hits in enumerate(right.tolist())
             )
         counts[accuracy] = suspended

@@ -43,6 +43,7 @@ _FIELDS = {
     **{"target_error": "target", "target": "target", "judges": "people", "workers": "people"},
     **{"confidence": "confidence", "certify": "confidence", "judge": "judges", "id": "people"},
     **{"columns": "columns", "error": "target", "screening": "qualify"},
+    **{name: name for name in ("qualify", "pass_share", "gold_rate", "warn_below", "pause_below")},
 }
 """The field of the form beside which an error is shown, by the field that it names."""
 
@@ -61,8 +62,12 @@ def first_typed(seen: TablePreview) -> dict[str, str]:
     stem = Path(seen.source).stem
     title = stem.replace("_", " ").replace("-", " ").strip().capitalize()
     usual = ScreeningTerms()
-    shares = {"pass_share": usual.pass_share, "gold_rate": usual.rate}
-    shares |= {"warn_below": usual.warn_below, "pause_below": usual.pause_below}
+    shares = {
+        "pass_share": usual.pass_share,
+        "gold_rate": usual.rate,
+        "warn_below": usual.warn_below,
+        "pause_below": usual.pause_below,
+    }
     lines = {name: f"{share:.0%}".removesuffix("%") for name, share in shares.items() if share}
     return {"title": title, "qualify": str(usual.qualify), **lines, **guessed_roles(seen)}
 
