@@ -206,7 +206,6 @@ WORKER_SORTS = (
     "share",
     "paid",
     "cost_an_answer",
-    "pay_an_hour",
     "agreement",
     "quality",
     "kind",

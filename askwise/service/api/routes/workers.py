@@ -60,7 +60,7 @@ def reinstate_worker(call: Change, body: requests.StandingBody) -> JsonReply:
 
 
 @router.get("/standing", reply=OwnStanding)
-def get_standing(call: OwnLook, worker: requests.OneWorker = None) -> JsonReply:
+def get_standing(call: OwnLook, worker: requests.WorkerId) -> JsonReply:
     """Where a worker stands, as they may know: it does not tell which questions are gold."""
     named = call.worker(worker)
     with call.campaign.reading() as state:
