@@ -207,12 +207,12 @@ def tally_of(ledger: Ledger, gold: list[int]) -> GoldTally:
     return GoldTally(int(settled.sum()), int(right.sum()), int((rows[:, c.STATUS] == c.OUT).sum()))
 
 
-def check_screening(terms: ScreeningTerms, policy: Policy) -> None:
-    """Refuse screening that does not go with the policy."""
+def check_takes_questions(policy: Policy, what: str) -> None:
+    """Refuse what brings questions of its own to a policy that counts on choosing them all."""
     if not isinstance(policy, TakesPilot):
         able = [name for name in policies.names() if issubclass(policies.get(name), TakesPilot)]
         raise InvalidProblem(
-            f"screening does not go with policy {policy.name!r}, which counts on having chosen "
-            f"every question itself: leave screening out, or use one of {', '.join(able)}",
-            field="screening",
+            f"{what} does not go with policy {policy.name!r}, which counts on having chosen every "
+            f"question itself: leave {what} out, or use one of {', '.join(able)}",
+            field=what,
         )

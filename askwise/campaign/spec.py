@@ -14,7 +14,7 @@ from askwise.aggregation import Aggregator, aggregation
 from askwise.campaign.certifying import check_hopeful
 from askwise.campaign.choosing import AutoTerms, Situation, choose_parts
 from askwise.campaign.piloting import check_piloted
-from askwise.campaign.screening import check_screening
+from askwise.campaign.screening import check_takes_questions
 from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, nearest
 from askwise.core.pilot import PilotTerms, check_pilot, read_pilot
@@ -232,7 +232,7 @@ def _read_screening(
             "gold question costs must be known before anybody bids; leave one of the two out",
             field="screening",
         )
-    check_screening(terms, policy)
+    check_takes_questions(policy, "screening")
     return terms
 
 
