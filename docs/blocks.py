@@ -37,6 +37,7 @@ EXECUTED = (
     DOCS / "how-to" / "plan-labels.md",
     DOCS / "how-to" / "question.md",
     DOCS / "how-to" / "replay.md",
+    DOCS / "how-to" / "screening.md",
     DOCS / "how-to" / "webhooks.md",
     *sorted(DOCS.glob("write-your-own-*.md")),
 )

@@ -154,6 +154,11 @@ PUBLISHED: dict[str, Published] = {
         "What a policy would have cost",
         "Output of `askwise replay --json`, and its `replay.json`.",
     ),
+    "workers": Published(
+        list[views.WorkerSummary],
+        "The workers of a campaign",
+        "Output of `askwise workers NAME --json`.",
+    ),
     "status": Published(
         views.Status,
         "A campaign at a glance",

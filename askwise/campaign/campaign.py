@@ -22,6 +22,7 @@ from askwise.core.events import Kind
 from askwise.core.money import Amount, to_micro
 from askwise.core.pilot import PilotTerms
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
+from askwise.core.screening import ScreeningTerms
 from askwise.core.text import check_text
 from askwise.policies import LimitsSize, Policy
 from askwise.store import Store, open_store
@@ -66,6 +67,7 @@ class Campaign(RevisableCampaign):
         certify: CertifyTerms | Mapping[str, Any] | None = None,
         content: Content | Mapping[str, Any] | None = None,
         pilot: PilotTerms | Mapping[str, Any] | int | None = None,
+        screening: ScreeningTerms | Mapping[str, Any] | bool | None = None,
         repeat: bool | None = None,
         lease: float | timedelta | None = None,
         store: str | Store = "memory",
@@ -103,6 +105,10 @@ class Campaign(RevisableCampaign):
             anything: ``30``, or ``{"tasks": 30, "workers": ["gpt", "mini"]}``; by default all
             workers whose ``kind`` is "model". See :class:`~askwise.core.pilot.PilotTerms` and
             :meth:`pilot`.
+        screening : bool or mapping, optional
+            How workers are kept good by gold questions, which are about tasks whose truth was told:
+            ``True``, or ``{"qualify": 10, "pass_share": 0.7, "rate": 0.1, "warn_below": 0.8,
+            "pause_below": 0.7}``. See :class:`~askwise.core.screening.ScreeningTerms`.
         repeat : bool, optional
             Whether a worker may be asked the same task again; yes without tasks and with a
             policy for crowds, else no. Workers whose ``kind`` is "person" or "model" never are.
@@ -121,7 +127,7 @@ class Campaign(RevisableCampaign):
         raw |= {"outcome": outcome, "budget": budget, "repeat": repeat, "lease": lease}
         raw |= {"policy": policy, "stopping": stopping, "aggregation": aggregation}
         raw |= {"mechanism": mechanism, "certify": certify, "seed": seed}
-        raw |= {"content": content, "pilot": pilot}
+        raw |= {"content": content, "pilot": pilot, "screening": screening}
         spec = make_spec(raw)
         if isinstance(spec.policy, LimitsSize):
             spec.policy.check_size(len(spec.problem.options), len(spec.problem.workers))
@@ -277,9 +283,7 @@ class Campaign(RevisableCampaign):
         key : str, optional
             A retry with the same key changes nothing.
         """
-        said: dict[str, Any] = {"task": task, "value": as_number(value), "by": check_by(by)}
-        if why is not None:
-            said["why"] = check_said(why, "why", LONGEST_REMARK)
+        said: dict[str, Any] = {"task": task, "value": as_number(value), **_decided(by, why)}
         if truth:
             said["truth"] = True
         self._do("set_label", key, Verbs.set_label, **said)
@@ -345,6 +349,34 @@ class Campaign(RevisableCampaign):
         """Let a worker go; what they have out is released, and may be answered late."""
         self._do("leave", key, Verbs.leave, worker=worker)
 
+    def suspend(
+        self, worker: str, *, by: str, why: str | None = None, key: str | None = None
+    ) -> None:
+        """Hand nothing to a worker until :meth:`reinstate`; what they have out stays theirs.
+
+        Screening does the same where gold questions show that somebody is not good enough.
+
+        Parameters
+        ----------
+        by : str
+            Who decides.
+        why : str, optional
+            The reason, in up to 2,000 characters.
+        key : str, optional
+            A retry with the same key changes nothing.
+        """
+        self._do("suspend", key, Verbs.suspend, worker=worker, **_decided(by, why))
+
+    def reinstate(
+        self, worker: str, *, by: str, why: str | None = None, key: str | None = None
+    ) -> None:
+        """Ask a worker again who was suspended.
+
+        If gold questions had brought that about, those answers count no more, and nobody has to
+        qualify again. Parameters as of :meth:`suspend`.
+        """
+        self._do("reinstate", key, Verbs.reinstate, worker=worker, **_decided(by, why))
+
     def top_up(self, amount: Amount, key: str | None = None) -> None:
         """Add money to the budget."""
         self._do("top_up", key, Verbs.top_up, amount=to_micro(amount, "amount"))
@@ -404,3 +436,9 @@ class Campaign(RevisableCampaign):
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError("a Campaign is not iterable: call ask() until it returns Done")
+
+
+def _decided(by: str, why: str | None) -> dict[str, Any]:
+    """Who decides something, and why if that was said."""
+    said = {"by": check_by(by)}
+    return said if why is None else {**said, "why": check_said(why, "why", LONGEST_REMARK)}

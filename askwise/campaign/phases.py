@@ -1,4 +1,4 @@
-"""What a campaign asks that is not its policy's: the pilot before it, the audits after it."""
+"""What a campaign asks that is not its policy's: gold questions, the pilot, the audits."""
 
 from collections.abc import Collection, Sequence
 
@@ -7,6 +7,7 @@ import numpy as np
 from askwise.campaign.askings import Askings
 from askwise.campaign.certifying import FROZEN, drawable, freeze_draw
 from askwise.campaign.piloting import draw_pilot
+from askwise.campaign.views import assignments as handed
 from askwise.campaign.views.answers import RAN_OUT, answers
 from askwise.campaign.write import Write
 from askwise.core import draws
@@ -16,6 +17,7 @@ from askwise.core.events import Kind
 from askwise.core.labels import Label
 from askwise.core.pilot import PILOT
 from askwise.ledger import columns as c
+from askwise.ledger import queries
 
 SEEDS = 2**63 - 1
 
@@ -53,6 +55,61 @@ def ask_pilot(
             return Wait("answers")
         _take_verdicts(write, pilot.tasks)
     return None
+
+
+def ask_qualification(write: Write, limit: int, here: Array, everyone: bool) -> list[Assignment]:
+    """Put gold questions to those who have to qualify, if there is work for them afterwards.
+
+    ``here`` are those who could be asked, ``everyone`` tells that they are all who joined.
+    """
+    state, screening = write.state, write.state.screening
+    if screening is None:
+        return []
+    step = screening.qualification(write.ledger, here, limit)
+    if step is None:
+        return []
+    able = np.zeros_like(here)
+    able[[row.worker for row in step.rows]] = 1
+    planned, _, _ = queries.next_row(write.ledger.book, able)
+    if planned < 0 and isinstance(state.choose(able), Wait | Done):
+        return []
+    return _hand_all_out(write, step, None if everyone else here)
+
+
+def mix_in_gold(write: Write, worker: int) -> Assignment | None:
+    """Put a gold question to a worker in place of the ordinary one, if it is time for one."""
+    screening = write.state.screening
+    step = None if screening is None else screening.mixed_in(write.ledger, worker)
+    if step is None:
+        return None
+    here = np.zeros(write.ledger.total(c.WORKERS), np.int8)
+    here[worker] = 1
+    return _hand_all_out(write, step, here)[0]
+
+
+def what_keeps(write: Write, here: Array) -> Wait | None:
+    """What those who have to qualify wait for, of those who could be asked."""
+    screening, ledger = write.state.screening, write.ledger
+    if screening is None:
+        return None
+    found = np.flatnonzero(screening.unqualified(ledger) & (here > 0)).tolist()
+    if not found:
+        return None
+    if any(handed.places_out(ledger, ledger.workers[at].id) for at in found):
+        return Wait("answers")
+    short = any(
+        screening.still_to_ask(ledger, at) > len(screening.gold_for(ledger, at)) for at in found
+    )
+    return Wait("truth") if short else None
+
+
+def judge_worker(write: Write, worker: int, seq: int) -> None:
+    """Put on record what follows from an answer, if it was to a gold question."""
+    screening = write.state.screening
+    verdict = None if screening is None else screening.verdict(write.ledger, worker, seq)
+    if verdict is not None:
+        fields = {"worker": write.ledger.workers[worker].id, "why": verdict.why}
+        write.emit(verdict.kind, note=verdict.note, **fields)
 
 
 def _take_verdicts(write: Write, tasks: Sequence[int]) -> None:

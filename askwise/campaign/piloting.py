@@ -16,6 +16,7 @@ from typing import Any
 
 from askwise.campaign.askings import Asking, Askings
 from askwise.campaign.certifying import AUDIT_RULES
+from askwise.campaign.screening import SCREENING_RULES, check_takes_questions
 from askwise.core import draws
 from askwise.core.arrays import Array
 from askwise.core.draws import Draw
@@ -26,12 +27,13 @@ from askwise.core.problem import Problem
 from askwise.ledger import Book, Ledger, money_left
 from askwise.ledger import columns as c
 from askwise.ledger.queries import can_be_asked, may_answer
-from askwise.policies import Policy, TakesPilot, policies
+from askwise.policies import Policy
 from askwise.policies.gold import random_order
 from askwise.stopping.base import KernelRule, StoppingRule
 
 OWN_RULES = {
     **AUDIT_RULES,
+    **SCREENING_RULES,
     PILOT: "put the next task of the pilot, in the drawn order, to its workers who are free",
 }
 """How decisions are made that are not the policy's, in words, by their notes."""
@@ -201,13 +203,7 @@ def check_piloted(
     terms: PilotTerms, problem: Problem, policy: Policy, rule: StoppingRule | None
 ) -> None:
     """Refuse a pilot that does not go with the policy or the rule."""
-    if not isinstance(policy, TakesPilot):
-        able = [name for name in policies.names() if issubclass(policies.get(name), TakesPilot)]
-        raise InvalidProblem(
-            f"pilot does not go with policy {policy.name!r}, which counts on having chosen every "
-            f"question itself: leave pilot out, or use one of {', '.join(able)}",
-            field="pilot",
-        )
+    check_takes_questions(policy, "pilot")
     price = sum(worker.micro for worker in problem.workers if worker.id in terms.workers)
     if isinstance(rule, KernelRule) and price > rule.limits().cap:
         raise InvalidProblem(

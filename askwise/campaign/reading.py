@@ -19,10 +19,13 @@ from askwise.campaign.views import (
     DuePayout,
     Explanation,
     Handed,
+    OwnStanding,
+    Paces,
     Payment,
     Payout,
     PilotReport,
     Status,
+    WorkerSummary,
 )
 from askwise.campaign.views.assignments import place_of, seq_of
 from askwise.campaign.views.payments import currency_of, day_of, due, seqs_of
@@ -50,6 +53,7 @@ class ReadableCampaign:
         self._store = store
         self._spec = spec
         self._answers = views.KeptAnswers()
+        self._paces = views.Paces()
         self._writer = Writer(store, name, spec, clock or time.time, later, crew)
 
     def answers(self) -> list[Answer]:
@@ -81,6 +85,22 @@ class ReadableCampaign:
             at = None if worker is None else state.ledger.worker_at(worker)
             seqs, currency = seqs_of(state.ledger.given.bonuses, at), currency_of(state)
         return [Bonus.of(event, currency) for event in self.events(seqs)]
+
+    def workers(self) -> list[WorkerSummary]:
+        """Every worker who ever joined: their work, their money, their pace, how good they seem."""
+        paces = self.paces()
+        with self.reading() as state:
+            return views.workers(state, self._answers.of(state), paces)
+
+    def standing(self, worker: str) -> OwnStanding:
+        """Where a worker stands, as they may know."""
+        with self.reading() as state:
+            return views.own_standing(state, worker)
+
+    def paces(self) -> Paces:
+        """How long workers take for an answer, by the log as far as it is written."""
+        self._paces.catch_up(self._store, self.name)
+        return self._paces
 
     def status(self) -> Status:
         """The campaign at a glance."""

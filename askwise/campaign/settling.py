@@ -57,6 +57,13 @@ def call_of(name: str, state: CampaignState, seq: int) -> PendingCall:
     return call
 
 
+def is_unpaid(state: CampaignState, call: PendingCall) -> bool:
+    """Whether an answer is one of a qualification that is not paid."""
+    terms = state.spec.screening
+    qualifying = state.ledger.standings.of(call.worker).qualifying
+    return terms is not None and not terms.paid and call.seq in qualifying
+
+
 def bill_for(name: str, state: CampaignState, call: PendingCall, said: int | None) -> Bill:
     """What to book for a call: its price, or what it was said to cost.
 
@@ -90,9 +97,11 @@ def _check_late(name: str, state: CampaignState, call: PendingCall) -> None:
     full = book.workers[worker, c.ASKED] + planned >= book.workers[worker, c.LIMIT]
     # An audit is about a closed task, as a rule, and whomever the task is open to.
     audits = bool(book.workers[worker, c.AUDITS])
+    # So is a gold question.
+    on_closed = audits or call.seq in ledger.standings.of(worker).gold
     again = not (may_audit if audits else queries.may_put)(book, call.task, worker)
     refusals: dict[Reason, tuple[bool, str]] = {
-        "task_closed": (book.tasks[call.task, c.CLOSED] and not audits, "its task is closed"),
+        "task_closed": (book.tasks[call.task, c.CLOSED] and not on_closed, "its task is closed"),
         "campaign_stopped": (ledger.total(c.STOPPED) > 0, "the campaign was stopped"),
         "worker_limit_reached": (full, "its worker has reached their limit"),
         "pair_asked_again": (again, "the pair has been asked again"),

@@ -14,11 +14,13 @@ from askwise.aggregation import Aggregator, aggregation
 from askwise.campaign.certifying import check_hopeful
 from askwise.campaign.choosing import AutoTerms, Situation, choose_parts
 from askwise.campaign.piloting import check_piloted
+from askwise.campaign.screening import check_takes_questions
 from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, nearest
 from askwise.core.pilot import PilotTerms, check_pilot, read_pilot
 from askwise.core.problem import Problem, Task, make_problem
 from askwise.core.registry import spec_of, stored_spec
+from askwise.core.screening import ScreeningTerms, check_screened, read_screening
 from askwise.mechanisms import Mechanism, mechanisms
 from askwise.policies import AsksCrowds, LabelsItself, Policy, policies
 from askwise.stopping import StoppingRule, stopping
@@ -29,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 PROBLEM_FIELDS = ("workers", "tasks", "options", "outcome", "budget", "repeat", "certify")
 CHOICE_FIELDS = (
     *("policy", "stopping", "aggregation", "mechanism", "content", "lease", "seed", "name"),
-    "pilot",
+    *("pilot", "screening"),
 )
 KEPT_FIELDS = ("auto",)
 """What only the store says of a campaign."""
@@ -53,6 +55,8 @@ class Spec:
     """Why the policy was chosen; None where its name was given."""
     pilot: PilotTerms | None = None
     """What is tried out before the policy decides anything."""
+    screening: ScreeningTerms | None = None
+    """How workers are kept good, by gold questions."""
 
     def to_json(self) -> str:
         """As the store keeps it."""
@@ -72,6 +76,8 @@ class Spec:
             raw["auto"] = {"because": self.because}
         if self.pilot is not None:
             raw["pilot"] = self.pilot.to_json()
+        if self.screening is not None:
+            raw["screening"] = self.screening.to_json()
         try:
             return json.dumps(raw, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -161,6 +167,7 @@ def make_spec(raw: Mapping[str, Any], *, stored: bool = False) -> Spec:
     if rule is not None:
         rule.check(problem)
     pilot = _read_pilot(raw.get("pilot"), problem, policy, rule, mechanism)
+    screening = _read_screening(raw.get("screening"), problem, policy, mechanism)
     if aggregator is not None and kind not in aggregator.outcomes:
         raise InvalidProblem(
             f"aggregation {aggregator.name!r} works on {' or '.join(aggregator.outcomes)}, "
@@ -178,6 +185,7 @@ def make_spec(raw: Mapping[str, Any], *, stored: bool = False) -> Spec:
         content=content,
         because=because,
         pilot=pilot,
+        screening=screening,
     )
 
 
@@ -208,6 +216,23 @@ def _read_pilot(
             field="pilot",
         )
     check_piloted(terms, problem, policy, rule)
+    return terms
+
+
+def _read_screening(
+    raw: Any, problem: Problem, policy: Policy, mechanism: Mechanism
+) -> ScreeningTerms | None:
+    terms = read_screening(raw)
+    if terms is None:
+        return None
+    check_screened(terms, problem)
+    if mechanism.bidding:
+        raise InvalidProblem(
+            f"screening does not go with mechanism {mechanism.name!r}, which takes bids: what a "
+            "gold question costs must be known before anybody bids; leave one of the two out",
+            field="screening",
+        )
+    check_takes_questions(policy, "screening")
     return terms
 
 

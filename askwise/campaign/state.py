@@ -22,6 +22,7 @@ from askwise.campaign.revisions import (
     substitute_of,
     substituted,
 )
+from askwise.campaign.screening import Screening
 from askwise.campaign.spec import Spec
 from askwise.core import draws
 from askwise.core.allocation import Assurance, Watch
@@ -47,7 +48,7 @@ from askwise.policies.capabilities import (
 )
 from askwise.stopping.base import StoppingRule, Verdict
 
-FORMAT = 12
+FORMAT = 13
 """Of the ledger's arrays: raised when their layout or meaning changes."""
 
 AS_WANTED = (Done("target"), Done("agreement"))
@@ -88,6 +89,8 @@ class CampaignState:
         self._keys = {role: draws.stream(spec.seed, role, 0) for role in _ROLES}
         self._certification: Certification | None = None
         self._pilot: PilotPhase | None = None
+        terms = spec.screening
+        self.screening = None if terms is None else Screening(terms, spec.seed)
         self._reader: StretchReader | None = None
         self.known_end: tuple[int, Done | None] | None = None
         """Whether it was over after an event: to find out takes a decision."""
@@ -211,9 +214,25 @@ class CampaignState:
             heapq.heapify(self._leases)
 
     def available(self, offered: Iterable[str] | None = None) -> Array:
-        """Who can be asked, a cell a worker: everyone who joined, or those of them on offer."""
-        ledger = self.ledger
-        joined = ledger.book.workers[: ledger.total(c.WORKERS), c.JOINED].astype(np.int8)
+        """Who can be asked, a cell a worker: everyone who joined, or those of them on offer.
+
+        Those who are suspended, or have to qualify first, can't be.
+        """
+        here = self.present(offered)
+        if self.screening is not None:
+            here[self.screening.unqualified(self.ledger)] = 0
+        return here
+
+    def joined(self) -> Array:
+        """Who joined and has not left, a cell a worker, without those kept for audits."""
+        rows = self.ledger.book.workers[: self.ledger.total(c.WORKERS)]
+        found: Array = rows[:, c.JOINED].astype(np.int8)
+        return found
+
+    def present(self, offered: Iterable[str] | None = None) -> Array:
+        """Who joined and is not suspended, a cell a worker, of all or of those on offer."""
+        ledger, joined = self.ledger, self.joined()
+        joined[ledger.standings.suspended()] = 0
         if offered is None:
             return joined
         mask, places = np.zeros_like(joined), [ledger.worker_at(worker) for worker in offered]
@@ -224,6 +243,7 @@ class CampaignState:
         """Who can be asked for audits, a cell a worker: everyone who is here, or those on offer."""
         ledger = self.ledger
         here = (ledger.book.workers[: ledger.total(c.WORKERS), c.AUDITS] == 1).astype(np.int8)
+        here[ledger.standings.suspended()] = 0
         if offered is None:
             return here
         mask, places = np.zeros_like(here), [ledger.worker_at(worker) for worker in offered]

@@ -63,13 +63,15 @@ class Verbs(Write):
             self.lease = self.lease or holding.lease
         if ledger.draws and not phases.is_labelling(self):
             return phases.ask_audits(self, limit, offered, away)
-        available = self._available(offered, away)
-        found: list[Assignment] = []
+        present = self._without(self.state.present(offered), offered, away)
+        found = phases.ask_qualification(self, limit, present, self._is_open(offered, away))
+        available = self._without(self.state.available(offered), offered, away)
         decided = False
         while len(found) < limit:
             row, task, alive = queries.next_row(ledger.book, available)
             if row >= 0:
-                found.append(self.hand_out(int(row), int(task)))
+                gold = phases.mix_in_gold(self, int(ledger.book.plan[row, c.PLAN_WORKER]))
+                found.append(gold or self.hand_out(int(row), int(task)))
                 decided = False
                 continue
             if alive and isinstance(self.state.spec.policy, PlansForAll):
@@ -77,7 +79,7 @@ class Verbs(Write):
                 break
             if decided:
                 raise self._fault(c.BAD_TASK)
-            everyone = offered is None and not (ledger.passed_over or away)
+            everyone = self._is_open(offered, away)
             piloted = phases.ask_pilot(self, limit - len(found), available, everyone)
             if isinstance(piloted, Wait):
                 nothing = piloted
@@ -86,6 +88,9 @@ class Verbs(Write):
                 found += piloted
                 break
             choice = self._decide(available, offered, away)
+            if isinstance(choice, Assignment):
+                found.append(choice)
+                continue
             if choice is not None:
                 nothing = choice
                 break
@@ -94,11 +99,18 @@ class Verbs(Write):
             return Batch(tuple(found))
         if isinstance(nothing, Done) and self.state.spec.problem.certify is not None:
             return phases.certify(self, nothing, limit, offered, away)
+        if isinstance(nothing, Wait):
+            kept = phases.what_keeps(self, present)
+            return nothing if kept is None else kept
         return nothing
 
-    def _available(self, offered: Sequence[str] | None, away: Collection[str]) -> Array:
+    def _is_open(self, offered: Sequence[str] | None, away: Collection[str]) -> bool:
+        """Whether nobody was left out of an ask but by what the log says."""
+        return offered is None and not (self.ledger.passed_over or away)
+
+    def _without(self, mask: Array, offered: Sequence[str] | None, away: Collection[str]) -> Array:
+        """Leave out those who are away, or just declined, unless they are offered by name."""
         ledger = self.ledger
-        mask = self.state.available(offered)
         if offered is None:
             # Whoever just declined is not asked again before somebody has answered.
             mask[list(ledger.passed_over)] = 0
@@ -107,17 +119,25 @@ class Verbs(Write):
 
     def _decide(
         self, available: Array, offered: Sequence[str] | None, away: Collection[str]
-    ) -> Wait | Done | None:
-        """Let the policy choose and take its decision into the log; None when it did."""
+    ) -> Assignment | Wait | Done | None:
+        """Let the policy choose and take its decision into the log; None when it did.
+
+        A gold question may take the place of the decision: it is handed out then.
+        """
         policy = self.state.spec.policy
         self._quote(bidding.closing_quotes(self.state))
         if isinstance(policy, PlansForAll):
-            available, offered = self.state.available(), None
+            # Also of those who are suspended: what is planned for them waits, as for the absent.
+            available, offered = self.state.joined(), None
         elif offered is None and (self.ledger.passed_over or away):
             offered = [self.ledger.workers[at].id for at in np.flatnonzero(available)]
         choice = self.state.choose(available)
         if isinstance(choice, Wait | Done):
             return choice
+        # Before it is in the log: a worker could tell a gold question by the numbers of its events.
+        gold = phases.mix_in_gold(self, int(choice.rows[0, c.PLAN_WORKER]))
+        if gold is not None:
+            return gold
         self._quote(bidding.new_quotes(self.state, choice))
         wrong = proposals.fault(self.ledger.book, choice, available)
         if wrong != c.FINE:
@@ -155,6 +175,8 @@ class Verbs(Write):
         """Take an answer, in time or late; close the task if the rule says so."""
         call = settling.call_of(self.name, self.state, assignment)
         value = settling.valid_answer(self.state, value)
+        if cost is None and settling.is_unpaid(self.state, call):
+            cost = 0
         if cost is not None:
             bidding.check_cost(self.state, cost, call.ceiling)
         self._settle(
@@ -166,6 +188,7 @@ class Verbs(Write):
             rationale=rationale,
             reference=reference,
         )
+        phases.judge_worker(self, call.worker, call.seq)
         if self.ledger.problem.audits(self.ledger.workers[call.worker].id):
             self._take_audit(call.task, value)
         if not self.state.is_piloted(call.task, call.worker):
@@ -231,6 +254,9 @@ class Verbs(Write):
         known = int(ledger.book.tasks[at, c.TRUTH])
         if known < 0:
             self.emit(Kind.TRUTH, task=task, value=option)
+            if self.state.screening is not None and not ledger.book.tasks[at, c.CLOSED]:
+                # It is for gold questions from now on: nobody is paid for what is known.
+                self.close_with(at, self.state.label(at), "closed")
         elif problem.options[known] != option:
             message = (
                 f"{field} is {option!r}, but the truth of task {task!r} was told to be "
@@ -379,11 +405,28 @@ class Verbs(Write):
 
     def leave(self, worker: str) -> None:
         """Let a worker go; what they have out is released."""
-        at = self.ledger.worker_at(worker)
-        if not self.ledger.is_here(at):
-            raise conflict("worker_left", "worker", f"worker {worker!r} has left already")
+        self._check_here(worker)
         self.release_all(worker)
         self.emit(Kind.LEFT, worker=worker)
+
+    def suspend(self, worker: str, by: str, why: str | None = None) -> None:
+        """Hand nothing to a worker until they are reinstated; what they have out stays theirs."""
+        self._check_here(worker)
+        if self.ledger.standings.of(self.ledger.worker_at(worker)).suspended:
+            message = f"worker {worker!r} is suspended already"
+            raise conflict("worker_suspended", "worker", message)
+        self.emit(Kind.SUSPENDED, worker=worker, by=by, why=why)
+
+    def reinstate(self, worker: str, by: str, why: str | None = None) -> None:
+        """Ask a worker again who was suspended."""
+        if not self.ledger.standings.of(self.ledger.worker_at(worker)).suspended:
+            message = f"worker {worker!r} is not suspended"
+            raise conflict("worker_not_suspended", "worker", message)
+        self.emit(Kind.REINSTATED, worker=worker, by=by, why=why)
+
+    def _check_here(self, worker: str) -> None:
+        if not self.ledger.is_here(self.ledger.worker_at(worker)):
+            raise conflict("worker_left", "worker", f"worker {worker!r} has left already")
 
     def top_up(self, amount: int) -> None:
         """Add money."""

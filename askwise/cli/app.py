@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from askwise import __version__
-from askwise.cli import ask_tell, campaigns, catalogue, lab, payments, serve, show
+from askwise.cli import ask_tell, campaigns, catalogue, lab, payments, serve, show, workers
 from askwise.cli.aggregate import aggregate
 from askwise.cli.archive import archive
 from askwise.cli.backup import backup, restore
@@ -36,7 +36,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Make and change a campaign": (
         *(plan, new, campaigns.list_campaigns, campaigns.add, campaigns.leave),
         *(campaigns.bid, campaigns.top_up, campaigns.close, campaigns.pause, campaigns.resume),
-        campaigns.stop,
+        *(workers.suspend, workers.reinstate, campaigns.stop),
     ),
     "Ask and tell": (
         *(ask_tell.ask, ask_tell.tell, ask_tell.revise, ask_tell.withdraw, ask_tell.fail),
@@ -44,8 +44,8 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         *(ask_tell.expire, ask_tell.renew, ask_tell.decline, ask_tell.flag, ask_tell.comment),
     ),
     "Look at a campaign": (
-        *(show.status, ask_tell.assignments, show.answers, show.certificate, pilot),
-        *(show.log, show.explain),
+        *(show.status, ask_tell.assignments, show.answers, show.certificate, workers.workers),
+        *(pilot, show.log, show.explain),
     ),
     "Pay workers": (payments.payments, payments.payouts, payments.pay, payments.bonus),
     "Serve": (serve.serve, mcp, demo_live, warm, backup, restore, archive),

@@ -61,6 +61,21 @@ def new(
     id: str | None = option(None, "COLUMN", "The column of ids."),
     kind: str | None = option(None, "COLUMN", "The column that says of which kind an item is."),
     truth: str | None = option(None, "COLUMN", "The column that holds the truth of some items."),
+    gold: Path | None = option(
+        None, "FILE", "Gold questions: a table like FILE with a truth for each item."
+    ),
+    qualify: int | None = option(
+        None, "N", "How many gold questions a new person answers first; 0 for none."
+    ),
+    pass_share: float | None = option(None, "SHARE", "The share of those that must be right."),
+    unpaid: bool = switch("--unpaid", "Do not pay the answers of the qualification."),
+    gold_rate: float | None = option(None, "SHARE", "The share of later questions that are gold."),
+    warn_below: float | None = option(
+        None, "SHARE", "Warn people whose accuracy on gold questions is surely below this."
+    ),
+    pause_below: float | None = option(
+        None, "SHARE", "Pause people whose accuracy on gold questions is surely below this."
+    ),
     policy: str = option("auto", "POLICY", "Decides who is asked next."),
     seed: int | None = option(None, "S", "Random seed."),
     name: str | None = option(None, "NAME", "Its name; by default as in the TOML, or the table's."),
@@ -120,10 +135,13 @@ def _of_table(
     order = _ordered(source, store, said)
     named = name or re.sub(r"[^A-Za-z0-9._-]+", "-", source.name.partition(".")[0]).strip("-._")
     campaign = Campaign.create(store=store, name=named or None, **order.campaign_fields())
-    for task, true in order.items.truths.items():
+    for task, true in order.truths.items():
         campaign.truth(task, true)
     most = money(ceiling_of(order, order.workers).most, order.content.currency)
-    return campaign, [f"{len(order.tasks)} tasks; it can't cost more than {most}"]
+    remarks = [f"{len(order.items)} tasks; it can't cost more than {most}"]
+    if order.screening is not None:
+        remarks.append(f"{len(order.truths)} gold questions")
+    return campaign, remarks
 
 
 def _ordered(source: Path, store: Store, said: dict[str, Any]) -> LabelOrder:
@@ -152,8 +170,20 @@ def _ordered(source: Path, store: Store, said: dict[str, Any]) -> LabelOrder:
         by=said["by"] or None,
         text=said["text"] or None,
         cache=cache,
+        gold=said["gold"],
+        screening=_screening(said),
         **{key: said[key] for key in (*same, *more)},
     )
+
+
+def _screening(said: dict[str, Any]) -> dict[str, Any] | None:
+    """The terms of screening that were given; the usual ones where nothing was said."""
+    named = {"gold_rate": "rate"}
+    keys = ("qualify", "pass_share", "gold_rate", "warn_below", "pause_below")
+    terms = {named.get(key, key): said[key] for key in keys if said[key] is not None}
+    if said["unpaid"]:
+        terms["paid"] = False
+    return terms or None
 
 
 def _people(given: str | None, price: str, limit: str) -> list[Worker] | None:
@@ -170,7 +200,7 @@ def _people(given: str | None, price: str, limit: str) -> list[Worker] | None:
 def _refuse_beside_toml(source: Path, said: dict[str, Any]) -> None:
     """Refuse what a TOML file says itself."""
     for key, value in said.items():
-        if value and not (key == "policy" and value == "auto"):
+        if value not in (None, "", False, []) and not (key == "policy" and value == "auto"):
             flag = key.strip("_").replace("_", "-")
             raise InvalidParameter(
                 f"--{flag} is for a table of items, and {source} is a campaign: say it in the file",

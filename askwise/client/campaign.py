@@ -15,10 +15,12 @@ from askwise.campaign.views import (
     DuePayout,
     Explanation,
     Handed,
+    OwnStanding,
     Payment,
     Payout,
     PilotReport,
     Status,
+    WorkerSummary,
 )
 from askwise.campaign.views.assignments import seq_of
 from askwise.client.transport import PAGE, Transport
@@ -51,7 +53,8 @@ class RemoteCampaign:
     Its methods are those of ``Campaign``: same parameters, same results, same errors. A write
     that gets no answer is sent again until it does, and happens once. Beside them are those that
     only a service has: invitations, absences. A worker's token allows ``ask``, ``tell``,
-    ``decline``, ``flag``, ``bid``, ``leave``, ``assignments`` and ``assignment``, of their own.
+    ``decline``, ``flag``, ``bid``, ``leave``, ``assignments``, ``assignment`` and ``standing``, of
+    their own.
     What the worker of an assignment is shown comes with it, as its ``payload``: that takes no
     request.
     """
@@ -231,6 +234,18 @@ class RemoteCampaign:
         """Let a worker go; what they have out is released, and may be answered late."""
         self._write("leave", {"worker": worker}, key)
 
+    def suspend(
+        self, worker: str, *, by: str, why: str | None = None, key: str | None = None
+    ) -> None:
+        """Hand nothing to a worker until :meth:`reinstate`; what they have out stays theirs."""
+        self._write("suspend", {"worker": worker, "by": by, "why": why}, key)
+
+    def reinstate(
+        self, worker: str, *, by: str, why: str | None = None, key: str | None = None
+    ) -> None:
+        """Ask a worker again who was suspended."""
+        self._write("reinstate", {"worker": worker, "by": by, "why": why}, key)
+
     def top_up(self, amount: Amount, key: str | None = None) -> None:
         """Add money to the budget."""
         self._write("top-up", {"amount": money(amount, "amount")}, key)
@@ -319,6 +334,15 @@ class RemoteCampaign:
         """What was given as a bonus, to all or to one worker, in the order of the log."""
         found = map(Bonus.from_json, self._pages("bonuses"))
         return [each for each in found if worker in (None, each.worker)]
+
+    def workers(self) -> list[WorkerSummary]:
+        """Every worker who ever joined: their work, their money, their pace, how good they seem."""
+        return [WorkerSummary.from_json(raw) for raw in self._pages("workers")]
+
+    def standing(self, worker: str) -> OwnStanding:
+        """Where a worker stands, as they may know."""
+        found = self._transport.read(f"{self._path}/standing", worker=worker)
+        return OwnStanding.from_json(found)
 
     def status(self) -> Status:
         """The campaign at a glance."""

@@ -19,6 +19,7 @@ from askwise.core.money import Amount
 from askwise.core.pilot import PilotTerms
 from askwise.core.problem import Task, Worker, as_task, listed
 from askwise.core.registry import spec_of
+from askwise.core.screening import ScreeningTerms
 
 if TYPE_CHECKING:
     from askwise.policies import Policy
@@ -68,6 +69,7 @@ class Service:
         mechanism: Any = None,
         certify: CertifyTerms | Mapping[str, Any] | None = None,
         pilot: PilotTerms | Mapping[str, Any] | int | None = None,
+        screening: ScreeningTerms | Mapping[str, Any] | bool | None = None,
         content: Content | Mapping[str, Any] | None = None,
         repeat: bool | None = None,
         lease: float | timedelta | None = None,
@@ -82,6 +84,9 @@ class Service:
         A retry with the same ``key`` and fields gives the campaign that was made first.
         """
         terms = read_terms(certify)
+        screened: Any = screening
+        if isinstance(screening, ScreeningTerms):
+            screened = screening.to_json()
         fields: dict[str, Any] = {
             "name": name,
             "workers": [worker_json(worker) for worker in listed(workers, "workers")],
@@ -95,6 +100,7 @@ class Service:
             "mechanism": _named(mechanism),
             "certify": None if terms is None else terms.to_json(),
             "pilot": pilot.to_json() if isinstance(pilot, PilotTerms) else pilot,
+            "screening": screened,
             "content": content.to_json() if isinstance(content, Content) else content,
             "repeat": repeat,
             "lease": lease.total_seconds() if isinstance(lease, timedelta) else lease,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from askwise.core.compiling import kernel, step
 
 (POLICY, RULE, WORLD, MARKET, AGGREGATION, MECHANISM, ABSORB, TRUTHS, GOLD, AUDITS, PILOT,
- SIDES) = range(1, 13)  # fmt: skip
+ SIDES, SCREENING) = range(1, 14)  # fmt: skip
 """Roles: streams of policy, rule, world, ... of one seed are independent."""
 
 _WORD = 0xFFFFFFFF

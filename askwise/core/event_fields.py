@@ -129,6 +129,8 @@ ClosedFor = Literal["confident", "low_confidence", "over_budget", "closed", "fro
 
 _CALL = ("assignment", "worker")
 
+_REMARK = Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]
+
 FIELDS: dict[Kind, KindFields] = {
     Kind.DECIDED: KindFields(
         "The policy decided; the money of the whole plan is reserved.",
@@ -212,18 +214,42 @@ FIELDS: dict[Kind, KindFields] = {
         "Somebody set the label of a task by hand, in place of one that was set before.",
         ("task", "value", "by"),
         ("why",),
-        {"value": str | float, "why": Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]},
+        {"value": str | float, "why": _REMARK},
     ),
     Kind.FLAGGED: KindFields(
         "A worker said that a task can't be answered; the DECLINED that follows takes it back.",
         ("assignment", "task", "worker", "why"),
-        types={"why": Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]},
+        types={"why": _REMARK},
     ),
     Kind.COMMENTED: KindFields("Somebody wrote a comment on a task.", ("task", "by", "text")),
     Kind.BONUS: KindFields(
         "A worker was given money apart from what their answers are paid; it is spent at once.",
         ("worker", "price", "by", "why"),
-        types={"why": Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]},
+        types={"why": _REMARK},
+    ),
+    Kind.WARNED: KindFields(
+        "A worker's accuracy on gold questions is below the line of a warning, beyond doubt.",
+        ("worker", "why"),
+        types={"why": _REMARK},
+    ),
+    Kind.SUSPENDED: KindFields(
+        "Nothing is handed to a worker until they are REINSTATED: they did not qualify (note "
+        "`qualification`), their accuracy on gold questions is below a line (`gold`), or somebody "
+        "decided so.",
+        ("worker",),
+        ("note", "by", "why"),
+        {"note": Literal["qualification", "gold"], "why": _REMARK},
+    ),
+    Kind.REINSTATED: KindFields(
+        "Somebody decided that a worker who was suspended is asked again.",
+        ("worker", "by"),
+        ("why",),
+        {"why": _REMARK},
+    ),
+    Kind.QUALIFIED: KindFields(
+        "A worker has answered enough gold questions right, and is given ordinary work.",
+        ("worker", "why"),
+        types={"why": _REMARK},
     ),
     Kind.REVISED: KindFields(
         "An answer was changed: it counts as if it had been given so from the start.",
@@ -235,7 +261,7 @@ FIELDS: dict[Kind, KindFields] = {
         "An answer was taken back: what was paid stays paid, and there is no vote.",
         (*_CALL, "why"),
         ("task", "by"),
-        {"why": Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]},
+        {"why": _REMARK},
     ),
 }
 """What each kind of event has."""

@@ -55,6 +55,10 @@ class Kind(IntEnum):
     FLAGGED = 22
     COMMENTED = 23
     BONUS = 24
+    WARNED = 25
+    SUSPENDED = 26
+    REINSTATED = 27
+    QUALIFIED = 28
     REVISED = 34
     WITHDRAWN = 35
 
@@ -134,7 +138,7 @@ class Event:
     expires : float or None
         When the lease ends, in seconds since 1970; not set without a lease.
     note : str or None
-        What a decision or a draw is for, in a word.
+        What a decision or a draw is for, or what somebody was suspended for, in a word.
     outcome : str or None
         Why a task was closed: the word of the stopping rule, ``closed`` by hand, or ``frozen`` for
         an audit.
@@ -160,7 +164,8 @@ class Event:
         not.
     why : str or None
         Why a call brought no answer, why a label was set, why a task can't be answered, why a bonus
-        was given, or why an answer was withdrawn.
+        was given, why an answer was withdrawn, or what a worker was warned, suspended, reinstated
+        or qualified for.
     probabilities : dict of str to float or None
         How sure the source was, by option; they sum to 1, and options that are not named have 0.
         They are no part of the vote.
@@ -170,8 +175,8 @@ class Event:
         Where the reply comes from, such as a model's request id; or what a payout is known by, such
         as the bank's reference.
     by : str or None
-        Who set the label, wrote the comment, paid a worker, gave them a bonus, or changed an answer
-        in place of its worker.
+        Who set the label, wrote the comment, paid a worker, gave them a bonus, suspended or
+        reinstated them, or changed an answer in place of its worker.
     text : str or None
         The comment.
     on : str or None

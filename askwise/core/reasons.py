@@ -57,6 +57,8 @@ Reason = Literal[
     "too_late",  # for a worker to change an answer: a while ago, or not their last
     "worker_exists",
     "worker_left",
+    "worker_suspended",
+    "worker_not_suspended",
     "no_newcomers",  # the policy takes nobody in after the start
     "no_tasks",  # the campaign buys units of work
     "no_budget",  # the campaign has none that could be added to

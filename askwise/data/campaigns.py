@@ -13,7 +13,7 @@ from askwise.data.tables import placed, read_tasks, read_toml, read_workers
 
 FIELDS = (
     *("name", "budget", "outcome", "options", "policy", "stopping", "aggregation", "mechanism"),
-    *("certify", "pilot", "content", "repeat", "lease", "seed", "workers", "tasks"),
+    *("certify", "pilot", "screening", "content", "repeat", "lease", "seed", "workers", "tasks"),
 )
 
 _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
@@ -21,6 +21,7 @@ _SHAPES: dict[str, tuple[tuple[type, ...], str]] = {
     "options": ((list,), "a list of names like ['no', 'yes']"),
     "certify": ((dict,), "a table [certify] with error, confidence and by"),
     "pilot": ((int, dict), "a number of tasks, or a table [pilot] with tasks and workers"),
+    "screening": ((bool, dict), "true, or a table [screening] with qualify, rate and others"),
     "content": ((dict,), "a table [content] with the question"),
     "repeat": ((bool,), "true or false"),
     "workers": ((str, list), "the name of a CSV file, or tables [[workers]]"),

@@ -147,7 +147,7 @@ def read_items(
                 f"{source} has no column {named!r}: {nearest(named, names)}", field=place
             )
     key = (ID if ID in columns and ID not in (truth, kind) else None) if id is None else id
-    ids = _ids(source, columns.pop(key), places) if key else _made_ids(len(places))
+    ids = _ids(source, columns.pop(key), places) if key else made_ids(len(places))
     shown = tuple(listed) or (text_column(source, columns, (truth, kind)),)
     for name in shown:
         if name == key:
@@ -236,7 +236,7 @@ def _ids(source: str, cells: Sequence[Any], places: Sequence[str]) -> tuple[str,
     return tuple(found)
 
 
-def _made_ids(count: int) -> tuple[str, ...]:
+def made_ids(count: int) -> tuple[str, ...]:
     width = len(str(count))
     return tuple(f"item-{number:0{width}}" for number in range(1, count + 1))
 

@@ -55,7 +55,7 @@ class OrderCeiling:
 def ceiling_of(order: ItemsOrder, workers: Sequence[Worker]) -> OrderCeiling:
     """Work out what an order can cost at the most, with these judges and people."""
     budget = None if order.budget is None else to_micro(order.budget, "budget")
-    total = len(order.items)
+    total = len(order.tasks)
     auditors = () if order.certify is None else order.certify.by
     labelling = [each for each in workers if each.id not in auditors]
     given = {each.id: total if each.limit is None else min(total, each.limit) for each in labelling}

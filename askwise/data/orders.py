@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,15 @@ from askwise.core.content import Content
 from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
 from askwise.core.money import Amount, to_micro
 from askwise.core.problem import Task, Worker, as_worker
-from askwise.data.items import Items, read_items
+from askwise.core.screening import ScreeningTerms, read_screening
+from askwise.data.items import Items, made_ids, read_items
 from askwise.data.tables import parsed_rows, placed, read_workers, separator_of, worker_of_text
 
 PILOT = 30
 """Items that are put to every judge first, if not said otherwise."""
+
+TRUTH = "truth"
+"""The column of a table of gold questions that holds their truths, if no other is named."""
 
 PEOPLE = "people"
 """What messages call a table of people that has no file of its own."""
@@ -51,6 +55,10 @@ class ItemsOrder:
         Who is asked next.
     seed : int or None
         Of all draws.
+    screening : ScreeningTerms or None
+        How workers are kept good, by gold questions.
+    truths : mapping of an id to an option
+        What is known beforehand, of items and of tasks that are there for gold questions alone.
     """
 
     items: Items
@@ -62,6 +70,8 @@ class ItemsOrder:
     certify: CertifyTerms | None = None
     policy: str | Mapping[str, Any] = "auto"
     seed: int | None = None
+    screening: ScreeningTerms | None = None
+    truths: Mapping[str, str] = field(default_factory=dict)
 
     def fields_with(
         self, judges: Sequence[Any], named: Sequence[str], pilot: int | None = None
@@ -88,6 +98,7 @@ class ItemsOrder:
             "policy": policy,
             "certify": self.certify,
             "seed": self.seed,
+            "screening": self.screening,
         }
         wanted = PILOT if pilot is None else pilot
         if wanted and len(named) > 1:
@@ -133,8 +144,13 @@ def read_order(
     escalate: bool = False,
     policy: str | Mapping[str, Any] = "auto",
     seed: int | None = None,
+    screening: ScreeningTerms | Mapping[str, Any] | bool | None = None,
+    gold: Any = None,
 ) -> ItemsOrder:
     """Read and check an order; see :func:`askwise.label` for the parameters.
+
+    ``screening`` is that of :meth:`askwise.Campaign.create`. ``gold`` are further items, with the
+    same columns, that are there for gold questions alone: the truth of each is known.
 
     Raises
     ------
@@ -156,7 +172,76 @@ def read_order(
         persons = [replace(each, trusted=True) if each.id in terms.by else each for each in persons]
     if budget is not None:
         to_micro(budget, "budget")
-    return ItemsOrder(read, asked, tasks, tuple(persons), budget, target_error, terms, policy, seed)
+    truths = dict(read.truths)
+    if gold is not None:
+        known = _read_gold(gold, read, text, id, truth, kind, asked)
+        tasks, truths = (*tasks, *known.tasks(asked)), {**truths, **known.truths}
+    screened = _screening(screening, gold is not None, truths)
+    return ItemsOrder(
+        read,
+        asked,
+        tasks,
+        tuple(persons),
+        budget,
+        target_error,
+        terms,
+        policy,
+        seed,
+        screened,
+        truths,
+    )
+
+
+def _read_gold(
+    gold: Any,
+    items: Items,
+    text: str | Sequence[str] | None,
+    id: str | None,
+    truth: str | None,
+    kind: str | None,
+    content: Content,
+) -> Items:
+    """Read items whose truth is known, each under an id that no other item has."""
+    shown = items.shown if text is None else text
+    found = read_items(
+        gold, text=shown, id=id, truth=truth or TRUTH, kind=kind, options=content.names()
+    )
+    if found.ids == made_ids(len(found)):
+        # Numbered on, as if they were more of the same.
+        ids = made_ids(len(items) + len(found))[len(items) :]
+        named = dict(zip(found.ids, ids, strict=True))
+        truths = {named[each]: option for each, option in found.truths.items()}
+        kinds = {named[each]: context for each, context in found.kinds.items()}
+        found = replace(found, ids=ids, truths=truths, kinds=kinds)
+    for each in found.ids:
+        if each not in found.truths:
+            raise InvalidProblem(
+                f"{found.source}: {each!r} has no truth in column {truth or TRUTH!r}: a gold "
+                "question needs one",
+                field="gold",
+            )
+    for each in set(found.ids) & set(items.ids):
+        raise InvalidProblem(
+            f"{found.source}: {each!r} is also an item of {items.source}: give it an id of its own",
+            field="gold",
+        )
+    return found
+
+
+def _screening(
+    screening: ScreeningTerms | Mapping[str, Any] | bool | None,
+    has_gold: bool,
+    truths: Mapping[str, str],
+) -> ScreeningTerms | None:
+    """The terms of screening, if there are enough gold questions for them."""
+    terms = read_screening(True if screening is None and has_gold else screening)
+    if terms is not None and len(truths) < max(1, terms.qualify):
+        raise InvalidProblem(
+            f"{len(truths)} truths are known, and screening needs {max(1, terms.qualify)}: give "
+            "more gold questions (a table --gold, or a column --truth), or a smaller qualification",
+            field="screening.qualify",
+        )
+    return terms
 
 
 def people_of_text(text: str, price: str = "", limit: str = "") -> list[Worker]:

@@ -126,7 +126,7 @@ class LabelJob:
                 "or more, and a policy that allows it",
                 field="pilot_only",
             )
-        for item, option in self.order.items.truths.items():
+        for item, option in self.order.truths.items():
             # Told before, the same truth changes nothing.
             self.campaign.truth(item, option)
         sources = self.order.sources

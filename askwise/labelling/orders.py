@@ -13,6 +13,7 @@ from askwise.core.content import Content
 from askwise.core.errors import InvalidParameter, nearest
 from askwise.core.money import Amount
 from askwise.core.problem import Worker
+from askwise.core.screening import ScreeningTerms
 from askwise.data.orders import ItemsOrder, read_order
 from askwise.sources import Question, Source
 from askwise.sources.cache import ReplyCache
@@ -83,6 +84,8 @@ def make_order(
     pilot: int | None = None,
     seed: int | None = None,
     cache: ReplyCache | None = None,
+    screening: ScreeningTerms | Mapping[str, Any] | bool | None = None,
+    gold: Any = None,
 ) -> LabelOrder:
     """Read and check an order; see :func:`askwise.label` for the parameters."""
     order = read_order(
@@ -106,6 +109,8 @@ def make_order(
         escalate=escalate,
         policy=policy,
         seed=seed,
+        screening=screening,
+        gold=gold,
     )
     called = _judges(judges, cache)
     order.check_workers([each.id for each in called])

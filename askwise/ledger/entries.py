@@ -35,6 +35,7 @@ class Entry(NamedTuple):
 
 TEACHES_NOTHING = REVISES | {
     *(Kind.RENEWED, Kind.LABELLED, Kind.FLAGGED, Kind.COMMENTED, Kind.PAID, Kind.BONUS),
+    *(Kind.WARNED, Kind.SUSPENDED, Kind.REINSTATED, Kind.QUALIFIED),
 }
 """Events from which policies and rules learn nothing; a label that is true comes with a TRUTH, and
 an answer that was changed is learned in the place where it was given.

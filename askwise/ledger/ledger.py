@@ -16,6 +16,7 @@ from askwise.core.money import NO_CAP, to_micro
 from askwise.core.pilot import PILOT
 from askwise.core.problem import KINDS, UNLIMITED, Problem, Task, Worker
 from askwise.core.reasons import Reason
+from askwise.core.screening import GOLD_NOTES
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger import snapshots, transitions
@@ -31,6 +32,7 @@ from askwise.ledger.entries import (
 )
 from askwise.ledger.given import GIVING, MoneyGiven
 from askwise.ledger.pilots import PilotRecord
+from askwise.ledger.standings import Standings
 
 _SMALLEST = 16
 
@@ -99,6 +101,8 @@ class Ledger:
         """The draws of audits, as they were put on record."""
         self.pilot: PilotRecord | None = None
         """What was drawn for the pilot, once it has begun."""
+        self.standings = Standings()
+        """The gold questions of workers, and who was qualified, warned or suspended."""
         self.failures: dict[int, Counter[str]] = {}
         """Why calls failed, by worker: how often each word was said."""
         self.at_cost: set[int] = set()
@@ -253,6 +257,10 @@ class Ledger:
             for row in event.rows or ():
                 about = -1 if row.task is None else self.task_at(row.task)
                 plan.add(about, self.worker_at(row.worker), row.count, row.propensity)
+            if event.note in GOLD_NOTES:
+                self.standings.asked(
+                    event, [self.worker_at(row.worker) for row in event.rows or ()]
+                )
         elif kind == k.ASKED:
             number, value = -1, np.inf if event.expires is None else float(event.expires)
         elif kind in ABOUT_ASSIGNMENTS:
@@ -277,6 +285,8 @@ class Ledger:
             self.labels[task] = SetLabel(value, event.by or "", event.why, event.seq)
         elif kind == k.FLAGGED:
             self.flags.setdefault(task, []).append(event.seq)
+        elif k.WARNED <= kind <= k.QUALIFIED:
+            self.standings.note(event, worker)
         elif kind == k.COMMENTED:
             self.comments.setdefault(task, []).append(event.seq)
         elif kind in GIVING:

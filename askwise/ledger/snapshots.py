@@ -13,6 +13,7 @@ from askwise.core.problem import Problem, Task, Worker
 from askwise.ledger.entries import Overrun, SetLabel
 from askwise.ledger.given import MoneyGiven
 from askwise.ledger.pilots import PilotRecord
+from askwise.ledger.standings import Standings
 
 
 class NamedParts(Protocol):
@@ -36,6 +37,7 @@ class NamedParts(Protocol):
     withdrawn: set[int]
     draws: list[dict[str, Any]]
     pilot: PilotRecord | None
+    standings: Standings
     failures: dict[int, Counter[str]]
     at_cost: set[int]
     overruns: dict[int, Overrun]
@@ -52,6 +54,7 @@ def freeze_names(ledger: NamedParts) -> Callable[[], str]:
         "families": list(ledger.families),
         "draws": list(ledger.draws),
         "pilot": None if ledger.pilot is None else copy.deepcopy(ledger.pilot.to_json()),
+        "standings": ledger.standings.to_json(),
         "failures": [[at, dict(whys)] for at, whys in ledger.failures.items()],
         "at_cost": sorted(ledger.at_cost),
         "flags": [[task, list(seqs)] for task, seqs in ledger.flags.items()],
@@ -85,6 +88,8 @@ def restore_names(ledger: NamedParts, names: str) -> None:
     # A snapshot from before there were pilots does not have one.
     pilot = raw.get("pilot")
     ledger.pilot = None if pilot is None else PilotRecord.from_json(pilot)
+    # Nor from before there was screening, any standing.
+    ledger.standings = Standings.from_json(raw.get("standings", []))
     ledger.families = {family: at for at, family in enumerate(raw["families"])}
     ledger.failures = {at: Counter(whys) for at, whys in raw["failures"]}
     ledger.at_cost = set(raw["at_cost"])

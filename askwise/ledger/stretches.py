@@ -16,6 +16,7 @@ import numpy as np
 from askwise.core.compiling import bind, ready
 from askwise.core.event_columns import CHUNK, EventColumns, event_of, parsed
 from askwise.core.events import Event, Kind
+from askwise.core.screening import GOLD_NOTES
 from askwise.kernels import Array, Draw, Fact, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
@@ -99,8 +100,9 @@ def fold_stretch(
             return line
         remark = kind == k.LABELLED or kind == k.FLAGGED or kind == k.COMMENTED
         payment = kind == k.PAID or kind == k.BONUS
+        standing = k.WARNED <= kind <= k.QUALIFIED
         changed = kind == k.REVISED or kind == k.WITHDRAWN
-        if remark or payment or changed or again or kind == k.RENEWED:
+        if remark or payment or standing or changed or again or kind == k.RENEWED:
             continue  # nothing to learn from
         if note == OWN or (worker >= 0 and book.workers[worker, c.AUDITS] > 0):
             # Audits are none of the policy's business; it learns the truths that they bring.
@@ -251,7 +253,10 @@ class StretchReader:
             kinds[kinds == k.DECIDED] = -1
         scan, fill = _kernels()
         notes = list(self._notes or ())
-        codes = np.array([*(self._notes or {}).values(), self._code_of_none()], np.int64)
+        known = {**(self._notes or {})}
+        # Of gold questions the ledger keeps a record, so that their decisions are left to it.
+        known |= {note: MISSING for note in GOLD_NOTES if note in known}
+        codes = np.array([*known.values(), self._code_of_none()], np.int64)
         given = bodies, kinds, *(NO_NAMES,) * 5, codes, room_for(bodies, len(kinds))
         if not ready(scan, *given) or not ready(fill, *NO_NAMES):
             return None

@@ -9,6 +9,7 @@ from askwise.core.choices import Done, Wait
 from askwise.core.events import Event, Kind
 from askwise.core.money import to_micro
 from askwise.core.problem import UNLIMITED, Problem, Worker
+from askwise.core.screening import GOLD_NOTES
 from askwise.ledger import columns as c
 from askwise.ledger.entries import REVISES
 from askwise.ledger.ledger import Ledger
@@ -22,6 +23,7 @@ class _Work(NamedTuple):
     price: int
     k: int
     elapsed: float
+    gold: bool
 
 
 @dataclass
@@ -60,6 +62,9 @@ class Referee:
     judged_anew: str | None = None
     """The task of the answer that the last event has changed."""
     truths: set[str | None] = field(default_factory=set)
+    suspended: set[str] = field(default_factory=set)
+    gold: bool = False
+    """Whether the decision is on gold questions."""
     budget: int | None = None
     spent: int = 0
     decisions: int = 0
@@ -177,7 +182,7 @@ class Referee:
         None where that hangs on units that were planned for tasks that are gone.
         """
         work = self.work[seq]
-        if self.stopped or work.task not in self.open_tasks:
+        if self.stopped or (work.task not in self.open_tasks and not work.gold):
             return False
         if not self.repeats(work.worker) and self.pairs[work.task, work.worker]:
             return False
@@ -221,6 +226,13 @@ class Referee:
             self._changed(event)
         elif kind == Kind.CLOSED and event.task not in self.open_tasks:
             assert event.task == changed, f"{event.task} is closed twice, and no answer was changed"
+        elif kind in (Kind.WARNED, Kind.QUALIFIED):
+            assert event.why, f"{event.worker} is judged without a reason"
+        elif kind == Kind.SUSPENDED:
+            assert event.worker not in self.suspended, f"{event.worker} is suspended twice"
+            self.suspended.add(event.worker or "")
+        elif kind == Kind.REINSTATED:
+            self.suspended.remove(event.worker or "")
         elif kind == Kind.CLOSED:
             del self.open_tasks[event.task]
             self._drop(lambda task, worker: task == event.task or not self.open_tasks)
@@ -259,6 +271,7 @@ class Referee:
         assert event.rows, "a decision is empty"
         assert event.decision == self.decisions, "decisions are not counted up"
         self.decisions += 1
+        self.gold = event.note in GOLD_NOTES
         self.plan = [[row.task, row.worker, row.count, row.count] for row in event.rows]
         wanted: Counter[str] = Counter()
         for row in event.rows:
@@ -285,7 +298,10 @@ class Referee:
             assert task in self.numbers, f"task {task} is not known"
             assert not self.pairs[task, worker], f"{worker} has audited task {task} before"
             return
-        assert task in self.open_tasks, f"task {task} is not open"
+        if self.gold:
+            assert task in self.truths, f"the truth of {task} is not known"
+        else:
+            assert task in self.open_tasks, f"task {task} is not open"
         assert self.is_for(task, worker), f"task {task} is not for {worker}"
         repeated = self.pairs[task, worker] and not self.repeats(worker)
         assert not repeated, f"{worker} was asked about task {task} before"
@@ -296,6 +312,7 @@ class Referee:
         assert not self.stopped, "the campaign was stopped"
         assert worker in self.joined, f"{worker} is asked and not there"
         assert worker in self._here(offered), f"{worker} is asked and not on offer"
+        assert worker not in self.suspended, f"{worker} is asked and suspended"
         self._may_be_asked(event.task, worker)
         for row in self.plan:
             if row[1] == worker and row[2] > 0 and row[0] in (None, event.task):
@@ -306,7 +323,7 @@ class Referee:
         assert event.price == self.prices[worker], "the price is not the worker's"
         elapsed = self.spent / self.budget if self.budget else 0.0
         self.work[event.seq] = _Work(
-            event.task, worker, self.prices[worker], self.asked[worker], elapsed
+            event.task, worker, self.prices[worker], self.asked[worker], elapsed, self.gold
         )
         self.out.append(event.seq)
         self._count(event.seq, 1)

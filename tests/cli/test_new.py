@@ -78,6 +78,13 @@ def test_people_may_be_a_table_and_options_have_meanings(
         ((*ASKED, *PAID, "--text", "body"), "has no column 'body'"),
         ((*ASKED, *PAID, "--option", "a"), "give options or option, not both"),
         ((*ASKED, *PAID, "--certify", "0.9"), "target_error"),
+        ((*ASKED, *PAID, "--qualify", "5"), "0 truths are known, and screening needs 5"),
+        ((*ASKED, *PAID, "--gold", "my reviews.csv"), "has no column 'truth'"),
+        (
+            (*ASKED, *PAID, "--gold", "my reviews.csv", "--truth", "gold"),
+            "'r1' has no truth in column 'gold'",
+        ),
+        ((*ASKED, *PAID, "--gold-rate", "0.9"), "screening.rate is 0.9"),
     ],
 )
 def test_what_is_missing_is_named_and_nothing_is_created(
@@ -94,11 +101,43 @@ def test_what_a_toml_file_says_itself_is_refused_beside_it(workplace: Path, call
     assert "--question is for a table of items" in refused.stderr
 
 
-def test_the_examples_of_the_page_print_what_it_says(workplace: Path, call: Call) -> None:
-    how_to = page.PAGE.with_name("new-campaign.md")
-    for name, text in page.files(how_to).items():
+KNOWN = "review;gold\nIt fell apart;no\nGreat;yes\nBad;no\nFine;yes\nSo so;no\n"
+
+
+def test_gold_questions_come_from_a_table_of_their_own(
+    workplace: Path, reviews: str, call: Call
+) -> None:
+    (workplace / "known.csv").write_text(KNOWN)
+    made = call(
+        *("new", reviews, *ASKED, *PAID, "--id", "", "--truth", "gold", "--gold", "known.csv"),
+        *("--qualify", "5", "--unpaid", "--gold-rate", "0.2", "--name", "screened"),
+        *("--text", "review"),
+    )
+    assert "3 tasks; it can't cost more than 0.8" in made.stderr
+    assert "6 gold questions" in made.stderr
+    campaign = opened(workplace, "screened")
+    terms = campaign.spec["screening"]
+    assert (terms["qualify"], terms["paid"], terms["rate"]) == (5, False, 0.2)
+    # Numbered on, as if they were more of the same; the second row of the table is known, too.
+    closed = [each.task for each in campaign.answers() if each.rests_on == "truth"]
+    assert closed == ["item-2", "item-4", "item-5", "item-6", "item-7", "item-8"]
+    assert campaign.task("item-4").payload == "It fell apart"
+
+
+def test_gold_questions_have_ids_of_their_own(workplace: Path, reviews: str, call: Call) -> None:
+    (workplace / "known.csv").write_text("id;review;gold\nr1;Great;yes\n")
+    refused = call("new", reviews, *ASKED, *PAID, "--truth", "gold", "--gold", "known.csv", code=2)
+    assert "'r1' is also an item of my reviews.csv" in refused.stderr
+
+
+@pytest.mark.parametrize(("how_to", "count"), [("new-campaign.md", 2), ("screening.md", 4)])
+def test_the_examples_of_the_page_print_what_it_says(
+    workplace: Path, call: Call, how_to: str, count: int
+) -> None:
+    shown = page.PAGE.with_name(how_to)
+    for name, text in page.files(shown).items():
         (workplace / name).write_text(text)
-    found = page.examples(how_to)
-    assert len(found) == 2
+    found = page.examples(shown)
+    assert len(found) == count
     for command, output in found:
         assert call(*shlex.split(command)[1:]).output == output

@@ -98,6 +98,22 @@ certify = {error = 0.1, confidence = 0.5, by = ["vet"]}
 """
 
 
+SCREENED = """
+name = "screened"
+options = ["cat", "dog"]
+tasks = [{tasks}]
+workers = [{{id = "ann", price = "1", kind = "person"}}]
+policy = "random-pairs"
+seed = 1
+
+[screening]
+qualify = 5
+rate = 0.5
+warn_below = 0.9
+pause_below = 0.6
+""".format(tasks=", ".join(f'"t{at}"' for at in range(60)))
+
+
 def test_every_kind_of_event_that_there_is(
     workplace: Path, cats: str, shop: str, call: Call, call_json: Call, look: Call
 ) -> None:
@@ -149,7 +165,19 @@ def test_every_kind_of_event_that_there_is(
         call("renew", batch[0].id)
         audited.tell(batch[0].id, "cat")
     look("certified", explain=True)
-    logs = "".join(call("log", name).stdout for name in (cats, shop, "auction", "certified"))
+    (workplace / "screened.toml").write_text(SCREENED)
+    call("new", "screened.toml")
+    screened = Campaign.open("sqlite:///askwise.sqlite", "screened")
+    for at in range(30):
+        screened.truth(f"t{at}", "cat")
+    while batch := screened.ask():
+        screened.tell(batch[0].id, "cat" if screened.status().answers < 5 else "dog")
+    assert faults("workers", call_json("workers", "screened")) == []
+    call("reinstate", "screened", "ann", "--by", "eve", "--why", "She was ill.")
+    call("suspend", "screened", "ann", "--by", "eve")
+    look("screened")
+    names = (cats, shop, "auction", "certified", "screened")
+    logs = "".join(call("log", name).stdout for name in names)
     met = {line.split("\t")[2] for line in logs.splitlines()}
     assert met == {kind.name for kind in Kind}
 

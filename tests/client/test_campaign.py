@@ -24,7 +24,7 @@ ELSEWHERE = {"create", "open"}
 
 NOT_REMOTE = {
     *("ask_around", "ask_for_self", "busy", "events", "reading", "release", "store", "sweep"),
-    "settle",
+    *("settle", "paces"),
 }
 """They lend the state in memory, or are what a service does by itself."""
 

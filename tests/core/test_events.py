@@ -117,6 +117,10 @@ def test_the_numbers_of_kinds_do_not_change() -> None:
         ("FLAGGED", 22),
         ("COMMENTED", 23),
         ("BONUS", 24),
+        ("WARNED", 25),
+        ("SUSPENDED", 26),
+        ("REINSTATED", 27),
+        ("QUALIFIED", 28),
         ("REVISED", 34),
         ("WITHDRAWN", 35),
     ]

@@ -181,7 +181,21 @@ def eventful_log() -> list[dict[str, Any]]:
     said: dict[str, Any] = {"cost": 2, "probabilities": {"no": 1}, "rationale": "No."}
     calls.tell(told.id, "no", **said, reference="a")
     calls.fail(failed.id, "refused", 2, "b")
+    screened = Campaign.create(
+        workers=[Worker("ann", 1)],
+        tasks=[f"t{at}" for at in range(80)],
+        options=["no", "yes"],
+        policy="random-pairs",
+        screening={"qualify": 5, "rate": 0.5, "warn_below": 0.9, "pause_below": 0.6},
+        seed=1,
+    )
+    for at in range(40):
+        screened.truth(f"t{at}", "yes")
+    while batch := screened.ask():
+        screened.tell(batch[0].id, "yes" if screened.status().answers < 5 else "no")
+    screened.reinstate("ann", by="bob", why="She was ill.")
     logs = (campaign.log(), thompson.log(), auction.log(), certified.log(), calls.log())
+    logs += (screened.log(),)
     return [event.to_json() for log in logs for event in log]
 
 

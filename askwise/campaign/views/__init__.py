@@ -11,6 +11,7 @@ from askwise.campaign.views.contested import Contested, contested
 from askwise.campaign.views.explain import Candidate, Explanation, explain
 from askwise.campaign.views.forecast import Forecast, forecast
 from askwise.campaign.views.outcomes import OutcomeCount, Outcomes, outcomes
+from askwise.campaign.views.pace import Paces
 from askwise.campaign.views.payments import Bonus, DuePayout, Payment, Payout, payments
 from askwise.campaign.views.pilot import (
     FamilyAgreement,
@@ -21,6 +22,12 @@ from askwise.campaign.views.pilot import (
 )
 from askwise.campaign.views.quality import Quality
 from askwise.campaign.views.savings import Savings, savings
+from askwise.campaign.views.standing import (
+    OwnStanding,
+    WorkerStanding,
+    own_standing,
+    standing,
+)
 from askwise.campaign.views.status import NeedsGold, Status, over, status
 from askwise.campaign.views.timeline import Series, Timeline
 from askwise.campaign.views.workers import WorkerSummary, workers
@@ -40,6 +47,8 @@ __all__ = [
     "NeedsGold",
     "OutcomeCount",
     "Outcomes",
+    "OwnStanding",
+    "Paces",
     "Payment",
     "Payout",
     "PilotProgress",
@@ -50,6 +59,7 @@ __all__ = [
     "Series",
     "Status",
     "Timeline",
+    "WorkerStanding",
     "WorkerSummary",
     "answers",
     "assignment_id",
@@ -61,9 +71,11 @@ __all__ = [
     "outcomes",
     "outstanding",
     "over",
+    "own_standing",
     "payments",
     "pilot",
     "savings",
+    "standing",
     "status",
     "workers",
 ]

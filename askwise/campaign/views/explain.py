@@ -9,6 +9,7 @@ from typing import Annotated
 from askwise.campaign.askings import Askings
 from askwise.campaign.certifying import AUDIT_RULES
 from askwise.campaign.piloting import OWN_RULES
+from askwise.campaign.screening import SCREENING_RULES
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.assignments import assignment_id, unknown_assignment
@@ -21,6 +22,7 @@ from askwise.core.jsonable import Jsonable
 from askwise.core.money import NO_CAP, from_micro
 from askwise.core.pilot import PILOT
 from askwise.core.problem import UNLIMITED
+from askwise.core.screening import MIXED_IN
 from askwise.ledger import Ledger, queries
 from askwise.ledger import columns as c
 from askwise.policies.capabilities import Explains, Score
@@ -122,7 +124,8 @@ def explain(
     ledger, scores = state.ledger, {}
     audits = decided.note in AUDIT_RULES
     if decided.note in OWN_RULES:
-        here = state.auditors if audits else state.available
+        gold = decided.note in SCREENING_RULES
+        here = state.auditors if audits else state.present if gold else state.available
         available = here(decided.available)
         rule, again = OWN_RULES[decided.note or ""], _asked_again(state, available, decided)
     else:
@@ -173,11 +176,26 @@ def explain(
 def _asked_again(
     state: CampaignState, available: Array, decided: Event
 ) -> tuple[PlanRow, ...] | None:
-    """Decide again on audits, or on the pilot."""
+    """Decide again on audits, on the pilot or on gold questions."""
+    if decided.note in SCREENING_RULES:
+        return _gold_again(state, available, decided)
     phase = state.certification if decided.note in AUDIT_RULES else state.pilot
     assert phase is not None
     step = phase.next_step(state.ledger, available, len(decided.rows or ()))
     return step.plan(state.ledger) if isinstance(step, Askings) else None
+
+
+def _gold_again(
+    state: CampaignState, available: Array, decided: Event
+) -> tuple[PlanRow, ...] | None:
+    """Draw gold questions again."""
+    screening, rows = state.screening, decided.rows or ()
+    assert screening is not None
+    if decided.note == MIXED_IN:
+        again = screening.mixed_in(state.ledger, state.ledger.worker_at(rows[0].worker))
+    else:
+        again = screening.qualification(state.ledger, available, len(rows))
+    return None if again is None else again.plan(state.ledger)
 
 
 def _decision_before(name: str, seq: int, decision: int | None, store: Store) -> Event:

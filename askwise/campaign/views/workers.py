@@ -10,11 +10,13 @@ from askwise.campaign.state import CampaignState
 from askwise.campaign.views.answers import Answer
 from askwise.campaign.views.answers import answers as answers_of
 from askwise.campaign.views.assignments import STATES
+from askwise.campaign.views.pace import Paces
 from askwise.campaign.views.quality import Quality, judged, rated
+from askwise.campaign.views.standing import WorkerStanding, standing
 from askwise.core.json_types import Count, Id, Positive, Share
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
-from askwise.core.problem import WorkerKind
+from askwise.core.problem import Worker, WorkerKind
 from askwise.ledger import columns as c
 from askwise.ledger.entries import Overrun
 
@@ -74,6 +76,15 @@ class WorkerSummary(Jsonable):
         What such calls cost beyond what the budget had room for.
     source : str or None
         What answers for them, by name and digest; None where nothing was said.
+    standing : WorkerStanding or None
+        Whether they have to qualify, were warned or are suspended, and what gold questions show;
+        None of workers who are not screened and were never suspended.
+    seconds_an_answer : float or None
+        The median time that their latest answers took; None before five of them, and where times
+        are not looked at.
+    pay_an_hour : Decimal or None
+        What a person earns in an hour at that pace and at ``cost_an_answer``, an estimate; None of
+        models and crowds, and without a pace.
     """
 
     id: Id
@@ -99,9 +110,14 @@ class WorkerSummary(Jsonable):
     over_ceiling: Count = 0
     unbooked: Decimal = Decimal(0)
     source: str | None = None
+    standing: WorkerStanding | None = None
+    seconds_an_answer: float | None = None
+    pay_an_hour: Decimal | None = None
 
 
-def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> list[WorkerSummary]:
+def workers(
+    state: CampaignState, answers: Sequence[Answer] | None = None, paces: Paces | None = None
+) -> list[WorkerSummary]:
     """Every worker who ever joined, in that order.
 
     Workers are judged by the truth where that is known for ``ENOUGH_TRUTHS`` of their answers, or
@@ -119,6 +135,8 @@ def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> li
     ----------
     answers : sequence of Answer, optional
         What ``Campaign.answers()`` says at the same point of the log; worked out if not given.
+    paces : Paces, optional
+        How long workers take, from the log's times; not given, nothing is said of that.
     """
     ledger, problem = state.ledger, state.spec.problem
     size, total = ledger.total(c.WORKERS), ledger.total(c.ANSWERS)
@@ -138,6 +156,8 @@ def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> li
         row = ledger.book.workers[at]
         out, answered, expired, declined, failed = states[at]
         overrun = ledger.overruns.get(at, Overrun(0, 0))
+        seconds = None if paces is None else paces.seconds(worker.id)
+        each = mean_money(paid[at], answered)
         found.append(
             WorkerSummary(
                 id=worker.id,
@@ -160,12 +180,22 @@ def workers(state: CampaignState, answers: Sequence[Answer] | None = None) -> li
                 failed=failed,
                 failures=dict(ledger.failures.get(at, ())),
                 paid_for_failures=from_micro(int(row[c.FAILURE_COST])),
-                cost_an_answer=mean_money(paid[at], answered),
+                cost_an_answer=each,
+                standing=standing(state, at),
+                seconds_an_answer=seconds,
+                pay_an_hour=pay_an_hour(worker, each, seconds),
                 over_ceiling=overrun.calls,
                 unbooked=from_micro(overrun.unbooked),
             )
         )
     return found
+
+
+def pay_an_hour(worker: Worker, each: Decimal | None, seconds: float | None) -> Decimal | None:
+    """What a person earns in an hour who is paid so much for an answer and takes so long for it."""
+    if worker.kind not in (None, "person") or each is None or not seconds:
+        return None
+    return (each * 3600 / Decimal(str(seconds))).quantize(Decimal("0.01"))
 
 
 def mean_money(money: int, count: int) -> Decimal | None:

@@ -71,6 +71,33 @@ async def remove(visit: Requesting, name: Name) -> Response:
     )
 
 
+@router.post("/dashboard/{name}/suspend")
+async def suspend(visit: Requesting, name: Name) -> Response:
+    """Hand nothing to a worker until the pause is lifted."""
+    return await _change_standing(visit, name, "worker-paused", Campaign.suspend)
+
+
+@router.post("/dashboard/{name}/reinstate")
+async def reinstate(visit: Requesting, name: Name) -> Response:
+    """Lift a worker's pause."""
+    return await _change_standing(visit, name, "pause-lifted", Campaign.reinstate)
+
+
+async def _change_standing(
+    visit: Visit, name: str, code: str, act: Callable[..., None]
+) -> Response:
+    def work(form: Form) -> None:
+        campaign = visit.service.campaigns.get(name)
+        act(campaign, form.fields.get("worker", ""), by=visit.caller.label, key=form.key)
+
+    return await do(
+        visit,
+        work,
+        partial(shown.show_workers, visit, name),
+        lambda _: back(f"/dashboard/{name}/workers", code),
+    )
+
+
 @router.post("/dashboard/{name}/asked/{seq}/release")
 async def release(visit: Requesting, name: Name, seq: shown.Number) -> Response:
     """Take an assignment back; its question may be asked again."""

@@ -186,7 +186,7 @@ def _create(visit: Visit, ordered: OrderedForm, form: Form) -> CreatedCampaign:
     fields = shape.model_dump(exclude_unset=True)
     name = str(create_once(visit.service, fields, form.key)["name"])
     campaign = visit.service.campaigns.get(name)
-    truths = ordered.order.items.truths
+    truths = ordered.order.truths
     for task, option in truths.items():
         campaign.truth(task, option)
     links = {}

@@ -10,6 +10,7 @@ from typing import Any
 
 from askwise.core.money import to_micro
 from askwise.core.problem import Worker, as_worker
+from askwise.core.screening import ScreeningTerms
 from askwise.data.order_costs import OrderCeiling, ceiling_of
 from askwise.data.orders import ItemsOrder, options_of_text, people_of_text, read_order
 from askwise.data.table_preview import TablePreview
@@ -41,7 +42,8 @@ _FIELDS = {
     **dict.fromkeys(("text", "kind", "truth", "payload", "tasks", "context"), "columns"),
     **{"target_error": "target", "target": "target", "judges": "people", "workers": "people"},
     **{"confidence": "confidence", "certify": "confidence", "judge": "judges", "id": "people"},
-    **{"columns": "columns", "error": "target"},
+    **{"columns": "columns", "error": "target", "screening": "qualify"},
+    **{name: name for name in ("qualify", "pass_share", "gold_rate", "warn_below", "pause_below")},
 }
 """The field of the form beside which an error is shown, by the field that it names."""
 
@@ -59,7 +61,15 @@ def first_typed(seen: TablePreview) -> dict[str, str]:
     """What the form holds at first: what the table itself suggests."""
     stem = Path(seen.source).stem
     title = stem.replace("_", " ").replace("-", " ").strip().capitalize()
-    return {"title": title, **guessed_roles(seen)}
+    usual = ScreeningTerms()
+    shares = {
+        "pass_share": usual.pass_share,
+        "gold_rate": usual.rate,
+        "warn_below": usual.warn_below,
+        "pause_below": usual.pause_below,
+    }
+    lines = {name: f"{share:.0%}".removesuffix("%") for name, share in shares.items() if share}
+    return {"title": title, "qualify": str(usual.qualify), **lines, **guessed_roles(seen)}
 
 
 def guessed_roles(seen: TablePreview, shown: Sequence[str] = ()) -> dict[str, str]:
@@ -111,6 +121,7 @@ def read_form(
         certify=confidence,
         by=by or None,
         escalate=bool(confidence is not None and said.get("escalate")),
+        screening=_screening(said),
         **columns,
     )
     if len(order.items) > MOST_ITEMS:
@@ -142,6 +153,8 @@ def place_of(field: str, names: Sequence[str]) -> str:
     """
     if field in names and field not in ("name", "title", "question", "price", "limit"):
         return "columns"
+    if field.startswith("screening."):
+        return _SCREENING.get(field.partition(".")[2], "qualify")
     if field.startswith("certify."):
         return {"certify.by": "by", "certify.error": "target", "certify.share": "budget"}.get(
             field, "confidence"
@@ -168,6 +181,31 @@ def chosen_columns(names: Sequence[str], typed: Mapping[str, str]) -> dict[str, 
     single = {role: chosen[role][0] if chosen[role] else None for role in ("id", "kind", "truth")}
     # An empty name has ids made: a column that is called id may be something else.
     return {"text": chosen["show"], **single, "id": single["id"] or ""}
+
+
+_SCREENING = {"rate": "gold_rate", "pass_share": "pass_share", "qualify": "qualify"}
+_SCREENING |= {"warn_below": "warn_below", "pause_below": "pause_below"}
+"""The field of the form that each of the terms of screening is read from."""
+
+
+def _screening(said: Mapping[str, str]) -> dict[str, Any] | None:
+    """The terms of screening, if the form wants any; a line that is left empty is not drawn."""
+    if not said.get("screen"):
+        return None
+    text = said.get("qualify", "") or "0"
+    if not text.isdecimal() or len(text) > 9:
+        raise refuse_form(
+            f"the number of gold questions is {text[:20]!r}: give a whole number", field="qualify"
+        )
+    share = _percent(said, "pass_share", "the share that must be right")
+    return {
+        "qualify": int(text),
+        **({} if share is None else {"pass_share": share}),
+        "paid": not said.get("unpaid"),
+        "rate": _percent(said, "gold_rate", "the share of gold questions") or 0.0,
+        "warn_below": _percent(said, "warn_below", "the line for a warning"),
+        "pause_below": _percent(said, "pause_below", "the line for a pause"),
+    }
 
 
 def _percent(said: Mapping[str, str], name: str, what: str) -> float | None:

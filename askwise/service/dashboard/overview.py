@@ -78,6 +78,8 @@ class Facts:
     """Of utilities; 0 to 1 where there are options."""
     votes: Array
     """One row a task, one column an option."""
+    currency: str = ""
+    """What money is in, if that was said."""
 
 
 @dataclass(frozen=True)
@@ -227,9 +229,11 @@ class Overviews:
         watched = self._of(name)
 
         def make() -> Facts:
-            with self._campaigns.get(name).reading() as state:
+            campaign = self._campaigns.get(name)
+            paces = campaign.paces()
+            with campaign.reading() as state:
                 still = copied(state)
-            return _facts(still, watched.answers)
+            return _facts(still, watched.answers, paces)
 
         return watched.facts.get(lambda kept: kept.seq >= position, make, now=now)
 
@@ -347,19 +351,21 @@ def copied(state: CampaignState) -> CampaignState:
     ledger.workers, ledger.tasks = ledger.workers.copy(), ledger.tasks.copy()
     ledger.closings, ledger.contexts = ledger.closings.copy(), ledger.contexts.copy()
     ledger.labels, ledger.flags = ledger.labels.copy(), ledger.flags.copy()
+    ledger.standings = copy.deepcopy(ledger.standings)
     return made
 
 
-def _facts(state: CampaignState, kept: views.KeptAnswers) -> Facts:
+def _facts(state: CampaignState, kept: views.KeptAnswers, paces: views.Paces) -> Facts:
     answers = kept.of(state)
     ledger = state.ledger
     return Facts(
         seq=state.seq,
         answers=answers,
-        workers=views.workers(state, answers),
+        workers=views.workers(state, answers, paces),
         outcomes=views.outcomes(answers),
         contested=views.contested(state, answers, 10),
         options=state.spec.problem.options,
         range=state.spec.problem.range,
         votes=ledger.book.votes[: ledger.total(c.TASKS)],
+        currency="" if state.spec.content is None else state.spec.content.currency,
     )

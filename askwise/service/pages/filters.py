@@ -51,6 +51,8 @@ NOTICES = {
     "added": "The tasks are there.",
     "token-revoked": "The link works no longer. What its worker had out is released.",
     "removed": "The worker is removed. What they had out is released; their links work no longer.",
+    "worker-paused": "The worker is paused. What they have out is theirs to finish.",
+    "pause-lifted": "The pause is lifted: the worker is asked again.",
     "released": "Released: the question may be asked again.",
     "revised": "The answer is changed.",
     "withdrawn": "The answer is withdrawn.",

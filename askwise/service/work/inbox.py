@@ -7,8 +7,10 @@ from decimal import Decimal
 
 from askwise.campaign import Campaign
 from askwise.campaign.state import CampaignState
+from askwise.campaign.views import OwnStanding, own_standing
 from askwise.campaign.views.assignments import assignment_at
 from askwise.campaign.views.payments import earned_by
+from askwise.campaign.views.workers import mean_money, pay_an_hour
 from askwise.core.choices import Assignment, Done, Wait
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c
@@ -47,12 +49,21 @@ class Inbox:
     bidding: Bidding | None
     options: tuple[str, ...]
     range: tuple[float, float]
+    standing: OwnStanding
+    pay_an_hour: Decimal | None = None
+    """What they earn in an hour, by their latest answers; None before five."""
     swapped: bool = False
     """Whether they see the sides of their question's pair in the other order."""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the answer to their question is not paid."""
+        return self.standing.state == "qualifying" and not self.standing.paid
 
 
 def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
     """Look up what is a worker's own."""
+    seconds = campaign.paces().seconds(worker)
     with campaign.reading() as state:
         ledger = state.ledger
         place = ledger.worker_at(worker)
@@ -76,15 +87,16 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
         problem = state.spec.problem
         question = None if oldest is None else assignment_at(campaign.name, ledger, oldest)
         expires = None if question is None else question.expires
+        earned, bonus = earned_by(state, place), int(row[c.BONUS])
         return Inbox(
             position=state.seq,
             joined=ledger.is_here(place),
             stopped=bool(ledger.total(c.STOPPED)),
             paused=bool(ledger.total(c.PAUSED)),
             answers=int(row[c.ANSWERED]),
-            earned=from_micro(earned_by(state, place)),
+            earned=from_micro(earned),
             paid_out=from_micro(int(row[c.PAID_OUT])),
-            bonus=from_micro(int(row[c.BONUS])),
+            bonus=from_micro(bonus),
             question=question,
             number=number,
             left=None if expires is None else expires - now,
@@ -92,6 +104,10 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
             bidding=_bidding(state, int(row[c.BID])),
             options=tuple(problem.options),
             range=(0.0, 1.0) if problem.options else problem.range,
+            standing=own_standing(state, worker),
+            pay_an_hour=pay_an_hour(
+                ledger.workers[place], mean_money(earned - bonus, int(row[c.ANSWERED])), seconds
+            ),
             swapped=question is not None and is_swapped(state, question.task, worker),
         )
 
@@ -122,7 +138,7 @@ def _bidding(state: CampaignState, bid: int) -> Bidding | None:
 
 
 def state_of(own: Inbox, *, away: bool, said: Wait | Done | None) -> str:
-    """What their page shows: question, left, over, away, bidding, wait or start.
+    """What their page shows: question, left, over, suspended, away, bidding, wait or start.
 
     ``said`` is what asking for them has just come to, if it did not come to a question.
     """
@@ -132,6 +148,8 @@ def state_of(own: Inbox, *, away: bool, said: Wait | Done | None) -> str:
         return "left"
     if own.stopped:
         return "over"
+    if own.standing.state == "suspended":
+        return "suspended"
     if away:
         return "away"
     if own.bidding is not None:

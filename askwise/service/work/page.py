@@ -328,6 +328,8 @@ class _Visit:
             what=what,
             wait=sentences.wait_of(what),
             end=sentences.end_of("stopped" if own.stopped else "" if done is None else done.why),
+            suspended=sentences.SUSPENDED.get(own.standing.suspended_for or "", ""),
+            warning=sentences.WARNED if own.standing.state == "warned" else "",
             left="" if own.left is None else _words_of(own.left),
             bonuses=self.campaign.bonuses(self.worker) if own.bonus else (),
             csrf=csrf_token(self.token.secret),

@@ -65,7 +65,8 @@ NEVER_SHOWN: frozenset[str] = frozenset(
     {
         # Of what only requesters and owners do.
         "campaign_exists", "campaign_paused", "campaign_not_paused", "task_exists", "truth_known",
-        "already_running", "worker_exists", "no_newcomers", "no_tasks", "no_budget",
+        "already_running", "worker_exists", "worker_suspended", "worker_not_suspended",
+        "no_newcomers", "no_tasks", "no_budget",
         "unknown_policy", "unknown_key",
         "unknown_hook", "unknown_delivery", "unknown_export", "invalid_form", "not_certifying",
         "no_pilot", "judges_unavailable", "not_owed",
@@ -110,6 +111,22 @@ ENDS: dict[str, str] = {
     "stopped": "The campaign has ended. What you have earned is yours.",
 }
 """What a worker is told when there is nothing more to ask them, by why."""
+
+
+SUSPENDED: dict[str, str] = {
+    "qualification": "Thank you for your answers. Too few of the first questions were answered as "
+    "expected, so no further questions are put to you for now.",
+    "gold": "Thank you for your answers. Too many of them differ from answers that are known, so "
+    "no further questions are put to you for now.",
+    "decision": "The requester has paused your work for now.",
+}
+"""What a worker is told who is handed nothing, by why."""
+
+WARNED = (
+    "Some of your answers differ from answers that are known. Please take your time, and look at "
+    "the instructions again. If that goes on, no more questions may be put to you."
+)
+"""What a worker is told who was warned."""
 
 
 def words_of(reason: str) -> str:

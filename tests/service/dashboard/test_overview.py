@@ -198,7 +198,7 @@ def test_facts_are_those_of_the_campaign(campaigns: OpenCampaigns) -> None:
     with campaign.reading() as state:
         answers = views.answers(state)
         assert facts.answers == answers
-        assert facts.workers == views.workers(state, answers)
+        assert facts.workers == views.workers(state, answers, campaign.paces())
         assert facts.outcomes == views.outcomes(answers)
         assert facts.contested == views.contested(state, answers, 10)
         assert facts.seq == state.seq

@@ -196,12 +196,7 @@ def list_workers(call: d.Look, page: d.Page) -> Response:
     A quality comes with a 95% interval and with what it rests on: known truths, or agreement
     with the other workers, which is not the same.
     """
-
-    def look(campaign: Campaign) -> list[views.WorkerSummary]:
-        with campaign.reading() as state:
-            return views.workers(state)
-
-    return call.listed("workers", look, page)
+    return call.listed("workers", Campaign.workers, page)
 
 
 @router.get("/{name}/log", reply=replies.LogShape, responses=d.POLLED)

@@ -1,9 +1,18 @@
 """Workers of a campaign: invited, bidding, away, gone."""
 
+from askwise.campaign.views import OwnStanding, own_standing
 from askwise.core.keys import Invitation, Key
 from askwise.service.api import actions
 from askwise.service.api.actions import invite_worker
-from askwise.service.api.dependencies import Change, OwnChange, Page, Requester, Serving, group
+from askwise.service.api.dependencies import (
+    Change,
+    OwnChange,
+    OwnLook,
+    Page,
+    Requester,
+    Serving,
+    group,
+)
 from askwise.service.api.shapes import replies, requests
 from askwise.service.idempotency import note_of
 from askwise.service.json_reply import JsonReply
@@ -32,6 +41,30 @@ def leave_campaign(call: OwnChange, body: requests.WorkerOnly) -> JsonReply:
     worker = call.worker(body.worker)
     call.campaign.leave(worker, call.key)
     return JsonReply({"worker": worker})
+
+
+@router.post("/suspend", reply=replies.NamedShape)
+def suspend_worker(call: Change, body: requests.StandingBody) -> JsonReply:
+    """Hand nothing to a worker until they are reinstated; what they have out stays theirs."""
+    by = body.by or call.caller.label
+    call.campaign.suspend(body.worker, by=by, why=body.why, key=call.key)
+    return JsonReply({"worker": body.worker})
+
+
+@router.post("/reinstate", reply=replies.NamedShape)
+def reinstate_worker(call: Change, body: requests.StandingBody) -> JsonReply:
+    """Ask a worker again who was suspended; gold answers before that count no more."""
+    by = body.by or call.caller.label
+    call.campaign.reinstate(body.worker, by=by, why=body.why, key=call.key)
+    return JsonReply({"worker": body.worker})
+
+
+@router.get("/standing", reply=OwnStanding)
+def get_standing(call: OwnLook, worker: requests.WorkerId) -> JsonReply:
+    """Where a worker stands, as they may know: it does not tell which questions are gold."""
+    named = call.worker(worker)
+    with call.campaign.reading() as state:
+        return JsonReply(own_standing(state, named).to_json())
 
 
 @router.post("/availability", reply=replies.AvailabilityShape)

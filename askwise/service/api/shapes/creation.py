@@ -7,6 +7,7 @@ from pydantic import BaseModel, Discriminator, Field, Tag
 from askwise.core.certify import MOST_BLOCKS, CertifyTerms
 from askwise.core.pilot import FEWEST_TASKS, MOST_TASKS
 from askwise.core.problem import Task, Worker, WorkerKind
+from askwise.core.screening import MOST_QUESTIONS, ScreenedKind, ScreeningTerms
 from askwise.service.api.shapes.content import ContentBody
 from askwise.service.api.shapes.requests import (
     NAME,
@@ -85,6 +86,36 @@ class CertifyBody(Body, example={"error": 0.05, "confidence": 0.9, "by": ["vet"]
     escalate: bool = False
     audits: Limit | None = None
     blocks: Annotated[int, Field(ge=1, le=MOST_BLOCKS), Whole] = 1
+
+
+class ScreeningBody(
+    Body, example={"qualify": 10, "pass_share": 0.7, "rate": 0.1}, of=ScreeningTerms
+):
+    """When gold questions are put to workers, and what follows from their answers."""
+
+    qualify: Annotated[int, Field(ge=0, le=MOST_QUESTIONS), Whole] = 10
+    pass_share: Annotated[float, Field(ge=0, le=1)] = 0.7
+    paid: bool = True
+    rate: Annotated[float, Field(ge=0, le=0.5)] = 0.1
+    warn_below: Share | None = 0.8
+    pause_below: Share | None = 0.7
+    kinds: list[ScreenedKind] = Field(default=["person"], min_length=1)
+
+
+def _screening_kind(value: object) -> str | None:
+    if isinstance(value, bool):
+        return "(flag)"
+    return "(object)" if isinstance(value, dict | BaseModel) else None
+
+
+Screening = Annotated[
+    Annotated[bool, Tag("(flag)")] | Annotated[ScreeningBody, Tag("(object)")],
+    Discriminator(
+        _screening_kind,
+        custom_error_type="kind",
+        custom_error_message="Give true, or an object",
+    ),
+]
 
 
 PilotTasks = Annotated[int, Field(ge=FEWEST_TASKS, le=MOST_TASKS), Whole]
@@ -171,6 +202,12 @@ class NewCampaign(
         description="What is tried out before the policy decides anything: a number of tasks for "
         "all models to answer, or tasks and workers.",
         examples=[30],
+    )
+    screening: Screening | None = Field(
+        None,
+        description="How workers are kept good by gold questions, which are about tasks whose "
+        "truth was told; `true` for the usual terms.",
+        examples=[{"qualify": 10, "rate": 0.1}],
     )
     content: ContentBody | None = Field(
         None,

@@ -46,6 +46,7 @@ DeliveryId = Annotated[
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 TaskId = Annotated[Id, Field(description="The task.")]
+WorkerId = Annotated[Id, Field(description="The worker.")]
 OneWorker = Annotated[Id | None, Field(description="A worker; without, all of them.")]
 
 
@@ -277,6 +278,14 @@ class InviteBody(Body, example={"worker": "ann", "lasts": 604800}, of=Worker):
     lasts: Seconds | None = Field(None, description="Seconds; without, for good.")
     kind: WorkerKind | None = None
     family: Id | None = None
+
+
+class StandingBody(Body, example={"worker": "ann", "why": "Answers faster than anybody reads."}):
+    """A worker to suspend or to reinstate."""
+
+    worker: Id = Field(description="The worker.")
+    by: Id | None = Field(None, description="Who decides; by default what the key is called.")
+    why: str | None = Field(None, max_length=LONGEST_REMARK, description="The reason.")
 
 
 class TaskOnly(Body, example={"task": "photo-1"}):
