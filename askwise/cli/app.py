@@ -20,6 +20,7 @@ from askwise.cli.new import new
 from askwise.cli.pilot import pilot
 from askwise.cli.plan import plan
 from askwise.cli.replay import replay
+from askwise.cli.results import agreement, judges, results, worker
 from askwise.cli.warm import warm
 
 app = typer.Typer(
@@ -42,8 +43,8 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         *(ask_tell.expire, ask_tell.renew, ask_tell.decline, ask_tell.flag, ask_tell.comment),
     ),
     "Look at a campaign": (
-        *(show.status, ask_tell.assignments, show.answers, show.certificate, show.payments),
-        *(pilot, show.log, show.explain),
+        *(show.status, results, ask_tell.assignments, show.answers, agreement, worker, judges),
+        *(show.certificate, show.payments, pilot, show.log, show.explain),
     ),
     "Serve": (serve.serve, demo_live, warm, backup, restore, archive),
     "Recorded answers": (aggregate, check, certify, replay),

@@ -4,50 +4,67 @@ A view is read off the state that ``Campaign.reading()`` lends, in O(tasks + wor
 and changes nothing.
 """
 
+from askwise.campaign.views.agreement import Agreement, agreement
 from askwise.campaign.views.answers import Answer, KeptAnswers, answers
 from askwise.campaign.views.assignments import Handed, assignment_id, handed, outstanding
 from askwise.campaign.views.certificate import CampaignCertificate, certificate
 from askwise.campaign.views.contested import Contested, contested
 from askwise.campaign.views.explain import Candidate, Explanation, explain
+from askwise.campaign.views.families import FamilyAgreement
 from askwise.campaign.views.forecast import Forecast, forecast
+from askwise.campaign.views.judges import JudgeReport, JudgesReport, judges
 from askwise.campaign.views.outcomes import OutcomeCount, Outcomes, outcomes
+from askwise.campaign.views.pace import Pace, pace
 from askwise.campaign.views.payments import Payment, payments
-from askwise.campaign.views.pilot import (
-    FamilyAgreement,
-    PilotProgress,
-    PilotReport,
-    PilotWorker,
-    pilot,
-)
+from askwise.campaign.views.pilot import PilotProgress, PilotReport, PilotWorker, pilot
 from askwise.campaign.views.quality import Quality
+from askwise.campaign.views.results import MeasuredAccuracy, Results, results
 from askwise.campaign.views.savings import Savings, savings
 from askwise.campaign.views.status import NeedsGold, Status, over, status
 from askwise.campaign.views.timeline import Series, Timeline
+from askwise.campaign.views.worker_report import (
+    ConfusionCount,
+    ContextQuality,
+    QualityBlock,
+    WorkerReport,
+    worker_report,
+)
 from askwise.campaign.views.workers import WorkerSummary, workers
 
 __all__ = [
+    "Agreement",
     "Answer",
     "CampaignCertificate",
     "Candidate",
+    "ConfusionCount",
     "Contested",
+    "ContextQuality",
     "Explanation",
     "FamilyAgreement",
     "Forecast",
     "Handed",
+    "JudgeReport",
+    "JudgesReport",
     "KeptAnswers",
+    "MeasuredAccuracy",
     "NeedsGold",
     "OutcomeCount",
     "Outcomes",
+    "Pace",
     "Payment",
     "PilotProgress",
     "PilotReport",
     "PilotWorker",
     "Quality",
+    "QualityBlock",
+    "Results",
     "Savings",
     "Series",
     "Status",
     "Timeline",
+    "WorkerReport",
     "WorkerSummary",
+    "agreement",
     "answers",
     "assignment_id",
     "certificate",
@@ -55,12 +72,16 @@ __all__ = [
     "explain",
     "forecast",
     "handed",
+    "judges",
     "outcomes",
     "outstanding",
     "over",
+    "pace",
     "payments",
     "pilot",
+    "results",
     "savings",
     "status",
+    "worker_report",
     "workers",
 ]

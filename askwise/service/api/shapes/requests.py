@@ -46,6 +46,7 @@ DeliveryId = Annotated[
 
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 TaskId = Annotated[Id, Field(description="The task.")]
+WorkerId = Annotated[Id, Field(description="The worker.")]
 OneWorker = Annotated[Id | None, Field(description="A worker; without, all of them.")]
 
 
