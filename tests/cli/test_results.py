@@ -20,7 +20,10 @@ options = ["cat", "dog"]
 policy = "random-pairs"
 budget = 10
 tasks = ["t1", {id = "t2", context = "night"}]
-workers = [{id = "ann", price = 0.05}, {id = "bob", price = 0.05}, {id = "gpt", price = 0.05, kind = "model"}]
+workers = [
+  {id = "ann", price = 0.05}, {id = "bob", price = 0.05},
+  {id = "gpt", price = 0.05, kind = "model"},
+]
 """
 
 

@@ -1,5 +1,6 @@
 """How fast a worker answers."""
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
@@ -57,7 +58,7 @@ def pace(events: Iterable[Event], worker: str) -> Pace | None:
             took.append(max(0.0, event.time - asked[event.assignment]))
     if not times:
         return None
-    gaps = (after - before for before, after in zip(times, times[1:], strict=False))
+    gaps = (after - before for before, after in itertools.pairwise(times))
     worked = sum(min(max(gap, 0.0), BREAK) for gap in gaps)
     return Pace(
         answers=len(times),

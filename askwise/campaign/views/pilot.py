@@ -17,7 +17,7 @@ from askwise.campaign.state import CampaignState
 from askwise.campaign.views.families import FamilyAgreement, family_agreements
 from askwise.campaign.views.workers import mean_money
 from askwise.core.arrays import Array
-from askwise.core.json_types import Count, Id, JsonLimits, Positive, Share
+from askwise.core.json_types import Count, Id, JsonLimits, Positive
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
 from askwise.core.pilot import FEWEST_TASKS, PilotCut

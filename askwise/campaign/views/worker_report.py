@@ -1,5 +1,6 @@
 """One worker in full: how good over time, at which kind of task, and what they mix up."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -193,7 +194,7 @@ def _blocks(answers: _Judged, scale: tuple[float, float]) -> tuple[QualityBlock,
     scale = scale if answers.basis == "utility" else (0.0, 1.0)
     return tuple(
         QualityBlock(first + 1, last, _quality(values[first:last], answers.basis, scale))
-        for first, last in zip(ends, ends[1:], strict=False)
+        for first, last in itertools.pairwise(ends)
     )
 
 

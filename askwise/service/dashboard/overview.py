@@ -52,6 +52,12 @@ PIECES = 4
 PATIENCE = 0.5
 """Seconds that a page waits for the log to be read; the rest is read behind its back."""
 
+LARGE = 50_000
+"""Answers and tasks from which on the first look does not wait either: it is told so."""
+
+FIRST_PATIENCE = 0.25
+"""Seconds that the first look at a large campaign waits nevertheless."""
+
 
 @dataclass(frozen=True)
 class Glance:
@@ -78,6 +84,9 @@ class Facts:
     """Of utilities; 0 to 1 where there are options."""
     votes: Array
     """One row a task, one column an option."""
+    results: views.Results
+    agreement: views.Agreement
+    judges: views.JudgesReport
 
 
 @dataclass(frozen=True)
@@ -115,6 +124,11 @@ class Cached(Generic[T]):
         self._kept: CachedValue[T] | None = None
         self._lock = threading.Lock()
         """Held while it is worked out, perhaps by another thread than the one that took it."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it was ever worked out."""
+        return self._kept is not None
 
     def get(self, current: Callable[[T], bool], make: Callable[[], T], *, now: bool = False) -> T:
         """What is kept if it is ``current`` or good enough; else it is made.
@@ -172,6 +186,8 @@ class _Watched:
     lock: threading.Lock = field(default_factory=threading.Lock)
     """Held while the timeline is read or fed."""
     feeding: Future[None] | None = None
+    first: Future[object] | None = None
+    """The first working out of a large campaign."""
 
 
 class Overviews:
@@ -232,6 +248,26 @@ class Overviews:
             return _facts(still, watched.answers)
 
         return watched.facts.get(lambda kept: kept.seq >= position, make, now=now)
+
+    def is_ready(self, name: str, size: int, look: Callable[[], object], *, charts: bool) -> bool:
+        """Whether numbers, and charts, are there to be shown, or can be at once.
+
+        Of a campaign of a large ``size`` they are worked out by another thread: it takes the first
+        ``look``, and others see in the meantime that it is under way.
+        """
+        watched = self._of(name)
+        wanted = watched.charts if charts else watched.facts
+        if size < LARGE or wanted.is_there:
+            return True
+        with self._lock:
+            if self._ending:
+                return True
+            if watched.first is None or watched.first.done():
+                watched.first = self._helpers.submit(look)
+            first = watched.first
+        if first in wait([first], FIRST_PATIENCE).done:
+            first.result()
+        return wanted.is_there
 
     def savings(self, name: str, fixed: int | None) -> views.Savings | None:
         """What was saved against asking so often about every task."""
@@ -352,14 +388,17 @@ def copied(state: CampaignState) -> CampaignState:
 
 def _facts(state: CampaignState, kept: views.KeptAnswers) -> Facts:
     answers = kept.of(state)
-    ledger = state.ledger
+    ledger, workers = state.ledger, views.workers(state, answers)
     return Facts(
         seq=state.seq,
         answers=answers,
-        workers=views.workers(state, answers),
+        workers=workers,
         outcomes=views.outcomes(answers),
         contested=views.contested(state, answers, 10),
         options=state.spec.problem.options,
         range=state.spec.problem.range,
         votes=ledger.book.votes[: ledger.total(c.TASKS)],
+        results=views.results(state, answers),
+        agreement=views.agreement(state),
+        judges=views.judges(state, workers),
     )

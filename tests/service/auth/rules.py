@@ -134,6 +134,7 @@ PAGES: dict[tuple[str, str], Rule] = {
     ("GET", "/dashboard/{name}/tasks"): Rule("viewer"),
     ("GET", "/dashboard/{name}/review"): Rule("viewer"),
     ("GET", "/dashboard/{name}/workers"): Rule("viewer"),
+    ("GET", "/dashboard/{name}/worker"): Rule("viewer", query="id=ann"),
     ("GET", "/dashboard/{name}/decisions"): Rule("viewer"),
     ("GET", "/dashboard/{name}/task"): Rule("viewer", query="id=t1"),
     ("GET", "/dashboard/{name}/preview"): Rule("viewer"),
