@@ -9,7 +9,7 @@ from askwise.core.events import Event, Kind
 from askwise.core.json_types import Positive, Quantity
 from askwise.core.jsonable import Jsonable
 
-RECENT = 20_000
+RECENT = 5_000
 """Events at the end of the log from which the pace is taken."""
 
 BREAK = 600.0

@@ -49,6 +49,8 @@ Asked = Annotated[Wanted, Provided(_wanted)]
 def overview(visit: Viewing, name: Name, wanted: Asked) -> Response:
     """A campaign as it stands."""
     try:
+        if not visit.overviews.is_open(name):
+            return _being_opened(visit, name)
         visit.service.campaigns.get(name)
     except UnknownName:
         if name == "keys":
@@ -92,6 +94,8 @@ def show_workers(
 @router.get("/dashboard/{name}/worker")
 def worker(visit: Viewing, name: Name, id: Words, page: PageNumber = 1) -> Response:
     """One worker in full, with their answers."""
+    if not visit.overviews.is_open(name):
+        return _being_opened(visit, name)
     campaign = visit.service.campaigns.get(name)
     found = worker_page(campaign, visit.overviews, id, page, now=_just_done(visit))
     return visit.page("dashboard/worker.html", **frame(visit, name, "workers"), found=found)
@@ -202,6 +206,8 @@ def frame(visit: Visit, name: str, tab: str, glance: Glance | None = None) -> di
 
 def _tab(visit: Visit, name: str, tab: str, wanted: Wanted, **values: Any) -> Response:
     """A page whose parts are swapped while somebody watches."""
+    if not visit.overviews.is_open(name):
+        return _being_opened(visit, name)
     is_overview = tab == "overview"
     seen = fragments.look(
         visit,
@@ -216,6 +222,11 @@ def _tab(visit: Visit, name: str, tab: str, wanted: Wanted, **values: Any) -> Re
     values["fresh"] = fragments.is_new(seen.glance)
     template = "dashboard/campaign.html" if is_overview else "dashboard/list.html"
     return visit.page(template, live=f"/dashboard/{name}/live?{urlencode(query)}", **values)
+
+
+def _being_opened(visit: Visit, name: str) -> Response:
+    """A page that comes again by itself until the campaign is open."""
+    return visit.page("dashboard/opening.html", name=name)
 
 
 def _tag(visit: Visit, seen: fragments.Seen) -> str:

@@ -52,8 +52,9 @@ PIECES = 4
 PATIENCE = 0.5
 """Seconds that a page waits for the log to be read; the rest is read behind its back."""
 
-LARGE = 50_000
-"""Answers and tasks from which on the first look does not wait either: it is told so."""
+LARGE = 5_000
+"""Answers and tasks, or events, from which on the first look does not wait either: it is told so.
+"""
 
 FIRST_PATIENCE = 0.25
 """Seconds that the first look at a large campaign waits nevertheless."""
@@ -208,6 +209,8 @@ class Overviews:
         self._lock = threading.Lock()
         self._readers = ThreadPoolExecutor(1, thread_name_prefix="timelines")
         self._helpers = ThreadPoolExecutor(1, thread_name_prefix="overviews")
+        self._opening: dict[str, Future[None]] = {}
+        """Campaigns that are being opened: they are held before their log is read."""
         self._ending = self._warm = False
 
     def close(self) -> None:
@@ -248,6 +251,28 @@ class Overviews:
             return _facts(still, watched.answers)
 
         return watched.facts.get(lambda kept: kept.seq >= position, make, now=now)
+
+    def is_open(self, name: str) -> bool:
+        """Whether a campaign is open, or can be at once: a long log is read by another thread."""
+        with self._lock:
+            opening = self._opening.get(name)
+        if opening is None:
+            if self._campaigns.held(name) or self._campaigns.store.position(name) < LARGE:
+                return True
+            with self._lock:
+                if self._ending:
+                    return True
+                opening = self._opening.setdefault(name, self._helpers.submit(self._open, name))
+        if opening in wait([opening], FIRST_PATIENCE).done:
+            with self._lock:
+                self._opening.pop(name, None)
+            opening.result()
+            return True
+        return False
+
+    def _open(self, name: str) -> None:
+        with self._campaigns.get(name).reading():
+            pass
 
     def is_ready(self, name: str, size: int, look: Callable[[], object], *, charts: bool) -> bool:
         """Whether numbers, and charts, are there to be shown, or can be at once.
