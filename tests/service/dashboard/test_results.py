@@ -117,7 +117,7 @@ def test_a_workers_page_releases_what_is_out_and_removes_them(site: Site) -> Non
     removed = site.send(form_of(page, "/dashboard/cats/remove"))
     assert removed.status_code == 303
     assert campaign.status().pending == 0
-    page = site.page("/dashboard/cats/worker?id=bob")
+    page = site.page("/dashboard/cats/worker?id=bob&done=removed")
     assert "left" in words_of(page)
     assert "/dashboard/cats/remove" not in page
     site.sign_in("viewer")
