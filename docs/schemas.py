@@ -160,7 +160,7 @@ PUBLISHED: dict[str, Published] = {
         "Output of `askwise replay --json`, and its `replay.json`.",
     ),
     "results": Published(
-        views.Results,
+        views.CampaignResults,
         "What a campaign has come to",
         "Output of `askwise results NAME --json`.",
     ),

@@ -17,12 +17,12 @@ from askwise.campaign.views import (
     Agreement,
     Answer,
     CampaignCertificate,
+    CampaignResults,
     Explanation,
     Handed,
     JudgesReport,
     Payment,
     PilotReport,
-    Results,
     Status,
     WorkerReport,
 )
@@ -79,7 +79,7 @@ class ReadableCampaign:
         with self.reading() as state:
             return views.pilot(state)
 
-    def results(self) -> Results:
+    def results(self) -> CampaignResults:
         """What the labels are, what they rest on, and how many are right as far as is known."""
         with self.reading() as state:
             return views.results(state, self._answers.of(state))

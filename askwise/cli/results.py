@@ -10,7 +10,7 @@ from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, argument
 
 if TYPE_CHECKING:
     from askwise.auditing import Interval
-    from askwise.campaign.views import MeasuredAccuracy, Results, WorkerReport
+    from askwise.campaign.views import CampaignResults, MeasuredAccuracy, WorkerReport
 
 WorkerName = Annotated[str, argument("WORKER", "The worker's id.")]
 
@@ -40,7 +40,7 @@ def results(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
             output.line("label", option, count)
 
 
-def _facts(found: Results) -> list[tuple[str, Any]]:
+def _facts(found: CampaignResults) -> list[tuple[str, Any]]:
     bases = ("certified", "calibrated", "agreed", "told", "by_hand", "unlabelled")
     words = {"agreed": "by agreement only", "told": "truth told", "by_hand": "set by hand"}
     counted = [(words.get(each, each), getattr(found, each)) for each in bases]
@@ -53,7 +53,7 @@ def _facts(found: Results) -> list[tuple[str, Any]]:
     return [*facts, ("to look at", looks)]
 
 
-def _accuracy(found: Results) -> str:
+def _accuracy(found: CampaignResults) -> str:
     """What is known of how many labels are right; agreement is never told as accuracy."""
     said = []
     if found.audited is not None:

@@ -10,12 +10,12 @@ from askwise.campaign.views import (
     Agreement,
     Answer,
     CampaignCertificate,
+    CampaignResults,
     Explanation,
     Handed,
     JudgesReport,
     Payment,
     PilotReport,
-    Results,
     Status,
     WorkerReport,
 )
@@ -287,9 +287,9 @@ class RemoteCampaign:
         """What the pilot has shown of its workers so far; only where ``pilot`` was given."""
         return PilotReport.from_json(self._transport.read(f"{self._path}/pilot"))
 
-    def results(self) -> Results:
+    def results(self) -> CampaignResults:
         """What the labels are, what they rest on, and how many are right as far as is known."""
-        return Results.from_json(self._transport.read(f"{self._path}/results"))
+        return CampaignResults.from_json(self._transport.read(f"{self._path}/results"))
 
     def agreement(self) -> Agreement:
         """How far answers to the same tasks agree, with 95% intervals."""

@@ -13,7 +13,7 @@ _BOX = (50.0, 12.0, 366.0, 150.0)
 _HEIGHT = 206
 
 
-class Estimate(Protocol):
+class QualityEstimate(Protocol):
     """A value and the ends of its interval."""
 
     @property
@@ -30,7 +30,7 @@ class Estimate(Protocol):
 
 
 def quality_chart(
-    blocks: Sequence[tuple[int, int, Estimate]], low: float = 0.0, high: float = 1.0
+    blocks: Sequence[tuple[int, int, QualityEstimate]], low: float = 0.0, high: float = 1.0
 ) -> str:
     """The estimate of each stretch of answers (first, last) with its interval."""
     if not blocks:

@@ -14,11 +14,11 @@ from askwise.campaign.views.families import FamilyAgreement
 from askwise.campaign.views.forecast import Forecast, forecast
 from askwise.campaign.views.judges import JudgeReport, JudgesReport, judges
 from askwise.campaign.views.outcomes import OutcomeCount, Outcomes, outcomes
-from askwise.campaign.views.pace import Pace, pace
+from askwise.campaign.views.pace import WorkerPace, pace
 from askwise.campaign.views.payments import Payment, payments
 from askwise.campaign.views.pilot import PilotProgress, PilotReport, PilotWorker, pilot
 from askwise.campaign.views.quality import Quality
-from askwise.campaign.views.results import MeasuredAccuracy, Results, results
+from askwise.campaign.views.results import CampaignResults, MeasuredAccuracy, results
 from askwise.campaign.views.savings import Savings, savings
 from askwise.campaign.views.status import NeedsGold, Status, over, status
 from askwise.campaign.views.timeline import Series, Timeline
@@ -35,6 +35,7 @@ __all__ = [
     "Agreement",
     "Answer",
     "CampaignCertificate",
+    "CampaignResults",
     "Candidate",
     "ConfusionCount",
     "Contested",
@@ -50,18 +51,17 @@ __all__ = [
     "NeedsGold",
     "OutcomeCount",
     "Outcomes",
-    "Pace",
     "Payment",
     "PilotProgress",
     "PilotReport",
     "PilotWorker",
     "Quality",
     "QualityBlock",
-    "Results",
     "Savings",
     "Series",
     "Status",
     "Timeline",
+    "WorkerPace",
     "WorkerReport",
     "WorkerSummary",
     "agreement",

@@ -17,7 +17,7 @@ BREAK = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Pace(Jsonable):
+class WorkerPace(Jsonable):
     """How fast a worker has answered of late.
 
     Attributes
@@ -42,7 +42,7 @@ class Pace(Jsonable):
     answers_an_hour: Quantity | None
 
 
-def pace(events: Iterable[Event], worker: str) -> Pace | None:
+def pace(events: Iterable[Event], worker: str) -> WorkerPace | None:
     """The pace of a worker in a stretch of the log; None if they did not answer in it.
 
     An answer counts if its question is in the stretch too.
@@ -60,7 +60,7 @@ def pace(events: Iterable[Event], worker: str) -> Pace | None:
         return None
     gaps = (after - before for before, after in itertools.pairwise(times))
     worked = sum(min(max(gap, 0.0), BREAK) for gap in gaps)
-    return Pace(
+    return WorkerPace(
         answers=len(times),
         since=times[0],
         until=times[-1],

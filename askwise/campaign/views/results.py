@@ -41,7 +41,7 @@ class MeasuredAccuracy(Jsonable):
 
 
 @dataclass(frozen=True, slots=True)
-class Results(Jsonable):
+class CampaignResults(Jsonable):
     """What a campaign has come to.
 
     Each task is in one of ``certified``, ``calibrated``, ``agreed``, ``told``, ``by_hand`` and
@@ -100,7 +100,7 @@ class Results(Jsonable):
     flagged: Count
 
 
-def results(state: CampaignState, answers: Sequence[Answer] | None = None) -> Results:
+def results(state: CampaignState, answers: Sequence[Answer] | None = None) -> CampaignResults:
     """What the labels are, what they rest on, and how many are right as far as that is known.
 
     The truth of a task is its label once it is told, so accuracy is that of the vote: what most
@@ -123,7 +123,7 @@ def results(state: CampaignState, answers: Sequence[Answer] | None = None) -> Re
     waiting = truths < 0
     waiting[list(ledger.labels)] = False
     known = (truths >= 0) & (votes.sum(axis=1) > 0)
-    return Results(
+    return CampaignResults(
         tasks=len(found),
         certified=counts["certified"],
         calibrated=counts["calibrated"],

@@ -10,7 +10,7 @@ import numpy as np
 
 from askwise.auditing.intervals import Interval
 from askwise.campaign.state import CampaignState
-from askwise.campaign.views.pace import Pace
+from askwise.campaign.views.pace import WorkerPace
 from askwise.campaign.views.quality import ENOUGH_TRUTHS, chernoff, clopper_pearson
 from askwise.campaign.views.workers import WorkerSummary, workers
 from askwise.core.arrays import Array
@@ -106,7 +106,7 @@ class WorkerReport(Jsonable):
         What they say where what was expected, the most frequent first; empty of utilities.
     contexts : tuple of ContextQuality
         By context, in the order in which contexts appeared; empty where tasks have none.
-    pace : Pace or None
+    pace : WorkerPace or None
         How fast they answer; None if they have not answered of late.
     """
 
@@ -115,7 +115,7 @@ class WorkerReport(Jsonable):
     blocks: tuple[QualityBlock, ...]
     confusion: tuple[ConfusionCount, ...]
     contexts: tuple[ContextQuality, ...]
-    pace: Pace | None = None
+    pace: WorkerPace | None = None
 
 
 class _Judged(NamedTuple):

@@ -85,7 +85,7 @@ class Facts:
     """Of utilities; 0 to 1 where there are options."""
     votes: Array
     """One row a task, one column an option."""
-    results: views.Results
+    results: views.CampaignResults
     agreement: views.Agreement
     judges: views.JudgesReport
 

@@ -173,7 +173,7 @@ def get_pilot(call: d.Look) -> Response:
     return call.polled(call.position, lambda: campaign.pilot().to_json())
 
 
-@router.get("/{name}/results", reply=views.Results, responses=d.POLLED)
+@router.get("/{name}/results", reply=views.CampaignResults, responses=d.POLLED)
 def get_results(call: d.Look) -> Response:
     """What the labels are, what they rest on, and how many are right as far as that is known."""
     position, found = call.service.campaigns.view(call.name, "results", Campaign.results)
