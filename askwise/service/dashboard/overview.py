@@ -252,7 +252,7 @@ class Overviews:
 
         return watched.facts.get(lambda kept: kept.seq >= position, make, now=now)
 
-    def is_open(self, name: str) -> bool:
+    def is_open(self, name: str, patience: float | None = None) -> bool:
         """Whether a campaign is open, or can be at once: a long log is read by another thread."""
         with self._lock:
             opening = self._opening.get(name)
@@ -263,7 +263,7 @@ class Overviews:
                 if self._ending:
                     return True
                 opening = self._opening.setdefault(name, self._helpers.submit(self._open, name))
-        if opening in wait([opening], FIRST_PATIENCE).done:
+        if opening in wait([opening], FIRST_PATIENCE if patience is None else patience).done:
             with self._lock:
                 self._opening.pop(name, None)
             opening.result()

@@ -205,6 +205,7 @@ def test_a_large_campaign_that_is_not_open_says_so(
     try:
         for path in ("", "/tasks", "/worker?id=ann"):
             assert "is being opened" in site.page(f"/dashboard/cats{path}")
+        assert "cats is large and is being opened" in words_of(site.page("/dashboard"))
     finally:
         go.set()
         overviews._opening["cats"].result(30)
