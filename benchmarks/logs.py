@@ -35,7 +35,7 @@ from benchmarks.timing import quantity, table, want
 NAME = "bench"
 WORKERS = 50
 TASKS_PER_ANSWER = 0.3
-RULE = {"name": "lead", "lead": 3}
+RULE: dict[str, object] = {"name": "lead", "lead": 3}
 LEASE = 3600.0
 
 
@@ -59,16 +59,18 @@ class Recorded:
         store.fill(chain([Head(NAME, 0.0, self.spec.to_json())], source))
 
 
-def record(policy: str, answers: int) -> Recorded:
+def record(
+    policy: str, answers: int, tasks: int | None = None, named: dict[str, object] | None = RULE
+) -> Recorded:
     """Let the lab run a campaign of about so many answers, and leave money for more."""
-    tasks = max(100, int(answers * TASKS_PER_ANSWER))
+    tasks = tasks or max(100, int(answers * TASKS_PER_ANSWER))
     crowd = Labellers(np.linspace(0.55, 0.95, WORKERS), np.full(WORKERS, 1_000_000, np.int64))
     problem = crowd.problem(tasks, 10 * answers, answers * 1_000_000, repeat=False)
     world = crowd.answering(1, 0, tasks)
-    rule = stopping.make(RULE)
+    rule = None if named is None else stopping.make(named)
     outcome = simulate(policies.make(policy), problem, world, rule=rule, seed=1)
     described = {**problem.to_json(), "budget": 2 * answers, "policy": policy}
-    return Recorded(make_spec({**described, "stopping": RULE, "lease": LEASE, "seed": 1}), outcome)
+    return Recorded(make_spec({**described, "stopping": named, "lease": LEASE, "seed": 1}), outcome)
 
 
 def rows_of(outcome: Outcome, spec: Spec) -> Iterator[EventRow]:

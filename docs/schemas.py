@@ -77,6 +77,11 @@ CLI_CODES = ("file_error", "usage")
 """Codes of errors that only commands have."""
 
 PUBLISHED: dict[str, Published] = {
+    "agreement": Published(
+        views.Agreement,
+        "How far the answers of a campaign agree",
+        "Output of `askwise agreement NAME --json`.",
+    ),
     "answers": Published(
         list[views.Answer],
         "What is known of each task",
@@ -109,6 +114,11 @@ PUBLISHED: dict[str, Published] = {
         views.Explanation,
         "Why an assignment was made",
         "Output of `askwise explain ASSIGNMENT --json`.",
+    ),
+    "judges": Published(
+        views.JudgesReport,
+        "The models among the workers of a campaign",
+        "Output of `askwise judges NAME --json`.",
     ),
     "payments": Published(
         list[views.Payment],
@@ -159,10 +169,20 @@ PUBLISHED: dict[str, Published] = {
         "The workers of a campaign",
         "Output of `askwise workers NAME --json`.",
     ),
+    "results": Published(
+        views.CampaignResults,
+        "What a campaign has come to",
+        "Output of `askwise results NAME --json`.",
+    ),
     "status": Published(
         views.Status,
         "A campaign at a glance",
         "Output of `askwise status NAME --json`, and of every command that writes.",
+    ),
+    "worker": Published(
+        views.WorkerReport,
+        "One worker in full",
+        "Output of `askwise worker NAME WORKER --json`.",
     ),
 }
 

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from askwise.campaign import views
@@ -13,22 +14,27 @@ from askwise.campaign.requests import Crew
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import (
+    Agreement,
     Answer,
     Bonus,
     CampaignCertificate,
+    CampaignResults,
     DuePayout,
     Explanation,
     Handed,
+    JudgesReport,
     OwnStanding,
     Paces,
     Payment,
     Payout,
     PilotReport,
     Status,
+    WorkerReport,
     WorkerSummary,
 )
 from askwise.campaign.views.assignments import place_of, seq_of
 from askwise.campaign.views.payments import currency_of, day_of, due, seqs_of
+from askwise.campaign.views.worker_pace import LATEST
 from askwise.campaign.writer import Writer
 from askwise.core.choices import Assignment, Done
 from askwise.core.content import Content
@@ -116,6 +122,31 @@ class ReadableCampaign:
         """What the pilot has shown of its workers so far; only where ``pilot`` was given."""
         with self.reading() as state:
             return views.pilot(state)
+
+    def results(self) -> CampaignResults:
+        """What the labels are, what they rest on, and how many are right as far as is known."""
+        with self.reading() as state:
+            return views.results(state, self._answers.of(state))
+
+    def agreement(self) -> Agreement:
+        """How far answers to the same tasks agree, with 95% intervals."""
+        with self.reading() as state:
+            return views.agreement(state)
+
+    def judges(self) -> JudgesReport:
+        """The models among the workers, beside people and truths, and together."""
+        with self.reading() as state:
+            return views.judges(state)
+
+    def worker(self, worker: str) -> WorkerReport:
+        """One worker in full: quality over time, what they mix up, contexts, pace."""
+        paces = self.paces()
+        with self.reading() as state:
+            summary = views.workers(state, self._answers.of(state), paces)[
+                state.ledger.worker_at(worker)
+            ]
+            found, seq = views.worker_report(state, worker, summary), state.seq
+        return replace(found, pace=views.worker_pace(self.log(max(0, seq - LATEST), seq), worker))
 
     def explain(self, assignment_id: str) -> Explanation:
         """Why an assignment was made, recomputed from the log."""

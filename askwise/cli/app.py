@@ -21,6 +21,7 @@ from askwise.cli.new import new
 from askwise.cli.pilot import pilot
 from askwise.cli.plan import plan
 from askwise.cli.replay import replay
+from askwise.cli.results import agreement, judges, results, worker
 from askwise.cli.warm import warm
 
 app = typer.Typer(
@@ -44,8 +45,8 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         *(ask_tell.expire, ask_tell.renew, ask_tell.decline, ask_tell.flag, ask_tell.comment),
     ),
     "Look at a campaign": (
-        *(show.status, ask_tell.assignments, show.answers, show.certificate, workers.workers),
-        *(pilot, show.log, show.explain),
+        *(show.status, results, ask_tell.assignments, show.answers, agreement, workers.workers),
+        *(worker, judges, show.certificate, pilot, show.log, show.explain),
     ),
     "Pay workers": (payments.payments, payments.payouts, payments.pay, payments.bonus),
     "Serve": (serve.serve, mcp, demo_live, warm, backup, restore, archive),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 from askwise.cli import output
 from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl
+from askwise.cli.results import ends_of, percents
 
 if TYPE_CHECKING:
-    from askwise.auditing import Interval
     from askwise.campaign.views import FamilyAgreement, PilotReport, PilotWorker
 
 _FACTS = (
@@ -29,10 +29,10 @@ def pilot(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) 
         for field in _FACTS:
             output.line(field, getattr(found, field))
         for each in found.workers:
-            output.line("worker", each.id, *_counts(each), *_ends(each.agreement), each.compared,
-                        *_ends(each.accuracy), each.truths)  # fmt: skip
+            output.line("worker", each.id, *_counts(each), *ends_of(each.agreement), each.compared,
+                        *ends_of(each.accuracy), each.truths)  # fmt: skip
         for family in found.families:
-            output.line("family", family.family, *_ends(family.excess), family.suspicious)
+            output.line("family", family.family, *ends_of(family.excess), family.suspicious)
 
 
 def _counts(worker: PilotWorker) -> tuple[Any, ...]:
@@ -40,11 +40,6 @@ def _counts(worker: PilotWorker) -> tuple[Any, ...]:
         *(worker.answers, worker.failed, worker.flips, worker.declined, worker.waiting),
         *(worker.skipped, worker.cost_an_answer, worker.largest_cost),
     )
-
-
-def _ends(interval: Interval | None) -> tuple[float | None, ...]:
-    """An estimate and the ends of its interval."""
-    return (None,) * 3 if interval is None else (interval.value, interval.low, interval.high)
 
 
 def _show(found: PilotReport) -> None:
@@ -59,7 +54,7 @@ def _show(found: PilotReport) -> None:
         [
             *(each.id, each.answers, each.failed, each.flips, each.waiting),
             *(each.cost_an_answer, each.largest_cost),
-            *(_percent(each.agreement), _percent(each.accuracy), each.truths),
+            *(percents(each.agreement), percents(each.accuracy), each.truths),
         ]
         for each in found.workers
     ]
@@ -71,10 +66,3 @@ def _about(family: FamilyAgreement) -> str:
         f"{', '.join(family.workers)} ({family.family}) agree on {family.within:.0%} of tasks, and "
         f"on {family.across:.0%} with others: count them for less than as many others"
     )
-
-
-def _percent(interval: Interval | None) -> str:
-    """An estimate and its interval, in percent."""
-    if interval is None:
-        return ""
-    return f"{interval.value:.0%} ({interval.low:.0%} to {interval.high:.0%})"

@@ -9,17 +9,21 @@ from typing import Any
 
 from askwise.campaign.paying import check_day
 from askwise.campaign.views import (
+    Agreement,
     Answer,
     Bonus,
     CampaignCertificate,
+    CampaignResults,
     DuePayout,
     Explanation,
     Handed,
+    JudgesReport,
     OwnStanding,
     Payment,
     Payout,
     PilotReport,
     Status,
+    WorkerReport,
     WorkerSummary,
 )
 from askwise.campaign.views.assignments import seq_of
@@ -395,6 +399,22 @@ class RemoteCampaign:
     def pilot(self) -> PilotReport:
         """What the pilot has shown of its workers so far; only where ``pilot`` was given."""
         return PilotReport.from_json(self._transport.read(f"{self._path}/pilot"))
+
+    def results(self) -> CampaignResults:
+        """What the labels are, what they rest on, and how many are right as far as is known."""
+        return CampaignResults.from_json(self._transport.read(f"{self._path}/results"))
+
+    def agreement(self) -> Agreement:
+        """How far answers to the same tasks agree, with 95% intervals."""
+        return Agreement.from_json(self._transport.read(f"{self._path}/agreement"))
+
+    def judges(self) -> JudgesReport:
+        """The models among the workers, beside people and truths, and together."""
+        return JudgesReport.from_json(self._transport.read(f"{self._path}/judges"))
+
+    def worker(self, worker: str) -> WorkerReport:
+        """One worker in full: quality over time, what they mix up, contexts, pace."""
+        return WorkerReport.from_json(self._transport.read(f"{self._path}/worker", id=worker))
 
     @property
     def spec(self) -> dict[str, Any]:

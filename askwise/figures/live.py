@@ -8,30 +8,43 @@ in UTC; money is in micro-units. Where there is nothing to draw the result is em
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from askwise.core.money import MICRO, from_micro
-from askwise.figures.clock import bucket, clock_ticks, moment
-from askwise.figures.looks import add_legend, as_text, compact, settings
+from askwise.figures.canvas import (
+    BLUE,
+    CHART_SETTINGS,
+    DASHED,
+    GREY,
+    ORANGE,
+    WIDTH,
+    Mark,
+    Numbers,
+    count_axis,
+    draw_legend,
+    figure_of,
+    last_of,
+    ring_pen,
+    steps_of,
+    thinned,
+    time_axis,
+    time_marks,
+    with_marks,
+    with_times,
+)
+from askwise.figures.clock import bucket, moment
+from askwise.figures.looks import as_text, compact, settings
 from askwise.figures.svg import PAGE_INK, bare, render_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-Numbers = npt.NDArray[Any]
-
-WIDTH = 440
-"""Of every chart, in units."""
 
 MOST_WORKERS = 20
-
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808080"
 
 OUTCOMES = {
     "confident": "#009E73",
@@ -51,20 +64,6 @@ OUTCOMES = {
 
 OTHER = "#7B68C8"
 
-_SETTINGS = {
-    **dict.fromkeys(("font.size", "legend.fontsize", "axes.labelsize"), 13),
-    **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "grid.color"), PAGE_INK),
-    **{f"{axis}tick.{part}": PAGE_INK for axis in "xy" for part in ("color", "labelcolor")},
-    **{"legend.handlelength": 1.3, "legend.handletextpad": 0.5, "legend.columnspacing": 1.3},
-    **{"legend.borderpad": 0.0, "legend.borderaxespad": 0.0},
-    **{"axes.spines.left": False, "grid.alpha": 0.18, "ytick.major.size": 0},
-}
-
-_DASHED = (0, (4, 3))
-
-_MOST_POINTS = 180
-"""Of a curve: one for every two units of its width."""
-
 
 @dataclass(frozen=True, slots=True)
 class Skill:
@@ -79,6 +78,20 @@ class Skill:
     low: float | None = None
     high: float | None = None
     basis: str = "truth"
+    price: float | None = None
+    """What an answer cost, or its price; None where that is not known."""
+
+    @property
+    def words(self) -> str:
+        """All of it in a line."""
+        told = f"{as_text(self.name, 400)}: {self.share:.1%} of the answers"
+        if self.price is not None:
+            told += f", {self.price:g} an answer"
+        if self.value is None:
+            return f"{told}, no quality yet"
+        low, high = self.value if self.low is None else self.low, self.high or self.value
+        by = _BASES.get(self.basis, self.basis)
+        return f"{told}; quality {self.value:.3g} ({low:.3g} to {high:.3g}), {by}"
 
 
 def money_chart(
@@ -104,7 +117,7 @@ def money_chart(
     """
     if len(times) == 0:
         return ""
-    at, (paid, held, cap) = _steps(
+    at, (paid, held, cap) = steps_of(
         times, now, [spent, spent + reserved, spent * 0 if budget is None else budget]
     )
     paid, held, cap = paid / MICRO, held / MICRO, cap / MICRO
@@ -117,8 +130,8 @@ def money_chart(
     if end is not None:
         entries.append(("forecast", BLUE, "--"))
         said += f"; at this pace it ends {moment(end[0])} with {from_micro(end[1])} spent"
-    with settings(_SETTINGS):
-        figure, (ax,) = _figure(250, [(50, 34, 366, 180)])
+    with settings(CHART_SETTINGS):
+        figure, (ax,) = figure_of(250, [(50, 34, 366, 180)])
         ax.fill_between(at, paid, step="post", color=BLUE, alpha=0.3, linewidth=0)
         ax.step(at, held, where="post", color=ORANGE, linewidth=1.4)
         ax.step(at, paid, where="post", color=BLUE, linewidth=1.8)
@@ -126,42 +139,51 @@ def money_chart(
         if budget is not None:
             ax.step(at, cap, where="post", color=PAGE_INK, linewidth=1.2)
             top = max(top, float(cap.max()))
-        last = _last(at)
+        last = last_of(at)
         if end is not None and end[0] > at[-1]:
             line = ([at[-1], end[0]], [paid[-1], end[1] / MICRO])
-            ax.plot(*line, color=BLUE, linestyle=_DASHED, linewidth=1.8)
+            ax.plot(*line, color=BLUE, linestyle=DASHED, linewidth=1.8)
             last = min(end[0], max(last, at[-1] + (last - at[0])))
             top = max(top, float(np.interp(last, *line)))
-        _time_axis(ax, at[0], last)
-        _count_axis(ax, top)
-        _legend(figure, entries, 250)
+        time_axis(ax, at[0], last)
+        count_axis(ax, top)
+        draw_legend(figure, entries, 250)
         drawn = render_svg(figure)
-    return bare(drawn, said)
+    some = thinned(len(at))
+    words = [
+        f"{_amount(paid[each])} spent, {_amount(held[each] - paid[each])} reserved"
+        + ("" if budget is None else f" of {_amount(cap[each])}")
+        for each in some
+    ]
+    marks = time_marks((50, 34, 366, 180), at[some], last, words)
+    return with_marks(with_times(bare(drawn, said), at[0], last), marks)
 
 
 def answers_chart(times: Numbers, answers: Numbers) -> str:
-    """The number of answers over time, and below it how many came in each stretch of time."""
+    """How many answers came in each stretch of time."""
     if len(times) == 0 or answers[-1] == 0:
         return ""
-    at, (count,) = _steps(times, None, [answers])
-    stretch, edges, words = bucket(at[0], _last(at))
+    first, last = float(times[0]), last_of(np.asarray(times, float))
+    stretch, edges, words = bucket(first, last)
     reached = np.searchsorted(times, edges, side="right") - 1
-    came = np.diff(np.where(reached < 0, 0, answers[np.maximum(reached, 0)]))
+    count = np.where(reached < 0, 0, answers[np.maximum(reached, 0)])
+    came = np.diff(count)
     said = f"Answers over time: {int(answers[-1])}, at most {int(came.max())} in {words}"
-    with settings(_SETTINGS):
-        figure, (above, below) = _figure(280, [(50, 12, 366, 140), (50, 184, 366, 60)])
-        above.fill_between(at, count, step="post", color=BLUE, alpha=0.3, linewidth=0)
-        above.step(at, count, where="post", color=BLUE, linewidth=1.8)
-        _count_axis(above, float(answers[-1]))
-        above.set_xticks([])
-        above.set_xlim(at[0], _last(at))
+    box = (50.0, 30.0, 366.0, 184.0)
+    with settings(CHART_SETTINGS):
+        figure, (ax,) = figure_of(250, [box])
         some = came > 0
-        below.bar(edges[:-1][some], came[some], 0.86 * stretch, align="edge", color=BLUE)
-        _count_axis(below, float(came.max()), few=True)
-        _time_axis(below, at[0], _last(at))
-        figure.text(50 / WIDTH, 1 - 176 / 280, f"answers in {words}")
+        ax.bar(edges[:-1][some], came[some], 0.86 * stretch, align="edge", color=BLUE)
+        count_axis(ax, float(came.max()))
+        time_axis(ax, float(edges[0]), float(edges[-1]))
+        figure.text(50 / WIDTH, 1 - 20 / 250, f"answers in {words}")
         drawn = render_svg(figure)
-    return bare(drawn, said)
+    told = [
+        f"{each} answers in {words}, {all} so far"
+        for each, all in zip(came, count[1:], strict=True)
+    ]
+    marks = time_marks(box, edges[:-1], float(edges[-1]), told)
+    return with_marks(with_times(bare(drawn, said), edges[0], edges[-1]), marks)
 
 
 def outcomes_chart(
@@ -194,17 +216,45 @@ def outcomes_chart(
     height = (244 if known else 40) + legend
     words = {name: as_text(name.replace("_", " "), 24).split("\n")[0] for name in tasks}
     said = ", ".join(f"{tasks[name]} {words[name]}" for name in tasks)
-    with settings(_SETTINGS):
-        figure, axes = _figure(height, boxes)
+    with settings(CHART_SETTINGS):
+        figure, axes = figure_of(height, boxes)
         _strip(axes[0], tasks)
         if known:
             _histogram(axes[1], edges, bins, tasks)
             based = f" ({', '.join(rests_on)})" if rests_on else ""
             axes[1].set_xlabel(f"confidence{based}")
         entries = [(f"{words[name]}: {tasks[name]}", _colour(name), "box") for name in tasks]
-        _legend(figure, entries, height, columns=2, top=height - legend)
+        draw_legend(figure, entries, height, columns=2, top=height - legend)
         drawn = render_svg(figure)
-    return bare(drawn, f"{total} tasks by outcome: {said}")
+    marks = _outcome_marks(strip, boxes[1] if known else None, edges, bins, tasks, words)
+    return with_marks(bare(drawn, f"{total} tasks by outcome: {said}"), marks)
+
+
+def _outcome_marks(
+    strip: tuple[float, float, float, float],
+    histogram: tuple[float, float, float, float] | None,
+    edges: Sequence[float],
+    bins: Mapping[str, Sequence[int]],
+    tasks: Mapping[str, int],
+    words: Mapping[str, str],
+) -> list[Mark]:
+    """A place for each outcome in the bar, and for each bin of confidence."""
+    total, before, marks = sum(tasks.values()), 0, []
+    left, top, wide, high = strip
+    for name, count in tasks.items():
+        told = f"{words[name]}: {count} of {total} tasks"
+        marks.append(Mark(left + wide * before / total, top, wide * count / total, high, told))
+        before += count
+    if histogram is not None:
+        left, top, wide, high = histogram
+        for at, (low, end) in enumerate(itertools.pairwise(edges)):
+            inside = {name: bins[name][at] for name in tasks if name in bins and bins[name][at]}
+            told = ", ".join(f"{count} {words[name]}" for name, count in inside.items())
+            told = f"confidence {low:.0%} to {end:.0%}: {told or 'no task'}"
+            span = edges[-1] - edges[0]
+            x = left + wide * (low - edges[0]) / span
+            marks.append(Mark(x, top, wide * (end - low) / span, high, told))
+    return marks
 
 
 def workers_chart(skills: Sequence[Skill], low: float = 0.0, high: float = 1.0) -> str:
@@ -236,12 +286,16 @@ def workers_chart(skills: Sequence[Skill], low: float = 0.0, high: float = 1.0) 
     height = top + 22 * len(shown) + 34 + (20 if rest else 0)
     said = f"Workers by share of the answers, {len(shown)} of {len(skills)}"
     known = [skill for skill in shown if skill.value is not None]
-    said += ": " + ", ".join(f"{_short(s.name)} {s.value:.2f}" for s in known[:5]) if known else ""
+    said += (
+        ": " + ", ".join(f"{short_name(s.name)} {s.value:.2f}" for s in known[:5]) if known else ""
+    )
     said += f" and others; {left_out}" if rest else " and others" if len(known) > 5 else ""
-    with settings(_SETTINGS):
-        figure, (ax,) = _figure(height, [(136, top, 246, 22 * len(shown))])
+    with settings(CHART_SETTINGS):
+        figure, (ax,) = figure_of(height, [(136, top, 190, 22 * len(shown))])
         _skills(ax, shown)
-        ax.set_yticks(range(len(shown)), [_short(skill.name) for skill in shown], parse_math=False)
+        ax.set_yticks(
+            range(len(shown)), [short_name(skill.name) for skill in shown], parse_math=False
+        )
         ax.set_ylim(len(shown) - 0.5, -0.5)
         ax.set_xlim(low, high)
         ax.set_xticks(np.linspace(low, high, 5))
@@ -250,9 +304,10 @@ def workers_chart(skills: Sequence[Skill], low: float = 0.0, high: float = 1.0) 
         if rest:
             figure.text(14 / WIDTH, 9 / height, left_out)
         if entries:
-            _legend(figure, entries, height)
+            draw_legend(figure, entries, height)
         drawn = render_svg(figure)
-    return bare(drawn, said)
+    marks = [Mark(0, top + 22 * at, WIDTH, 22, each.words) for at, each in enumerate(shown)]
+    return with_marks(bare(drawn, said), marks)
 
 
 _BASES = {
@@ -265,10 +320,13 @@ _BASES = {
 def _skills(ax: Axes, shown: Sequence[Skill]) -> None:
     for at, skill in enumerate(shown):
         share = f"{skill.share:.0%}" if skill.share >= 0.005 or skill.share == 0 else "<1%"
-        ax.text(1.04, at, share, va="center", transform=ax.get_yaxis_transform())
+        ax.text(1.22, at, share, va="center", ha="right", transform=ax.get_yaxis_transform())
+        if skill.price is not None:
+            price = f"{skill.price:.3g}"
+            ax.text(1.55, at, price, va="center", ha="right", transform=ax.get_yaxis_transform())
         if skill.value is None:
             continue
-        pen = _ring(BLUE, filled=skill.basis != "agreement")
+        pen = ring_pen(BLUE, filled=skill.basis != "agreement")
         size = 5 + 9 * min(1.0, skill.share) ** 0.5
         ax.plot([skill.value], [at], markersize=size, clip_on=False, **pen)
     spans = [(at, one.low, one.high) for at, one in enumerate(shown) if one.value is not None]
@@ -303,105 +361,18 @@ def _histogram(
     ax.set_xticks(np.linspace(edges[0], edges[-1], 6))
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     ax.grid(visible=False, axis="x")
-    _count_axis(ax, float(under.max()))
-
-
-def _figure(
-    height: float, boxes: Sequence[tuple[float, float, float, float]]
-) -> tuple[Figure, list[Axes]]:
-    """Axes at (left, top, width, height) in units from the upper left corner."""
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    figure = Figure((WIDTH / 72, height / 72), dpi=72)
-    FigureCanvasSVG(figure)
-    axes = [
-        figure.add_axes((left / WIDTH, 1 - (top + high) / height, wide / WIDTH, high / height))
-        for left, top, wide, high in boxes
-    ]
-    for patch in (figure.patch, *(ax.patch for ax in axes)):
-        patch.set_visible(False)
-    return figure, axes
-
-
-def _legend(
-    figure: Figure,
-    entries: Sequence[tuple[str, str, str]],
-    height: float,
-    columns: int | None = None,
-    top: float = 6,
-) -> None:
-    """Names with a line (``-`` or ``--``), a box or a point (``o`` or a hollow ``O``)."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    handles: list[Any] = []
-    for _, colour, form in entries:
-        if form == "box":
-            handles.append(Patch(color=colour))
-        elif form in ("o", "O"):
-            pen = {**_ring(colour, filled=form == "o"), "markersize": 8, "linestyle": "none"}
-            handles.append(Line2D([], [], **pen))
-        else:
-            line: Any = _DASHED if form == "--" else "-"
-            handles.append(Line2D([], [], color=colour, linestyle=line, linewidth=2))
-    names, corner = [name for name, _, _ in entries], (14 / WIDTH, 1 - top / height)
-    columns = columns or len(entries)
-    add_legend(figure, handles, names, loc="upper left", bbox_to_anchor=corner, ncols=columns)
-
-
-def _steps(
-    times: Numbers, now: float | None, columns: Sequence[Numbers]
-) -> tuple[Numbers, list[Numbers]]:
-    """Times and values of curves, at most so many points of each, the last at the present."""
-    times = np.asarray(times, float)
-    if now is not None and now > times[-1]:
-        times = np.append(times, now)
-        columns = [np.append(column, column[-1]) for column in columns]
-    if len(times) > _MOST_POINTS:
-        grid = np.linspace(times[0], times[-1], _MOST_POINTS)
-        kept = np.unique(np.append(np.searchsorted(times, grid, side="right") - 1, len(times) - 1))
-        times, columns = times[kept], [column[kept] for column in columns]
-    return times, list(columns)
-
-
-def _last(at: Numbers) -> float:
-    """The end of the axis; a moment has a length too."""
-    return float(at[-1]) if at[-1] > at[0] else float(at[0]) + max(1.0, abs(float(at[0])) * 1e-9)
-
-
-def _time_axis(ax: Axes, first: float, last: float) -> None:
-    places, words = clock_ticks(first, last, 4)
-    ax.set_xlim(first, last)
-    ax.set_xticks(places, words)
-    for place, text in zip(places, ax.get_xticklabels(), strict=True):
-        # Words at the ends would be cut off.
-        part = (place - first) / (last - first)
-        text.set_horizontalalignment(
-            "left" if part < 0.05 else "right" if part > 0.95 else "center"
-        )
-    ax.grid(visible=False, axis="x")
-
-
-def _count_axis(ax: Axes, top: float, *, few: bool = False) -> None:
-    from matplotlib.ticker import MaxNLocator
-
-    ax.set_ylim(0, 1.06 * top or 1.0)
-    ax.yaxis.set_major_locator(MaxNLocator(2 if few else 4, steps=[1, 2, 5, 10]))
-    ax.yaxis.set_major_formatter(compact(top))
-
-
-def _ring(colour: str, *, filled: bool) -> dict[str, Any]:
-    face = colour if filled else "none"
-    look = {"marker": "o", "markeredgewidth": 1.6}
-    return {**look, "markeredgecolor": colour, "markerfacecolor": face}
+    count_axis(ax, float(under.max()))
 
 
 def _colour(outcome: str) -> str:
     return OUTCOMES.get(outcome, OTHER)
 
 
-def _short(name: str) -> str:
+def short_name(name: str) -> str:
     """A name in one line; of a long one its ends, as names of one kind often begin alike."""
     plain = as_text(name, 400)
     return plain if len(plain) <= 14 else f"{plain[:8].rstrip()}…{plain[-5:].lstrip()}"
+
+
+def _amount(money: float) -> str:
+    return f"{money:,.2f}"

@@ -33,7 +33,15 @@ def look(call: Call, call_json: Call) -> Call:
     """Hold everything that can be read of a campaign against the schemas."""
 
     def all_of_it(name: str, *, explain: bool = False) -> None:
-        for verb in ("status", "answers", "payments", "assignments"):
+        for verb in (
+            "status",
+            "results",
+            "answers",
+            "agreement",
+            "judges",
+            "payments",
+            "assignments",
+        ):
             assert faults(verb, call_json(verb, name)) == [], verb
         for line in call("log", name, "--json").stdout.splitlines():
             event = json.loads(line)

@@ -120,6 +120,12 @@ def test_a_whole_campaign_gives_the_same_results_here_and_there(service: Service
         assert [each.why for each in campaign.bonuses("ann")] == ["For the hard ones."]
         assert (campaign.bonuses("bob"), campaign.due()) == ([], [])
     assert here.payments() == there.payments()
+    assert here.results() == there.results()
+    assert here.agreement() == there.agreement()
+    assert here.judges() == there.judges()
+    one, other = here.worker("ann"), there.worker("ann")
+    assert (one.worker, one.blocks, one.confusion) == (other.worker, other.blocks, other.confusion)
+    assert one.contexts == other.contexts
     assert here.over() == there.over() == first
     assert here.assignments() == there.assignments() == []
     assert here.task("t2") == there.task("t2") == Task("t2", payload={"text": "A cat?"})

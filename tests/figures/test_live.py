@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from askwise.figures.live import (
     outcomes_chart,
     workers_chart,
 )
+from askwise.figures.price_chart import price_chart
 
 START = 1_780_000_000.0
 """A Thursday in May 2026, 20:26:40 UTC."""
@@ -64,6 +66,9 @@ CHARTS: dict[str, Callable[[], str]] = {
     "outcomes": lambda: outcomes_chart(EDGES, BINS, TASKS),
     "workers": lambda: workers_chart(skills([f"w{at}" for at in range(30)])),
     "hostile": lambda: workers_chart(skills(HOSTILE)),
+    "prices": lambda: price_chart(
+        [Skill(name, 0.1, 0.8, 0.6, 0.9, price=at) for at, name in enumerate(HOSTILE)]
+    ),
     "hostile outcomes": lambda: outcomes_chart(EDGES, {}, dict.fromkeys(HOSTILE, 2)),
 }
 
@@ -73,7 +78,14 @@ def said(chart: str) -> str:
 
 
 def shown(chart: str) -> list[str]:
-    return [text for text in ElementTree.fromstring(chart).itertext() if text.strip()]
+    """What is drawn as text; what a pointer shows is not."""
+    root = ElementTree.fromstring(re.sub("<title>.*?</title>", "", chart))
+    return [text for text in root.itertext() if text.strip()]
+
+
+def told(chart: str) -> list[str]:
+    """What a pointer shows, place by place."""
+    return [html.unescape(words) for words in re.findall("<title>(.*?)</title>", chart)]
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -85,7 +97,7 @@ def test_a_page_with_a_strict_policy_can_hold_it(name: str) -> None:
     assert (root.get("width"), root.get("height")) == ("100%", None)
     assert (root.get("viewBox") or "").startswith(f"0 0 {live.WIDTH} ")
     tags = {element.tag.rpartition("}")[2] for element in root.iter()}
-    assert tags <= {"svg", "g", "defs", "path", "use", "text", "tspan", "clipPath", "rect"}
+    assert tags <= {"svg", "g", "defs", "path", "use", "text", "tspan", "clipPath", "rect", "title"}
     inside = "".join(re.findall(r"<[^>]*>", chart))
     assert "style" not in inside
     assert "font-family" not in inside
@@ -191,6 +203,41 @@ def test_answers_are_counted_in_round_stretches() -> None:
     chart = answers(289)
     assert said(chart) == "Answers over time: 288, at most 12 in 2 hours"
     assert "answers in 2 hours" in shown(chart)
+
+
+def test_each_place_of_a_chart_says_its_values() -> None:
+    counted = told(answers(289))
+    # An answer every ten minutes from 20:26:40 on, the first of them at 20:36:40.
+    assert counted[0] == "28 May 2026 20:00 UTC: 9 answers in 2 hours, 9 so far"
+    assert sum(int(each.split(": ")[1].split()[0]) for each in counted) == 288
+    assert counted[-1].endswith("288 so far")
+    spent = told(money())
+    assert 2 < len(spent) <= 60
+    assert spent[-1].endswith("14.95 spent, 0.25 reserved of 20.00")
+    assert told(workers_chart(skills(["ann"])))[0].startswith("ann: ")
+    by_bin = told(outcomes_chart(EDGES, BINS, TASKS))
+    assert by_bin[0] == "confident: 40 of 56 tasks"
+    assert len(by_bin) == len(TASKS) + len(EDGES) - 1
+
+
+def test_ticks_of_time_say_which_moment_they_stand_for() -> None:
+    stamps = [int(each) for each in re.findall(r'<text[^>]* data-t="(\d+)"', answers(289))]
+    assert len(stamps) >= 2
+    assert stamps == sorted(set(stamps))
+    assert all(each % 3600 == 0 for each in stamps)
+
+
+def test_quality_is_drawn_against_price_where_prices_differ() -> None:
+    cheap = Skill("gemma", 0.5, 0.7, 0.6, 0.8, "truth", 0.01)
+    costly = Skill("<ann>", 0.5, 0.9, 0.8, 0.95, "agreement", 0.1)
+    chart = price_chart([cheap, costly, Skill("new", 0.0, None, price=0.2)])
+    assert said(chart) == "Quality against the cost of an answer, 2 workers: gemma 0.70, <ann> 0.90"
+    assert {"gemma", "<ann>"} <= set(shown(chart))
+    assert told(chart)[0] == (
+        "gemma: 50.0% of the answers, 0.01 an answer; quality 0.7 (0.6 to 0.8), by known truths"
+    )
+    assert price_chart([cheap, cheap]) == ""
+    assert "0.01" in shown(workers_chart([cheap]))
 
 
 def test_outcomes_are_named_with_their_numbers() -> None:

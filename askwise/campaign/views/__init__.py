@@ -4,23 +4,21 @@ A view is read off the state that ``Campaign.reading()`` lends, in O(tasks + wor
 and changes nothing.
 """
 
+from askwise.campaign.views.agreement import Agreement, agreement
 from askwise.campaign.views.answers import Answer, KeptAnswers, answers
 from askwise.campaign.views.assignments import Handed, assignment_id, handed, outstanding
 from askwise.campaign.views.certificate import CampaignCertificate, certificate
 from askwise.campaign.views.contested import Contested, contested
 from askwise.campaign.views.explain import Candidate, Explanation, explain
+from askwise.campaign.views.families import FamilyAgreement
 from askwise.campaign.views.forecast import Forecast, forecast
+from askwise.campaign.views.judges import JudgeReport, JudgesReport, judges
 from askwise.campaign.views.outcomes import OutcomeCount, Outcomes, outcomes
 from askwise.campaign.views.pace import Paces
 from askwise.campaign.views.payments import Bonus, DuePayout, Payment, Payout, payments
-from askwise.campaign.views.pilot import (
-    FamilyAgreement,
-    PilotProgress,
-    PilotReport,
-    PilotWorker,
-    pilot,
-)
+from askwise.campaign.views.pilot import PilotProgress, PilotReport, PilotWorker, pilot
 from askwise.campaign.views.quality import Quality
+from askwise.campaign.views.results import CampaignResults, MeasuredAccuracy, results
 from askwise.campaign.views.savings import Savings, savings
 from askwise.campaign.views.standing import (
     OwnStanding,
@@ -30,20 +28,35 @@ from askwise.campaign.views.standing import (
 )
 from askwise.campaign.views.status import NeedsGold, Status, over, status
 from askwise.campaign.views.timeline import Series, Timeline
+from askwise.campaign.views.worker_pace import WorkerPace, worker_pace
+from askwise.campaign.views.worker_report import (
+    ConfusionCount,
+    ContextQuality,
+    QualityBlock,
+    WorkerReport,
+    worker_report,
+)
 from askwise.campaign.views.workers import WorkerSummary, workers
 
 __all__ = [
+    "Agreement",
     "Answer",
     "Bonus",
     "CampaignCertificate",
+    "CampaignResults",
     "Candidate",
+    "ConfusionCount",
     "Contested",
+    "ContextQuality",
     "DuePayout",
     "Explanation",
     "FamilyAgreement",
     "Forecast",
     "Handed",
+    "JudgeReport",
+    "JudgesReport",
     "KeptAnswers",
+    "MeasuredAccuracy",
     "NeedsGold",
     "OutcomeCount",
     "Outcomes",
@@ -55,12 +68,16 @@ __all__ = [
     "PilotReport",
     "PilotWorker",
     "Quality",
+    "QualityBlock",
     "Savings",
     "Series",
     "Status",
     "Timeline",
+    "WorkerPace",
+    "WorkerReport",
     "WorkerStanding",
     "WorkerSummary",
+    "agreement",
     "answers",
     "assignment_id",
     "certificate",
@@ -68,14 +85,18 @@ __all__ = [
     "explain",
     "forecast",
     "handed",
+    "judges",
     "outcomes",
     "outstanding",
     "over",
     "own_standing",
     "payments",
     "pilot",
+    "results",
     "savings",
     "standing",
     "status",
+    "worker_pace",
+    "worker_report",
     "workers",
 ]

@@ -3,21 +3,21 @@
 from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import combinations
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
 from askwise.auditing import PanelCard
 from askwise.auditing.ballots import FAILED, Ballots, Sources, majority
-from askwise.auditing.intervals import Interval, paired, share
+from askwise.auditing.intervals import Interval, share
 from askwise.auditing.panels import panel_card
 from askwise.campaign.piloting import ENDED, UNASKED, last_call, size_of
 from askwise.campaign.refusals import conflict
 from askwise.campaign.state import CampaignState
+from askwise.campaign.views.families import FamilyAgreement, family_agreements
 from askwise.campaign.views.workers import mean_money
 from askwise.core.arrays import Array
-from askwise.core.json_types import Count, Id, JsonLimits, Positive, Share
+from askwise.core.json_types import Count, Id, JsonLimits, Positive
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
 from askwise.core.pilot import FEWEST_TASKS, PilotCut
@@ -85,39 +85,6 @@ class PilotWorker(Jsonable):
     compared: Count
     accuracy: Interval | None
     truths: Count
-
-
-@dataclass(frozen=True, slots=True)
-class FamilyAgreement(Jsonable):
-    """How far workers of one family agree, beside how far they agree with others.
-
-    Attributes
-    ----------
-    family : str
-        The family.
-    workers : tuple of str
-        The workers of the family who are in the pilot.
-    within : float
-        The share of pairs of answers to one task, both of the family, that agree, in the mean over
-        tasks.
-    across : float
-        The same of pairs of one answer of the family and one of another worker.
-    excess : Interval
-        ``within`` minus ``across``.
-    tasks : int
-        How many tasks have pairs of both kinds.
-    suspicious : bool
-        Whether the interval of ``excess`` is above 0: they seem to say the same for the same
-        reasons, and so count for less than as many others.
-    """
-
-    family: str
-    workers: Annotated[tuple[Id, ...], JsonLimits(minItems=2)]
-    within: Share
-    across: Share
-    excess: Interval
-    tasks: Positive
-    suspicious: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +213,7 @@ def pilot(state: CampaignState) -> PilotReport:
             _worker(state, at, place, calls, ballots) for at, place in enumerate(workers)
         ),
         panel=panel_card(ballots, families, seed=0) if measured else None,
-        families=tuple(_families(ballots, families)),
+        families=tuple(family_agreements(ballots, families)),
     )
 
 
@@ -370,43 +337,3 @@ def _agreement(ballots: Ballots, judge: int) -> tuple[float, int]:
     others = ballots.votes[tasks] - shares
     here = others.sum(axis=1) > 0.5
     return float((shares * majority(others))[here].sum()), int(here.sum())
-
-
-def _families(ballots: Ballots, families: dict[str, str]) -> list[FamilyAgreement]:
-    """Families with two workers or more, beside workers who are not of them."""
-    size = len(ballots.judge_names)
-    said = np.full((len(ballots.task_names), size), FAILED)
-    for at, ballot in enumerate(ballots.ballots):
-        said[ballot.tasks, at] = ballot.labels
-    found = []
-    for family in dict.fromkeys(families.values()):
-        own = [families.get(name) == family for name in ballots.judge_names]
-        pairs = list(combinations(range(size), 2))
-        within, here = _agreeing(said, [pair for pair in pairs if own[pair[0]] and own[pair[1]]])
-        across, there = _agreeing(said, [pair for pair in pairs if own[pair[0]] != own[pair[1]]])
-        both = here & there
-        if not both.any():
-            continue
-        excess = paired(within[both] - across[both])
-        found.append(
-            FamilyAgreement(
-                family,
-                tuple(name for name, mine in zip(ballots.judge_names, own, strict=True) if mine),
-                float(within[both].mean()),
-                float(across[both].mean()),
-                excess,
-                int(both.sum()),
-                excess.low > 0,
-            )
-        )
-    return found
-
-
-def _agreeing(said: Array, pairs: list[tuple[int, int]]) -> tuple[Array, Array]:
-    """The share of pairs that agree on each task, and where there is such a pair."""
-    agree, count = np.zeros(len(said)), np.zeros(len(said))
-    for one, other in pairs:
-        here = (said[:, one] != FAILED) & (said[:, other] != FAILED)
-        count += here
-        agree += here & (said[:, one] == said[:, other])
-    return agree / np.maximum(count, 1), count > 0

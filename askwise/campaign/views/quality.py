@@ -112,7 +112,7 @@ def rated(state: CampaignState, rows: Array) -> list[Quality | None]:
     counts = np.bincount(who, minlength=size)
     means = np.bincount(who, (values - low) / (high - low), minlength=size) / np.maximum(counts, 1)
     means = np.clip(means, 0.0, 1.0)
-    below, above = _chernoff(means, counts)
+    below, above = chernoff(means, counts)
     scaled = (low + (high - low) * each for each in (means, below, above))
     return _qualities(*scaled, np.full(size, "utility"), counts)
 
@@ -132,7 +132,7 @@ def clopper_pearson(hits: Array | int, tries: Array | int) -> tuple[Array, Array
     return np.where(hits > 0, low, 0.0), np.where(hits < tries, high, 1.0)
 
 
-def _chernoff(means: Array, counts: Array) -> tuple[Array, Array]:
+def chernoff(means: Array, counts: Array) -> tuple[Array, Array]:
     """Where n kl(mean, q) stays within log(2 / error): holds for any variable in [0, 1]."""
     room = math.log(2.0 / (1.0 - LEVEL)) / np.maximum(counts, 1)
     ends = []

@@ -17,6 +17,7 @@ from askwise.service.dashboard.fragments import Wanted
 from askwise.service.dashboard.home import PageNumber
 from askwise.service.dashboard.overview import Glance
 from askwise.service.dashboard.visit import Viewing, Visit
+from askwise.service.dashboard.worker_page import worker_page
 from askwise.service.exports import EXPORTS, sent_as_file
 from askwise.service.pages.base import pages
 from askwise.service.routing.plans import Provided
@@ -48,6 +49,8 @@ Asked = Annotated[Wanted, Provided(_wanted)]
 def overview(visit: Viewing, name: Name, wanted: Asked) -> Response:
     """A campaign as it stands."""
     try:
+        if not visit.overviews.is_open(name):
+            return _being_opened(visit, name)
         visit.service.campaigns.get(name)
     except UnknownName:
         if name == "keys":
@@ -86,6 +89,16 @@ def show_workers(
 ) -> Response:
     """The workers, perhaps with word of what went wrong."""
     return _tab(visit, name, "workers", wanted or Wanted(), **values)
+
+
+@router.get("/dashboard/{name}/worker")
+def worker(visit: Viewing, name: Name, id: Words, page: PageNumber = 1) -> Response:
+    """One worker in full, with their answers."""
+    if not visit.overviews.is_open(name):
+        return _being_opened(visit, name)
+    campaign = visit.service.campaigns.get(name)
+    found = worker_page(campaign, visit.overviews, id, page, now=_just_done(visit))
+    return visit.page("dashboard/worker.html", **frame(visit, name, "workers"), found=found)
 
 
 @router.get("/dashboard/{name}/decisions")
@@ -176,7 +189,7 @@ def export(visit: Viewing, name: Name, what: str) -> Response:
 @router.get("/dashboard/{name}/live")
 def live(visit: Viewing, name: Name, wanted: Asked, of: Words = "overview") -> Response:
     """The parts of a page that change; nothing if they have not."""
-    seen = fragments.look(visit, name, charts=of == "overview")
+    seen = fragments.look(visit, name, charts=of in fragments.CHARTED)
     headers = {
         "ETag": _tag(visit, seen),
         "Cache-Control": "private, no-cache",
@@ -199,16 +212,27 @@ def frame(visit: Visit, name: str, tab: str, glance: Glance | None = None) -> di
 
 def _tab(visit: Visit, name: str, tab: str, wanted: Wanted, **values: Any) -> Response:
     """A page whose parts are swapped while somebody watches."""
+    if not visit.overviews.is_open(name):
+        return _being_opened(visit, name)
     is_overview = tab == "overview"
     seen = fragments.look(
-        visit, name, charts=is_overview, now=tab in ("overview", "workers") and _just_done(visit)
+        visit,
+        name,
+        charts=tab in fragments.CHARTED,
+        now=tab in fragments.CHARTED and _just_done(visit),
     )
     parts = fragments.MAKERS[tab](visit, visit.service.campaigns.get(name), seen, wanted)
     said = {"of": tab, **wanted._asdict()}
     query = {key: value for key, value in said.items() if value not in ("", None)}
     values = {**frame(visit, name, tab, seen.glance), "parts": parts, **values}
+    values["fresh"] = fragments.is_new(seen.glance)
     template = "dashboard/campaign.html" if is_overview else "dashboard/list.html"
     return visit.page(template, live=f"/dashboard/{name}/live?{urlencode(query)}", **values)
+
+
+def _being_opened(visit: Visit, name: str) -> Response:
+    """A page that comes again by itself until the campaign is open."""
+    return visit.page("dashboard/opening.html", name=name)
 
 
 def _tag(visit: Visit, seen: fragments.Seen) -> str:

@@ -9,12 +9,19 @@ from markupsafe import Markup
 from askwise.campaign import Campaign, views
 from askwise.core.money import from_micro, to_micro
 from askwise.figures import live
+from askwise.figures.price_chart import price_chart
 from askwise.service.dashboard import tables as rows
-from askwise.service.dashboard.overview import PIECE, Facts, Glance
+from askwise.service.dashboard.overview import PIECE, Facts, Glance, Overviews
 from askwise.service.dashboard.visit import ROWS, Visit
 
 SHORT = 8
 """Rows of each table on the overview."""
+
+MOST_LABELS = 8
+"""Labels whose tasks are shown one by one, the most frequent."""
+
+CHARTED = ("overview", "workers")
+"""Pages that have charts."""
 
 POINTS = 12
 """Rows of the table beside a chart over time."""
@@ -25,7 +32,8 @@ class Seen:
     """What is known of a campaign now. ``place`` changes when any of it has."""
 
     glance: Glance
-    facts: Facts
+    facts: Facts | None
+    """None while those of a large campaign are worked out for the first time."""
     place: tuple[int, ...]
     series: views.Series | None = None
     read: int = 0
@@ -34,8 +42,18 @@ class Seen:
 
 
 def look(visit: Visit, name: str, *, charts: bool, now: bool = False) -> Seen:
-    """Look at a campaign; ``charts`` are of the overview only."""
-    overviews = visit.overviews
+    """Look at a campaign; ``charts`` are of pages that are `CHARTED`."""
+    overviews, status = visit.overviews, visit.overviews.glance(name).status
+    ready = overviews.is_ready(
+        name, status.answers + status.tasks, lambda: _look(overviews, name, charts), charts=charts
+    )
+    if not ready:
+        glance = overviews.glance(name)
+        return Seen(glance, None, (glance.status.seq, -1))
+    return _look(overviews, name, charts, now=now)
+
+
+def _look(overviews: Overviews, name: str, charts: bool, *, now: bool = False) -> Seen:
     glance, facts = overviews.glance(name), overviews.facts(name, now=now)
     place: tuple[int, ...] = (glance.status.seq, facts.seq)
     if not charts:
@@ -54,16 +72,7 @@ def draw(facts: Facts, series: views.Series, forecast: views.Forecast | None) ->
     if forecast is not None and forecast.ends is not None and forecast.spent is not None:
         end = forecast.ends, to_micro(forecast.spent, "spent")
     counts = facts.outcomes.counts
-    skills = [
-        live.Skill(each.id, each.share, None)
-        if each.quality is None
-        else live.Skill(
-            each.id, each.share, each.quality.value, each.quality.low, each.quality.high,
-            each.quality.basis,
-        )
-        for each in facts.workers
-        if each.joined or each.answered
-    ]  # fmt: skip
+    skills = [_skill(each) for each in facts.workers if each.joined or each.answered]
     drawn = {
         "money": live.money_chart(
             series.times, series.spent, series.reserved, series.budget, end=end
@@ -76,9 +85,19 @@ def draw(facts: Facts, series: views.Series, forecast: views.Forecast | None) ->
             facts.outcomes.rests_on,
         ),
         "workers": live.workers_chart(skills, *facts.range),
+        "prices": price_chart(skills, *facts.range),
     }
     # Escaped by the one that draws: they hold names of workers and words of rules.
     return {name: Markup(svg) for name, svg in drawn.items()}
+
+
+def _skill(worker: views.WorkerSummary) -> live.Skill:
+    cost = worker.price if worker.cost_an_answer is None else worker.cost_an_answer
+    price, quality = None if cost is None else float(cost), worker.quality
+    if quality is None:
+        return live.Skill(worker.id, worker.share, None, price=price)
+    ends = quality.value, quality.low, quality.high
+    return live.Skill(worker.id, worker.share, *ends, quality.basis, price)
 
 
 def points(series: views.Series) -> list[dict[str, Any]]:
@@ -121,14 +140,16 @@ def _part(visit: Visit, seen: Seen, id: str, label: str, **values: Any) -> Marku
 
 
 def overview(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:
-    """The parts of the overview below its head."""
+    """The parts of the overview below its head: what a campaign has come to comes first."""
     facts, status = seen.facts, seen.glance.status
+    if facts is None:
+        return [_pending(visit, seen, "pending")]
     assert seen.series is not None
     recent, _ = rows.decisions(campaign, 1, SHORT)
     top, shown = rows.workers(facts.workers, 1, "share", True)
     workers = {"workers": top[:SHORT], "total": shown.total, "sort": None, "down": True}
     workers_part = _part(visit, seen, "workers", "Workers", **workers, cut=None)
-    if _is_new(seen.glance):
+    if is_new(seen.glance):
         return [_checklist(visit, campaign, seen), workers_part]
     saved = visit.overviews.savings(campaign.name, wanted.fixed)
     numbers = {"forecast": seen.forecast, "saved": saved, "fixed": wanted.fixed}
@@ -139,6 +160,12 @@ def overview(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> li
         _part(visit, seen, "charts", "Charts", **charts, behind=behind),
     ]
     if status.tasks and facts.options:
+        labels = sorted(facts.results.labels.items(), key=lambda each: -each[1])
+        values = {"results": facts.results, "agreement": facts.agreement}
+        made.insert(
+            0, _part(visit, seen, "results", "Results", **values, labels=labels[:MOST_LABELS],
+                     more=labels[MOST_LABELS:])
+        )  # fmt: skip
         contested = rows.contested(campaign, facts, SHORT)
         made.append(_part(visit, seen, "contested", "Contested tasks", contested=contested))
     return [
@@ -148,7 +175,12 @@ def overview(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> li
     ]
 
 
-def _is_new(glance: Glance) -> bool:
+def _pending(visit: Visit, seen: Seen, id: str) -> Markup:
+    """What stands in the place of everything that is still worked out."""
+    return _part(visit, seen, id, "Numbers", forecast=None, saved=None, fixed=None)
+
+
+def is_new(glance: Glance) -> bool:
     """Whether nobody was asked yet, though somebody can be."""
     status = glance.status
     nothing = not status.decisions and not status.answers
@@ -179,6 +211,8 @@ def _checklist(visit: Visit, campaign: Campaign, seen: Seen) -> Markup:
 
 def tasks(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:
     """A page of tasks."""
+    if seen.facts is None:
+        return [_pending(visit, seen, "pending")]
     known = {each.outcome: each.tasks for each in seen.facts.outcomes.counts}
     order = wanted.sort if wanted.sort in rows.TASK_SORTS else "unsure"
     chosen = wanted.outcome if wanted.outcome in known else None
@@ -188,11 +222,19 @@ def tasks(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[
 
 
 def workers(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:
-    """A page of workers."""
+    """A page of workers, and the report cards of models among them."""
+    if seen.facts is None:
+        return [_pending(visit, seen, "pending")]
     column = wanted.sort if wanted.sort in rows.WORKER_SORTS else "share"
     found, shown = rows.workers(seen.facts.workers, wanted.page, column, wanted.down)
     values = {"workers": found, "total": shown.total, "sort": column, "down": wanted.down}
-    return [_part(visit, seen, "workers", "Workers", **values, cut=shown)]
+    made = [_part(visit, seen, "workers", "Workers", **values, cut=shown)]
+    if seen.facts.judges.judges:
+        made.append(_part(visit, seen, "judges", "Judges", report=seen.facts.judges))
+    if seen.charts and seen.charts["prices"]:
+        chart = seen.charts["prices"]
+        made.append(_part(visit, seen, "prices", "Quality against cost", chart=chart))
+    return made
 
 
 def decisions(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> list[Markup]:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from askwise.core.keys import Key
 from askwise.service.auth.identity import ROLES
 from askwise.service.dashboard.new_campaign import first_step
+from askwise.service.dashboard.overview import Glance
 from askwise.service.dashboard.visit import Form, Owning, Viewing, Visit, back, cut, do
 from askwise.service.pages.base import pages
 
@@ -23,12 +24,17 @@ def campaigns(visit: Viewing, page: PageNumber = 1) -> Response:
     visit.overviews.warm()
     names = visit.service.campaigns.store.names()
     shown = cut(len(names), page)
-    rows, broken = visit.service.campaigns.each(
-        names[shown.start : shown.end], visit.overviews.glance
-    )
-    return visit.page(
-        "dashboard/campaigns.html", rows=rows, broken=broken, cut=shown, **first_step(visit)
-    )
+    overviews = visit.overviews
+
+    def look(name: str) -> Glance | str:
+        # A long log is read by another thread, and the list does not wait for it.
+        return overviews.glance(name) if overviews.is_open(name, patience=0.0) else name
+
+    found, broken = visit.service.campaigns.each(names[shown.start : shown.end], look)
+    rows = [each for each in found if isinstance(each, Glance)]
+    opening = [each for each in found if isinstance(each, str)]
+    values = {"rows": rows, "opening": opening, "broken": broken, "cut": shown}
+    return visit.page("dashboard/campaigns.html", **values, **first_step(visit))
 
 
 @router.get("/dashboard/-/keys")

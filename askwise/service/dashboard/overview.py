@@ -52,6 +52,13 @@ PIECES = 4
 PATIENCE = 0.5
 """Seconds that a page waits for the log to be read; the rest is read behind its back."""
 
+LARGE = 5_000
+"""Answers and tasks, or events, from which on the first look does not wait either: it is told so.
+"""
+
+FIRST_PATIENCE = 0.25
+"""Seconds that the first look at a large campaign waits nevertheless."""
+
 
 @dataclass(frozen=True)
 class Glance:
@@ -78,6 +85,9 @@ class Facts:
     """Of utilities; 0 to 1 where there are options."""
     votes: Array
     """One row a task, one column an option."""
+    results: views.CampaignResults
+    agreement: views.Agreement
+    judges: views.JudgesReport
     currency: str = ""
     """What money is in, if that was said."""
 
@@ -117,6 +127,11 @@ class Cached(Generic[T]):
         self._kept: CachedValue[T] | None = None
         self._lock = threading.Lock()
         """Held while it is worked out, perhaps by another thread than the one that took it."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it was ever worked out."""
+        return self._kept is not None
 
     def get(self, current: Callable[[T], bool], make: Callable[[], T], *, now: bool = False) -> T:
         """What is kept if it is ``current`` or good enough; else it is made.
@@ -174,6 +189,8 @@ class _Watched:
     lock: threading.Lock = field(default_factory=threading.Lock)
     """Held while the timeline is read or fed."""
     feeding: Future[None] | None = None
+    first: Future[object] | None = None
+    """The first working out of a large campaign."""
 
 
 class Overviews:
@@ -194,6 +211,8 @@ class Overviews:
         self._lock = threading.Lock()
         self._readers = ThreadPoolExecutor(1, thread_name_prefix="timelines")
         self._helpers = ThreadPoolExecutor(1, thread_name_prefix="overviews")
+        self._opening: dict[str, Future[None]] = {}
+        """Campaigns that are being opened: they are held before their log is read."""
         self._ending = self._warm = False
 
     def close(self) -> None:
@@ -236,6 +255,48 @@ class Overviews:
             return _facts(still, watched.answers, paces)
 
         return watched.facts.get(lambda kept: kept.seq >= position, make, now=now)
+
+    def is_open(self, name: str, patience: float | None = None) -> bool:
+        """Whether a campaign is open, or can be at once: a long log is read by another thread."""
+        with self._lock:
+            opening = self._opening.get(name)
+        if opening is None:
+            if self._campaigns.held(name) or self._campaigns.store.position(name) < LARGE:
+                return True
+            with self._lock:
+                if self._ending:
+                    return True
+                opening = self._opening.setdefault(name, self._helpers.submit(self._open, name))
+        if opening in wait([opening], FIRST_PATIENCE if patience is None else patience).done:
+            with self._lock:
+                self._opening.pop(name, None)
+            opening.result()
+            return True
+        return False
+
+    def _open(self, name: str) -> None:
+        with self._campaigns.get(name).reading():
+            pass
+
+    def is_ready(self, name: str, size: int, look: Callable[[], object], *, charts: bool) -> bool:
+        """Whether numbers, and charts, are there to be shown, or can be at once.
+
+        Of a campaign of a large ``size`` they are worked out by another thread: it takes the first
+        ``look``, and others see in the meantime that it is under way.
+        """
+        watched = self._of(name)
+        wanted = watched.charts if charts else watched.facts
+        if size < LARGE or wanted.is_there:
+            return True
+        with self._lock:
+            if self._ending:
+                return True
+            if watched.first is None or watched.first.done():
+                watched.first = self._helpers.submit(look)
+            first = watched.first
+        if first in wait([first], FIRST_PATIENCE).done:
+            first.result()
+        return wanted.is_there
 
     def savings(self, name: str, fixed: int | None) -> views.Savings | None:
         """What was saved against asking so often about every task."""
@@ -357,15 +418,18 @@ def copied(state: CampaignState) -> CampaignState:
 
 def _facts(state: CampaignState, kept: views.KeptAnswers, paces: views.Paces) -> Facts:
     answers = kept.of(state)
-    ledger = state.ledger
+    ledger, workers = state.ledger, views.workers(state, answers, paces)
     return Facts(
         seq=state.seq,
         answers=answers,
-        workers=views.workers(state, answers, paces),
+        workers=workers,
         outcomes=views.outcomes(answers),
         contested=views.contested(state, answers, 10),
         options=state.spec.problem.options,
         range=state.spec.problem.range,
         votes=ledger.book.votes[: ledger.total(c.TASKS)],
+        results=views.results(state, answers),
+        agreement=views.agreement(state),
+        judges=views.judges(state, workers),
         currency="" if state.spec.content is None else state.spec.content.currency,
     )

@@ -82,19 +82,23 @@ def decisions(campaign: Campaign, page: int, rows: int) -> tuple[list[Assignment
     with campaign.reading() as state:
         total = state.ledger.total(c.ASSIGNMENTS)
         shown = cut(total, page, rows)
-        found = [_row(campaign, state, total - 1 - at) for at in range(shown.start, shown.end)]
+        found = [
+            assignment_row(campaign, state, total - 1 - at) for at in range(shown.start, shown.end)
+        ]
     # The log alone knows when; read without holding up who writes.
-    return _timed(campaign, found), shown
+    return timed(campaign, found), shown
 
 
-def _row(campaign: Campaign, state: CampaignState, at: int) -> AssignmentRow:
+def assignment_row(campaign: Campaign, state: CampaignState, at: int) -> AssignmentRow:
+    """The assignment at a place of the book; its time is not known there."""
     row = state.ledger.book.assignments[at]
     handed = views.handed(campaign.name, state, at)
     changed = tuple(state.ledger.changes.get(int(row[c.SEQ]), ()))
     return AssignmentRow(int(row[c.SEQ]), int(row[c.DECISION]), handed, changed=changed)
 
 
-def _timed(campaign: Campaign, asked: list[AssignmentRow]) -> list[AssignmentRow]:
+def timed(campaign: Campaign, asked: list[AssignmentRow]) -> list[AssignmentRow]:
+    """The same with the times at which they were asked, which the log alone knows."""
     times = {event.seq: event.time for event in campaign.events(each.seq for each in asked)}
     return [replace(each, time=times[each.seq]) for each in asked]
 
@@ -201,7 +205,7 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
         last = int(book.tasks[index, c.TASK_LAST])
         while last >= 0:
             if len(found) < MOST_ANSWERS:
-                found.append(_row(campaign, state, last))
+                found.append(assignment_row(campaign, state, last))
             else:
                 more += 1
             last = int(book.assignments[last, c.BEFORE_OF_TASK])
@@ -219,7 +223,7 @@ def task_page(campaign: Campaign, overviews: Overviews, task: str, *, now: bool)
             asked=found,
             more=more,
         )
-    rows = with_replies(campaign, overviews, _timed(campaign, found))
+    rows = with_replies(campaign, overviews, timed(campaign, found))
     return replace(page, asked=rows, remarks=campaign.events(sorted(told)))
 
 

@@ -24,8 +24,8 @@
     const before = state();
     for (const fresh of new DOMParser().parseFromString(text, "text/html").querySelectorAll(".part")) {
       const old = document.getElementById(fresh.id);
-      // The first answer: a list of first steps makes room for everything else.
-      if (!old && document.getElementById("part-begin")) { location.reload(); return false; }
+      // A list of first steps, or word that numbers are worked out, makes room for everything else.
+      if (!old && document.querySelector("#part-begin, #part-pending")) { location.reload(); return false; }
       if (!old || old.dataset.tag === fresh.dataset.tag) continue;
       if (isBusy(old)) { all = false; continue; }
       const open = [...old.querySelectorAll("details[open][id]")].map((each) => each.id);
@@ -34,6 +34,7 @@
       const focused = boxes.indexOf(document.activeElement);
       const key = focused < 0 ? null : keyOf(boxes[focused]);
       old.replaceWith(document.adoptNode(fresh));
+      document.dispatchEvent(new CustomEvent("swapped", { detail: fresh }));
       for (const id of open) document.getElementById(id)?.setAttribute("open", "");
       fresh.querySelectorAll(".scroll").forEach((each, at) => {
         if (scrolled[at]) [each.scrollLeft, each.scrollTop] = scrolled[at];

@@ -166,6 +166,8 @@ def busy(site: Site) -> Campaign:
         pytest.param("keys", "/dashboard/-/keys", marks=pytest.mark.slow),
         ("tasks", "/dashboard/busy/tasks"),
         ("workers", "/dashboard/busy/workers"),
+        ("worker", "/dashboard/busy/worker?id=ann"),
+        ("review", "/dashboard/busy/review"),
         ("decisions", "/dashboard/busy/decisions"),
         ("task", "/dashboard/busy/task?id=picture-3"),
         ("asked", "/dashboard/busy/asked/2"),
@@ -181,7 +183,7 @@ def test_pages_are_accessible_and_fit(
     browser.expect("status of 404")
     sign_in(browser, site, "/dashboard")
     browser.open(f"{site.url}{path}")
-    browser.look(f"dashboard-{name}", schemes=("light",))
+    browser.look(f"dashboard-{name}")
 
 
 def test_the_overview_is_accessible_and_fits_in_either_scheme(
@@ -194,6 +196,55 @@ def test_the_overview_is_accessible_and_fits_in_either_scheme(
     widths = [chart.size["width"] for chart in browser.all("svg.chart")]
     assert len(widths) == 4
     assert min(widths) > 300
+
+
+def test_values_of_a_chart_are_said_by_pointer_and_by_keys(
+    browser: Browser, site: Site, busy: Campaign
+) -> None:
+    sign_in(browser, site, "/dashboard/busy")
+    chart = "#part-charts figure:nth-of-type(2)"
+    shown = "return arguments[0].querySelector('.readout').textContent"
+    figure = browser.find(chart)
+    assert "answers in" not in browser.run(shown, figure)
+    browser.run("arguments[0].querySelector('svg').focus()", figure)
+    browser.press("\ue014")
+    first = browser.run(shown, figure)
+    assert "answers in" in first
+    mark = f"{chart} .mark:last-of-type"
+    moved = "new PointerEvent('pointerover', {bubbles: true})"
+    browser.run(f"document.querySelector('{mark}').dispatchEvent({moved})")
+    assert browser.run(shown, figure).endswith("50 so far")
+
+
+def test_times_are_local_and_say_their_zone(browser: Browser, site: Site, busy: Campaign) -> None:
+    zone = "Emulation.setTimezoneOverride"
+    browser.driver.execute_cdp_cmd(zone, {"timezoneId": "Asia/Kathmandu"})
+    try:
+        sign_in(browser, site, "/dashboard/busy/decisions")
+        time_ = browser.find("tbody time")
+        told = browser.run("return [arguments[0].dateTime, arguments[0].textContent]", time_)
+        hour, minute = map(int, told[0][11:16].split(":"))
+        moved = (60 * hour + minute + 345) % 1440  # 5 hours and 45 minutes ahead
+        assert f"{moved // 60:02}:{moved % 60:02}" in told[1]
+        assert browser.find("thead .zone").text == "GMT+5:45"
+        assert (time_.get_attribute("title") or "").endswith("UTC")
+    finally:
+        browser.driver.execute_cdp_cmd(zone, {"timezoneId": ""})
+
+
+def test_on_a_phone_a_row_is_a_card_whose_cells_say_what_they_are(
+    browser: Browser, site: Site, busy: Campaign
+) -> None:
+    browser.size(360, 740)
+    sign_in(browser, site, "/dashboard/busy/workers")
+    cell = browser.find("#part-workers td[data-label='Quality']")
+    before = "return getComputedStyle(arguments[0], '::before').content"
+    assert browser.run(before, cell) == '"Quality"'
+    box = "const box = arguments[0].getBoundingClientRect()"
+    inside = f"{box}; return box.left >= 0 && box.right <= 360"
+    for each in browser.all("#part-workers tbody td"):
+        assert browser.run(inside, each)
+    browser.is_accessible()
 
 
 def test_campaigns_with_nothing_to_show_yet_look_well(browser: Browser, site: Site) -> None:
