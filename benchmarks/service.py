@@ -90,10 +90,12 @@ def started(directory: Path, *command: str) -> Iterator[Server]:
         )
     try:
         assert process.stdout is not None
-        said = process.stdout.readline()
-        if "awo_" in said:
-            said += process.stdout.readline()
-        key, port = re.search(r"awo_[\w-]+", said), re.search(r"http://127.0.0.1:(\d+)", said)
+        key = port = None
+        for said in process.stdout:
+            key = key or re.search(r"awo_[\w-]+", said)
+            port = re.search(r"http://127.0.0.1:(\d+)", said)
+            if port is not None:
+                break
         assert port is not None
         server = Server(process, int(port[1]))
         if key is not None:
