@@ -66,7 +66,7 @@ class Verbs(Write):
         found: list[Assignment] = []
         decided = False
         while len(found) < limit:
-            row, task, alive = queries.next_row(ledger.book, available)
+            row, task, alive = ledger.calls.with_book(queries.next_row, ledger.book, available)
             if row >= 0:
                 found.append(self.hand_out(int(row), int(task)))
                 decided = False
@@ -118,7 +118,8 @@ class Verbs(Write):
         if isinstance(choice, Wait | Done):
             return choice
         self._quote(bidding.new_quotes(self.state, choice))
-        wrong = proposals.fault(self.ledger.book, choice, available)
+        ledger = self.ledger
+        wrong = ledger.calls.with_book(proposals.fault, ledger.book, choice, available)
         if wrong != c.FINE:
             raise self._fault(int(wrong))
         self.emit(
