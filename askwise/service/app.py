@@ -24,7 +24,7 @@ from askwise.service.availability import Availability
 from askwise.service.dashboard import campaign, home, manage, new_campaign, review, sign_in
 from askwise.service.dashboard import webhooks as webhook_pages
 from askwise.service.dashboard.overview import Overviews
-from askwise.service.garbage import keep_what_is_loaded
+from askwise.service.garbage import search_less_for_garbage
 from askwise.service.judges import JudgePanel, JudgeRuns
 from askwise.service.log_watch import LogWatch
 from askwise.service.middleware.requests import RequestMiddleware
@@ -125,5 +125,5 @@ def from_environment() -> Application:
     signals.own_process()
     signals.end_with_parent()
     made = make_app(settings)
-    keep_what_is_loaded()
+    search_less_for_garbage()
     return made
