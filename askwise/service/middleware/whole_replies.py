@@ -25,7 +25,7 @@ def write_whole(send: Send, reply: JsonReply, headers: bytes) -> bool:
     if type(cycle) is not RequestResponseCycle or not _is_ready(cycle):
         return False
     body = reply.body
-    lines = [STATUS_LINE[reply.status_code]]
+    lines: list[bytes | memoryview] = [STATUS_LINE[reply.status_code]]
     for name, value in cycle.default_headers:
         lines += (name, b": ", value, b"\r\n")
     lines += (b"content-length: %d\r\ncontent-type: application/json\r\n" % len(body), headers)
